@@ -1,0 +1,87 @@
+# Every target sets up what it needs: .venv on the first run, nothing on the next ones.
+# make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes.
+
+.PHONY: demo test check check-static bench lock clean
+.DEFAULT_GOAL := test
+.DELETE_ON_ERROR:
+
+JOBS ?= 2
+BIN := .venv/bin
+INSTALLED := .venv/installed
+BENCH_INSTALLED := .venv-bench/installed
+
+# Starts are quick only with byte-code on disk, whatever the caller's shell says.
+unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH VIRTUAL_ENV CONDA_PREFIX
+export UV_COMPILE_BYTECODE := 1
+export UV_SYSTEM_CERTS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+demo: $(INSTALLED)
+	@$(BIN)/foreword demo
+
+test: $(INSTALLED)
+	@$(BIN)/python -m pytest -q -n $(JOBS) $(ARGS)
+
+check: check-static test
+
+check-static: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(BENCH_INSTALLED)
+	@.venv-bench/bin/python -m benchmarks.fit $(ARGS)
+
+# make lock UPGRADE=--upgrade moves every pin to its newest version.
+COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(UPGRADE)
+lock: $(BIN)/uv
+	$(COMPILE) -o requirements/base.lock
+	$(COMPILE) --group dev -o requirements/dev.lock
+	$(COMPILE) --group bench -o requirements/bench.lock
+
+clean:
+	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- set-up ----
+
+# The first interpreter that runs and is new enough (a name on the PATH may be a shim with nothing behind it).
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
+	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
+
+# An environment does not survive being copied or moved: the copy would run the original's code.
+ifneq ($(wildcard .venv/home),)
+ifneq ($(shell cat .venv/home),$(CURDIR))
+$(shell rm -rf .venv .venv-bench)
+endif
+endif
+
+# Debian's python3 comes without ensurepip; its python3-pip, where there is one, can fill the environment instead.
+$(BIN)/uv:
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c '$(NEW_ENOUGH)' || \
+		{ echo "make: Foreword needs Python 3.11 or newer; install it, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "setting up .venv (once)" >&2
+	@rm -rf .venv
+	@"$(PYTHON)" -m venv .venv >/dev/null 2>&1 \
+		|| { "$(PYTHON)" -m pip --version && "$(PYTHON)" -m venv --clear --without-pip .venv; } >/dev/null 2>&1 \
+		|| { rm -rf .venv; echo "make: $(PYTHON) can't create a virtual environment; on Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@printf '%s\n' "$(CURDIR)" > .venv/home
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements/dev.lock > .venv/uv.lock
+	@if test -x $(BIN)/pip; then $(BIN)/python -m pip install -q --require-hashes -r .venv/uv.lock; \
+		else "$(PYTHON)" -m pip --python $(BIN)/python install -q --require-hashes -r .venv/uv.lock; fi
+
+$(INSTALLED): requirements/dev.lock pyproject.toml | $(BIN)/uv
+	@$(BIN)/uv pip sync -q --python $(BIN)/python --require-hashes requirements/dev.lock
+	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+$(BENCH_INSTALLED): requirements/bench.lock pyproject.toml | $(BIN)/uv
+	@echo "setting up .venv-bench (once)" >&2
+	@test -x .venv-bench/bin/python || $(BIN)/uv venv -q --clear --python $(BIN)/python .venv-bench
+	@$(BIN)/uv pip sync -q --python .venv-bench/bin/python --require-hashes requirements/bench.lock
+	@$(BIN)/uv pip install -q --python .venv-bench/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@
