@@ -1,0 +1,156 @@
+"""Every error Foreword raises, in one tree.
+
+    ForewordError
+      UsageError            what was asked for makes no sense as asked (exit 2)
+        UnknownName           no recipe, agent, skill, purpose, phase or tag of that name
+        InputMissing          the recipe needs an input that was neither given nor found
+        BadBudget             a budget or window that is not a positive whole number
+        OutsideRoot           a path that leads out of the project root
+        BadSource             a file that was named can't be read as what it should be
+        RecipeError           a recipe that can't be read, with file, line and column
+      EssentialsTooLarge    what may never be cut does not fit the budget (exit 1)
+      UnknownHandle         nothing is kept under that handle (exit 1)
+      StoreError            the store can't be opened or written (exit 1)
+
+Facts are attributes; the message says what happened, with the values; `hint` says what to do next. How an error
+is shown (exit code, HTTP status) is the business of the faces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+
+class ForewordError(Exception):
+    """The root of the tree: a message for a person, a `code` for a program, a `hint` for the next step."""
+
+    code = "error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(ForewordError):
+    """What was asked for makes no sense as asked."""
+
+    code = "usage"
+
+
+class UnknownName(UsageError):
+    """There is no recipe, agent, skill, purpose, phase or tag of that name."""
+
+    code = "unknown_name"
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, where: str = "") -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        guess = did_you_mean(name, self.known)
+        place = f" {where}" if where else ""
+        super().__init__(
+            f"unknown {kind} {name!r}{place}" + (f", did you mean {guess!r}?" if guess else ""),
+            hint=f"known: {', '.join(self.known)}" if self.known else f"there is no {kind} to choose from",
+        )
+
+
+class InputMissing(UsageError):
+    """The recipe needs an input that was neither given nor found."""
+
+    code = "input_missing"
+
+    def __init__(self, name: str, why: str, *, hint: str) -> None:
+        self.name = name
+        super().__init__(f"{name} is missing: {why}", hint=hint)
+
+
+class BadBudget(UsageError):
+    """A budget or window that is not a positive whole number of tokens."""
+
+    code = "bad_budget"
+
+    def __init__(self, value: object, what: str = "budget") -> None:
+        self.value, self.what = value, what
+        super().__init__(
+            f"{what} must be a positive whole number of tokens, not {value!r}", hint=f"for example --{what} 12000"
+        )
+
+
+class OutsideRoot(UsageError):
+    """A path that leads out of the project root, directly or through a symbolic link."""
+
+    code = "outside_root"
+
+    def __init__(self, path: str, root: str) -> None:
+        self.path, self.root = path, root
+        super().__init__(f"{path} leads outside the root {root}", hint="name a file inside the root, or change --root")
+
+
+class BadSource(UsageError):
+    """A file that was named can't be read as what it should be."""
+
+    code = "bad_source"
+
+    def __init__(self, path: str, problem: str, *, line: int = 0, column: int = 0, hint: str = "") -> None:
+        self.path, self.problem, self.line, self.column = path, problem, line, column
+        super().__init__(f"{at(path, line, column)}: {problem}", hint=hint)
+
+
+class RecipeError(UsageError):
+    """A recipe that can't be read, with file, line and column."""
+
+    code = "bad_recipe"
+
+    def __init__(self, path: str, problem: str, *, line: int = 0, column: int = 0, hint: str = "") -> None:
+        self.path, self.problem, self.line, self.column = path, problem, line, column
+        super().__init__(
+            f"{at(path, line, column)}: {problem}", hint=hint or "`foreword recipe schema` lists every field"
+        )
+
+
+class EssentialsTooLarge(ForewordError):
+    """The sections that may never be cut do not fit the budget on their own."""
+
+    code = "essentials_too_large"
+
+    def __init__(self, *, needed: int, budget: int, sections: Mapping[str, int]) -> None:
+        self.needed, self.budget, self.sections = needed, budget, dict(sections)
+        biggest = max(sections, key=sections.__getitem__)
+        each = ", ".join(f"{tag} {tokens:,}" for tag, tokens in sections.items())
+        super().__init__(
+            f"essential sections need {needed:,} tokens, the budget is {budget:,} ({each})",
+            hint=f"the largest is {biggest!r}: shorten it, or raise the budget to at least {needed:,}",
+        )
+
+
+class UnknownHandle(ForewordError):
+    """Nothing is kept under that handle, or more than one thing is."""
+
+    code = "unknown_handle"
+
+    def __init__(self, handle: str, where: str, *, matches: int = 0) -> None:
+        self.handle, self.where, self.matches = handle, where, matches
+        problem = f"{matches} originals begin with" if matches else "no original is kept under"
+        super().__init__(
+            f"{problem} {handle!r} in {where}",
+            hint="give more of the handle" if matches else "run it with the --root the context was assembled from",
+        )
+
+
+class StoreError(ForewordError):
+    """The store can't be opened, read or written."""
+
+    code = "store"
+
+
+def at(path: str, line: int = 0, column: int = 0) -> str:
+    """`path:line:column` as far as it is known."""
+    return ":".join([path, *(str(number) for number in (line, column) if number)])
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The known name nearest to a mistyped one, or nothing."""
+    from difflib import get_close_matches
+
+    lowered = {candidate.lower(): candidate for candidate in known}
+    near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    return lowered[near[0]] if near else ""
