@@ -1,0 +1,205 @@
+"""Run the commands a skill asks for (`` !`git log -5` ``) and put their output in their place, under a policy.
+
+Off unless allowed. Without a shell it understands plain words, `2>/dev/null` and `||`, which is what real skills
+use. It limits time and output, not access: an allowed `cat` reads any file that the user may read, an allowed `git`
+takes every option. Where commands stand in a text is found by `command_marks`; processes are `process`'s business.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import shlex
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from foreword.sources import process
+from foreword.sources.command_marks import marks
+from foreword.text.clean import clean
+
+Outcome = Literal["ran", "not allowed", "needs a shell", "failed", "timed out", "cut"]
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<quiet>2>\s*/dev/null(?=\s|\||$))
+    | (?P<otherwise>\|\|)
+    | (?P<word>(?![~\#])(?:[^\s'"\\$`|&;<>()*?\[\]] | '[^']*' | "(?:[^"\\$`]|\\["\\])*" | \\.)+(?=\s|\||$))
+    )""",
+    re.VERBOSE,
+)
+_SHOWN_CHARS = 80
+_NOT_STARTED = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Which commands may run, and what each may cost.
+
+    An entry of `allow` is the beginning of a command, word by word: `git log` allows `git log -5` and not
+    `git push`; `*` allows everything. What needs a shell runs only with `shell`, and only if allowed letter for
+    letter or by `*`.
+    """
+
+    allow: tuple[str, ...] = ()
+    shell: bool = False
+    timeout_seconds: float = 5.0
+    output_bytes: int = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What became of one command: where it stood, how it went, how much it put into the text."""
+
+    command: str
+    line: int
+    outcome: Outcome
+    detail: str = ""
+    output_chars: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A text with its commands carried out, and an account of each."""
+
+    text: str
+    ran: tuple[Ran, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """An outcome with the text to put in place; none leaves the author's."""
+
+    outcome: Outcome
+    detail: str = ""
+    text: str | None = None
+
+
+def inject(text: str, root: Path, policy: Policy) -> Injected:
+    """Carry out the commands in a text; what is not allowed stays byte for byte, and no failure is fatal."""
+    pieces: list[str] = []
+    ran: list[Ran] = []
+    done = 0
+    for mark in marks(text):
+        if mark.loose and not _is_program(mark.command, root, policy):
+            continue
+        result = _carry_out(mark.command, root, policy)
+        ran.append(Ran(mark.command, mark.line, result.outcome, result.detail, len(result.text or "")))
+        if result.text is not None:
+            pieces += (text[done : mark.start], result.text)
+            done = mark.end
+    return Injected("".join([*pieces, text[done:]]), tuple(ran))
+
+
+def alternatives(command: str) -> list[list[str]] | None:
+    """A command as the argument lists joined by `||`, or nothing where only a shell could read it."""
+    found: list[list[str]] = [[]]
+    place = 0
+    command = command.rstrip()
+    while place < len(command):
+        token = _TOKEN.match(command, place)
+        if not token:
+            return None
+        if token["otherwise"]:
+            found.append([])
+        elif token["word"]:
+            found[-1].extend(shlex.split(token["word"]))
+        place = token.end()
+    plain = all(argv and "=" not in argv[0] for argv in found)  # `NAME=value program` sets a variable
+    return found if plain else None
+
+
+def _carry_out(command: str, root: Path, policy: Policy) -> _Result:
+    if not policy.allow:
+        return _Result("not allowed", "no command is allowed")
+    found = alternatives(command)
+    exact = command in policy.allow or "*" in policy.allow
+    if found is None and not policy.shell:
+        return _Result("needs a shell", "only plain words, 2>/dev/null and || run without one")
+    if found is None:
+        refused = "" if exact else "what needs a shell must be allowed letter for letter"
+    else:
+        refused = "" if exact else _refused(found, policy)
+    if refused:
+        return _Result("not allowed", refused)
+    return _run(command, found or [["/bin/sh", "-c", command]], root, policy)
+
+
+def _refused(found: list[list[str]], policy: Policy) -> str:
+    """The alternative that no entry allows, as a reason; `echo` needs no permission."""
+    for argv in found:
+        if argv[0] != "echo" and not any(argv[: len(entry)] == entry for entry in _entries(policy)):
+            return f"{_short(shlex.join(argv))} is not on the allow list"
+    return ""
+
+
+def _entries(policy: Policy) -> Iterator[list[str]]:
+    for entry in policy.allow:
+        found = alternatives(entry)
+        if found and len(found) == 1:
+            yield found[0]
+
+
+def _is_program(command: str, root: Path, policy: Policy) -> bool:
+    """Whether a loosely marked command names a program: one that is allowed, or one that is there to be run."""
+    first = command.split()[0]
+    if any(entry[0] == first for entry in _entries(policy)):
+        return True
+    if "/" in first:
+        return shutil.which(root / first) is not None
+    return shutil.which(first, path=process.environment()["PATH"]) is not None
+
+
+def _run(command: str, found: list[list[str]], root: Path, policy: Policy) -> _Result:
+    """Try each alternative until one succeeds, all within one time limit and one output limit."""
+    deadline = time.monotonic() + policy.timeout_seconds
+    written = b""
+    complaints: list[str] = []
+    for argv in found:
+        output = _one(argv, root, deadline - time.monotonic(), policy.output_bytes - len(written))
+        written += output.stdout
+        if output.timed_out:
+            note = f"took longer than {policy.timeout_seconds:g} seconds"
+            return _Result("timed out", note, f"[command {note}: {_short(command)}]")
+        if output.cut:
+            note = f"output cut at {policy.output_bytes:,} bytes"
+            return _Result("cut", note, f"{_text(written, final=False)}\n[{note}: {_short(command)}]")
+        if output.exit_code == 0:
+            return _Result("ran", "; ".join(complaints), _text(written))
+        complaints.append(_complaint(argv, output))
+    how = _ending(output.exit_code)
+    return _Result("failed", "; ".join(complaints), f"[command failed with {how}: {_short(command)}]")
+
+
+def _one(argv: list[str], root: Path, seconds: float, limit: int) -> process.Output:
+    if argv[0] == "echo":
+        words = argv[2:] if argv[1:2] == ["-n"] else argv[1:]
+        return process.Output(f"{' '.join(words)}\n".encode(errors="replace"), b"", 0)
+    try:
+        return process.run(argv, root, timeout_seconds=seconds, output_bytes=max(0, limit))
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", "") or str(problem)
+        return process.Output(b"", reason.encode(errors="replace"), _NOT_STARTED)
+
+
+def _complaint(argv: list[str], output: process.Output) -> str:
+    said = output.stderr.decode("utf-8", "replace").strip().splitlines()
+    return f"{_short(argv[0])}: {_ending(output.exit_code)}" + (f" ({_short(clean(said[0])[0])})" if said else "")
+
+
+def _ending(exit_code: int) -> str:
+    return f"exit {exit_code}" if exit_code >= 0 else f"signal {-exit_code}"
+
+
+def _text(written: bytes, *, final: bool = True) -> str:
+    """Output as text without its last line end; a character cut in half at the limit is dropped."""
+    decoded = codecs.getincrementaldecoder("utf-8")("replace").decode(written, final)
+    return clean(decoded)[0].rstrip("\r\n")
+
+
+def _short(command: str) -> str:
+    line = " ".join(command.split())
+    return line if len(line) <= _SHOWN_CHARS else f"{line[: _SHOWN_CHARS - 3]}..."

@@ -1,0 +1,82 @@
+"""Split a Markdown text into its YAML front matter and its body.
+
+Never raises: front matter that lies is reported as a problem and the whole text is the body. Only plain data is
+read (no aliases, no tags of other types), and dates stay as written. What the fields mean is for the caller.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+LARGEST_CHARS = 65_536
+
+_OPENING = re.compile(r"---[ \t]*(?:\r\n?|\n)")
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)", re.MULTILINE)
+_DEEPEST = 20
+
+
+def front_matter(text: str) -> tuple[dict[str, object], str, str]:
+    """The fields, the body, and what is wrong with the front matter, if anything."""
+    opening = _OPENING.match(text)
+    if not opening:
+        return {}, text, ""
+    closing = _CLOSING.search(text, opening.end())
+    if not closing:
+        return {}, text, "front matter opened with --- and never closed"
+    block = text[opening.end() : closing.start()]
+    if len(block) > LARGEST_CHARS:
+        return {}, text, f"front matter longer than {LARGEST_CHARS:,} characters"
+    fields, problem = _fields(block)
+    return fields, text if problem else text[closing.end() :], problem
+
+
+def _fields(block: str) -> tuple[dict[str, object], str]:
+    import yaml
+
+    try:
+        problem = _unsafe(block)
+        loaded = None if problem else yaml.load(block, _loader())
+    except yaml.MarkedYAMLError as error:
+        return {}, f"front matter is not valid YAML: {_told(error)}"
+    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
+        return {}, f"front matter is not valid YAML: {error}".splitlines()[0]
+    if not problem and not isinstance(loaded, dict | None):
+        problem = f"front matter must be a mapping of names to values, not {_name(loaded)}"
+    return ({}, problem) if problem else ({str(key): value for key, value in (loaded or {}).items()}, "")
+
+
+def _unsafe(block: str) -> str:
+    """What makes it costly or unsafe to load: aliases, which make bombs, and deep nesting."""
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(block, _loader()):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent):
+            return f"front matter uses the alias *{event.anchor}; write the value out"
+        if depth > _DEEPEST:
+            return f"front matter is nested more than {_DEEPEST} levels deep"
+    return ""
+
+
+@cache
+def _loader() -> Any:
+    import yaml
+
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: Any = type("FrontMatterLoader", (base,), {})
+    loader.add_constructor("tag:yaml.org,2002:timestamp", base.construct_scalar)
+    return loader
+
+
+def _told(error: Any) -> str:
+    """A YAML error on one line, counted from the top of the file."""
+    mark = error.problem_mark or error.context_mark
+    where = f" (line {mark.line + 2})" if mark else ""
+    return f"{error.problem or error.context}{where}"
+
+
+def _name(value: object) -> str:
+    return "a list" if isinstance(value, list) else "plain text" if isinstance(value, str) else "a single value"

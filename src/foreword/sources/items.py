@@ -1,0 +1,264 @@
+"""The items a package is made of: from JSON, or from a folder of Markdown files with front matter.
+
+Reads and checks; it ranks nothing. JSON of the wrong shape is an error that names the place; front matter that lies
+costs its fields and leaves a note, since the text is still good. Which kinds matter is the recipe's business.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path, PurePosixPath
+
+from foreword.errors import BadSource
+from foreword.sources import files
+from foreword.sources.front_matter import front_matter
+from foreword.text import lines
+from foreword.text.clean import clean
+
+_STDIN = "standard input"
+_HINT = "give a JSON file, a folder of Markdown files, or - for JSON on standard input"
+_SHAPE = '{"items": [{"kind": "decision", "title": "...", "text": "..."}]}'
+_FIELDS = ("kind", "title", "text", "created", "status", "validated", "source")
+_MARKDOWN = (".md", ".markdown")
+_DAY = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
+_SINGULARS = {"criteria": "criterion", "analyses": "analysis", "hypotheses": "hypothesis", "feedback": "feedback"}
+_NAMES = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One piece of source material; `created` is an ISO date or time (UTC where a zone was given) or empty."""
+
+    kind: str
+    title: str
+    text: str
+    created: str = ""
+    status: str = ""
+    validated: bool | None = None
+    source: str = ""
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_items(where: str, root: Path, stdin: Callable[[], bytes]) -> tuple[list[Item], list[str]]:
+    """The items in a JSON file, a folder of Markdown files, or (`-`) JSON on standard input; and what to know."""
+    if where == "-":
+        return _from_json(stdin(), _STDIN)
+    path = _locate(where, root)
+    if path.is_dir():
+        return _from_folder(path, where)
+    if path.suffix.lower() in _MARKDOWN:
+        return _from_files(path.parent, [path.name], str(PurePosixPath(where).parent))
+    return _from_json(files.read(path.parent, path.name, must=True).raw, where)
+
+
+def iso(value: str) -> str:
+    """A date or time as ISO text, in UTC where it names a zone; empty where it is no date."""
+    text = value.strip()
+    try:
+        if day := _DAY.fullmatch(text):
+            return date(*(int(part) for part in day.groups())).isoformat()
+        moment = datetime.fromisoformat(re.sub(r"\s+(?=[+-]\d|Z)", "", text))
+        if len(text) <= len("2024-01-01"):
+            return moment.date().isoformat()
+        return (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat()
+    except (ValueError, OverflowError):
+        return ""
+
+
+def _locate(where: str, root: Path) -> Path:
+    """The real path of what was named: as seen from here, else from the root."""
+    try:
+        for path in (Path(where).expanduser(), root / where):
+            if where and path.exists():
+                return path.resolve()
+    except (OSError, ValueError, RuntimeError) as problem:
+        raise BadSource(where, f"can't be looked up: {problem}", hint=_HINT) from problem
+    raise BadSource(where, "there is no such file or folder", hint=_HINT)
+
+
+# JSON
+
+
+def _from_json(raw: bytes, name: str) -> tuple[list[Item], list[str]]:
+    entries = _entries(_loaded(raw, name), name)
+    found, notes = [], [] if entries else [f"{name}: holds no items"]
+    for index, entry in enumerate(entries):
+        item = _from_entry(entry, f"items[{index}]", name, notes)
+        if item.text.strip():
+            found.append(item)
+        else:
+            notes.append(f"{name}: items[{index}] is empty and left out")
+    return found, notes
+
+
+def _loaded(raw: bytes, name: str) -> object:
+    try:
+        text, _ = files.decode(raw)
+        if not text.strip():
+            raise BadSource(name, "is empty, not JSON", hint=f"it takes the form {_SHAPE}")
+        return json.loads(text)
+    except json.JSONDecodeError as problem:
+        raise BadSource(name, f"not valid JSON: {problem.msg}", line=problem.lineno, column=problem.colno) from problem
+    except UnicodeDecodeError as problem:
+        raise BadSource(name, "binary, not JSON", hint=_HINT) from problem
+    except (ValueError, RecursionError) as problem:
+        reason = "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+        raise BadSource(name, f"not usable JSON: {reason}") from problem
+
+
+def _entries(loaded: object, name: str) -> list[object]:
+    entries = loaded.get("items") if isinstance(loaded, dict) else loaded
+    if isinstance(entries, list):
+        return entries
+    place = "items: is missing" if isinstance(loaded, dict) and "items" not in loaded else "items: must be a list"
+    raise BadSource(name, place, hint=f"it takes the form {_SHAPE}, or the list alone")
+
+
+def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
+    if not isinstance(entry, dict):
+        raise BadSource(name, f"{place}: must be an object, not {_named(entry)}", hint=f"it takes the form {_SHAPE}")
+    text = _string(entry, "text", place, name, missing=None)
+    kind = _string(entry, "kind", place, name).strip().lower() or "doc"
+    validated = entry.get("validated")
+    if not isinstance(validated, bool | None):
+        raise BadSource(name, f"{place}.validated: must be true or false, not {_named(validated)}")
+    given = _string(entry, "created", place, name)
+    if given.strip() and not iso(given):
+        notes.append(f"{name}: {place}.created: {given!r} is not a date")
+    return Item(
+        kind=kind,
+        title=_string(entry, "title", place, name).strip() or _heading(text) or place,
+        text=text,
+        created=iso(given),
+        status=_string(entry, "status", place, name).strip(),
+        validated=validated,
+        source=_string(entry, "source", place, name) or f"{name} {place}",
+        extra=_extra(entry),
+    )
+
+
+def _string(entry: Mapping[str, object], key: str, place: str, name: str, missing: str | None = "") -> str:
+    value = entry.get(key)
+    if value is None and missing is not None:
+        return missing
+    if not isinstance(value, str):
+        problem = f"must be text, not {_named(value)}" if key in entry else "is missing"
+        raise BadSource(name, f"{place}.{key}: {problem}", hint=f"it takes the form {_SHAPE}")
+    return clean(value)[0]
+
+
+# Markdown
+
+
+def _from_folder(folder: Path, where: str) -> tuple[list[Item], list[str]]:
+    paths = sorted({path for end in _MARKDOWN for path in files.find(folder, f"**/*{end}")}, key=files.natural)
+    if not paths:
+        raise BadSource(where, "the folder holds no Markdown file", hint=_HINT)
+    return _from_files(folder, paths, where)
+
+
+def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item], list[str]]:
+    found: list[Item] = []
+    notes: list[str] = []
+    for path in paths:
+        file = files.read(folder, path)
+        shown = (PurePosixPath(where) / path).as_posix()
+        if isinstance(file, files.Skip):
+            notes.append(f"{shown}: {file.reason}, left out")
+            continue
+        said = list(file.notes)
+        item = _from_markdown(file.text, folder / path, shown, said)
+        if item.text.strip():
+            found.append(item)
+        else:
+            said.append("nothing but front matter, left out")
+        notes += [f"{shown}: {note}" for note in said]
+    return found, notes
+
+
+def _from_markdown(text: str, path: Path, shown: str, notes: list[str]) -> Item:
+    fields, body, problem = front_matter(text)
+    if problem:
+        notes.append(f"{problem}; the file is used as a whole")
+    body = lines.unpadded(body)
+    kind = _field(fields, "kind", notes, numbers=False).lower()
+    return Item(
+        kind=kind or _kind_of(path.parent.name),
+        title=_field(fields, "title", notes) or _heading(body) or path.stem,
+        text=body,
+        created=_created(fields, notes),
+        status=_field(fields, "status", notes),
+        validated=_validated(fields, notes),
+        source=shown,
+        extra=_extra(fields),
+    )
+
+
+def _field(fields: Mapping[str, object], key: str, notes: list[str], *, numbers: bool = True) -> str:
+    value = fields.get(key)
+    if value is None or isinstance(value, str):
+        return clean(value or "")[0].strip()
+    if numbers and isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    notes.append(f"{key}: must be text, not {_named(value)}; ignored")
+    return ""
+
+
+def _created(fields: Mapping[str, object], notes: list[str]) -> str:
+    given = _field(fields, "created", notes)
+    if given and not iso(given):
+        notes.append(f"created: {given!r} is not a date; ignored")
+    return iso(given)
+
+
+def _validated(fields: Mapping[str, object], notes: list[str]) -> bool | None:
+    value = fields.get("validated")
+    if isinstance(value, bool | None):
+        return value
+    notes.append(f"validated: must be true or false, not {_named(value)}; ignored")
+    return None
+
+
+# both
+
+
+def _kind_of(folder: str) -> str:
+    """The singular of a folder's name where that is one word, else `doc`."""
+    name = folder.lower()
+    if not (name.isascii() and name.isalpha()):
+        return "doc"
+    if name in _SINGULARS:
+        return _SINGULARS[name]
+    if name.endswith("ies"):
+        return f"{name[:-3]}y"
+    if re.search(r"(?:ss|x|ch|sh)es$", name):
+        return name[:-2]
+    return name[:-1] if re.search(r"[^sui]s$", name) else name
+
+
+def _heading(text: str) -> str:
+    """The first heading of a Markdown text, without its marks."""
+    for kind, first, _, _ in lines.scan(text):
+        if kind == "heading":
+            begin = lines.starts(text)[first]
+            line = re.match(r"[^\r\n]*", text[begin:])
+            return line[0].strip().strip("#").strip() if line else ""
+    return ""
+
+
+def _extra(fields: Mapping[str, object]) -> dict[str, str]:
+    """The fields we have no name for, each as text."""
+    return {key: _as_text(value) for key, value in fields.items() if key not in _FIELDS and value is not None}
+
+
+def _as_text(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return clean(text)[0]
+
+
+def _named(value: object) -> str:
+    return "nothing" if value is None else _NAMES.get(type(value), "a value")

@@ -1,0 +1,227 @@
+"""The log of a real repository, in plain language and at no risk."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foreword.errors import BadSource
+from foreword.sources import git
+from foreword.sources.git import Commit, plain
+
+CLOCK = itertools.count()
+
+
+def run(root: Path, *argv: str) -> str:
+    who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    minutes, seconds = divmod(next(CLOCK), 60)
+    when = f"2024-03-05T10:{minutes:02}:{seconds:02}+00:00"  # no two commits at the same moment
+    dated = os.environ | {"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
+    done = subprocess.run(["git", *who, *argv], cwd=root, check=True, capture_output=True, env=dated, text=True)
+    return done.stdout.strip()
+
+
+def repository(root: Path, *subjects: str) -> Path:
+    run(root, "init", "-q", "-b", "main")
+    for subject in subjects:
+        run(root, "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", subject)
+    return root
+
+
+def texts(found: list[Commit] | str) -> list[str]:
+    assert isinstance(found, list), found
+    return [commit.text for commit in found]
+
+
+def test_the_newest_commits_come_first_with_their_day(tmp_path: Path) -> None:
+    repository(tmp_path, "Begin", "feat(auth): add login", "fix: crash on start (#12)")
+    assert git.log(tmp_path, 2) == [
+        Commit("2024-03-05", "Fixed: crash on start"),
+        Commit("2024-03-05", "New: add login (auth)"),
+    ]
+    assert git.log(tmp_path, 0) == []
+
+
+def test_commits_left_out_make_room_for_older_ones(tmp_path: Path) -> None:
+    noise = [f"auto-save 2024-03-{day:02}" for day in range(1, 8)]
+    repository(tmp_path, "First", "Second", *noise, "Third")
+    assert texts(git.log(tmp_path, 3, leave_out=["^auto-save", "never there"])) == ["Third", "Second", "First"]
+
+
+def imported(root: Path, subjects: list[str]) -> Path:
+    """A repository with many commits, made in one go."""
+    run(root, "init", "-q", "-b", "main")
+    who = "committer A <a@example.org>"
+    stream = "".join(
+        f"commit refs/heads/main\n{who} {1_700_000_000 + number} +0000\ndata {len(subject)}\n{subject}\n"
+        for number, subject in enumerate(subjects)
+    )
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=root, input=stream.encode(), check=True)
+    return root
+
+
+def test_noise_longer_than_one_reading_is_passed(tmp_path: Path) -> None:
+    imported(tmp_path, ["Old", *(f"tick {number}" for number in range(350)), "New one"])
+    assert texts(git.log(tmp_path, 2, leave_out=["tick"])) == ["New one", "Old"]
+    assert git.log(tmp_path, 2, leave_out=["."]) == "all of the 352 newest commits are left out"
+    assert len(texts(git.log(tmp_path, 340))) == 340
+
+
+def test_the_search_for_a_commit_worth_telling_has_an_end(tmp_path: Path) -> None:
+    imported(tmp_path, ["Old", *["tick"] * 2_100, "New one"])
+    assert texts(git.log(tmp_path, 2, leave_out=["tick"])) == ["New one"]
+
+
+def test_a_bad_expression_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match=r"leave_out '\(': not a regular expression"):
+        git.log(tmp_path, 5, leave_out=["("])
+
+
+def test_merges_never_appear(tmp_path: Path) -> None:
+    repository(tmp_path, "Begin")
+    run(tmp_path, "checkout", "-q", "-b", "side")
+    run(tmp_path, "commit", "-q", "--allow-empty", "-m", "Side work")
+    run(tmp_path, "checkout", "-q", "main")
+    run(tmp_path, "merge", "-q", "--no-ff", "-m", "A merge by any name", "side")
+    run(tmp_path, "commit", "-q", "--allow-empty", "-m", "Merge pull request #7 from x/y")
+    assert texts(git.log(tmp_path, 9)) == ["Side work", "Begin"]
+
+
+def test_in_a_folder_of_a_repository_only_commits_that_touch_it_count(tmp_path: Path) -> None:
+    repository(tmp_path)
+    for name in ("app", "docs", "empty"):
+        (tmp_path / name).mkdir()
+    for name in ("app", "docs"):
+        (tmp_path / name / "a.txt").write_text(name)
+        run(tmp_path, "add", name)
+        run(tmp_path, "commit", "-q", "-m", f"Add {name}")
+    assert texts(git.log(tmp_path / "docs", 9)) == ["Add docs"]
+    assert git.log(tmp_path / "empty", 9) == "no commit touches this folder"
+
+
+def test_reasons_are_told_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert git.log(tmp_path, 5) == "not a git repository"
+    assert git.log(tmp_path / "none", 5) == "git failed: No such file or directory"
+    repository(tmp_path)
+    assert git.log(tmp_path, 5) == "no commit yet"
+    (tmp_path / ".git/config").write_text("[broken")
+    assert re.match(r"git failed: bad config line", str(git.log(tmp_path, 5)))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert git.log(tmp_path, 5) == "git is not installed"
+
+
+def test_a_git_that_lies_in_the_project_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "git").write_text("#!/bin/sh\ntouch harmed\n")
+    (tmp_path / "git").chmod(0o755)
+    repository(tmp_path, "Begin")
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}{os.environ['PATH']}")
+    assert texts(git.log(tmp_path, 5)) == ["Begin"]
+    assert not (tmp_path / "harmed").exists()
+
+
+def signed(root: Path, subject: str) -> None:
+    """Put a commit on top that says it is signed, so that a look at its signature would start `gpg`."""
+    tree = run(root, "rev-parse", "HEAD^{tree}")
+    person = "A <a@example.org> 1800000000 +0000"
+    head = f"tree {tree}\nparent {run(root, 'rev-parse', 'HEAD')}\nauthor {person}\ncommitter {person}\n"
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n eA==\n -----END PGP SIGNATURE-----\n"
+    (root / "commit").write_text(f"{head}{signature}\n{subject}\n")
+    run(root, "reset", "-q", "--soft", run(root, "hash-object", "-w", "-t", "commit", "commit"))
+
+
+def test_the_configuration_of_a_repository_runs_nothing(tmp_path: Path) -> None:
+    signed(repository(tmp_path, "Begin"), "feat: add login")
+    harm = tmp_path / "harm.sh"
+    harm.write_text(f"#!/bin/sh\ntouch {tmp_path}/harmed\n")
+    harm.chmod(0o755)
+    settings = {
+        "core.fsmonitor": harm, "core.pager": harm, "pager.log": harm, "core.hooksPath": tmp_path, "gpg.program": harm,
+        "diff.external": harm, "core.sshCommand": harm, "log.showSignature": "true", "log.follow": "true",
+        "color.ui": "always", "format.pretty": "raw", "log.decorate": "full", "i18n.logOutputEncoding": "UTF-16",
+        "alias.log": f"!{harm}",
+    }  # fmt: skip
+    for name, value in settings.items():
+        run(tmp_path, "config", name, str(value))
+    assert texts(git.log(tmp_path, 5)) == ["New: add login", "Begin"]
+    assert not (tmp_path / "harmed").exists()
+
+
+def test_a_repository_named_by_the_environment_is_not_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("mine", "other"):
+        (tmp_path / name).mkdir()
+        repository(tmp_path / name, f"Begin {name}")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "other/.git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path / "other"))
+    assert texts(git.log(tmp_path / "mine", 5)) == ["Begin mine"]
+
+
+def test_odd_subjects_arrive_whole(tmp_path: Path) -> None:
+    repository(tmp_path, "", "Tabs\tand spaces", "Grüße, 世界", "--all", "two\nlines")
+    assert texts(git.log(tmp_path, 9)) == ["two lines", "--all", "Grüße, 世界", "Tabs\tand spaces", "(no message)"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "told"),
+    [
+        ("feat(auth): add login", "New: add login (auth)"),
+        ("feat(api)!: drop v1 (#123)", "New: drop v1 (api) (breaking)"),
+        ("fix: crash on start", "Fixed: crash on start"),
+        ("docs: explain recipes", "Docs: explain recipes"),
+        ("refactor: split parser", "Reworked: split parser"),
+        ("perf: count once", "Faster: count once"),
+        ("test: cover ties", "Tests: cover ties"),
+        ("chore(deps): bump x from 1 to 2 (#9) (#10)", "Upkeep: bump x from 1 to 2 (deps)"),
+        ("build!: drop 3.10", "Build: drop 3.10 (breaking)"),
+        ("ci: :construction_worker: cache wheels", "CI: cache wheels"),
+        ("style: sort imports", "Style: sort imports"),
+        ("revert: feat(ui): new button", "Undone: new button (ui)"),
+        ('Revert "feat(auth): add login" (#12)', "Undone: add login (auth)"),
+        (":sparkles: feat: shine", "New: shine"),
+        ("✨ feat(ui): shine", "New: shine (ui)"),
+        ("abc1234: add a thing", "Add a thing"),
+        ("[abc1234] tidy", "Tidy"),
+        ("feat: abc1234: add a thing", "New: add a thing"),
+        ("Fix what broke (abc1234)", "Fix what broke"),
+        ("Cherry-pick of commit 0a1b2c3d into main", "Cherry-pick of an earlier commit into main"),
+        ("revert a1b2c3d", "Revert an earlier commit"),
+        ("a1b2c3d", "(no message)"),
+        ("", "(no message)"),
+    ],
+)
+def test_subjects_are_told_in_plain_language(subject: str, told: str) -> None:
+    assert plain(subject) == told
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "Update README",
+        "iOS: tweak colours",
+        "use std::vector::push_back",
+        "fix:",
+        "wip at 10:30:45",
+        "Paint it #a1b2c3d4",
+        "Count 1234567 widgets",
+        "the defaced facade",
+        "Load main.3f2b8c9d.js",
+    ],
+)
+def test_other_subjects_stay_as_they_are(subject: str) -> None:
+    assert plain(subject) == subject
+
+
+@given(st.text(alphabet="abcdef0123 :()#!feat-[]`\u2728", max_size=60))
+def test_no_subject_breaks_the_telling_and_no_hash_comes_through(subject: str) -> None:
+    told = plain(subject)
+    assert told
+    for word in told.split(" "):
+        assert not re.fullmatch(r"(?=.*[a-f])(?=.*[0-9])[0-9a-f]{7,40}", word)

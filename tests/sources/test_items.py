@@ -1,0 +1,225 @@
+"""Items come from JSON, from Markdown folders and from standard input, with errors that name the place."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from foreword.errors import BadSource
+from foreword.sources.items import Item, iso, read_items
+
+
+def no_input() -> bytes:
+    raise AssertionError("standard input is not to be read")
+
+
+def put(root: Path, path: str, text: str | bytes) -> Path:
+    place = root / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(text.encode() if isinstance(text, str) else text)
+    return place
+
+
+def from_json(tmp_path: Path, content: object) -> tuple[list[Item], list[str]]:
+    return read_items(str(put(tmp_path, "items.json", json.dumps(content))), tmp_path, no_input)
+
+
+def from_markdown(tmp_path: Path, text: str) -> tuple[Item, list[str]]:
+    put(tmp_path, "notes1/a.md", text)
+    (item,), notes = read_items(str(tmp_path / "notes1"), tmp_path, no_input)
+    return item, [note.partition("a.md: ")[2] for note in notes]
+
+
+def test_json_items_keep_their_order_and_their_fields(tmp_path: Path) -> None:
+    full = {
+        "kind": "Assumption", "title": "Users read", "text": "They do.", "created": "2024-03-05T10:00:00+02:00",
+        "status": "active", "validated": True, "source": "talk", "owner": "kim", "weight": 3, "tags": ["ä"],
+    }  # fmt: skip
+    (first, second), notes = from_json(tmp_path, {"items": [full, {"text": "# Head\nrest"}]})
+    assert first == Item(
+        "assumption", "Users read", "They do.", "2024-03-05T08:00:00+00:00", "active", True, "talk",
+        {"owner": "kim", "weight": "3", "tags": '["ä"]'},
+    )  # fmt: skip
+    assert (second.kind, second.title, second.validated, second.created) == ("doc", "Head", None, "")
+    assert second.source.endswith("items.json items[1]")
+    assert notes == []
+
+
+def test_a_bare_list_and_standard_input_are_accepted(tmp_path: Path) -> None:
+    (item,), _ = read_items("-", tmp_path, lambda: b'\xef\xbb\xbf[{"kind": "task", "title": "T", "text": "do"}]')
+    assert item == Item("task", "T", "do", source="standard input items[0]")
+
+
+def test_a_place_is_looked_up_from_here_and_then_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path, "here/items.json", '[{"text": "here"}]')
+    put(tmp_path, "root/items.json", '[{"text": "root"}]')
+    put(tmp_path, "root/more.json", '[{"text": "more"}]')
+    monkeypatch.chdir(tmp_path / "here")
+    assert read_items("items.json", tmp_path / "root", no_input)[0][0].text == "here"
+    assert read_items("more.json", tmp_path / "root", no_input)[0][0].text == "more"
+    (tmp_path / "here/link.json").symlink_to(tmp_path / "root/more.json")
+    assert read_items("link.json", tmp_path / "root", no_input)[0][0].text == "more"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ({"items": [{"text": "a"}, {"text": 5}]}, "items[1].text: must be text, not a number"),
+        ([{"text": None}], "items[0].text: must be text, not nothing"),
+        ([{"title": "x"}], "items[0].text: is missing"),
+        ([{"text": "a", "kind": ["x"]}], "items[0].kind: must be text, not a list"),
+        ([{"text": "a", "validated": "yes"}], "items[0].validated: must be true or false, not text"),
+        ([{"text": "a", "created": 20240305}], "items[0].created: must be text, not a number"),
+        (["a"], "items[0]: must be an object, not text"),
+        ({"items": {"a": 1}}, "items: must be a list"),
+        ({"things": []}, "items: is missing"),
+        ("words", "items: must be a list"),
+        (None, "items: must be a list"),
+    ],
+)
+def test_json_of_the_wrong_shape_names_the_place(tmp_path: Path, content: object, problem: str) -> None:
+    with pytest.raises(BadSource) as caught:
+        from_json(tmp_path, content)
+    assert str(caught.value).endswith(f"items.json: {problem}")
+
+
+def test_malformed_json_is_told_with_line_and_column(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match=r"standard input:3:3: not valid JSON") as caught:
+        read_items("-", tmp_path, lambda: b'[\n  {"text": "a"},\n  oops\n]')
+    assert (caught.value.line, caught.value.column) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (b"", "is empty"),
+        (b" \n", "is empty"),
+        (b"\0\1", "binary"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'[{"text": "a", "n": ' + b"9" * 5_000 + b"}]", "not usable JSON"),
+    ],
+)
+def test_input_that_is_no_json_is_a_clear_error(tmp_path: Path, raw: bytes, problem: str) -> None:
+    with pytest.raises(BadSource, match=problem):
+        read_items("-", tmp_path, lambda: raw)
+
+
+def test_a_missing_place_says_what_to_give(tmp_path: Path) -> None:
+    for where in ("none.json", "", "nul\0"):
+        with pytest.raises(BadSource) as caught:
+            read_items(where, tmp_path, no_input)
+        assert "- for JSON on standard input" in caught.value.hint
+
+
+def test_what_is_neither_file_nor_folder_never_blocks(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(BadSource, match="not a regular file"):
+        read_items(str(tmp_path / "fifo"), tmp_path, no_input)
+
+
+def test_odd_but_usable_json_leaves_a_note(tmp_path: Path) -> None:
+    entries = [{"text": " "}, {"text": "lone \ud800 \0", "created": "soon"}]
+    (item,), notes = from_json(tmp_path, entries)
+    assert item.text == "lone \ufffd \ufffd"
+    assert item.created == ""
+    assert [note.partition("items.json: ")[2] for note in notes] == [
+        "items[0] is empty and left out",
+        "items[1].created: 'soon' is not a date",
+    ]
+    assert from_json(tmp_path, [])[1][0].endswith("holds no items")
+
+
+def test_a_folder_of_markdown_gives_its_files_in_natural_order(tmp_path: Path) -> None:
+    put(tmp_path, "ctx/decisions/10-cache.md", "---\ntitle: Cache\ncreated: 2024-3-5\n---\n\nKeep it.\n")
+    put(tmp_path, "ctx/decisions/2-store.md", "# Store\n\nSQLite.\n")
+    put(tmp_path, "ctx/criteria/one.markdown", "Fast.\n")
+    put(tmp_path, "ctx/2024-03/log.md", "```\n# no heading\n```\n")
+    put(tmp_path, "ctx/stories/s.md", "A story.")
+    put(tmp_path, "ctx/ignored.txt", "no")
+    items, notes = read_items(str(tmp_path / "ctx"), tmp_path, no_input)
+    assert [(item.kind, item.title, item.created) for item in items] == [
+        ("doc", "log", ""),
+        ("criterion", "one", ""),
+        ("decision", "Store", ""),
+        ("decision", "Cache", "2024-03-05"),
+        ("story", "s", ""),
+    ]
+    assert items[3].text == "Keep it."
+    assert items[3].source == f"{tmp_path}/ctx/decisions/10-cache.md"
+    assert notes == []
+
+
+def test_one_markdown_file_is_one_item(tmp_path: Path) -> None:
+    place = put(tmp_path, "decisions/a.md", "---\nkind: Blocker\nowner: kim\n---\nbody")
+    assert read_items(str(place), tmp_path, no_input) == (
+        [Item("blocker", "a", "body", source=str(place), extra={"owner": "kim"})],
+        [],
+    )
+
+
+def test_a_folder_without_markdown_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match="holds no Markdown file"):
+        read_items(str(tmp_path), tmp_path, no_input)
+
+
+def test_files_that_hold_nothing_are_left_out_with_a_note(tmp_path: Path) -> None:
+    put(tmp_path, "a.md", "")
+    put(tmp_path, "b.md", "---\ntitle: x\n---\n \n")
+    put(tmp_path, "c.md", b"a\0b")
+    put(tmp_path, "d.md", "caf\xe9".encode("latin-1"))
+    items, notes = read_items(str(tmp_path), tmp_path, no_input)
+    assert [item.text for item in items] == ["café"]
+    assert [note.partition(f"{tmp_path}/")[2] for note in notes] == [
+        "a.md: empty, left out",
+        "b.md: nothing but front matter, left out",
+        "c.md: binary, left out",
+        "d.md: not UTF-8: read as cp1252",
+    ]
+
+
+@pytest.mark.parametrize("block", ["kind: [", "- a", "a: &a [x]\nb: *a", "kind: decision\n# no end"])
+def test_front_matter_that_lies_costs_its_fields_and_not_the_text(tmp_path: Path, block: str) -> None:
+    text = f"---\n{block}\n" + ("---\nbody" if "no end" not in block else "body")
+    item, notes = from_markdown(tmp_path, text)
+    assert (item.kind, item.text) == ("doc", text)
+    assert len(notes) == 1
+    assert notes[0].endswith("the file is used as a whole")
+
+
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        ("kind: 5", "kind: must be text, not a number; ignored"),
+        ("kind: [a]", "kind: must be text, not a list; ignored"),
+        ("created: not-a-date", "created: 'not-a-date' is not a date; ignored"),
+        ("created: 2024-13-45", "created: '2024-13-45' is not a date; ignored"),
+        ("created: 5", "created: '5' is not a date; ignored"),
+        ("validated: maybe", "validated: must be true or false, not text; ignored"),
+        ("title: {a: b}", "title: must be text, not an object; ignored"),
+    ],
+)
+def test_a_field_that_lies_costs_only_itself(tmp_path: Path, line: str, note: str) -> None:
+    item, notes = from_markdown(tmp_path, f"---\nstatus: active\n{line}\n---\n# Head\n")
+    assert notes == [note]
+    assert (item.kind, item.title, item.created, item.status, item.validated) == ("doc", "Head", "", "active", None)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("2024-03-05", "2024-03-05"),
+        ("2024/3/5", "2024-03-05"),
+        ("20240305", "2024-03-05"),
+        ("2024-03-05 10:30", "2024-03-05T10:30:00"),
+        ("2024-03-05T10:30:00Z", "2024-03-05T10:30:00+00:00"),
+        ("2024-03-05 10:30:00 +02:00", "2024-03-05T08:30:00+00:00"),
+        ("0001-01-01T00:00:00+12:00", ""),
+        ("March 5", ""),
+        ("", ""),
+    ],
+)
+def test_dates_are_told_in_one_way(given: str, expected: str) -> None:
+    assert iso(given) == expected
