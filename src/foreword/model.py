@@ -1,0 +1,155 @@
+"""What flows through the engine: sections in, choices between, a package out.
+
+Plain frozen values and no behaviour to speak of. How a section is shortened is `engine.forms`' business, how the
+whole is made to fit is `engine.fit`'s, how it is written out is `engine.render`'s.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from foreword.message import Message
+
+Form = Literal["full", "summary", "relevant", "newest", "excerpt", "reference", "gone"]
+FORMS: tuple[Form, ...] = ("full", "summary", "relevant", "newest", "excerpt", "reference", "gone")
+DEFAULT_FORMS: tuple[Form, ...] = ("full", "excerpt", "reference", "gone")
+
+Measure = Callable[[str], int]
+"""The size of a text in additive units: characters for an estimate, tokens for an exact counter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Part of a whole (the window, the budget) or of what the essentials leave; or a plain number of tokens."""
+
+    of: Literal["whole", "left", "tokens"]
+    value: float
+    low: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How a section behaves when room is short; shared by every section that behaves the same."""
+
+    tier: int = 1
+    essential: bool = False
+    forms: tuple[Form, ...] = DEFAULT_FORMS
+    target: Share | None = None
+    cap: Share | None = None
+    role: Literal["system", "user"] = "user"
+    joiner: str = "\n"  # between the entries of a list
+    newest_first: bool = False  # the order of a list's entries
+    stands_in_for: str = ""
+    excluded: str = ""  # why it never comes in, whatever the room
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One member of a list section: a commit, a message with its tool results, a failed test."""
+
+    text: str
+    messages: tuple[Message, ...] = ()
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One piece of a context: a text or a list of entries, under a boundary tag."""
+
+    tag: str
+    text: str
+    rule: Rule = Rule()
+    rank: float = 0.0  # higher is kept longer; the same whole number shares its room, in the order of the fractions
+    title: str = ""
+    source: str = ""
+    before: str = ""  # written in front of the text in every form
+    after: str = ""
+    entries: tuple[Entry, ...] = ()
+    raw: bytes | None = None  # the author's bytes, where they differ from the text
+    _label: str = field(default="", init=False, compare=False, repr=False)
+
+    @property
+    def label(self) -> str:
+        """Its line in a list of what was left out, handle first; worked out once."""
+        if not self._label:
+            object.__setattr__(self, "_label", f"{handle_of(self.original)}  {self.tag}  {self.name}\n")
+        return self._label
+
+    @property
+    def handle(self) -> str:
+        """The content address of its original."""
+        return self.label[:HANDLE_CHARS]
+
+    @property
+    def name(self) -> str:
+        """What people call it: its title where it has one, else its tag."""
+        return self.title or self.tag
+
+    @property
+    def original(self) -> bytes:
+        """What `recall` returns for it, byte for byte."""
+        return self.raw if self.raw is not None else self.text.encode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A section in one of its forms: what is written between the tags."""
+
+    text: str
+    form: Form
+    kept_entries: tuple[Entry, ...] = ()
+    lost: int = 0  # entries given up
+    mark: str = ""  # the line that says what was given up, for messages
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was decided for one section, its size in units, and why."""
+
+    section: Section
+    body: Body
+    units: int
+    reason: str = ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether something that came in is not in, or not whole."""
+        return self.body.form != "full" and self.reason != STANDS_BY
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A section the recipe asks for that had nothing to read."""
+
+    tag: str
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many tokens the package may have, and how that number came about."""
+
+    tokens: int
+    window_tokens: int
+    steps: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """Room per tier: shares of the budget that flow on when unused, or hard limits in tokens."""
+
+    shares: dict[int, float] = field(default_factory=dict)
+    limits: dict[int, int] = field(default_factory=dict)
+
+
+STANDS_BY = "stands by: not needed"
+HANDLE_CHARS = 17
+
+
+def handle_of(original: bytes) -> str:
+    """The content address of an original: the same bytes have the same handle everywhere."""
+    return "fw_" + hashlib.sha256(original).hexdigest()[:14]

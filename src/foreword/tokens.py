@@ -1,0 +1,161 @@
+"""Counting tokens: an estimate from characters, exact tokenizers, and one that learns from real usage.
+
+Everything is measured in additive *units* (characters for the estimate, tokens for the tokenizers) and turned into
+tokens at the end, so that sums are exact and nothing is rounded twice. Which counter a model wants is data
+(`data/models.json`). What is counted is the engine's business.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from foreword.errors import UnknownName
+from foreword.model import Measure
+
+CHARS_PER_TOKEN = 4
+ENCODINGS = {"o200k": "o200k_base", "cl100k": "cl100k_base"}
+COUNTERS = ("estimate", *ENCODINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Turns text into units and units into tokens."""
+
+    name: str
+    measure: Measure
+    units_per_token: float = 1.0
+    exact: bool = True
+    longest_unit: int = 8  # more characters than this to a unit are not worth counting on
+    splits_at_lines: bool = False  # no token reaches across the end of a line into what follows it
+
+    def tokens(self, units: int) -> int:
+        """The tokens that so many units stand for, rounded up."""
+        return math.ceil(units / self.units_per_token)
+
+    def count(self, text: str) -> int:
+        """The tokens of a text."""
+        return self.tokens(self.measure(text))
+
+    def room(self, tokens: int) -> int:
+        """The most units that still count as at most so many tokens."""
+        units = math.floor(tokens * self.units_per_token)
+        while self.tokens(units) > tokens:
+            units -= 1
+        return units
+
+    def with_margin(self, margin: float) -> Counter:
+        """The same counter, taken as an estimate that may be too low by this factor."""
+        if margin == 1.0:
+            return self
+        return replace(self, units_per_token=self.units_per_token / margin, exact=False)
+
+    def describe(self) -> str:
+        """The name with what a reader must know about it."""
+        if self.name == "estimate":
+            return "estimate (characters / 4)"
+        return self.name if self.exact else f"{self.name} x {1 / self.units_per_token:.2f} (estimate)"
+
+
+@cache
+def counter(name: str) -> Counter:
+    """The counter of that name; what it has counted is remembered for as long as the process lives."""
+    return new_counter(name)
+
+
+def new_counter(name: str) -> Counter:
+    """A counter of that name that remembers nothing yet."""
+    if name == "estimate":
+        return Counter("estimate", len, CHARS_PER_TOKEN, exact=False, longest_unit=1, splits_at_lines=True)
+    if name not in ENCODINGS:
+        raise UnknownName("counter", name, COUNTERS)
+    return Counter(name, remembered(_tokenizer(ENCODINGS[name])), splits_at_lines=True)
+
+
+@cache
+def _tokenizer(encoding: str) -> Measure:
+    from splintr import Tokenizer
+
+    encode = Tokenizer.from_pretrained(encoding).encode_ordinary
+
+    def measure(text: str) -> int:
+        try:
+            return len(encode(text))
+        except UnicodeEncodeError:  # lone surrogates: count what will be sent in their place
+            return len(encode(text.encode("utf-8", "replace").decode()))
+
+    return measure
+
+
+def remembered(measure: Measure, most_chars: int = 50_000_000) -> Measure:
+    """The same measure that never measures one text twice, while it can keep them all in memory."""
+    known: dict[str, int] = {}
+    chars = 0
+
+    def recall_or_measure(text: str) -> int:
+        nonlocal chars
+        units = known.get(text)
+        if units is None:
+            units = measure(text)
+            chars += len(text)
+            if chars > most_chars:
+                known.clear()
+                chars = len(text)
+            known[text] = units
+        return units
+
+    return recall_or_measure
+
+
+def calibrated(base: Counter, usage: Iterable[tuple[int, int]]) -> Counter:
+    """A counter that has learnt from pairs of (tokens `base` counted, tokens the provider reported).
+
+    The ratio is that of the sums; the margin on top is the worst excess seen over it, at least 2% and at most 25%.
+    """
+    pairs = [(counted, reported) for counted, reported in usage if counted > 0 and reported > 0]
+    if not pairs:
+        return base
+    ratio = sum(reported for _, reported in pairs) / sum(counted for counted, _ in pairs)
+    worst = max(reported / counted for counted, reported in pairs) / ratio
+    margin = ratio * min(max(worst, 1.02), 1.25)
+    return replace(base, name="calibrated", units_per_token=base.units_per_token / margin, exact=False)
+
+
+@cache
+def model_table() -> dict[str, Any]:
+    """The known models: window, counter and margin by the beginning of the name."""
+    table: dict[str, Any] = json.loads(resources.files("foreword").joinpath("data/models.json").read_text("utf-8"))
+    return table
+
+
+def default_window() -> int:
+    """The window assumed where no model is named."""
+    return int(model_table()["default_window"])
+
+
+def for_model(name: str) -> tuple[int, Counter]:
+    """The window and the counter of a model, by the longest known beginning of its name."""
+    bare = name.rsplit("/", 1)[-1].rsplit(":", 1)[-1].lower()
+    models = model_table()["models"]
+    known = [prefix for prefix in models if bare.startswith(prefix)]
+    if not known:
+        raise UnknownName("model", name, models, where="(the window can be given with --window instead)")
+    found = models[max(known, key=len)]
+    return int(found["window"]), counter(found["counter"]).with_margin(float(found.get("margin", 1.0)))
+
+
+def underestimated(text: str) -> str:
+    """Why characters / 4 is far too low for this text ("JSON", "CJK"), or nothing. Looks at a sample."""
+    sample = text[:20_000]
+    if len(sample) < 200:
+        return ""
+    wide = sum(1 for char in sample if char > "\u2e7f")
+    if wide > len(sample) * 0.15:
+        return "CJK or other dense script"
+    symbols = sum(1 for char in sample if char in '{}[]":,0123456789\\/=<>();')
+    return "JSON, numbers or dense code" if symbols > len(sample) * 0.3 else ""
