@@ -1,0 +1,237 @@
+"""Choose the form of each section so that everything fits the budget.
+
+Pure: no clock, no files, no tokenizer of its own (the scale weighs). What a section may become is its rule's
+business; how it is written out is `render`'s.
+
+Sections give way in the order of their ranks, lowest first, each only as far as needed. Seen from the other end:
+the highest rank takes what it needs, then the next, and the first one that no longer fits takes the largest of its
+forms that does. Room that is left over is then given back in the same order. Sections of equal rank share: while
+others of the rank are waiting, none of them takes more than half of the room they all found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from foreword.engine import forms
+from foreword.engine.outline import Outline
+from foreword.engine.render import Scale
+from foreword.errors import EssentialsTooLarge
+from foreword.model import Body, Choice, Section, Tiers
+
+FLOOR_TOKENS = 100  # kept for a section that may be shortened but never lost
+LEAST_TOKENS = 8  # room below this, or below a 500th of the budget, is not worth handing out
+LEAST_CUT_TOKENS = 40  # a cut has to have room for its mark and something worth reading
+SHORTENED = "shortened to the room that was left"
+
+
+def fit(
+    sections: Sequence[Section], outline: Outline, budget_tokens: int, scale: Scale, tiers: Tiers, note: str = ""
+) -> dict[int, Choice]:
+    """What is decided for every section that is in, by its place; `EssentialsTooLarge` where the least does not fit.
+
+    `note` is the longest note there may be on sections that are gone: its room is kept free while any are.
+    """
+    room = scale.counter.room(budget_tokens)
+    everything = None if outline.capped else _whole(sections, outline, room, scale)
+    if everything is not None:
+        return everything
+    fitting = _Fitting(sections, outline, scale, tiers, room)
+    fitting.secure(budget_tokens)
+    reserve = min(scale.counter.measure(note), fitting.left)
+    fitting.left -= reserve
+    fitting.hand_out()
+    fitting.give_back()
+    if all(index in fitting.decided for index in outline.order):
+        fitting.left += reserve
+        fitting.give_back()
+    return fitting.decided
+
+
+def _whole(sections: Sequence[Section], outline: Outline, room: int, scale: Scale) -> dict[int, Choice] | None:
+    """Everything in full, if it fits; gives up as soon as it can't."""
+    chars = room * scale.counter.longest_unit
+    for section in sections:
+        chars -= len(section.text)
+        if chars < 0:
+            return None
+    decided = dict[int, Choice]()
+    room -= sum(scale.tag_units(tag) for tag in outline.shared_tags)
+    for index in sorted((*outline.essential, *outline.order)):
+        if room < 0:
+            return None
+        body = forms.full(sections[index], scale)
+        decided[index] = Choice(sections[index], body, scale.units(sections[index], body.text))
+        room -= decided[index].units
+    return decided if room >= 0 else None
+
+
+class _Fitting:
+    """One fit under way: what is decided so far and what room is left."""
+
+    def __init__(self, sections: Sequence[Section], outline: Outline, scale: Scale, tiers: Tiers, room: int) -> None:
+        self.sections, self.outline, self.scale, self.tiers = sections, outline, scale, tiers
+        self.room = self.left = self.after_essentials = room
+        self.least = max(scale.counter.room(LEAST_TOKENS), room // 500)
+        self.least_cut = scale.counter.room(LEAST_CUT_TOKENS)
+        self.decided = dict[int, Choice]()
+        self.opened = set[str]()  # shared tags already paid for
+        self.floors = dict[int, int]()  # room kept for those that may never be lost
+
+    def place(self, index: int, body: Body, units: int, reason: str) -> None:
+        """Decide for one section, in place of what was decided before."""
+        section = self.sections[index]
+        self.left -= self._entry_fee(section) + units
+        if index in self.decided:
+            self.left += self.decided[index].units
+        self.opened.add(section.tag)
+        self.decided[index] = Choice(section, body, units, reason)
+
+    def _entry_fee(self, section: Section) -> int:
+        return 0 if section.tag in self.opened else self.scale.tag_units(section.tag)
+
+    # --- what must be in ---------------------------------------------------------------------------------------
+
+    def secure(self, budget_tokens: int) -> None:
+        """Place the essential sections; keep room for the floors of those that may be cut but never lost."""
+        for index in self.outline.essential:
+            body = forms.full(self.sections[index], self.scale)
+            self.place(index, body, self.scale.units(self.sections[index], body.text), "essential")
+        floors = {index: self._floor(self.sections[index]) for index in self.outline.lasting}
+        pinned = {i: units for i, units in floors.items() if any(entry.pinned for entry in self.sections[i].entries)}
+        self.left -= sum(pinned.values())
+        if self.left < 0:
+            raise self._too_large(budget_tokens, pinned)
+        self.floors = pinned
+        for index in self.outline.lasting:  # as many of the other floors as there is room for
+            if index not in pinned and floors[index] <= self.left:
+                self.floors[index] = floors[index]
+                self.left -= floors[index]
+        self.after_essentials = self.left + sum(self.floors.values())
+
+    def _floor(self, section: Section) -> int:
+        """The least this section can be, its share of the tags included."""
+        scale = self.scale
+        least = scale.counter.room(FLOOR_TOKENS)
+        if section.rule.forms[-1] == "reference":
+            least = scale.units(section, forms.reference(section, scale))
+        elif section.entries and (pinned := forms.fewer(section, 0, scale)):
+            least = scale.units(section, pinned.text)
+        return min(scale.units(section, forms.full(section, scale).text), least) + self._entry_fee(section)
+
+    def _too_large(self, budget_tokens: int, pinned: dict[int, int]) -> EssentialsTooLarge:
+        counter = self.scale.counter
+        sizes = {index: choice.units for index, choice in self.decided.items()} | pinned
+        needs = {self.sections[index].name: counter.tokens(units) for index, units in sorted(sizes.items())}
+        return EssentialsTooLarge(needed=counter.tokens(self.room - self.left), budget=budget_tokens, sections=needs)
+
+    # --- who gets what is left ---------------------------------------------------------------------------------
+
+    def hand_out(self) -> None:
+        """Tier by tier: what one tier leaves, the next may use."""
+        rooms, unused = self._tier_rooms(), 0
+        for tier, members in self.outline.tiers:
+            before = self.left
+            limit = min(rooms.get(tier, before) + unused, before, self._tier_left(tier))
+            self._by_rank(members, held_back=before - limit)
+            unused = max(0, limit - (before - self.left)) if rooms else 0
+
+    def _tier_rooms(self) -> dict[int, int]:
+        """The room of each tier by its share; essentials over their tier's share take from the last tiers first."""
+        rooms = {tier: int(share * self.room) for tier, share in sorted(self.tiers.shares.items())}
+        if not rooms:
+            return {}
+        taken, first = self.room - self.after_essentials, min(rooms)
+        over, rooms[first] = max(0, taken - rooms[first]), max(0, rooms[first] - taken)
+        for tier in sorted(rooms, reverse=True)[:-1]:
+            less = min(over, rooms[tier])
+            rooms[tier] -= less
+            over -= less
+        return _flowing_on(rooms, {tier for tier, _ in self.outline.tiers})
+
+    def _tier_left(self, tier: int) -> int:
+        """What a tier with a hard limit may still take."""
+        if tier not in self.tiers.limits:
+            return self.room
+        used = sum(choice.units for choice in self.decided.values() if choice.section.rule.tier == tier)
+        return self.scale.counter.room(self.tiers.limits[tier]) - used
+
+    def _by_rank(self, members: Sequence[int], held_back: int) -> None:
+        """Highest rank first; equal ranks in their order, none above half of the room while others wait."""
+        ranks = (math.floor(self.sections[index].rank) for index in members)
+        rank: int | None = None
+        upcoming = next(ranks, None)
+        half = self.room
+        for index in members:
+            if self.left - held_back < self.least and not self.floors:
+                return
+            this, upcoming = upcoming, next(ranks, None)
+            if this != rank:
+                rank, half = this, (self.left - held_back) // 2 if upcoming == this else self.room
+            self.left += self.floors.get(index, 0)
+            self._take(index, min(self.left - held_back, self._cap(self.sections[index])), half)
+
+    def _take(self, index: int, room: int, half: int) -> None:
+        """Let one section have the largest of its forms that fits."""
+        section = self.sections[index]
+        room -= self._entry_fee(section)
+        found = self._best(section, min(room, half))
+        if found is None and half < room:
+            found = self._best(section, room)
+        if (found is None or found[0].form != "full") and self._stand_in(section, room):
+            room = min(room, self.left)
+            found = forms.best(section, room, self.scale, whole=False) if room > 0 else None
+        if found is not None:
+            self.place(index, *found, "" if found[0].form == "full" else SHORTENED)
+
+    def _best(self, section: Section, room: int) -> tuple[Body, int] | None:
+        """The best form within the room; nothing is measured where the length alone says no."""
+        too_long = len(section.text) > room * self.scale.counter.longest_unit
+        if room <= 0 or (too_long and (room < self.least_cut or section.rule.forms[1:] in ((), ("gone",)))):
+            return None if "reference" not in section.rule.forms else forms.best(section, room, self.scale, whole=False)
+        return forms.best(section, room, self.scale, whole=not too_long)
+
+    def _cap(self, section: Section) -> int:
+        """The most units this section may have, framing included."""
+        cap = section.rule.cap
+        if cap is None:
+            return self.room
+        if cap.of == "tokens":
+            return self.scale.counter.room(round(cap.value))
+        return int((self.after_essentials if cap.of == "left" else self.room) * cap.value)
+
+    def _stand_in(self, section: Section, room: int) -> bool:
+        """Place the section's stand-in, if it has one that fits whole and is smaller; say whether it was."""
+        index = self.outline.stand_ins.get(section.tag)
+        if index is None or index in self.decided:
+            return False
+        deputy = self.sections[index]
+        body = forms.full(deputy, self.scale)
+        units = self.scale.units(deputy, body.text)
+        if units > room or units >= self.scale.units(section, forms.full(section, self.scale).text):
+            return False
+        self.place(index, body, units, f"stands in for {section.tag}")
+        return True
+
+    def give_back(self) -> None:
+        """Give room that is left to the sections that were cut, the highest rank first."""
+        for index in self.outline.order:
+            if self.left < self.least:
+                return
+            section, had = self.sections[index], self.decided.get(index)
+            if had is not None and had.body.form == "full":
+                continue
+            units = had.units if had is not None else 0
+            room = min(min(self.left, self._tier_left(section.rule.tier)) + units, self._cap(section))
+            found = self._best(section, room - self._entry_fee(section))
+            if found is not None and found[1] > units:
+                self.place(index, *found, "" if found[0].form == "full" else SHORTENED)
+
+
+def _flowing_on(rooms: dict[int, int], wanted: set[int]) -> dict[int, int]:
+    """The room of tiers nobody waits in goes to the next one that somebody does."""
+    flowing, unused = dict[int, int](), 0
+    for tier, room in rooms.items():
+        flowing[tier], unused = (room + unused, 0) if tier in wanted else (0, unused + room)
+    return flowing

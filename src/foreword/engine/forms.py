@@ -1,0 +1,125 @@
+"""Bring one section into a smaller form that fits a given room.
+
+Pure. The forms a section may take are its rule's; which room it gets is `fit`'s. A text is cut by `text.cut`, a list
+gives up entries one by one; both leave a mark that says what is missing and the handle that brings it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from foreword.engine.render import Scale, turn_text
+from foreword.model import Body, Entry, Form, Section
+from foreword.text import cut
+
+Cut = Callable[..., str | None]
+CUTS: dict[Form, Cut] = {"summary": cut.summary, "relevant": cut.relevant, "excerpt": cut.excerpt}
+
+
+def full(section: Section, scale: Scale) -> Body:
+    """The section whole."""
+    if section.entries:
+        return Body(_joined(section, section.entries, scale), "full", section.entries)
+    return Body(scale.safe(section.text, section.name), "full")
+
+
+def best(section: Section, room: int, scale: Scale, whole: bool = True) -> tuple[Body, int] | None:
+    """The first form on the section's ladder that fits the room, with its size; None where none does."""
+    for form in section.rule.forms:
+        if form == "gone" or (form == "full" and not whole):
+            continue
+        body = shrink(section, form, room, scale)
+        if body is None:
+            continue
+        units = scale.units(section, body.text)
+        if units <= room:
+            return body, units
+    return None
+
+
+def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
+    """The section in one form within the room, or None; the caller checks the size that comes back."""
+    if form == "full":
+        return full(section, scale)
+    if form == "reference":
+        return Body(reference(section, scale), "reference")
+    inner = room - scale.units(section, "")
+    if inner <= 0:
+        return None
+    if section.entries:
+        return fewer(section, inner, scale)
+    return _cut(section, form, inner, scale)
+
+
+def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
+    text = scale.safe(section.text, section.name)
+    shorten = CUTS.get(form, cut.excerpt)
+    shorter = shorten(text, room, scale.counter.measure, mark_for(section, scale), scale.task)
+    if shorter is None:
+        return None
+    return Body(scale.safe(shorter, section.name), form if shorter != text else "full")
+
+
+def mark_for(section: Section, scale: Scale) -> Callable[[int, int], str]:
+    """Writes the line that stands for what a cut took out."""
+
+    def mark(lines: int, units: int) -> str:
+        what = f"{lines:,} lines, " if lines > 1 else ""
+        return f"[... {what}{scale.counter.tokens(units):,} tokens left out: foreword recall {section.handle}]"
+
+    return mark
+
+
+def reference(section: Section, scale: Scale) -> str:
+    """One line in place of the whole section."""
+    tokens = scale.counter.count(section.text)
+    name = scale.safe(section.name).replace("\n", " ")
+    return f"[{name} left out, {tokens:,} tokens: foreword recall {section.handle}]"
+
+
+def fewer(section: Section, room: int, scale: Scale) -> Body | None:
+    """A list with its oldest entries given up one by one; pinned entries stay, a conversation stays in one run."""
+    entries = section.entries
+    kept = {index for index, entry in enumerate(entries) if entry.pinned}
+    room -= scale.counter.measure(_lost_mark(section, len(entries)) + section.rule.joiner)
+    room -= sum(_size(section, entries[index], scale) for index in kept)
+    for index in range(len(entries)) if section.rule.newest_first else reversed(range(len(entries))):
+        if index in kept:
+            continue
+        units = _size(section, entries[index], scale)
+        if units <= room:
+            kept.add(index)
+            room -= units
+        elif entries[index].messages:
+            break
+    return _without(section, sorted(kept), scale) if kept else None
+
+
+def _size(section: Section, entry: Entry, scale: Scale) -> int:
+    return scale.counter.measure(_entry_text(entry, scale) + section.rule.joiner)
+
+
+def _without(section: Section, kept: Sequence[int], scale: Scale) -> Body:
+    lost = len(section.entries) - len(kept)
+    if not lost:
+        return full(section, scale)
+    mark = _lost_mark(section, lost)
+    entries = tuple(section.entries[index] for index in kept)
+    lines = [_entry_text(entry, scale) for entry in entries]
+    lines.insert(len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries), mark)
+    return Body(section.rule.joiner.join(lines), "newest", entries, lost, mark)
+
+
+def _lost_mark(section: Section, lost: int) -> str:
+    what = "earlier messages" if section.entries[0].messages else "older entries"
+    return f"[{lost:,} {what} left out: foreword recall {section.handle}]"
+
+
+def _joined(section: Section, entries: Sequence[Entry], scale: Scale) -> str:
+    return section.rule.joiner.join(_entry_text(entry, scale) for entry in entries)
+
+
+def _entry_text(entry: Entry, scale: Scale) -> str:
+    if not entry.messages:
+        return scale.safe(entry.text)
+    return "\n".join(turn_text(message.role, scale.safe(message.text)) for message in entry.messages)

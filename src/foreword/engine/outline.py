@@ -1,0 +1,94 @@
+"""The shape of a list of sections: who is essential, who shares tags, in which order they give way.
+
+Pure, and blind to the texts: so an outline outlives a change of one section's words, and `Memory` hands the last one
+back where the shape is still the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import is_not
+
+from foreword.model import Section
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What `fit` needs to know of the sections besides their words; numbers are places in the list."""
+
+    tags: frozenset[str]
+    shared_tags: frozenset[str]  # tags of more than one section
+    essential: tuple[int, ...]
+    lasting: tuple[int, ...]  # may be cut, never lost; the first to keep first
+    stand_ins: dict[str, int]  # by the tag they stand in for
+    order: tuple[int, ...]  # all that may be lost or cut, the first to keep first
+    tiers: tuple[tuple[int, tuple[int, ...]], ...]  # the same, tier by tier
+    silent: frozenset[int]  # not missed when they are not in: kept out by the recipe, or only standing by
+    capped: bool
+
+
+def outline_of(sections: Sequence[Section]) -> Outline:
+    """The outline of these sections."""
+    times = Tally([section.tag for section in sections])
+    essential, waiting, silent = [], [], []
+    stand_ins = dict[str, int]()
+    for index, section in enumerate(sections):
+        rule = section.rule
+        if rule.excluded or rule.stands_in_for:
+            silent.append(index)
+        if rule.excluded:
+            continue
+        if rule.essential:
+            essential.append(index)
+        elif rule.stands_in_for:
+            stand_ins[rule.stands_in_for] = index
+        else:
+            waiting.append(index)
+    keys = [(section.rule.tier, -section.rank) for section in sections]
+    waiting.sort(key=keys.__getitem__)
+    lasting = [index for index in waiting if sections[index].rule.forms[-1] != "gone"]
+    tiers = [(tier, tuple(members)) for tier, members in groupby(waiting, key=lambda index: keys[index][0])]
+    return Outline(
+        frozenset(times), frozenset(tag for tag, count in times.items() if count > 1), tuple(essential),
+        tuple(lasting), stand_ins, tuple(waiting), tuple(tiers), frozenset(silent),
+        any(section.rule.cap for section in sections),
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Memory:
+    """What one assembly may leave for the next: the outline and the labels of the sections it saw."""
+
+    sections: list[Section] = field(default_factory=list)
+    outline: Outline | None = None
+    labels: list[str] = field(default_factory=list)
+
+    def look_at(self, sections: Sequence[Section]) -> Outline:
+        """The outline of these sections, worked out anew only where the shape has changed."""
+        if self.outline is None or len(self.sections) != len(sections) or not self._same_shape(sections):
+            self.outline = outline_of(sections)
+            self.sections, self.labels = list(sections), []
+        return self.outline
+
+    def _same_shape(self, sections: Sequence[Section]) -> bool:
+        differs, at = list(map(is_not, self.sections, sections)), -1
+        while True in differs[at + 1 :]:
+            at = differs.index(True, at + 1)
+            old, new = self.sections[at], sections[at]
+            if old.tag != new.tag or old.rank != new.rank or old.rule != new.rule:
+                return False
+            self.sections[at] = new
+            if self.labels:
+                self.labels[at] = new.label
+        return True
+
+    def listing(self, present: set[int]) -> str:
+        """A line for each section but those present."""
+        self.labels = self.labels or [section.label for section in self.sections]
+        gone = self.labels.copy()
+        for index in present:
+            gone[index] = ""
+        return "".join(gone)

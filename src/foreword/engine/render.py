@@ -1,0 +1,117 @@
+"""Write sections out under boundary tags that no text inside them can open or close.
+
+Pure. What is written here is exactly what is counted: `Scale` measures the written pieces and nothing else.
+Neighbours with the same tag share one pair of tags. Choosing what to write is `fit`'s business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby
+
+from foreword.engine.outline import Outline
+from foreword.model import Choice, Section
+from foreword.text.clean import clean
+from foreword.tokens import Counter
+
+GAP = "\n"  # between one closing tag's line and the next opening tag
+BETWEEN = "\n\n"  # between two sections that share their tags
+TURN = "turn"
+BLANKS = r"[\s\x00-\x20\u200b-\u200f\u2060\ufeff\xad]*"
+
+
+@lru_cache(maxsize=64)
+def boundary_pattern(tags: frozenset[str]) -> re.Pattern[str]:
+    """Finds the `<` of anything that reads as one of these tags, opening or closing, in any case."""
+    names = "|".join(re.escape(tag) for tag in sorted(tags))
+    return re.compile(rf"<(?={BLANKS}/?{BLANKS}(?:{names})(?![\w.:-]))", re.IGNORECASE)
+
+
+def open_tag(tag: str) -> str:
+    """The line before a section."""
+    return f"<{tag}>\n"
+
+
+def close_tag(tag: str, text: str = "") -> str:
+    """The line after a section, on a line of its own whatever the text ends with."""
+    return f"</{tag}>\n" if text.endswith("\n") else f"\n</{tag}>\n"
+
+
+def framed(section: Section, text: str) -> str:
+    """The text with what the recipe writes in front of it and behind it."""
+    if not section.before and not section.after:
+        return text
+    return "\n".join(part for part in (section.before, text, section.after) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Weighs sections as they will be written, by one counter."""
+
+    counter: Counter
+    pattern: re.Pattern[str]
+    shared_tags: frozenset[str]
+    task: str = ""
+    forged: dict[str, str] = field(default_factory=dict)  # where a boundary was forged: name -> the forgery
+
+    def safe(self, text: str, name: str = "") -> str:
+        """The text as it may stand between tags; everything but a forged boundary stays byte for byte."""
+        text, _ = clean(text)
+        if "<" not in text:
+            return text
+        guarded, times = self.pattern.subn("&lt;", text)
+        if times and name not in self.forged:
+            found = self.pattern.search(text)
+            self.forged[name] = text[found.start() : found.start() + 24].splitlines()[0] if found else ""
+        return guarded
+
+    def units(self, section: Section, text: str) -> int:
+        """The size of a section with this text between its tags (without them where they are shared)."""
+        written = framed(section, text)
+        if section.tag in self.shared_tags:
+            return self.counter.measure(written + BETWEEN)
+        return self.counter.measure(open_tag(section.tag) + written + close_tag(section.tag, written) + GAP)
+
+    def tag_units(self, tag: str) -> int:
+        """The size of a shared pair of tags; nothing where the tags are not shared."""
+        if tag not in self.shared_tags:
+            return 0
+        return self.counter.measure(open_tag(tag)) + self.counter.measure(close_tag(tag) + GAP)
+
+
+def scale_for(outline: Outline, counter: Counter, task: str, tags: Iterable[str] = ()) -> Scale:
+    """A scale that guards the tags of these sections and any others the recipe knows."""
+    return Scale(counter, boundary_pattern(outline.tags.union(tags, (TURN,))), outline.shared_tags, task)
+
+
+def pieces_of(choices: Iterable[Choice]) -> list[str]:
+    """The text in pieces that join without anything between them, in reading order."""
+    pieces: list[str] = []
+    for tag, group in groupby(choices, key=lambda choice: choice.section.tag):
+        bodies = [framed(choice.section, choice.body.text) for choice in group]
+        pieces.append(f"{GAP if pieces else ''}{open_tag(tag)}")
+        pieces += [body + BETWEEN for body in bodies[:-1]]
+        pieces += [bodies[-1], close_tag(tag, bodies[-1])]
+    return pieces
+
+
+def total_units(pieces: Sequence[str], counter: Counter) -> int:
+    """The size of the joined pieces, measured in runs that a tokenizer never joins tokens across."""
+    if not counter.splits_at_lines:
+        return counter.measure("".join(pieces))
+    total, run = 0, ""
+    for piece in pieces:
+        if run.endswith("\n") and piece and not piece[0].isspace() and piece[0] != "/":
+            total += counter.measure(run)
+            run = piece
+        else:
+            run += piece
+    return total + counter.measure(run)
+
+
+def turn_text(role: str, text: str) -> str:
+    """One message of a conversation as it stands in the text form."""
+    return f'<{TURN} role="{role}">\n{text}{close_tag(TURN, text)}'.rstrip("\n")

@@ -1,0 +1,252 @@
+"""The bill: every token of a package, every omission, why, and how to get it back.
+
+Pure. Built from the choices of `fit`; rows are worked out when they are first read, so that a caller who never asks
+does not pay for counting what was left out. Drawing the table is `str()` of the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from foreword.engine import forms
+from foreword.engine.render import Scale
+from foreword.model import STANDS_BY, Absent, Body, Budget, Choice, Section, Share
+
+GONE = Body("", "gone")
+NO_ROOM = "no room left"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One section on the bill."""
+
+    tag: str
+    tier: int
+    form: str
+    tokens: int
+    original_tokens: int
+    share: float  # of the window
+    target: str
+    source: str
+    title: str = ""
+    over_target: bool = False
+    essential: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Something that came in and did not go out whole."""
+
+    tag: str
+    what: str
+    tokens: int
+    reason: str
+    handle: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the self-check: a claim, whether it holds, and the figures behind it."""
+
+    claim: str
+    holds: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a package is made of and what it left out."""
+
+    recipe: str
+    budget: Budget
+    total_tokens: int
+    scale: Scale = field(repr=False)
+    came_in: Sequence[Section] = field(repr=False)
+    decided: dict[int, Choice] = field(repr=False)
+    absent: tuple[Absent, ...] = ()
+    notes: tuple[str, ...] = ()
+    profile: dict[str, str] = field(default_factory=dict)
+    checks: tuple[Check, ...] = ()
+    tier_shares: dict[int, float] = field(default_factory=dict)
+    note: str = ""  # the last line, on what is gone
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """What became of every section that came in, in reading order."""
+        return tuple(self.decided.get(i) or Choice(s, GONE, 0, _absence(s)) for i, s in enumerate(self.came_in))
+
+    @property
+    def note_tokens(self) -> int:
+        """The tokens of the note."""
+        return self.scale.counter.count(self.note)
+
+    @property
+    def budget_tokens(self) -> int:
+        """The most tokens the package may have."""
+        return self.budget.tokens
+
+    @property
+    def status(self) -> Literal["within", "trimmed"]:
+        """Whether everything that came in is in, whole."""
+        return "trimmed" if any(choice.is_cut for choice in self.choices) else "within"
+
+    @cached_property
+    def sections(self) -> tuple[Row, ...]:
+        """One row for each section that came in, in reading order; the tokens add up to the total."""
+        rows, spent = list[Row](), 0
+        billed = _billed_units(self.choices, self.scale)
+        last = max((i for i, choice in enumerate(self.choices) if choice.body.form != "gone"), default=-1)
+        for index, (choice, units) in enumerate(zip(self.choices, billed, strict=True)):
+            if choice.reason == STANDS_BY:
+                continue
+            upto = self.total_tokens - self.note_tokens if index == last else self.scale.counter.tokens(units)
+            tokens = 0 if choice.body.form == "gone" else max(0, upto - spent)
+            spent += tokens
+            rows.append(self._row(choice, tokens))
+        if self.note_tokens:
+            share = self.note_tokens / self.budget.window_tokens
+            rows.append(Row("note", 0, "full", self.note_tokens, self.note_tokens, share, "", "foreword"))
+        return tuple(rows)
+
+    @cached_property
+    def omissions(self) -> tuple[Omission, ...]:
+        """One entry for each section that is not whole."""
+        rows = iter(self.sections)
+        pairs = [(choice, next(rows)) for choice in self.choices if choice.reason != STANDS_BY]
+        return tuple(self._omission(choice, row) for choice, row in pairs if choice.is_cut)
+
+    @property
+    def kept_tokens(self) -> int:
+        """The tokens of what is in."""
+        return sum(row.tokens for row in self.sections)
+
+    @property
+    def omitted_tokens(self) -> int:
+        """The tokens of what is not: kept and omitted together are what came in."""
+        return sum(omission.tokens for omission in self.omissions)
+
+    @property
+    def original_tokens(self) -> int:
+        """The tokens of everything that came in, whole."""
+        return sum(row.original_tokens for row in self.sections)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know before the text is sent."""
+        return (*self.notes, *self._forgeries(), *self._over_budget())
+
+    def _forgeries(self) -> list[str]:
+        return [
+            f"{name}: contains {found!r}, which reads as a boundary tag; it was made harmless"
+            for name, found in self.scale.forged.items()
+        ]
+
+    def _over_budget(self) -> list[str]:
+        if self.status == "within":
+            return []
+        return [
+            f"{self.original_tokens:,} tokens came in, over the budget of {self.budget.tokens:,}: "
+            f"cut to {self.total_tokens:,}"
+        ]
+
+    def _row(self, choice: Choice, tokens: int) -> Row:
+        section, rule = choice.section, choice.section.rule
+        original = tokens
+        if choice.body.form != "full":
+            original = self.scale.counter.tokens(self.scale.units(section, forms.full(section, self.scale).text))
+        share = tokens / self.budget.window_tokens
+        return Row(
+            section.tag, rule.tier, choice.body.form, tokens, max(original, tokens), share, describe(rule.target),
+            section.source, section.title, _over(rule.target, tokens, share), rule.essential,
+        )  # fmt: skip
+
+    def _omission(self, choice: Choice, row: Row) -> Omission:
+        section = choice.section
+        return Omission(section.tag, _what(choice), row.original_tokens - row.tokens, choice.reason, section.handle)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON-ready data."""
+        from dataclasses import asdict
+
+        return {
+            "recipe": self.recipe,
+            **self.profile,
+            "budget_tokens": self.budget.tokens,
+            "total_tokens": self.total_tokens,
+            "window_tokens": self.budget.window_tokens,
+            "counter": self.scale.counter.name,
+            "exact": self.scale.counter.exact,
+            "status": self.status,
+            "kept_tokens": self.kept_tokens,
+            "omitted_tokens": self.omitted_tokens,
+            "original_tokens": self.original_tokens,
+            "budget_calculation": [{"what": what, "tokens": tokens} for what, tokens in self.budget.steps],
+            "sections": [asdict(row) for row in self.sections],
+            "omissions": [asdict(omission) for omission in self.omissions],
+            "absent": [asdict(absent) for absent in self.absent],
+            "tiers": self._tiers(),
+            "self_check": [asdict(check) for check in self.checks],
+            "warnings": list(self.warnings),
+        }
+
+    def _tiers(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "tier": tier,
+                "share": share,
+                "allotted_tokens": int(share * self.budget.tokens),
+                "tokens": sum(row.tokens for row in self.sections if row.tier == tier),
+            }
+            for tier, share in sorted(self.tier_shares.items())
+        ]
+
+    def __str__(self) -> str:
+        from foreword.engine.table import draw
+
+        return draw(self)
+
+
+def _absence(section: Section) -> str:
+    """Why a section nothing was decided for is not in."""
+    return section.rule.excluded or (STANDS_BY if section.rule.stands_in_for else NO_ROOM)
+
+
+def _billed_units(choices: Sequence[Choice], scale: Scale) -> list[int]:
+    """Running totals, each pair of shared tags billed to the first section inside it."""
+    totals, total, opened = list[int](), 0, ""
+    for choice in choices:
+        if choice.body.form != "gone":
+            if choice.section.tag != opened:
+                total += scale.tag_units(choice.section.tag)
+                opened = choice.section.tag
+            total += choice.units
+        totals.append(total)
+    return totals
+
+
+def _what(choice: Choice) -> str:
+    section, body = choice.section, choice.body
+    if body.lost:
+        return f"{body.lost:,} of {len(section.entries):,} entries of {section.name}"
+    if body.form in ("gone", "reference"):
+        return f"all of {section.name}"
+    return f"part of {section.name}"
+
+
+def describe(target: Share | None) -> str:
+    """A target as people write it: `5-10%` or `500`."""
+    if target is None:
+        return ""
+    if target.of == "tokens":
+        return f"{target.value:,.0f}"
+    low = f"{target.low:.0%}-".replace("%", "") if target.low else ""
+    return f"{low}{target.value:.0%}"
+
+
+def _over(target: Share | None, tokens: int, share: float) -> bool:
+    if target is None:
+        return False
+    return tokens > target.value if target.of == "tokens" else share > target.value
