@@ -1,0 +1,197 @@
+"""The shape of a recipe, for validation and for editors (`foreword recipe schema`).
+
+Outside data only: the engine never sees these models, `runtime` turns them into sections and rules. Where a recipe
+file is found and how errors get their line is `load`'s business.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from foreword.model import Form, Share
+
+PERCENT = re.compile(r"^(?:(?P<low>\d+(?:\.\d+)?)\s*-\s*)?(?P<high>\d+(?:\.\d+)?)\s*%(?P<left> of what is left)?$")
+
+
+def read_share(value: object) -> object:
+    """`30%`, `5-10%`, `50% of what is left` or a number of tokens; anything else is for pydantic to refuse."""
+    if isinstance(value, Share):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return Share("tokens", float(value))
+    found = PERCENT.match(value.strip()) if isinstance(value, str) else None
+    if found is None or float(found["high"]) > 100:
+        raise ValueError("must be tokens (500), a share (30%), a range (5-10%) or '50% of what is left'")
+    low = float(found["low"] or 0) / 100
+    return Share("left" if found["left"] else "whole", float(found["high"]) / 100, low)
+
+
+ShareField = Annotated[
+    Share,
+    BeforeValidator(read_share),
+    Field(json_schema_extra={"examples": ["5-10%", "30%", 500]}),
+]
+Names = Annotated[tuple[str, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+Texts = dict[str, str]
+
+
+class Spec(BaseModel):
+    """A part of a recipe: unknown fields are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class SectionSpec(Spec):
+    """One section: where its text comes from, and how it behaves when room is short."""
+
+    # where from: one of these
+    file: str | None = Field(
+        default=None, description="A file under the root; {step}, {task} and the like are filled in."
+    )
+    files: Names | None = Field(
+        default=None, description="Files or globs below `folder`, or `task_type` for the table's."
+    )
+    git: Literal["log"] | None = Field(default=None, description="The git log, newest first, in plain language.")
+    text: str | None = Field(default=None, description="A text of the recipe's own; {names} are filled in.")
+    items: Names | None = Field(default=None, description="Items of these kinds out of the source (`*`: all others).")
+    state: str | None = Field(default=None, description="A key of the JSON source, with dots for depth.")
+
+    # which part of it, and how it is written
+    folder: str = Field(default="", description="Where `files` are.")
+    leave_out: Names = Field(default=(), description="Files (globs) or commits (regular expressions) to leave out.")
+    pick: int | None = Field(default=None, gt=0, description="Only the so many files most relevant to the task.")
+    entries: int = Field(default=20, gt=0, description="How many commits.")
+    heading: str | None = Field(default=None, description="Only what stands under this heading.")
+    without: str | None = Field(default=None, description="All but what stands under this heading.")
+    where: dict[str, Names] = Field(default_factory=dict, description="Only members whose fields have these values.")
+    last: int | None = Field(default=None, gt=0, description="Only the last so many members.")
+    named_in: str | None = Field(default=None, description="Only members whose name occurs in this list of the source.")
+    each: str | None = Field(
+        default=None, description="How each member is written; a line without a value is left out."
+    )
+    before: str = Field(default="", description="Written in front, in every form.")
+    after: str = Field(default="", description="Written behind, in every form.")
+    inject: bool = Field(default=False, description="Run !`commands` in the text, as far as the policy allows.")
+
+    # how it behaves
+    essential: bool = Field(default=False, description="Never cut.")
+    required: bool = Field(default=False, description="An error where there is nothing to read.")
+    forms: tuple[Form, ...] | None = Field(default=None, description="What it may become, in order.")
+    tier: int = Field(default=1, ge=0, le=9)
+    target: ShareField | None = Field(default=None, description="Of the window, or tokens: only shown, never enforced.")
+    max: ShareField | None = Field(default=None, description="Of the budget, or tokens: never more than this.")
+    stands_in_for: str | None = Field(default=None, description="Comes in only where that section can't be whole.")
+    role: Literal["system", "user"] = "user"
+
+
+class Profile(Spec):
+    """What one agent, skill, purpose or phase reads."""
+
+    about: str = ""
+    agent: str | None = Field(default=None, description="The agent whose sections a skill starts from.")
+    sections: tuple[str, ...] | None = Field(default=None, description="What it reads; the recipe's order rules.")
+    add: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
+    change: dict[str, dict[str, Any]] = Field(default_factory=dict, description="Other values for a section's fields.")
+    gives_way: tuple[str | tuple[str, ...], ...] | None = None
+    values: Texts = Field(default_factory=dict, description="Fills {names} in the sections.")
+    split: str | None = Field(
+        default=None, pattern=r"^\d+(/\d+)+$", description="Shares of tier 1, 2, 3, as in 50/30/20."
+    )
+    tiers: dict[int, Names] = Field(default_factory=dict, description="The kinds of item in each tier.")
+    leave_out: dict[str, str] = Field(default_factory=dict, description="Kinds that never come in, and why.")
+
+
+class BudgetSpec(Spec):
+    """How large the package may be where nobody says."""
+
+    share: ShareField | None = Field(default=None, description="Of the model's window.")
+    tokens: int | None = Field(default=None, gt=0)
+    less: dict[str, int] = Field(default_factory=dict, description="Kept free for other things, by name.")
+
+
+class NamedIn(Spec):
+    """A line such as `**Current step:** Name` in a file."""
+
+    file: str
+    field: str
+    within: str | None = Field(default=None, description="A field that names the folder above.")
+
+
+class Locate(Spec):
+    """How an input that was not given is found."""
+
+    above_task: str | None = Field(default=None, description="The nearest folder above the task that holds this file.")
+    among: str | None = Field(default=None, description="A glob; each match is a candidate.")
+    named_in: NamedIn | None = None
+    leave_out: Names = Field(default=(), description="Globs of file names that do not count.")
+    pending: str | None = Field(
+        default=None, description="A candidate counts only while this glob below it has a match."
+    )
+
+
+class TaskType(Spec):
+    """Words that tell the kind of a task, and the files that kind needs."""
+
+    words: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+class CommandPolicy(Spec):
+    """Which !`commands` may run."""
+
+    allow: tuple[str, ...] = ()
+    shell: bool = False
+    timeout_seconds: float = Field(default=5.0, gt=0, le=600)
+    output_bytes: int = Field(default=65_536, gt=0)
+
+
+class AcrossSessions(Spec):
+    """What happens to kinds of item between one session and the next."""
+
+    persist: tuple[str, ...] = ()
+    persist_if_validated: tuple[str, ...] = ()
+    read_anew: tuple[str, ...] = ()
+    discard: tuple[str, ...] = ()
+
+
+class RecipeSpec(Spec):
+    """A recipe: sections in reading order, who reads which, and what gives way first."""
+
+    name: str
+    about: str = ""
+    extends: str | None = None
+    needs: tuple[Literal["agent", "skill", "agent or skill", "purpose", "phase", "source", "task"], ...] = ()
+    budget: BudgetSpec = BudgetSpec(share=Share("whole", 0.3))
+    sections: dict[str, SectionSpec] = Field(min_length=1)
+    gives_way: tuple[str | tuple[str, ...], ...] = Field(
+        default=(), description="First to last; a list inside shares a rank."
+    )
+    agents: dict[str, Profile] = Field(default_factory=dict)
+    skills: dict[str, Profile] = Field(default_factory=dict)
+    purposes: dict[str, Profile] = Field(default_factory=dict)
+    phases: dict[str, Profile] = Field(default_factory=dict)
+    skill_file: Names = Field(default=(), description="Where a skill's own instructions may be; {skill} is filled in.")
+    locate: dict[str, Locate] = Field(default_factory=dict)
+    task_types: dict[str, TaskType] = Field(default_factory=dict)
+    commands: CommandPolicy = CommandPolicy()
+    across_sessions: AcrossSessions = AcrossSessions()
+    self_check: bool = False
+
+
+PROFILES = {"agent": "agents", "skill": "skills", "purpose": "purposes", "phase": "phases"}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a recipe file."""
+    schema = RecipeSpec.model_json_schema(by_alias=True)
+    share = {"anyOf": [{"type": "integer", "exclusiveMinimum": 0}, {"type": "string", "pattern": PERCENT_SCHEMA}]}
+    schema["$defs"]["Share"] = share
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Foreword recipe", **schema}
+
+
+PERCENT_SCHEMA = r"^(\d+(\.\d+)?\s*-\s*)?\d+(\.\d+)?\s*%( of what is left)?$"
