@@ -1,0 +1,123 @@
+"""The one path from a request to a package: recipe, selection, budget, sources, engine, store.
+
+This is `foreword.assemble`. Every face calls it and adds nothing of its own; the pieces it calls each do one thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from foreword.engine.assemble import Request
+from foreword.engine.assemble import assemble as fit_and_write
+from foreword.engine.package import Package
+from foreword.errors import BadSource
+from foreword.model import Budget
+from foreword.recipe.load import load
+from foreword.recipe.schema import RecipeSpec
+from foreword.runtime import carry as carrying
+from foreword.runtime.budget import choose_counter, work_out
+from foreword.runtime.gather import Gathered, Inputs, gather
+from foreword.runtime.selection import Selection, select
+from foreword.runtime.self_check import self_check
+from foreword.sources import files
+from foreword.sources.commands import Policy
+from foreword.store import sqlite
+from foreword.store.places import store_path
+from foreword.tokens import Counter, underestimated
+
+
+def assemble(
+    recipe: str,
+    *,
+    root: str | Path = ".",
+    agent: str | None = None,
+    skill: str | None = None,
+    purpose: str | None = None,
+    phase: str | int | None = None,
+    task: str | Path | None = None,
+    source: str | Path | None = None,
+    budget: int | str | None = None,
+    window: int | str | None = None,
+    model: str | None = None,
+    counter: str | Counter | None = None,
+    allow_commands: Sequence[str] = (),
+    carry: str | None = None,
+    save: bool = True,
+) -> Package:
+    """Assemble a context by a recipe: the text, and the bill for every token.
+
+    `save=False` keeps nothing: no report, and no originals for `recall`.
+    """
+    root = project_root(root)
+    spec = load(recipe, root)
+    budgeted = work_out(spec.budget, budget, window, model)
+    counting = choose_counter(counter, model)
+    asked = {"agent": agent, "skill": skill, "purpose": purpose, "phase": None if phase is None else str(phase)}
+    names = {kind: name for kind, name in asked.items() if name is not None}
+    selection = select(spec, names, extra_skills=_has_skill_file(spec, root, skill))
+    inputs = Inputs(
+        root, None if task is None else str(task), None if source is None else str(source),
+        _policy(spec, allow_commands), carrying.carried(root, carry),
+    )  # fmt: skip
+    gathered = gather(selection, inputs)
+    package = fit_and_write(gathered.sections, _request(selection, gathered, budgeted, counting))
+    if spec.self_check:
+        package = replace(package, report=replace(package.report, checks=self_check(package)))
+    if carry is not None:
+        carrying.keep(root, carry, spec.across_sessions, gathered.items)
+    return keep(package, root) if save else package
+
+
+def project_root(root: str | Path) -> Path:
+    """The root as a real folder, or an error."""
+    path = Path(root).expanduser()
+    if not path.is_dir():
+        raise BadSource(str(root), "there is no such folder", hint="give the project's folder with --root")
+    return path.resolve()
+
+
+def keep(package: Package, root: Path) -> Package:
+    """Put the report and the originals into the root's store; a note says where, if not under the root."""
+    path, note = store_path(root)
+    if note and package.originals:
+        package = replace(package, report=replace(package.report, notes=(*package.report.notes, note)))
+    store = sqlite.Store(path)
+    try:
+        store.save(package.originals, package.report.to_dict(), datetime.now(UTC).isoformat(timespec="milliseconds"))
+    finally:
+        store.close()
+    return package
+
+
+def recall(handle: str, root: str | Path = ".") -> str:
+    """The whole original of anything that was cut, in this or any earlier process.
+
+    Bytes that are not UTF-8 come back as surrogate escapes, so that encoding them again gives the same bytes.
+    """
+    return sqlite.recall(handle, Path(root)).decode("utf-8", "surrogateescape")
+
+
+def _request(selection: Selection, gathered: Gathered, budget: Budget, counter: Counter) -> Request:
+    notes = [*gathered.notes]
+    if counter.name == "estimate":
+        doubtful = {s.name: why for s in gathered.sections if (why := underestimated(s.text))}
+        notes += [
+            f"{name}: {why}: characters / 4 is too low for it; use --counter o200k" for name, why in doubtful.items()
+        ]
+    return Request(
+        budget, counter, selection.recipe.name, gathered.query, selection.tiers, tuple(selection.recipe.sections),
+        tuple(gathered.absent), tuple(notes), {**selection.names, **gathered.facts},
+    )  # fmt: skip
+
+
+def _policy(spec: RecipeSpec, allowed: Sequence[str]) -> Policy:
+    rules = spec.commands
+    return Policy((*rules.allow, *allowed), rules.shell, rules.timeout_seconds, rules.output_bytes)
+
+
+def _has_skill_file(spec: RecipeSpec, root: Path, skill: str | None) -> bool:
+    paths = [pattern.replace("{skill}", skill or "") for pattern in spec.skill_file]
+    return skill is not None and any(isinstance(files.read(root, path), files.File) for path in paths)

@@ -1,0 +1,99 @@
+"""Sections out of what the user brings: items of many kinds, or the state of a piece of work as JSON.
+
+Which kinds and keys make which section is the recipe's; reading the source is done (`sources.items`, `sources.state`).
+What can't be made is a reason, in words for the report.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from foreword.model import Entry, Section
+from foreword.recipe.schema import SectionSpec
+from foreword.runtime.selection import Selection
+from foreword.sources import state
+from foreword.sources.items import Item
+
+REST = "*"
+CONVERSATION = "messages"
+
+
+def with_carried(items: list[Item], carried: Sequence[Item]) -> list[Item]:
+    """The items of this session, then those carried over that it does not bring itself."""
+    here = {(item.kind, item.title) for item in items}
+    return items + [item for item in carried if (item.kind, item.title) not in here]
+
+
+def unknown_kinds(items: Sequence[Item], selection: Selection) -> list[str]:
+    """A warning for each kind the purpose does not know."""
+    known = {*selection.kind_tiers, *selection.leave_out}
+    unknown = Counter(item.kind for item in items if item.kind not in known)
+    return [
+        f"unknown kind {kind!r} ({times} {'item' if times == 1 else 'items'}), taken as tier 3"
+        for kind, times in unknown.items()
+    ]
+
+
+def item_sections(tag: str, selection: Selection, items: Sequence[Item]) -> list[Section]:
+    """One section for each item of the tag's kinds, the newest first."""
+    kinds = selection.sections[tag].items or ()
+    named = {kind for spec in selection.sections.values() for kind in spec.items or ()}
+    mine = [item for item in items if item.kind in kinds or (REST in kinds and item.kind not in named)]
+    mine.sort(key=lambda item: item.created, reverse=True)
+    mine.sort(key=lambda item: kinds.index(item.kind) if item.kind in kinds else len(kinds))
+    return [_item(tag, selection, item, place) for place, item in enumerate(mine)]
+
+
+def _item(tag: str, selection: Selection, item: Item, place: int) -> Section:
+    """Tier by kind; within a tier the kinds in the purpose's order, of each kind the newest first."""
+    tier = selection.kind_tiers.get(item.kind, 3)
+    order = list(selection.kind_tiers).index(item.kind) if item.kind in selection.kind_tiers else 99
+    excluded = selection.leave_out.get(item.kind, "")
+    rule = replace(selection.rule(tag), tier=tier, essential=tier == 1 and not excluded, excluded=excluded)
+    rank = selection.rank(tag) + 0.99 - order / 100 - min(place, 9_999) / 1e6
+    before = state.filled(selection.sections[tag].before, {"title": item.title, "kind": item.kind})
+    return Section(tag, item.text, rule, rank, item.title or item.kind, item.source, before)
+
+
+def state_section(
+    tag: str, selection: Selection, data: Mapping[str, Any], where: str
+) -> tuple[Section | str, list[str]]:
+    """The section a key of the state makes, or why there is none; and notes."""
+    spec = selection.sections[tag]
+    value = state.value_at(data, spec.state or "")
+    phase = selection.names.get("phase", "")
+    if isinstance(value, dict) and not spec.each:
+        value = value.get(phase)  # a text for each phase
+    if value in (None, "", [], {}):
+        return "not in the source", []
+    if spec.state == CONVERSATION:
+        entries, notes = state.conversation(value, where)
+        raw = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
+        return (_listed(tag, selection, entries, "\n", raw) if entries else "no message in it"), list(notes)
+    if isinstance(value, str):
+        rule, rank = selection.rule(tag), selection.rank(tag)
+        return Section(tag, value, rule, rank, source=spec.state or "", before=spec.before, after=spec.after), []
+    texts = _members(spec, value, data, where)
+    return (_listed(tag, selection, tuple(map(Entry, texts)), "\n\n") if texts else "none that fits"), []
+
+
+def _members(spec: SectionSpec, value: object, data: Mapping[str, Any], where: str) -> list[str]:
+    path = spec.state or ""
+    found = state.matching(state.members([value] if isinstance(value, dict) else value, where, path), spec.where)
+    if spec.named_in:
+        others = state.value_at(data, spec.named_in) or []
+        found = state.named_in(found, state.members(others, where, spec.named_in))
+    found = found[-spec.last :] if spec.last else found
+    return [state.filled(spec.each, member) if spec.each else json.dumps(member, indent=2) for member in found]
+
+
+def _listed(
+    tag: str, selection: Selection, entries: tuple[Entry, ...], joiner: str, raw: bytes | None = None
+) -> Section:
+    spec, rule = selection.sections[tag], replace(selection.rule(tag), joiner=joiner)
+    text = joiner.join(entry.text for entry in entries)
+    return Section(tag, text, rule, selection.rank(tag), "", spec.state or "", spec.before, spec.after, entries, raw)

@@ -1,0 +1,58 @@
+"""How large a package may be: the budget worked out first, step by step, and the counter that goes with the model."""
+
+from __future__ import annotations
+
+from foreword import tokens
+from foreword.errors import BadBudget
+from foreword.model import Budget
+from foreword.recipe.schema import BudgetSpec
+from foreword.tokens import Counter
+
+
+def whole_number(value: object, what: str) -> int | None:
+    """A positive whole number of tokens, or None where nothing was given."""
+    if value is None:
+        return None
+    try:
+        number = int(value.replace("_", "").replace(",", "")) if isinstance(value, str) else value
+    except ValueError:
+        raise BadBudget(value, what) from None
+    if not isinstance(number, int) or isinstance(number, bool) or number <= 0:
+        raise BadBudget(value, what)
+    return number
+
+
+def choose_counter(counter: str | Counter | None, model: str | None) -> Counter:
+    """The counter that was asked for, else the model's, else the estimate."""
+    if isinstance(counter, Counter):
+        return counter
+    if counter:
+        return tokens.counter(counter)
+    return tokens.for_model(model)[1] if model else tokens.counter("estimate")
+
+
+def work_out(spec: BudgetSpec, budget: object = None, window: object = None, model: str | None = None) -> Budget:
+    """The budget with every step that led to it."""
+    given, window_tokens = whole_number(budget, "budget"), whole_number(window, "window")
+    share = spec.share.value if spec.share else 1.0
+    if window_tokens is None and model:
+        window_tokens = tokens.for_model(model)[0]
+    if window_tokens is None and given is not None:  # a budget of 12,000 at 30% stands for a window of 40,000
+        window_tokens = round((given + sum(spec.less.values())) / share)
+    window_tokens = window_tokens or tokens.default_window()
+    steps = [("window", window_tokens)]
+    left = window_tokens
+    if spec.tokens is not None and spec.tokens < left:
+        left = spec.tokens
+        steps.append(("practical limit", left))
+    if share < 1:
+        left = int(left * share)
+        steps.append((f"{share:.0%} of it", left))
+    for what, less in spec.less.items():
+        left -= less
+        steps.append((f"less {what.replace('_', ' ')}", -less))
+    if given is None and left <= 0:
+        raise BadBudget(left, "window")
+    if given is not None:
+        steps.append(("given", given))
+    return Budget(given or left, max(window_tokens, given or 0), (*steps, ("budget", given or left)))

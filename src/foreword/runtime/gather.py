@@ -1,0 +1,256 @@
+"""Fill the sections of a selection: read what each one names, and say what was not there.
+
+All reading goes through `sources`; finding the step and the task is `places`' business, what the user brings is
+`brought`'s. What comes back is ready for the engine.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from foreword.errors import InputMissing
+from foreword.model import Absent, Entry, Rule, Section
+from foreword.recipe.schema import SectionSpec
+from foreword.runtime import brought
+from foreword.runtime.places import fill, find_places, first_blank
+from foreword.runtime.selection import Selection
+from foreword.sources import commands, files, git, state
+from foreword.sources.front_matter import front_matter
+from foreword.sources.items import Item, read_items
+from foreword.text import markdown, relevance
+from foreword.text.template import is_unfilled
+from foreword.text.words import mentions
+
+BY_TASK_TYPE = "task_type"
+UNFILLED = "an unfilled template"
+LONGEST_QUERY = 4_000
+WORKED_ON = ("current", "in_progress")
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a request brings besides the recipe."""
+
+    root: Path
+    task: str | None = None
+    source: str | None = None
+    policy: commands.Policy = field(default_factory=commands.Policy)
+    carried: tuple[Item, ...] = ()
+    stdin: Callable[[], bytes] = lambda: sys.stdin.buffer.read()
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What was read, and what a report should say about it."""
+
+    sections: list[Section] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)
+    items: list[Item] = field(default_factory=list)
+    query: str = ""  # what relevance is measured against
+
+
+def gather(selection: Selection, inputs: Inputs) -> Gathered:
+    """Read every section of the selection."""
+    return _Gathering(selection, inputs).run()
+
+
+class _Gathering:
+    """One pass over a selection; its parts share what was found on the way."""
+
+    def __init__(self, selection: Selection, inputs: Inputs) -> None:
+        self.selection, self.inputs, self.root = selection, inputs, inputs.root
+        self.out = Gathered()
+        self.data: dict[str, Any] = {}
+        places, self.out.notes = find_places(selection, inputs.root, inputs.task)
+        self.values = {**selection.values, **places}
+
+    def run(self) -> Gathered:
+        self._read_source()
+        self._read_skill()
+        self.out.query = self._query()
+        for tag, spec in self.selection.sections.items():
+            found = self._read(tag, spec)
+            self.out.sections += found
+            if not found and (spec.required or tag in self.selection.required):
+                raise self._missing(tag, spec)
+        return self.out
+
+    def _read_source(self) -> None:
+        specs, source = self.selection.sections.values(), self.inputs.source
+        if not any(spec.items or spec.state for spec in specs):
+            return
+        if source is None:
+            raise InputMissing(
+                "source",
+                f"recipe {self.selection.recipe.name!r} works on material you bring",
+                hint="give --source FILE, or --source - for standard input; docs/recipes.md shows the shape",
+            )
+        if any(spec.items for spec in specs):
+            items, notes = read_items(source, self.root, self.inputs.stdin)
+            self.out.items = brought.with_carried(items, self.inputs.carried)
+            self.out.notes += [*notes, *brought.unknown_kinds(self.out.items, self.selection)]
+        else:
+            self.data = state.read_json(source, self.root, self.inputs.stdin)
+
+    def _read_skill(self) -> None:
+        """A skill's own file takes the place of the recipe's instructions."""
+        skill = self.selection.names.get("skill", "")
+        for pattern in self.selection.recipe.skill_file if skill else ():
+            found = files.read(self.root, fill(pattern, {"skill": skill}))
+            if isinstance(found, files.File):
+                self.values["instructions"] = self._injected(front_matter(found.text)[1].strip("\n"), found.path)
+                self.values["instructions_source"] = found.path
+                return
+
+    def _injected(self, text: str, source: str) -> str:
+        done = commands.inject(text, self.root, self.inputs.policy)
+        for ran in done.ran:
+            if ran.outcome != "ran":
+                detail = f": {ran.detail}" if ran.detail else ""
+                self.out.notes.append(f"{source}:{ran.line}: command {ran.command!r} {ran.outcome}{detail}")
+        return done.text
+
+    def _query(self) -> str:
+        """The task, else the step it will come from, else what is being worked on in the source."""
+        step = self.values.get("step")
+        for path in (self.values.get("task"), f"{step}/STEP.md" if step else None):
+            found = files.read(self.root, path) if path else None
+            if isinstance(found, files.File) and not is_unfilled(found.text):
+                return found.text
+        asked = [f"{item.title}\n{item.text}" for item in self.out.items if item.kind in ("task", "instruction")]
+        units = state.value_at(self.data, "units")
+        current = state.matching((u for u in units or () if isinstance(u, dict)), {"status": WORKED_ON})
+        return "\n".join([*asked, *(str(value) for unit in current for value in unit.values())])[:LONGEST_QUERY]
+
+    # --- sections ----------------------------------------------------------------------------------------------
+
+    def _read(self, tag: str, spec: SectionSpec) -> list[Section]:
+        if spec.file is not None:
+            return self._file(tag, spec)
+        if spec.files is not None:
+            return self._files(tag, spec)
+        if spec.git is not None:
+            return self._log(tag, spec)
+        if spec.text is not None:
+            return self._text(tag, spec)
+        if spec.items is not None:
+            return brought.item_sections(tag, self.selection, self.out.items)
+        found, notes = brought.state_section(tag, self.selection, self.data, str(self.inputs.source))
+        self.out.notes += notes
+        return self._absent(tag, spec.state or "", found) if isinstance(found, str) else [found]
+
+    def _absent(self, tag: str, source: str, reason: str) -> list[Section]:
+        self.out.absent.append(Absent(tag, source, reason))
+        return []
+
+    def _missing(self, tag: str, spec: SectionSpec) -> InputMissing:
+        absent = next((a for a in self.out.absent if a.tag == tag), Absent(tag, "", "nothing was found"))
+        why = f"{absent.source}: {absent.reason}" if absent.source else absent.reason
+        if spec.state:
+            return InputMissing(tag, why, hint=f"put {spec.state!r} into the source")
+        if first_blank(spec.file or "", self.values) == tag:
+            return InputMissing(tag, "none was given and none is pending", hint=f"give one with --{tag} FILE")
+        return InputMissing(tag, why, hint=f"the recipe reads it from {spec.file or spec.folder}")
+
+    def _file(self, tag: str, spec: SectionSpec) -> list[Section]:
+        template = spec.file or ""
+        if blank := first_blank(template, self.values):
+            return self._absent(tag, template, f"no {blank} was found")
+        found = files.read(self.root, fill(template, self.values))
+        if isinstance(found, files.Skip):
+            return self._absent(tag, found.path, found.reason)
+        return self._section(tag, spec, found, self.selection.rule(tag), self.selection.rank(tag))
+
+    def _section(
+        self, tag: str, spec: SectionSpec, file: files.File, rule: Rule, rank: float, header: str = ""
+    ) -> list[Section]:
+        """A file as a section, or the part of it that the recipe wants."""
+        if is_unfilled(file.text):
+            return self._absent(tag, file.path, UNFILLED)
+        text = file.text
+        if spec.heading is not None:
+            text = markdown.under_heading(file.text, spec.heading) or ""
+            if is_unfilled(text):
+                return self._absent(tag, file.path, f"no {spec.heading} section")
+        elif spec.without is not None:
+            text = markdown.without_heading(file.text, spec.without)
+        if spec.inject:
+            text = self._injected(text, file.path)
+        self.out.notes += [f"{file.path}: {note}" for note in file.notes]
+        before = "\n".join(part for part in (spec.before, header) if part)
+        title, raw = file.path if header else "", file.raw if text is file.text else None
+        return [Section(tag, text, rule, rank, title, file.path, before, spec.after.rstrip("\n"), raw=raw)]
+
+    def _files(self, tag: str, spec: SectionSpec) -> list[Section]:
+        """Several files under one tag; the nearer to the task, the longer they are kept."""
+        read = [files.read(self.root, path) for path in self._paths(tag, spec)]
+        usable = [file for file in read if isinstance(file, files.File) and not is_unfilled(file.text)]
+        for file in read:
+            if file not in usable:
+                self._absent(tag, file.path, file.reason if isinstance(file, files.Skip) else UNFILLED)
+        scores = relevance.rank([file.text for file in usable], self.out.query)
+        nearest = sorted(range(len(usable)), key=lambda place: (-scores[place], place))
+        if spec.pick is not None:
+            nearest = [place for place in nearest if scores[place] > 0][: spec.pick]
+        if not nearest and not any(absent.tag == tag for absent in self.out.absent):
+            return self._absent(tag, spec.folder, "no file that has to do with the task" if usable else "no such file")
+        rule, rank = self.selection.rule(tag), self.selection.rank(tag)
+        sections = []
+        for place in sorted(nearest):
+            nearness = nearest.index(place)
+            header = f"# {usable[place].path}\n" if len(nearest) > 1 else ""
+            own = rule if nearness == 0 else replace(rule, forms=_may_be_lost(rule))
+            sections += self._section(tag, spec, usable[place], own, rank + len(nearest) - nearness, header)
+        return sections
+
+    def _paths(self, tag: str, spec: SectionSpec) -> list[str]:
+        patterns = self._by_task_type() if spec.files == (BY_TASK_TYPE,) else list(spec.files or ())
+        paths: list[str] = []
+        for pattern in patterns:
+            full = fill(f"{spec.folder}/{pattern}" if spec.folder else pattern, self.values)
+            found = files.find(self.root, full)
+            if not found and not re.search(r"[*?\[]", full):
+                self._absent(tag, full, "missing")
+            paths += [path for path in found if not _is_left_out(path, spec)]
+        return list(dict.fromkeys(paths))
+
+    def _by_task_type(self) -> list[str]:
+        types = self.selection.recipe.task_types
+        matched = [name for name, kind in types.items() if kind.words and mentions(self.out.query, kind.words)]
+        matched = matched or [name for name, kind in types.items() if not kind.words]
+        self.out.facts["task_type"] = ", ".join(matched)
+        return list(dict.fromkeys(path for name in matched for path in types[name].files))
+
+    def _log(self, tag: str, spec: SectionSpec) -> list[Section]:
+        commits = git.log(self.root, spec.entries, spec.leave_out)
+        if isinstance(commits, str):
+            return self._absent(tag, "git log", commits)
+        entries = tuple(Entry(f"- {commit.text}") for commit in commits)
+        text, rule = "\n".join(entry.text for entry in entries), replace(self.selection.rule(tag), newest_first=True)
+        rank = self.selection.rank(tag)
+        return [Section(tag, text, rule, rank, "", "git log", spec.before, spec.after, entries)]
+
+    def _text(self, tag: str, spec: SectionSpec) -> list[Section]:
+        text = fill(spec.text or "", self.values)
+        if not text.strip():
+            return self._absent(tag, "recipe", "nothing to say")
+        source = self.values.get(f"{tag}_source", f"recipe {self.selection.recipe.name}")
+        rule, rank = self.selection.rule(tag), self.selection.rank(tag)
+        return [Section(tag, text, rule, rank, "", source, spec.before, spec.after)]
+
+
+def _is_left_out(path: str, spec: SectionSpec) -> bool:
+    return any(fnmatch(PurePosixPath(path).name, pattern) for pattern in spec.leave_out)
+
+
+def _may_be_lost(rule: Rule) -> tuple[Any, ...]:
+    """The forms of a file that is not the nearest to the task: it goes without a trace."""
+    return (*(form for form in rule.forms if form not in ("reference", "gone")), "gone")

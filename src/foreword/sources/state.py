@@ -1,0 +1,116 @@
+"""Read a JSON source and pick members out of it: the units that are approved, the tests that failed.
+
+What to pick and how to write it is the recipe's (`state`, `where`, `last`, `named_in`, `each`). Conversations are
+turned into entries that keep tool calls with their results.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from foreword.errors import BadSource
+from foreword.message import Message, read_messages, together
+from foreword.model import Entry
+from foreword.text.words import parts
+
+BLANK = re.compile(r"\{(\w+)\}")
+
+
+def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, Any]:
+    """The mapping in a JSON file or on standard input (`-`)."""
+    raw = stdin() if where == "-" else _bytes(where, root)
+    name = "standard input" if where == "-" else where
+    try:
+        data = json.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise BadSource(name, "not UTF-8", hint="save it as UTF-8 JSON") from None
+    except json.JSONDecodeError as error:
+        raise BadSource(name, f"not valid JSON: {error.msg}", line=error.lineno, column=error.colno) from None
+    except RecursionError:
+        raise BadSource(name, "not usable JSON: nested too deeply") from None
+    if not isinstance(data, dict):
+        raise BadSource(name, "must be a JSON object", hint="docs/recipes.md shows the keys a recipe reads")
+    return data
+
+
+def _bytes(where: str, root: Path) -> bytes:
+    for path in (Path(where).expanduser(), root / where):
+        if path.is_file():
+            return path.read_bytes()
+    raise BadSource(where, "there is no such file", hint="give a JSON file with --source, or - for standard input")
+
+
+def value_at(data: Mapping[str, Any], path: str) -> Any:
+    """The value at `a.b.c`, or None."""
+    value: Any = data
+    for step in path.split("."):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def members(value: object, where: str, path: str) -> list[Mapping[str, Any]]:
+    """A list of mappings, or an error that names the wrong one."""
+    if not isinstance(value, list):
+        raise BadSource(where, f"{path}: must be a list")
+    for index, member in enumerate(value):
+        if not isinstance(member, Mapping):
+            raise BadSource(where, f"{path}[{index}]: must be a mapping")
+    return value
+
+
+def matching(found: Iterable[Mapping[str, Any]], where: Mapping[str, Sequence[str]]) -> list[Mapping[str, Any]]:
+    """The members whose fields have one of the wanted values."""
+    return [m for m in found if all(str(m.get(field, "")) in wanted for field, wanted in where.items())]
+
+
+def named_in(found: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The members that the others name: in their `unit` field, or by words of their `test` name."""
+    others = list(others)
+    return [member for member in found if any(_names(other, str(member.get("name", ""))) for other in others)]
+
+
+def _names(other: Mapping[str, Any], name: str) -> bool:
+    if not name:
+        return False
+    stated = other.get("unit") or other.get("units")
+    if stated:
+        return name in ([stated] if isinstance(stated, str) else stated)
+    wanted, said = _words(name), _words(str(other.get("test") or other.get("name") or ""))
+    return bool(wanted) and any(said[i : i + len(wanted)] == wanted for i in range(len(said)))
+
+
+def _words(name: str) -> list[str]:
+    return [part.lower() for word in re.findall(r"\w+", name) for part in (parts(word) or [word])]
+
+
+def filled(template: str, values: Mapping[str, Any]) -> str:
+    """The template with its blanks filled; a line with a blank that has no value is left out."""
+    lines = []
+    for line in template.split("\n"):
+        blanks = BLANK.findall(line)
+        if all(_text(values.get(blank)) for blank in blanks):
+            lines.append(BLANK.sub(lambda found: _text(values.get(found[1])), line))
+    return "\n".join(lines)
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def conversation(value: object, where: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """A conversation as entries, the first one pinned, and notes on what is not part of it."""
+    messages = read_messages(value, where)
+    spoken = [message for message in messages if message.role != "system"]
+    dropped = len(messages) - len(spoken)
+    notes = (f"messages: {dropped} old system prompts are not part of the conversation",) if dropped else ()
+    return tuple(_entry(group, pinned=index == 0) for index, group in enumerate(together(spoken))), notes
+
+
+def _entry(group: tuple[Message, ...], pinned: bool) -> Entry:
+    return Entry("\n".join(message.text for message in group), group, pinned)

@@ -1,0 +1,1 @@
+"""What outlives a process: originals by handle, reports, items carried from session to session."""
