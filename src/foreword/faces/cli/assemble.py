@@ -1,0 +1,88 @@
+"""`foreword assemble` and `foreword why`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from foreword.engine.package import Package
+from foreword.faces.cli.options import request_options
+from foreword.message import Message
+from foreword.runtime import assembly
+from foreword.runtime.why import explain
+
+FORMATS = ("xml", "messages", "anthropic", "openai", "json")
+
+
+@click.command()
+@click.argument("recipe")
+@request_options
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="xml", show_default=True, help="What goes to stdout."
+)
+@click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
+def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
+    """Assemble a context: the text on stdout, the report on stderr.
+
+    RECIPE is a built-in recipe, one of the project's own, or a path to a YAML file (see `foreword recipes`).
+
+    \b
+    Examples:
+      foreword assemble director --agent builder --budget 12000
+      foreword assemble director --agent planner --model gpt-4o --format json
+      foreword assemble package --purpose handoff --source items.json --budget 4000
+      foreword assemble phases --phase testing --source state.json --format anthropic
+    """
+    package = assembly.assemble(recipe, **request)
+    click.echo(written(package, form), nl=False)
+    if not quiet:
+        click.echo(f"\n{package.report}", err=True)
+
+
+def written(package: Package, form: str) -> str:
+    """The package in one of the formats."""
+    if form == "xml":
+        return package.text
+    shapes: dict[str, Any] = {
+        "messages": lambda: [neutral(message) for message in package.messages],
+        "anthropic": package.to_anthropic,
+        "openai": package.to_openai,
+        "json": lambda: {
+            "text": package.text,
+            "messages": [neutral(message) for message in package.messages],
+            "report": package.report.to_dict(),
+        },
+    }
+    return json.dumps(shapes[form](), ensure_ascii=False, indent=2) + "\n"
+
+
+def neutral(message: Message) -> dict[str, Any]:
+    """A message as plain data: its role, its words, and its parts where there is more than words."""
+    from foreword.message import to_openai
+
+    shaped = to_openai([message])
+    return {
+        "role": message.role,
+        "content": message.text,
+        **({"tool_calls": shaped[-1]["tool_calls"]} if message.calls else {}),
+    }
+
+
+@click.command()
+@click.argument("recipe")
+@request_options
+@click.option("--about", required=True, metavar="PATH_OR_TAG", help="The section, file or item to explain.")
+def why(recipe: str, about: str, **request: Any) -> None:
+    """Say whether something is in a context, in which form, and why.
+
+    \b
+    Examples:
+      foreword why director --agent builder --budget 3000 --about recent_changes
+      foreword why director --agent builder --about .director/codebase/STRUCTURE.md
+    """
+    answer = explain(recipe, about, **request)
+    click.echo(answer.text)
+    if not answer.met:
+        raise click.exceptions.Exit(1)

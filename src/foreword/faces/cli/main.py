@@ -1,0 +1,107 @@
+"""The command group, and the one place where an error becomes an exit code.
+
+Exit codes: 0 fine, 1 the request can't be met, 2 wrong use. Each command is a thin layer over `runtime`; the commands
+themselves are in the modules beside this one, imported when they are asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from foreword import __version__
+from foreword.errors import EssentialsTooLarge, ForewordError, StoreError, UnknownHandle, UsageError, did_you_mean
+
+EXIT_CODES: dict[type[ForewordError], int] = {
+    UsageError: 2,
+    EssentialsTooLarge: 1,
+    UnknownHandle: 1,
+    StoreError: 1,
+}
+COMMANDS = {
+    "assemble": "assemble",
+    "why": "assemble",
+    "recall": "originals",
+    "report": "originals",
+    "count": "count",
+    "lint": "recipes",
+    "recipes": "recipes",
+    "recipe": "recipes",
+    "demo": "demonstrate",
+}
+
+
+class Commands(click.Group):
+    """Commands by name, each imported on use; a mistyped name gets a suggestion."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        found = getattr(import_module(f"foreword.faces.cli.{COMMANDS[name]}"), name)
+        assert isinstance(found, click.Command)
+        return found
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            guess = did_you_mean(args[0], COMMANDS)
+            raise click.UsageError(
+                f"unknown command {args[0]!r}" + (f", did you mean {guess!r}?" if guess else ""), context
+            )
+        return super().resolve_command(context, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="foreword", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Everything a model reads before it writes.
+
+    Foreword assembles the context of a model call from a project's own material, inside a hard token budget, and
+    says what it left out, why, and how to get it back.
+
+    \b
+    Examples:
+      foreword demo
+      foreword assemble director --agent builder --budget 12000
+      foreword why director --agent builder --budget 3000 --about recent_changes
+      foreword recall fw_qahf3wxim6hi
+    """
+
+
+def run() -> None:
+    """Run the command line and turn whatever goes wrong into one clear line and an exit code."""
+    try:
+        sys.exit(cli.main(standalone_mode=False, prog_name="foreword"))
+    except click.ClickException as wrong:
+        context = wrong.ctx if isinstance(wrong, click.UsageError) else None
+        command = context.command_path if context else "foreword"
+        show_error(UsageError(wrong.format_message(), hint=f"`{command} --help` shows how it is used"))
+        sys.exit(wrong.exit_code)
+    except ForewordError as error:
+        show_error(error)
+        sys.exit(exit_code(error))
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has left; say nothing more
+        sys.exit(141)
+
+
+def exit_code(error: ForewordError) -> int:
+    """The exit code of an error, by the nearest class that has one."""
+    return next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
+
+
+def show_error(error: ForewordError) -> None:
+    """One line that says what happened, one that says what to do."""
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {error.message}", err=True)
+    if error.hint:
+        click.echo(f"{click.style('hint:', fg='cyan')} {error.hint}", err=True)

@@ -1,0 +1,36 @@
+"""The options that several commands share, so that they are spelled and explained once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from foreword.tokens import COUNTERS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+REQUEST = [
+    click.option("--agent", metavar="NAME", help="Which agent the context is for (director)."),
+    click.option("--skill", metavar="NAME", help="Which skill loads it (director)."),
+    click.option("--purpose", metavar="NAME", help="What the package is for (package)."),
+    click.option("--phase", metavar="NAME", help="Which phase it is for (phases)."),
+    click.option("--task", metavar="FILE", help="The task file; else the next pending one is found."),
+    click.option("--source", metavar="FILE|-", help="Your own material: JSON, a folder of Markdown, or - for stdin."),
+    click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder."),
+    click.option("--budget", metavar="N", help="The most tokens the context may have."),
+    click.option("--window", metavar="N", help="The model's window in tokens."),
+    click.option("--model", metavar="NAME", help="Picks window, counter and margin, as in gpt-4o or claude-sonnet-4."),
+    click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted."),
+    click.option("--allow-command", "allow_commands", metavar="PREFIX", multiple=True,
+                 help="Let !`commands` that begin so run, as in 'git log'; repeatable. None runs otherwise."),
+    click.option("--carry", metavar="NAME", help="Keep what persists under this name and bring it back (package)."),
+]  # fmt: skip
+
+
+def request_options(command: Command) -> Command:
+    """All the options that say what to assemble."""
+    for option in reversed(REQUEST):
+        command = option(command)
+    return command
