@@ -1,0 +1,41 @@
+"""Foreword in the benchmarks: the engine alone, as a caller with its own sections uses it.
+
+`cold` knows nothing when it starts; `prepare` has seen everything once and is timed with one section changed.
+"""
+
+from collections.abc import Callable
+
+from benchmarks.material import Section as Material
+from foreword.engine.assemble import Request, assemble
+from foreword.engine.outline import Memory
+from foreword.model import Budget, Rule, Section
+from foreword.tokens import new_counter
+
+TAG = "section"
+RULE = Rule(forms=("full", "excerpt", "gone"))
+
+
+def _sections(material: list[Material]) -> list[Section]:
+    return [Section(TAG, text, RULE, priority, name) for name, text, priority in material]
+
+
+def cold(material: list[Material], budget: int) -> str:
+    """Everything from nothing: sections made, measured, fitted, written, billed."""
+    request = Request(Budget(budget, budget), new_counter("o200k"))
+    return assemble(_sections(material), request).text
+
+
+def prepare(material: list[Material], budget: int) -> Callable[[], str]:
+    """Assemble once; each call of what is returned does it again with one section changed."""
+    request = Request(Budget(budget, budget), new_counter("o200k"))
+    sections, memory, turn = _sections(material), Memory(), 0
+    assemble(sections, request, memory)
+
+    def again() -> str:
+        nonlocal turn
+        turn += 1
+        changed = sections[0]
+        sections[0] = Section(TAG, f"{material[0][1]} Changed {turn} times.", RULE, changed.rank, changed.title)
+        return assemble(sections, request, memory).text
+
+    return again
