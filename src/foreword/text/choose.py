@@ -1,0 +1,178 @@
+"""Choose pieces by score inside a room, and write the chosen ones out in the author's order.
+
+The selection core that the three cuts share. A piece brings along what it can't be read without: the headings above
+it, the head of its table, the fences of its code. Sizes are measured once, and only when a piece is really tried.
+Where the scores come from and what the whole looks like is the business of `cut`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence, Set
+from itertools import pairwise
+
+from foreword.text.needs import needs
+from foreword.text.pieces import Piece, is_torn
+
+Measure = Callable[[str], int]
+
+GAP = "[...]"
+
+_SWAPS = 150
+
+
+class Choice:
+    """The pieces chosen so far, what they bring along, and their size in units."""
+
+    def __init__(self, pieces: Sequence[Piece], measure: Measure, units_per_char: float, *, gaps: bool) -> None:
+        self.pieces = pieces
+        self.picked: dict[int, None] = {}
+        self.used = 0
+        self._measure = measure
+        self._units_per_char = units_per_char
+        self._gap = measure(f"\n{GAP}\n") if gaps else 0
+        self._needs = needs(pieces)
+        self._breaks = _Breaks(pieces)
+        self._held: Counter[int] = Counter()
+        self._sizes: dict[int, int] = {}
+        self._shortened: dict[int, str] = {}
+
+    @property
+    def kept(self) -> list[int]:
+        """Every piece that will be written, in order."""
+        return sorted(at for at, holders in self._held.items() if holders)
+
+    def fill(self, order: Iterable[int], room: int) -> None:
+        """Take pieces in the order given, each if it still fits."""
+        for at in order:
+            if at not in self.picked and self._could_fit(at, room - self.used) and self.used + self.cost(at) <= room:
+                self.add(at)
+
+    def run(self, order: Iterable[int], goal: int, room: int) -> None:
+        """Take pieces in the order given up to the goal, or just past it where that is nearer."""
+        for at in order:
+            passed = self.used + self.cost(at) - goal
+            if passed > max(0, goal - self.used) or passed > room - goal:
+                return
+            self.add(at)
+
+    def add(self, at: int) -> None:
+        """Take a piece and what it needs."""
+        self.used += self.cost(at)
+        self.picked[at] = None
+        self._held.update((at, *self._needs[at]))
+
+    def drop(self, at: int) -> None:
+        """Give a piece up, and what only it needed."""
+        del self.picked[at]
+        self._held.subtract((at, *self._needs[at]))
+        self.used -= self.cost(at)
+        self._forget(at)
+
+    def shorten(self, at: int, part: str) -> None:
+        """Take the opening part of a piece."""
+        self._forget(at)
+        self._shortened[at] = part
+        self.add(at)
+
+    def cost(self, at: int) -> int:
+        """What taking a piece would add."""
+        new = [index for index in (at, *self._needs[at]) if not self._held[index]]
+        lonely = not (self._held[at - 1] or self._held[at + 1])
+        return sum(map(self.size, new)) + (self._gap if lonely else 0)
+
+    def size(self, at: int) -> int:
+        """The measured size of a piece as it would be written."""
+        if at not in self._sizes:
+            self._sizes[at] = self._measure(self.text(at))
+        return self._sizes[at]
+
+    def text(self, at: int) -> str:
+        """A piece as it would be written."""
+        return self._shortened.get(at) or self.pieces[at].text
+
+    def write(self, gap: Callable[[int, bool], str]) -> str:
+        """The chosen pieces in order; `gap(n, evident)` is the line for the nth place where something is missing."""
+        kept, written, gaps = self.kept, [], 0
+        for at, following in pairwise([*kept, len(self.pieces)]):
+            if at not in self._shortened and following == at + 1 and self._adjoins(at):
+                written.append(self.text(at))
+                continue
+            line = "" if self._is_slight(at, following) else gap(gaps, self._is_evident(at, following))
+            gaps += bool(line)
+            tail = " ..." if not line and self._ends_early(at) else ""
+            written.append(self.text(at).rstrip() + tail + _joined(line, self._breaks.between(at, following)))
+        return "".join(written)
+
+    def swap(self, order: Sequence[int], firm: Set[int], spare: int) -> bool:
+        """Exchange one of the last pieces taken for one that fills the spare room better."""
+        for old in [at for at in reversed(self.picked) if at not in firm][:_SWAPS]:
+            before = self.used
+            self.drop(old)
+            room = before - self.used + spare
+            fitting = [at for at in order[:_SWAPS] if at not in self.picked and self.cost(at) <= room]
+            new = max(fitting, key=self.cost, default=old)
+            self.add(new)
+            if self.used > before + spare // 2:
+                return True
+            self.drop(new)
+            self.add(old)
+        return False
+
+    def _ends_early(self, at: int) -> bool:
+        return at in self._shortened or (
+            at + 1 < len(self.pieces) and self._adjoins(at) and is_torn(self.pieces, at + 1)
+        )
+
+    def _is_slight(self, at: int, following: int) -> bool:
+        """Whether nothing worth a word is missing: only a rule, or only the end, which has its own mark."""
+        if following == len(self.pieces):
+            return True
+        missing = self.pieces[at + 1 : following]
+        return at not in self._shortened and self._adjoins(at) and all(piece.kind == "rule" for piece in missing)
+
+    def _is_evident(self, at: int, following: int) -> bool:
+        """Whether a reader expects something to be missing here: after a heading, or between the rows of a table."""
+        kind = self.pieces[at].kind
+        return kind == "heading" or (kind == "table" and self.pieces[following].kind == "table")
+
+    def _adjoins(self, at: int) -> bool:
+        here = self.pieces[at]
+        return at + 1 == len(self.pieces) or here.start + len(here.text) == self.pieces[at + 1].start
+
+    def _could_fit(self, at: int, room: int) -> bool:
+        return at in self._sizes or len(self.pieces[at].text) * self._units_per_char <= 2 * room + 8
+
+    def _forget(self, at: int) -> None:
+        self._shortened.pop(at, None)
+        self._sizes.pop(at, None)
+
+
+class _Breaks:
+    """How two pieces with others missing between them are parted: as the author parted what stood there."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._line, self._blank, self._space = [-1], [-1], [-1]
+        self._newline = "\r\n" if any("\r\n" in piece.text for piece in pieces[:50]) else "\n"
+        for at, piece in enumerate(pieces):
+            tail = piece.text[len(piece.text.rstrip()) :]
+            self._space.append(at if tail else self._space[-1])
+            self._line.append(at if "\n" in tail or "\r" in tail else self._line[-1])
+            self._blank.append(at if tail.count("\n") > 1 else self._blank[-1])
+
+    def between(self, at: int, following: int) -> str:
+        """The white space that parts two pieces: blank line, line break, or the space between sentences."""
+        if self._blank[following] >= at:
+            return self._newline * 2
+        if self._line[following] >= at:
+            return self._newline
+        return " " if self._space[following] >= at else ""
+
+
+def _joined(line: str, joint: str) -> str:
+    newline = "\r\n" if "\r" in joint else "\n"
+    if not line:
+        return joint or newline
+    if line == GAP and not joint.strip(" "):
+        return f" {line} "
+    return newline + line + (joint.strip(" ") or newline)

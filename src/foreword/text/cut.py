@@ -1,0 +1,228 @@
+"""The three ways to shorten a text: `summary`, `relevant` and `excerpt`.
+
+Each returns the author's own words in the author's order, at most `room` units by the caller's measure with the mark
+inside it, filled as far as whole pieces go; or None when nothing worth having fits. Nothing is rephrased. The scores
+come from `weight` and `relevance`, the choosing from `choose`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, field
+
+from foreword.text import narrow, relevance, weight
+from foreword.text.choose import GAP, Choice, Measure
+from foreword.text.needs import needs
+from foreword.text.pieces import Piece, is_lead, is_markup
+
+__all__ = ["Mark", "Measure", "excerpt", "relevant", "summary"]
+
+Mark = Callable[[int, int], str]
+
+OPENING, CLOSING, OUTLINE = 0.3, 0.2, 0.8
+
+_ROUNDS = 24
+_TRIES = 400
+_SECTION_DECAY = 0.94
+_TIE_BREAK = 0.001
+_ATTACHED = ("heading", "fence", "rule")
+
+
+def summary(text: str, room: int, measure: Measure, mark: Mark, query: str = "") -> str | None:
+    """The headings, and under each the sentences and items that carry the most; the mark is the last line."""
+    if (total := measure(text)) <= max(0, room):
+        return text
+    work = _Work(text, total, room, measure, mark, query, finely=True)
+    scores = _added(weight.carry(work.pieces), relevance.rank(_passages(work.pieces), query))
+    sections = [section for section in _sections(work.pieces) if section]
+    work.choice.fill(_leaders(work.pieces, sections, scores), int(OUTLINE * work.body_room))
+    for section in sections:
+        for place, at in enumerate(_best_first(section, scores)):
+            scores[at] *= _SECTION_DECAY**place
+    return work.settled(_best_first(range(len(scores)), scores))
+
+
+def relevant(text: str, room: int, measure: Measure, mark: Mark, query: str = "") -> str | None:
+    """The passages that answer the query with the headings above them; without a query the same as `summary`."""
+    if not query.strip():
+        return summary(text, room, measure, mark)
+    if (total := measure(text)) <= max(0, room):
+        return text
+    work = _Work(text, total, room, measure, mark, query, gaps=True)
+    ranked = relevance.rank(_passages(work.pieces), query)
+    scores = _added(ranked, [_TIE_BREAK * carried for carried in weight.carry(work.pieces)])
+    return work.settled(_best_first(range(len(scores)), scores))
+
+
+def excerpt(text: str, room: int, measure: Measure, mark: Mark, query: str = "") -> str | None:
+    """The opening, the closing and the best of the middle; the mark stands at the first gap."""
+    if (total := measure(text)) <= max(0, room):
+        return text
+    work = _Work(text, total, room, measure, mark, query, gaps=True, mark_first=True)
+    count = len(work.pieces)
+    work.choice.run(range(count), int(OPENING * room), work.body_room)
+    closing = range(count - 1, len(work.choice.picked), -1)
+    work.choice.run(closing, work.choice.used + int(CLOSING * room), work.body_room)
+    ranked = relevance.rank(_passages(work.pieces), query)
+    scores = _added(ranked, [_TIE_BREAK * carried for carried in _smoothed(weight.carry(work.pieces))])
+    return work.settled(_best_first(range(count), scores))
+
+
+@dataclass(slots=True)
+class _Work:
+    """One cut under way: the text and the room, the pieces, and the choice among them."""
+
+    text: str
+    total: int
+    room: int
+    measure: Measure
+    mark: Mark
+    query: str
+    finely: bool = False
+    gaps: bool = False
+    mark_first: bool = False
+    body_room: int = field(init=False)
+    pieces: list[Piece] = field(init=False)
+    choice: Choice = field(init=False)
+
+    def __post_init__(self) -> None:
+        longest_mark = self.mark(self.text.count("\n") + 1, self.total)
+        self.body_room = self.room - self.measure(f"\n\n{longest_mark}")
+        self.pieces = narrow.pieces(self.text, _largest(self.room / self.per_char), self.query, finely=self.finely)
+        self.choice = Choice(self.pieces, self.measure, self.per_char, gaps=self.gaps)
+
+    @property
+    def per_char(self) -> float:
+        """Units for a character, over the whole text."""
+        return self.total / len(self.text)
+
+    def settled(self, order: Sequence[int]) -> str | None:
+        """Fill the room in the order given, then trim or add until the measured whole fits it closely."""
+        if self.body_room <= 0:
+            return None
+        firm = set(self.choice.picked)
+        order = [at for at in order if self._stands_alone(at)] or order
+        self.choice.fill(order, self.body_room)
+        best, fullest = None, 0
+        for _ in range(_ROUNDS):
+            if not self.choice.picked:
+                self._shorten(order, self.body_room)
+            if not self.choice.picked:
+                break
+            written = self._written()
+            size = self.measure(written)
+            if size > self.room:
+                # What was given up is not tried again: its parts sum to less than they take, and this would never end.
+                dropped = self._trimmed(size - self.room)
+                order = [at for at in order if at not in dropped]
+                continue
+            if size > fullest:
+                best, fullest = written, size
+            if not self._topped_up(order, firm, self.room - size):
+                break
+        return best
+
+    def _stands_alone(self, at: int) -> bool:
+        """Whether a piece is worth having for itself; the others come along with those that need them."""
+        piece, following = self.pieces[at], self.pieces[at + 1] if at + 1 < len(self.pieces) else None
+        leads = is_lead(piece) and following is not None and following.kind in ("item", "code", "table", "fence")
+        return piece.kind not in _ATTACHED and not leads and not is_markup(piece)
+
+    def _trimmed(self, excess: int) -> set[int]:
+        """Give up the pieces taken last until the excess is gone."""
+        goal, dropped = self.choice.used - excess, set()
+        while self.choice.picked and self.choice.used > goal:
+            dropped.add(last := next(reversed(self.choice.picked)))
+            self.choice.drop(last)
+        return dropped
+
+    def _topped_up(self, order: Sequence[int], firm: Set[int], spare: int) -> bool:
+        before = self.choice.used
+        if spare > 0.01 * self.room:
+            self.choice.fill(order, before + spare)
+        if self.choice.used == before and spare > 0.03 * self.room and not self.choice.swap(order, firm, spare):
+            self._shorten(order, spare)
+        return self.choice.used > before
+
+    def _shorten(self, order: Sequence[int], spare: int) -> None:
+        """Take the opening words of the best piece that is too long: the room is worth more than the full stop."""
+        left_out = [at for at in order[:_TRIES] if at not in self.choice.picked]
+        for at in sorted(left_out, key=lambda at: self.pieces[at].kind == "table"):
+            left = spare - self.choice.cost(at) + self.choice.size(at) - self.measure(" ...")
+            part = self._opening(self.pieces[at].text, left) if left > 2 else ""
+            if len(part.encode(errors="replace")) > 12:
+                self.choice.shorten(at, part)
+                return
+
+    def _opening(self, text: str, room: int) -> str:
+        low, high = 0, min(len(text), int(4 * room / self.per_char) + 8)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.measure(text[:middle]) <= room else (low, middle - 1)
+        part = text[:low]
+        words = part.rpartition(" ")[0] if low < len(text) and not text[low].isspace() else part
+        return words.rstrip() if len(words) > low // 2 else part
+
+    def _written(self) -> str:
+        kept = self.choice.kept
+        lines = self.text.count("\n") - sum(self.choice.text(at).count("\n") for at in kept)
+        mark = self.mark(max(0, lines), max(0, self.total - sum(map(self.choice.size, kept))))
+        body = self.choice.write(lambda place, evident: self._gap(place, evident, mark))
+        if self.mark_first and mark in body:
+            return body
+        return f"{body.rstrip()}\n\n{mark}"
+
+    def _gap(self, place: int, evident: bool, mark: str) -> str:
+        if self.mark_first and not place:
+            return mark
+        return GAP if self.gaps and not evident else ""
+
+
+def _largest(room_chars: float) -> int:
+    """How long a piece may be: long enough for a sentence, short enough that several fit the room."""
+    return int(max(80, min(room_chars / 3, max(400, room_chars / 8), 1200)))
+
+
+def _passages(pieces: Sequence[Piece]) -> list[str]:
+    """The pieces as they are ranked: each with the title it stands under and the lines that lead in to it."""
+    passages = []
+    for piece, needed in zip(pieces, needs(pieces), strict=True):
+        titles = [pieces[at].text for at in needed if pieces[at].kind == "heading"][-1:]
+        leads = [pieces[at].text for at in needed if pieces[at].kind in ("paragraph", "item")]
+        passages.append("\n".join([piece.text, *titles, *leads]))
+    return passages
+
+
+def _sections(pieces: Sequence[Piece]) -> list[list[int]]:
+    """The pieces under each heading, the headings themselves and mere attachments left out."""
+    found: list[list[int]] = [[]]
+    for at, piece in enumerate(pieces):
+        if piece.kind == "heading":
+            found.append([])
+        elif piece.kind not in ("fence", "rule") and not is_markup(piece):
+            found[-1].append(at)
+    return found
+
+
+def _leaders(pieces: Sequence[Piece], sections: Sequence[Sequence[int]], scores: Sequence[float]) -> list[int]:
+    """The piece that speaks for each section at the least cost, the most telling first, early sections favoured."""
+    thrift = [score / (len(piece.text) + 80) ** 0.5 for score, piece in zip(scores, pieces, strict=True)]
+    leaders = [max(section, key=thrift.__getitem__) for section in sections]
+    early = {at: thrift[at] * (1 + 1 / (1 + place)) for place, at in enumerate(leaders)}
+    return sorted(leaders, key=lambda at: -early[at])
+
+
+def _best_first(places: Iterable[int], scores: Sequence[float]) -> list[int]:
+    return sorted(places, key=lambda at: (-scores[at], at))
+
+
+def _added(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    """Two scores summed, the first brought to a top of 1 and the second too unless it is smaller on purpose."""
+    tops = max(first, default=0.0) or 1.0, max(1.0, max(second, default=0.0))
+    return [one / tops[0] + other / tops[1] for one, other in zip(first, second, strict=True)]
+
+
+def _smoothed(scores: Sequence[float]) -> list[float]:
+    """Each score mixed with its neighbours', so that the middle of an excerpt comes in runs and not in crumbs."""
+    padded = [0.0, *scores, 0.0]
+    return [0.5 * score + 0.25 * (padded[at] + padded[at + 2]) for at, score in enumerate(scores)]

@@ -1,0 +1,82 @@
+"""Words and names in a text: the vocabulary that ranking and weighing share.
+
+A name is what people quote when they mean one thing: a path, an identifier, a backticked term, an error code. Nothing
+here knows about scores; those are in `relevance` and `weight`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_LITTLE_WORDS = """
+    a about above after again all also am an and any are as at be because been before being below between both but
+    by can could did do does doing done down during each else etc few for from further get gets give given had has
+    have having he her here hers him his how i if in into is it its just let like made make makes many may me might
+    more most much must my need needs no nor not now of off on once one only or other our ours out over own per please
+    s same say shall she should show so some such t take tell than that the their theirs them then there these they
+    this those through to too under until up upon us use used using very was we were what when where whether which
+    while who whom why will with within without would you your yours
+"""
+STOP_WORDS = frozenset(_LITTLE_WORDS.split())
+
+_CJK = re.compile(
+    "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
+)
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
+_NAME = re.compile(
+    r"""`([^`\r\n]{1,80})`                                   # what the author set in code type
+    |((?:[\w~@.-]*/)+[\w.@-]*\w)                             # src/app/main.py
+    |(\w+(?:\.\w+)+(?:\(\))?)                                # module.function, file.ext, 1.2.3
+    |(\w*[^\W_]_\w+|\b_+[^\W_]\w*)                           # snake_case
+    |([A-Za-z]*[a-z0-9][A-Z]\w*)                             # camelCase, CamelCase
+    |\b((?=\w*[A-Za-z])(?=\w*\d)\w+(?:-\w+)*|[A-Z]{2,}(?:-\w+)*)\b   # e2e, ERR42, CSS, FW-12
+    |(\#\d+)""",
+    re.VERBOSE,
+)
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case, in order; runs of CJK as overlapping pairs of characters."""
+    return _WORD.findall(bigrams(text).lower())
+
+
+def names(text: str) -> list[str]:
+    """The paths, identifiers, backticked terms and codes in a text, in order."""
+    return [next(filter(None, match.groups())) for match in _NAME.finditer(text)]
+
+
+def has_name(text: str) -> bool:
+    """Whether a text names anything."""
+    return _NAME.search(text) is not None
+
+
+def parts(name: str) -> list[str]:
+    """The words inside a CamelCase or snake_case name."""
+    found = _PART.findall(name)
+    return found if len(found) > 1 else []
+
+
+def bigrams(text: str) -> str:
+    """The text with each run of CJK characters spelled as overlapping pairs, so that a part of it can be found."""
+    if text.isascii():
+        return text
+    return _CJK.sub(lambda run: " " + " ".join(_pairs(run[0])) + " ", text)
+
+
+def mentions(text: str, wanted: Iterable[str]) -> list[str]:
+    """Which of the wanted words and phrases occur in the text as whole words, in any case, singular or with an `s`."""
+    lowered = text.lower()
+    return [word for word in wanted if word.strip() and _mentioned(lowered, word.lower().split())]
+
+
+def _mentioned(lowered: str, phrase: list[str]) -> bool:
+    if phrase[0] not in lowered:
+        return False
+    pattern = r"[\s-]+".join(map(re.escape, phrase))
+    return re.search(rf"(?<!\w){pattern}s?(?!\w)", lowered) is not None
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]

@@ -1,0 +1,188 @@
+"""The three ways to shorten a text, by a count of characters and by a real tokenizer."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from splintr import Tokenizer
+
+from foreword.text import cut
+
+TOKENIZER = Tokenizer.from_pretrained("o200k_base")
+Way = Callable[[str, int, cut.Measure, cut.Mark, str], str | None]
+WAYS: list[Way] = [cut.summary, cut.relevant, cut.excerpt]
+QUERY = "why does the harbour pump report E-77"
+
+
+def tokens(text: str) -> int:
+    return len(TOKENIZER.encode_ordinary(text))
+
+
+def mark(lines: int, units: int) -> str:
+    return f"[... {lines} lines, {units} tokens left out: recall fw_1]"
+
+
+def prose(sections: int = 40, seed: int = 1) -> str:
+    pick = random.Random(seed)
+    nouns = "harbour pump valve ledger sensor crane permit tide crew engine report budget".split()
+    verbs = "needs moves blocks requires delays replaces records checks repairs ignores".split()
+
+    def sentence() -> str:
+        words = [pick.choice(nouns), pick.choice(verbs), "the", pick.choice(nouns), str(pick.randint(2, 99))]
+        return " ".join(["The", *words, *pick.sample(nouns, pick.randint(0, 6))]) + "."
+
+    parts = ["# Port"]
+    for number in range(sections):
+        parts += [f"## Part {number}", " ".join(sentence() for _ in range(pick.randint(2, 6)))]
+        parts += ["\n".join(f"- {sentence()}" for _ in range(pick.randint(1, 5)))]
+    return "\n\n".join(parts) + "\n"
+
+
+PICK = random.Random(7)
+TEXTS = {
+    "prose": prose(),
+    "one line": prose().replace("\n", " "),
+    "json": json.dumps(
+        [{"id": n, "name": f"item {n}", "tags": ["a", "b"], "at": n * 1.5} for n in range(400)], indent=1
+    ),
+    "json line": json.dumps([{"id": n, "name": f"item {n}", "deep": {"x": [n, n + 1]}} for n in range(400)]),
+    "hex": PICK.randbytes(12_000).hex(),
+    "cjk": "".join(f"港口第{n}号泵需要检查，因为传感器报告了错误。" for n in range(600)),
+    "code": "".join(f"def step_{n}(value):\n    return value + {n}\n\n\n" for n in range(300)),
+    "windows": prose(seed=3).replace("\n", "\r\n"),
+}
+ROWS = """# Top|## Sub|A sentence. Another one, longer than the first!|- item with `code`|  - sub item|```|x = 1
+|> quoted|漢字です。二つ目。|---|<!-- note -->|</TAG>|"""
+MARKDOWN = st.lists(
+    st.sampled_from([*ROWS.split("|"), "| a | b |", "|---|---|", "| 1 | 2 |", "word " * 40]), max_size=60
+).map("\n".join)
+
+
+def kept_parts(text: str) -> list[str]:
+    """What a cut kept, without its marks."""
+    unmarked = re.sub(r"\[\.\.\.[^\]\n]*\]| \.\.\.(?=\s)", "\n", text)
+    return [
+        part.strip() for line in unmarked.splitlines() for part in re.split(r"(?<=[.!?。]) ?", line) if part.strip()
+    ]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(
+    text=MARKDOWN | st.text(max_size=400),
+    room=st.integers(-5, 300),
+    exactly=st.booleans(),
+    query=st.sampled_from(["", QUERY]),
+)
+@settings(max_examples=150, deadline=None)
+def test_a_cut_is_never_larger_than_its_room(way: Way, text: str, room: int, exactly: bool, query: str) -> None:
+    measure = tokens if exactly else len
+    short = way(text, room, measure, mark, query)
+    if measure(text) <= max(0, room):
+        assert short is text
+    elif short is not None:
+        assert 0 < measure(short) <= room
+        assert mark(0, 0)[:5] in short
+    assert short == way(text, room, measure, mark, query)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("room", [200, 1000])
+def test_the_room_is_filled(way: Way, name: str, room: int) -> None:
+    for query in ("", QUERY):
+        short = way(TEXTS[name], room, tokens, mark, query)
+        assert short is not None
+        assert 0.97 * room <= tokens(short) <= room
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", TEXTS)
+def test_everything_kept_is_the_authors(way: Way, name: str) -> None:
+    original = " ".join(TEXTS[name].split())
+    short = way(TEXTS[name], 600, len, mark, QUERY)
+    assert short is not None
+    assert [part for part in kept_parts(short) if " ".join(part.split()) not in original] == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_the_query_names_survives(way: Way) -> None:
+    needle = "Error E-77 means the inlet is dry."
+    text = TEXTS["prose"].replace("## Part 31", f"## Part 31\n\n{needle}")
+    assert needle in (way(text, 250, tokens, mark, QUERY) or "")
+
+
+def test_a_summary_keeps_headings_only_with_something_under_them() -> None:
+    short = cut.summary(TEXTS["prose"], 400, tokens, mark) or ""
+    lines = [line for line in short.splitlines() if line]
+    assert lines[0] == "# Port"
+    assert lines[-1].startswith("[... ")
+    assert not any(one.startswith("## ") and two.startswith(("## ", "[... ")) for one, two in pairwise(lines))
+
+
+def test_a_summary_has_its_one_mark_at_the_end() -> None:
+    short = cut.summary(TEXTS["prose"], 400, tokens, mark) or ""
+    assert short.count("[...") == 1
+    assert short.splitlines()[-1].startswith("[... ")
+
+
+def test_an_excerpt_opens_and_closes_like_the_text() -> None:
+    text = TEXTS["prose"]
+    short = cut.excerpt(text, 600, tokens, mark) or ""
+    opening, rest = short.split("\n[... ", 1)
+    assert text.startswith(opening)
+    assert 0.25 <= tokens(opening) / 600 <= 0.4
+    closing = rest.rsplit("[...]\n", 1)[1]
+    assert text.endswith(closing)
+    assert 0.14 <= tokens(closing) / 600 <= 0.35
+
+
+def test_the_mark_says_how_much_is_missing() -> None:
+    told: list[tuple[int, int]] = []
+
+    def telling(lines: int, units: int) -> str:
+        told.append((lines, units))
+        return mark(lines, units)
+
+    cut.summary(TEXTS["prose"], 300, tokens, telling)
+    lines, units = told[-1]
+    assert units == pytest.approx(tokens(TEXTS["prose"]) - 300, abs=60)
+    assert 0 < lines < TEXTS["prose"].count("\n")
+
+
+def test_relevant_passages_bring_their_heading_and_the_head_of_their_table() -> None:
+    rows = "".join(f"| part {n} | {n * 7} |\n" for n in range(200))
+    text = f"# Stock\n\n## Spare parts\n\n| Name | Count |\n|------|-------|\n{rows}\n## Other\n\n{TEXTS['prose']}"
+    short = cut.relevant(text, 120, tokens, mark, "how many of part 133") or ""
+    assert short.startswith("# Stock\n\n## Spare parts\n\n| Name | Count |\n|------|-------|\n")
+    assert "| part 133 | 931 |" in short
+
+
+def test_part_of_a_code_block_wears_its_fences() -> None:
+    text = "# Setup\n\n```sh\n" + "".join(f"run step-{n} --fast\n" for n in range(300)) + "```\n\nThe end.\n"
+    short = cut.relevant(text, 150, tokens, mark, "step-250") or ""
+    assert "run step-250 --fast" in short
+    assert short.count("```") == 2
+
+
+def test_without_a_query_relevant_is_the_summary() -> None:
+    assert cut.relevant(TEXTS["prose"], 300, tokens, mark) == cut.summary(TEXTS["prose"], 300, tokens, mark)
+
+
+def test_a_room_for_no_more_than_the_mark_gives_nothing() -> None:
+    assert all(way(TEXTS["prose"], 12, tokens, mark, QUERY) is None for way in WAYS)
+
+
+def test_a_text_of_many_megabytes_keeps_its_opening_its_needle_and_its_closing() -> None:
+    line = "nothing of note happened on this day at the port\n"
+    text = "FIRST\n" + line * 40_000 + "pump E-77 failed\n" + line * 40_000 + "LAST\n"
+    short = cut.excerpt(text, 1500, len, mark, QUERY) or ""
+    assert short.startswith("FIRST\n")
+    assert "pump E-77 failed" in short
+    assert short.endswith("LAST\n")

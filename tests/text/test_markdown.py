@@ -1,0 +1,122 @@
+"""Blocks and headings as offsets into the author's own text."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foreword.text import markdown
+
+GUIDE = """\
+# Guide
+
+Intro line.
+
+## Setup ##
+
+- one
+  - nested
+- two
+
+```sh
+# not a heading
+```
+
+## Use
+
+| a | b |
+|---|---|
+| 1 | 2 |
+| 3 | 4 |
+
+> a quote
+> of two lines
+
+Old style
+---------
+
+Last words."""
+
+MARKDOWN_LINES = st.lists(
+    st.sampled_from(
+        ["# A", "## B", "text. More text", "- item", "  - sub", "```", "| a | b |", "|---|---|", "> q", "", "---"]
+    )
+)
+
+
+def kinds(text: str) -> list[str]:
+    return [block.kind for block in markdown.blocks(text)]
+
+
+def shown(text: str, kind: str) -> list[str]:
+    return [text[block.start : block.end] for block in markdown.blocks(text) if block.kind == kind]
+
+
+def test_every_kind_of_block_is_found_where_it_stands() -> None:
+    assert shown(GUIDE, "item") == ["- one", "  - nested", "- two"]
+    assert shown(GUIDE, "table") == ["| a | b |\n|---|---|", "| 1 | 2 |", "| 3 | 4 |"]
+    assert shown(GUIDE, "code") == ["```sh\n# not a heading\n```"]
+    assert shown(GUIDE, "quote") == ["> a quote\n> of two lines"]
+    assert shown(GUIDE, "heading") == ["# Guide", "## Setup ##", "## Use", "Old style\n---------"]
+
+
+def test_front_matter_is_one_block_and_not_a_rule() -> None:
+    text = "---\nname: x\n---\n\n# Title\n\n---\n"
+    assert kinds(text) == ["front_matter", "heading", "rule"]
+
+
+def test_link_definitions_are_not_lost() -> None:
+    text = "# Title\n[a]: https://example.com\n"
+    assert shown(text, "paragraph") == ["[a]: https://example.com"]
+
+
+def test_windows_line_ends_give_the_same_blocks() -> None:
+    windows = GUIDE.replace("\n", "\r\n")
+    assert kinds(windows) == kinds(GUIDE)
+    assert [title.title for title in markdown.headings(windows)] == ["Guide", "Setup", "Use", "Old style"]
+    assert markdown.under_heading(windows, "Old style") == "Last words."
+
+
+def test_a_hash_inside_a_fence_is_no_heading() -> None:
+    assert [heading.title for heading in markdown.headings(GUIDE)] == ["Guide", "Setup", "Use", "Old style"]
+
+
+def test_a_section_ends_at_the_next_heading_of_its_rank() -> None:
+    text = "# A\n\n## B\n\nbody\n\n### C\n\ndeep\n\n## D\n\nend\n"
+    assert markdown.under_heading(text, "b") == "body\n\n### C\n\ndeep"
+    assert markdown.under_heading(text, "D") == "end"
+    assert markdown.under_heading(text, "E") is None
+
+
+def test_the_title_matches_whatever_its_case_and_markup() -> None:
+    text = "## **Done When:**\n\n  indented first line\nsecond\n\n"
+    assert markdown.under_heading(text, "done when") == "  indented first line\nsecond"
+
+
+def test_a_section_is_cut_out_and_the_rest_stays_as_it_was() -> None:
+    text = "# A\n\nkeep\n\n## Decisions\n\n### Locked\n\n- x\n\n## After\n\nstays\n"
+    assert markdown.without_heading(text, "Decisions") == "# A\n\nkeep\n\n## After\n\nstays\n"
+    assert markdown.without_heading("# A\n\nkeep\n\n## Z\n\ngone\n", "Z") == "# A\n\nkeep\n"
+    assert markdown.without_heading(text, "No such") is text
+
+
+def test_the_first_title_is_that_of_the_first_heading() -> None:
+    assert markdown.first_title("text\n\n## Two `words` #\n") == "Two `words`"
+    assert markdown.first_title("no heading") == ""
+
+
+def test_a_text_too_large_to_parse_still_has_its_headings_and_rows() -> None:
+    text = "# Top\n\n" + "word " * 100_000 + "\n\n```\n# no\n```\n## Next\n| a |\n|---|\n| 1 |\n- item\n"
+    assert [heading.title for heading in markdown.headings(text)] == ["Top", "Next"]
+    assert kinds(text) == ["heading", "paragraph", "code", "heading", "table", "table", "item"]
+
+
+@given(MARKDOWN_LINES.map("\n".join) | st.text(alphabet="#-*|>` \t\r\na.1"))
+def test_between_blocks_there_is_only_white_space(text: str) -> None:
+    reached = 0
+    for block in markdown.blocks(text):
+        assert block.start >= reached
+        assert not text[reached : block.start].strip()
+        assert text[block.start : block.end].strip()
+        reached = block.end
+    assert not text[reached:].strip()

@@ -1,0 +1,52 @@
+"""What a piece carries without a query."""
+
+from __future__ import annotations
+
+from foreword.text.pieces import Piece, split
+from foreword.text.weight import carry
+
+TEXT = """\
+# Cache
+
+In this section we will look at the cache.
+
+The cache must never hold more than 512 entries because `evict_oldest` is linear.
+
+People like caches.
+
+The cache must never hold more than 512 entries because `evict_oldest` is linear.
+
+---
+"""
+
+
+def weights() -> dict[int, tuple[str, float]]:
+    found = [piece for piece in split(TEXT, 400) if piece.kind != "heading"]
+    return {at: (piece.text, weight) for at, (piece, weight) in enumerate(zip(found, carry(found), strict=True))}
+
+
+def test_a_decision_with_names_and_numbers_carries_more_than_filler_or_small_talk() -> None:
+    (_, filler), (_, decision), (_, talk), *_ = weights().values()
+    assert decision > talk > 0
+    assert decision > filler
+
+
+def test_saying_it_again_carries_little_and_a_rule_nothing() -> None:
+    by_place = weights()
+    assert by_place[3][1] < 0.5 * by_place[1][1]
+    assert by_place[4][1] == 0
+
+
+def test_the_first_sentence_under_a_heading_counts_for_more() -> None:
+    same = [
+        Piece("## A\n", "heading", 2, 0),
+        Piece("Red fox jumps. ", "paragraph", 0, 5),
+        Piece("Blue owl waits.", "paragraph", 0, 20),
+    ]
+    _, first, second = carry(same)
+    assert first > second
+
+
+def test_nothing_weighs_nothing() -> None:
+    assert carry([]) == []
+    assert carry([Piece("  \n", "paragraph", 0, 0)]) == [0.0]
