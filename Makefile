@@ -1,7 +1,7 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
 # make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes.
 
-.PHONY: demo test check check-static bench lock clean
+.PHONY: demo test check check-static soak bench lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -29,6 +29,10 @@ check-static: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The property tests at length: minutes, not seconds.
+soak: $(INSTALLED)
+	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) tests/engine $(ARGS)
 
 bench: $(BENCH_INSTALLED)
 	@.venv-bench/bin/python -m benchmarks.fit $(ARGS)

@@ -34,7 +34,7 @@ def fit(
     `note` is the longest note there may be on sections that are gone: its room is kept free while any are.
     """
     room = scale.counter.room(budget_tokens)
-    everything = None if outline.capped else _whole(sections, outline, room, scale)
+    everything = None if outline.capped or tiers.limits else _whole(sections, outline, room, scale)
     if everything is not None:
         return everything
     fitting = _Fitting(sections, outline, scale, tiers, room)
