@@ -128,7 +128,7 @@ def test_rule_3_a_section_is_cut_only_when_all_that_give_way_before_it_are_at_th
     cut = [rank for rank, form in enumerate(forms) if form == "gone"]
     for rank in cut:  # whatever is kept below a section that is gone fits only because it is smaller
         smaller = [low for low in range(rank) if forms[low] == "full"]
-        assert all(len(bodies[low]) < len(bodies[rank]) for low in smaller)
+        assert all(counter(by).count(bodies[low]) <= counter(by).count(bodies[rank]) for low in smaller)
 
 
 @given(materials, budgets, counters, tiers)
@@ -200,7 +200,7 @@ LONG = [PROSE * 20, MATERIAL["json"] * 60, MATERIAL["cjk"] * 60, MATERIAL["hex"]
 
 @given(
     st.lists(st.tuples(st.sampled_from(LONG), st.integers(0, 4)), min_size=3, max_size=12),
-    st.integers(600, 6_000), counters,
+    st.integers(1_400, 8_000), counters,
 )  # fmt: skip
 @SETTINGS
 def test_at_least_97_percent_of_the_budget_is_used_when_more_came_in(

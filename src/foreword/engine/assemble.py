@@ -14,7 +14,6 @@ from foreword.engine.outline import Memory
 from foreword.engine.package import Package
 from foreword.engine.render import GAP, pieces_of, scale_for, total_units
 from foreword.engine.report import Check, Report
-from foreword.errors import EssentialsTooLarge
 from foreword.model import Absent, Budget, Section, Tiers, handle_of
 from foreword.tokens import Counter
 
@@ -45,25 +44,32 @@ def assemble(sections: Sequence[Section], request: Request, memory: Memory | Non
     memory = memory if memory is not None else Memory()
     outline = memory.look_at(sections)
     scale = scale_for(outline, request.counter, request.task, request.tags)
-    target = request.budget.tokens
+    longest_note, over = _note(len(sections), COSTLY_HANDLE), 0
     while True:
-        decided = fit(sections, outline, target, scale, request.tiers, _note(len(sections), COSTLY_HANDLE))
+        decided = fit(sections, outline, request.budget.tokens, scale, request.tiers, longest_note, over)
         present = decided.keys() | outline.silent
         listing = memory.listing(present) if len(present) < len(sections) else ""
         gone = len(sections) - len(present)
         note = _note(gone, handle_of(listing.encode("utf-8", "surrogatepass"))) if gone else ""
-        pieces = [*pieces_of(decided[index] for index in sorted(decided)), *([note] if note else ())]
-        total = request.counter.tokens(total_units(pieces, request.counter))
+        written = pieces_of(decided[index] for index in sorted(decided))
+        pieces, total = _with_note(written, note, request)
         if total <= request.budget.tokens:
             break
-        target -= total - request.budget.tokens
-        if target <= 0:
-            raise EssentialsTooLarge(needed=total, budget=request.budget.tokens, sections={"framing": total})
+        over += total - request.budget.tokens
     report = Report(
         request.recipe, request.budget, total, scale, tuple(sections), decided, request.absent, request.notes,
-        request.profile, request.checks, request.tiers.shares, note,
+        request.profile, request.checks, request.tiers.shares, note if len(pieces) > len(written) else "",
     )  # fmt: skip
     return Package("".join(pieces), report, listing)
+
+
+def _with_note(pieces: list[str], note: str, request: Request) -> tuple[list[str], int]:
+    """The pieces with the note behind them, if both fit, and their tokens."""
+    for candidate in ([*pieces, note], pieces) if note else (pieces,):
+        total = request.counter.tokens(total_units(candidate, request.counter))
+        if total <= request.budget.tokens:
+            break
+    return candidate, total
 
 
 def _note(gone: int, handle: str) -> str:

@@ -22,18 +22,25 @@ from foreword.model import Body, Choice, Section, Tiers
 
 FLOOR_TOKENS = 100  # kept for a section that may be shortened but never lost
 LEAST_TOKENS = 8  # room below this, or below a 500th of the budget, is not worth handing out
-LEAST_CUT_TOKENS = 40  # a cut has to have room for its mark and something worth reading
+LEAST_CUT_TOKENS = 40  # below this, and below a 40th of the budget, a cut is not worth its mark
 SHORTENED = "shortened to the room that was left"
 
 
 def fit(
-    sections: Sequence[Section], outline: Outline, budget_tokens: int, scale: Scale, tiers: Tiers, note: str = ""
+    sections: Sequence[Section],
+    outline: Outline,
+    budget_tokens: int,
+    scale: Scale,
+    tiers: Tiers,
+    note: str = "",
+    spare_tokens: int = 0,
 ) -> dict[int, Choice]:
     """What is decided for every section that is in, by its place; `EssentialsTooLarge` where the least does not fit.
 
-    `note` is the longest note there may be on sections that are gone: its room is kept free while any are.
+    `note` is the longest note there may be on sections that are gone: its room is kept free while any are. So many
+    tokens as `spare_tokens` says are not used at all.
     """
-    room = scale.counter.room(budget_tokens)
+    room = scale.counter.room(budget_tokens - spare_tokens)
     everything = None if outline.capped or tiers.limits else _whole(sections, outline, room, scale)
     if everything is not None:
         return everything
@@ -74,7 +81,7 @@ class _Fitting:
         self.sections, self.outline, self.scale, self.tiers = sections, outline, scale, tiers
         self.room = self.left = self.after_essentials = room
         self.least = max(scale.counter.room(LEAST_TOKENS), room // 500)
-        self.least_cut = scale.counter.room(LEAST_CUT_TOKENS)
+        self.least_cut = min(scale.counter.room(LEAST_CUT_TOKENS), room // 40)
         self.decided = dict[int, Choice]()
         self.opened = set[str]()  # shared tags already paid for
         self.floors = dict[int, int]()  # room kept for those that may never be lost
@@ -124,7 +131,8 @@ class _Fitting:
         counter = self.scale.counter
         sizes = {index: choice.units for index, choice in self.decided.items()} | pinned
         needs = {self.sections[index].name: counter.tokens(units) for index, units in sorted(sizes.items())}
-        return EssentialsTooLarge(needed=counter.tokens(self.room - self.left), budget=budget_tokens, sections=needs)
+        needed = max(counter.tokens(self.room - self.left), budget_tokens + 1)
+        return EssentialsTooLarge(needed=needed, budget=budget_tokens, sections=needs)
 
     # --- who gets what is left ---------------------------------------------------------------------------------
 

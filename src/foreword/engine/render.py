@@ -56,10 +56,13 @@ class Scale:
     shared_tags: frozenset[str]
     task: str = ""
     forged: dict[str, str] = field(default_factory=dict)  # where a boundary was forged: name -> the forgery
+    cleaned: dict[str, str] = field(default_factory=dict)  # where characters had to be replaced: name -> which
 
     def safe(self, text: str, name: str = "") -> str:
         """The text as it may stand between tags; everything but a forged boundary stays byte for byte."""
-        text, _ = clean(text)
+        text, done = clean(text)
+        if done:
+            self.cleaned[name] = ", ".join(done)
         if "<" not in text:
             return text
         guarded, times = self.pattern.subn("&lt;", text)

@@ -17,6 +17,7 @@ from foreword.model import STANDS_BY, Absent, Body, Budget, Choice, Section, Sha
 
 GONE = Body("", "gone")
 NO_ROOM = "no room left"
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +137,12 @@ class Report:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know before the text is sent."""
-        return (*self.notes, *self._forgeries(), *self._over_budget())
-
-    def _forgeries(self) -> list[str]:
-        return [
+        forged = [
             f"{name}: contains {found!r}, which reads as a boundary tag; it was made harmless"
             for name, found in self.scale.forged.items()
         ]
+        cleaned = [f"{name}: {done}" for name, done in self.scale.cleaned.items()]
+        return (*self.notes, *cleaned, *forged, *self._over_budget())
 
     def _over_budget(self) -> list[str]:
         if self.status == "within":
@@ -165,7 +165,27 @@ class Report:
 
     def _omission(self, choice: Choice, row: Row) -> Omission:
         section = choice.section
-        return Omission(section.tag, _what(choice), row.original_tokens - row.tokens, choice.reason, section.handle)
+        reason = ", ".join(part for part in (choice.reason, self.outlived_by(choice)) if part)
+        return Omission(section.tag, _what(choice), row.original_tokens - row.tokens, reason, section.handle)
+
+    def outlived_by(self, choice: Choice) -> str:
+        """`gives way before a, b`: the tags that are kept longer than this one, the next in order first."""
+        own = (choice.section.rule.tier, -choice.section.rank)
+        later = [tag for key, tag in reversed(self._keep_order) if key < own and tag != choice.section.tag]
+        if not later or choice.section.rule.excluded:
+            return ""
+        more = f" and {len(later) - MOST_NAMED} more" if len(later) > MOST_NAMED else ""
+        return f"gives way before {', '.join(later[:MOST_NAMED])}{more}"
+
+    @cached_property
+    def _keep_order(self) -> list[tuple[tuple[int, float], str]]:
+        """Every tag that may give way with its best place in the order, the longest kept first."""
+        best = dict[str, tuple[int, float]]()
+        for section in self.came_in:
+            if not section.rule.essential and not section.rule.excluded:
+                key = (section.rule.tier, -section.rank)
+                best[section.tag] = min(best.get(section.tag, key), key)
+        return sorted((key, tag) for tag, key in best.items())
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON-ready data."""

@@ -6,6 +6,8 @@ Plain text, readable without colour; faces may colour it. Long lists are cut, an
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 BAR = 20
 LONGEST_LIST = 30
+MOST_ROWS = 4  # of one tag, before they are shown as one
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -53,7 +56,7 @@ def _heading(report: Report) -> str:
 
 
 def _sections(report: Report) -> str:
-    rows = list(report.sections)
+    rows = [row for _, rows in groupby(report.sections, key=lambda row: row.tag) for row in _together(list(rows))]
     shown = [row for row in rows if row.form != "gone"][:LONGEST_LIST]
     width = max([len("section"), *(len(_name(row)) for row in shown)])
     lines = [f"{'section':<{width}}  {'form':<9} {'tokens':>8} {'share':>6}  {'target':<7} "]
@@ -67,6 +70,17 @@ def _sections(report: Report) -> str:
     lines.append(f"{'budget':<{width}}  {'':<9} {budget:>8,} {budget / window:>6.1%}  of a window of {window:,}")
     lines.append(f"{'status':<{width}}  {_status(report)}")
     return "\n".join(lines + _budget_steps(report))
+
+
+def _together(rows: list[Row]) -> list[Row]:
+    """The rows under one pair of tags, as one row where they are many."""
+    present = [row for row in rows if row.form != "gone"]
+    if len(present) <= MOST_ROWS:
+        return present
+    forms = {row.form for row in present}
+    tokens, share = sum(row.tokens for row in present), sum(row.share for row in present)
+    form = forms.pop() if len(forms) == 1 else "mixed"
+    return [replace(present[0], title=f"{len(present)} of {len(rows)}", form=form, tokens=tokens, share=share)]
 
 
 def _row(row: Row, width: int, budget: int) -> str:

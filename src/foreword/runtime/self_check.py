@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from foreword.engine.package import Package
 from foreword.engine.report import Check
 from foreword.model import Choice
+from foreword.text.pieces import sentences
 
 INTERFACES = "interfaces"
 
@@ -39,7 +40,8 @@ def _integration_points(choices: Sequence[Choice]) -> Check:
 
 
 def _is_structural(choice: Choice) -> bool:
-    """Whether every kept line is the author's, but for the marks."""
+    """Whether every sentence that was kept is the author's; a piece that had to be cut short ends in dots."""
     original = " ".join(choice.section.text.split())
-    lines = (line.strip() for line in choice.body.text.replace("&lt;", "<").splitlines())
-    return all(" ".join(line.split()) in original for line in lines if line and not line.startswith("[..."))
+    lines = choice.body.text.replace("&lt;", "<").splitlines()
+    kept = (sentence for line in lines if not line.startswith("[...") for sentence in sentences(line))
+    return all(" ".join(sentence.split()).removesuffix(" ...") in original for sentence in kept)

@@ -80,14 +80,13 @@ def _why(package: Package, choice: Choice) -> str:
         return f"everything fits the budget of {report.budget_tokens:,} tokens"
     came = f"{report.original_tokens:,} tokens came in, the budget is {report.budget_tokens:,}"
     if choice.body.form == "full":
-        after = [c.section.tag for c in report.choices if c.body.form != "full" and _gives_way_before(c, choice)]
+        after = [c.section.tag for c in report.choices if c.is_cut and _gives_way_before(c, choice)]
         given = f"; {', '.join(dict.fromkeys(after))} gave way first" if after else ""
         return f"{came}{given}"
     if choice.reason.startswith("stands in"):
         return f"it {choice.reason}; {came}"
-    later = [c.section.tag for c in report.choices if not c.section.rule.essential and _gives_way_before(choice, c)]
-    before = f" and it gives way before {', '.join(dict.fromkeys(later))}" if later else ""
-    return f"{came}{before}"
+    outlived = report.outlived_by(choice)
+    return f"{came}, and it {outlived}" if outlived else came
 
 
 def _gives_way_before(first: Choice, second: Choice) -> bool:
