@@ -1,0 +1,126 @@
+"""The demo: all three recipes on the built-in sample, readable on a terminal of 100 columns, nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import foreword
+from foreword.faces.cli import demo
+from foreword.sources import git
+
+
+@pytest.fixture(autouse=True)
+def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Temporary folders and the user's cache inside the test's own folder."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return temporary
+
+
+def shown() -> str:
+    lines: list[str] = []
+    demo.run(lines.append)
+    return "\n".join(lines)
+
+
+def test_the_demo_shows_all_three_recipes_at_both_budgets() -> None:
+    text = shown()
+
+    for scene in demo.SCENES:
+        assert scene.title in text
+        assert f"roomy: budget {scene.roomy_tokens:,} tokens" in text
+        assert f"tight: budget {scene.tight_tokens:,} tokens" in text
+
+
+def test_the_demo_fits_a_terminal_of_100_columns() -> None:
+    assert max(len(line) for line in shown().splitlines()) <= 100
+
+
+def test_the_demo_says_the_same_every_time() -> None:
+    assert shown() == shown()
+
+
+def test_the_demo_leaves_no_folder_behind(own_places: Path) -> None:
+    shown()
+
+    assert list(own_places.iterdir()) == []
+
+
+@pytest.mark.parametrize("scene", demo.SCENES, ids=lambda scene: scene.recipe)
+def test_a_roomy_budget_holds_everything_and_a_tight_one_does_not(scene: demo.Scene, tmp_path: Path) -> None:
+    root = demo.lay_out(tmp_path / "sample")
+    roomy, tight = (scene.assemble(root, tokens).report for tokens in (scene.roomy_tokens, scene.tight_tokens))
+
+    assert demo.left_out(roomy)[0] == []
+    assert len(demo.left_out(tight)[0]) >= 2
+    assert 0.97 * scene.tight_tokens <= tight.total_tokens <= scene.tight_tokens
+
+
+@pytest.mark.parametrize("scene", demo.SCENES, ids=lambda scene: scene.recipe)
+def test_every_omission_can_be_recalled(scene: demo.Scene, tmp_path: Path) -> None:
+    root = demo.lay_out(tmp_path / "sample")
+    package = scene.assemble(root, scene.tight_tokens)
+
+    for omission in package.report.omissions:
+        assert foreword.recall(omission.handle, root).encode() == package.originals[omission.handle]
+        assert "byte for byte the original" in demo.recalled(omission, root, package)
+
+
+def test_the_sample_finds_its_own_step_and_task(tmp_path: Path) -> None:
+    package = demo.SCENES[0].assemble(demo.lay_out(tmp_path / "sample"), 8_000)
+
+    sources = {row.tag: row.source for row in package.report.sections}
+    assert sources["task"].endswith("02-reserve-a-shelf/tasks/03-reservation-form.md")
+    assert sources["current_step"].endswith("02-reserve-a-shelf/STEP.md")
+    assert package.report.warnings == ()
+
+
+def test_the_history_of_the_sample_is_told_without_noise(tmp_path: Path) -> None:
+    root = demo.lay_out(tmp_path / "sample")
+    text = demo.SCENES[0].assemble(root, 8_000).text
+
+    assert "- New: decide who may take which quarter (reserve)" in text
+    for noise in ("Merge branch", "wip", "sync progress", "last updated", "saved by the planner"):
+        assert noise not in text
+    commits = git.log(root, 100)
+    assert isinstance(commits, list)
+    assert commits[0].when == "2026-05-19"
+
+
+def test_the_history_is_the_same_commits_wherever_it_is_made(tmp_path: Path) -> None:
+    heads = [
+        subprocess.run(["git", "rev-parse", "main"], cwd=demo.lay_out(tmp_path / name), capture_output=True, check=True)
+        for name in ("one", "two")
+    ]
+    assert heads[0].stdout == heads[1].stdout
+
+
+def test_without_git_the_demo_still_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    text = shown()
+
+    assert "recent_changes" not in text
+    assert "byte for byte the original" in text
+
+
+@pytest.mark.parametrize("phase", ["planning", "interface", "implementation", "testing"])
+def test_the_conversation_of_the_sample_serves_every_phase(phase: str, tmp_path: Path) -> None:
+    package = foreword.assemble("phases", root=demo.lay_out(tmp_path / "sample"), phase=phase, source="phases.json")
+
+    assert package.report.status == "within"
+    assert package.messages[0].role == "system"
+
+
+def test_the_items_of_the_sample_cover_every_kind_of_the_recipe() -> None:
+    from foreword.recipe.load import load
+
+    items = json.loads((demo.SAMPLE / "items.json").read_text("utf-8"))["items"]
+    tiers = load("package").purposes["design"].tiers
+    assert {item["kind"] for item in items} == {kind for kinds in tiers.values() for kind in kinds}
