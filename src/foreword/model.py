@@ -42,6 +42,7 @@ class Rule:
     role: Literal["system", "user"] = "user"
     joiner: str = "\n"  # between the entries of a list
     newest_first: bool = False  # the order of a list's entries
+    in_order: bool = False  # sections under the same tag give way one after another, and do not share
     stands_in_for: str = ""
     excluded: str = ""  # why it never comes in, whatever the room
 
@@ -65,6 +66,7 @@ class Section:
     rank: float = 0.0  # higher is kept longer; the same whole number shares its room, in the order of the fractions
     title: str = ""
     source: str = ""
+    kind: str = ""  # of an item
     before: str = ""  # written in front of the text in every form
     after: str = ""
     entries: tuple[Entry, ...] = ()

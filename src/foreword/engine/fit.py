@@ -12,7 +12,8 @@ others of the rank are waiting, none of them takes more than half of the room th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 
 from foreword.engine import forms
 from foreword.engine.outline import Outline
@@ -167,26 +168,21 @@ class _Fitting:
 
     def _by_rank(self, members: Sequence[int], held_back: int) -> None:
         """Highest rank first; equal ranks in their order, none above half of the room while others wait."""
-        ranks = (math.floor(self.sections[index].rank) for index in members)
-        rank: int | None = None
-        upcoming = next(ranks, None)
-        half = self.room
-        for index in members:
-            if self.left - held_back < self.least and not self.floors:
-                return
-            this, upcoming = upcoming, next(ranks, None)
-            if this != rank:
-                rank, half = this, (self.left - held_back) // 2 if upcoming == this else self.room
-            self.left += self.floors.get(index, 0)
-            self._take(index, min(self.left - held_back, self._cap(self.sections[index])), half)
+        for _, same in groupby(members, key=lambda index: math.floor(self.sections[index].rank)):
+            half, group = (self.left - held_back) // 2, list[int]()
+            for index in same:
+                if self.left - held_back < self.least and not self.floors:
+                    return
+                group.append(index)
+                self.left += self.floors.pop(index, 0)
+                self._take(index, min(self.left - held_back, self._cap(self.sections[index])), half)
+            self._give_back(group, held_back)
 
     def _take(self, index: int, room: int, half: int) -> None:
         """Let one section have the largest of its forms that fits."""
         section = self.sections[index]
         room -= self._entry_fee(section)
-        found = self._best(section, min(room, half))
-        if found is None and half < room:
-            found = self._best(section, room)
+        found = self._best(section, min(room, half) if index in self.outline.sharing else room)
         if (found is None or found[0].form != "full") and self._stand_in(section, room):
             room = min(room, self.left)
             found = forms.best(section, room, self.scale, whole=False) if room > 0 else None
@@ -224,14 +220,18 @@ class _Fitting:
 
     def give_back(self) -> None:
         """Give room that is left to the sections that were cut, the highest rank first."""
-        for index in self.outline.order:
-            if self.left < self.least:
+        self._give_back(self.outline.order)
+
+    def _give_back(self, members: Iterable[int], held_back: int = 0) -> None:
+        for index in members:
+            left = self.left - held_back
+            if left < self.least:
                 return
             section, had = self.sections[index], self.decided.get(index)
             if had is not None and had.body.form == "full":
                 continue
             units = had.units if had is not None else 0
-            room = min(min(self.left, self._tier_left(section.rule.tier)) + units, self._cap(section))
+            room = min(min(left, self._tier_left(section.rule.tier)) + units, self._cap(section))
             found = self._best(section, room - self._entry_fee(section))
             if found is not None and found[1] > units:
                 self.place(index, *found, "" if found[0].form == "full" else SHORTENED)

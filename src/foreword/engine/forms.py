@@ -73,8 +73,8 @@ def mark_for(section: Section, scale: Scale) -> Callable[[int, int], str]:
 def reference(section: Section, scale: Scale) -> str:
     """One line in place of the whole section."""
     tokens = scale.counter.count(section.text)
-    name = scale.safe(section.name).replace("\n", " ")
-    return f"[{name} left out, {tokens:,} tokens: foreword recall {section.handle}]"
+    name = "" if section.name in section.before else scale.safe(section.name).replace("\n", " ") + " "
+    return f"[{name}left out, {tokens:,} tokens: foreword recall {section.handle}]"
 
 
 def fewer(section: Section, room: int, scale: Scale) -> Body | None:

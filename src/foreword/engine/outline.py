@@ -6,6 +6,7 @@ back where the shape is still the same.
 
 from __future__ import annotations
 
+import math
 from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ class Outline:
     stand_ins: dict[str, int]  # by the tag they stand in for
     order: tuple[int, ...]  # all that may be lost or cut, the first to keep first
     tiers: tuple[tuple[int, tuple[int, ...]], ...]  # the same, tier by tier
+    sharing: frozenset[int]  # of equal rank with others: none takes more than half while they wait
     silent: frozenset[int]  # not missed when they are not in: kept out by the recipe, or only standing by
     capped: bool
 
@@ -53,9 +55,22 @@ def outline_of(sections: Sequence[Section]) -> Outline:
     tiers = [(tier, tuple(members)) for tier, members in groupby(waiting, key=lambda index: keys[index][0])]
     return Outline(
         frozenset(times), frozenset(tag for tag, count in times.items() if count > 1), tuple(essential),
-        tuple(lasting), stand_ins, tuple(waiting), tuple(tiers), frozenset(silent),
+        tuple(lasting), stand_ins, tuple(waiting), tuple(tiers), _sharing(sections, waiting), frozenset(silent),
         any(section.rule.cap for section in sections),
     )  # fmt: skip
+
+
+def _sharing(sections: Sequence[Section], waiting: Sequence[int]) -> frozenset[int]:
+    """Those that have another of their rank behind them, unless it is of the same tag and that goes in order."""
+    last, sharing = dict[tuple[int, int], str](), list[int]()
+    for index in reversed(waiting):
+        section = sections[index]
+        group = (section.rule.tier, math.floor(section.rank))
+        behind = last.get(group)
+        if behind is not None and not (section.rule.in_order and behind == section.tag):
+            sharing.append(index)
+        last[group] = section.tag if behind in (None, section.tag) else ""
+    return frozenset(sharing)
 
 
 @dataclass(slots=True)

@@ -35,6 +35,7 @@ class Row:
     title: str = ""
     over_target: bool = False
     essential: bool = False
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ class Report:
     @property
     def status(self) -> Literal["within", "trimmed"]:
         """Whether everything that came in is in, whole."""
-        return "trimmed" if any(choice.is_cut for choice in self.choices) else "within"
+        cut = (choice for choice in self.choices if choice.is_cut and not choice.section.rule.excluded)
+        return "trimmed" if any(cut) else "within"
 
     @cached_property
     def sections(self) -> tuple[Row, ...]:
@@ -160,7 +162,7 @@ class Report:
         share = tokens / self.budget.window_tokens
         return Row(
             section.tag, rule.tier, choice.body.form, tokens, max(original, tokens), share, describe(rule.target),
-            section.source, section.title, _over(rule.target, tokens, share), rule.essential,
+            section.source, section.title, _over(rule.target, tokens, share), rule.essential, section.kind,
         )  # fmt: skip
 
     def _omission(self, choice: Choice, row: Row) -> Omission:

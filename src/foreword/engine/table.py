@@ -93,7 +93,9 @@ def _row(row: Row, width: int, budget: int) -> str:
 
 
 def _name(row: Row) -> str:
-    return shortened(f"{row.tag}: {row.title}" if row.title and row.title != row.tag else row.tag, 44)
+    if not row.title or row.title == row.tag:
+        return row.tag
+    return f"{row.tag}: {shortened(row.title, max(12, 42 - len(row.tag)))}"
 
 
 def _status(report: Report) -> str:

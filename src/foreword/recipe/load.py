@@ -135,7 +135,17 @@ def check(chain: list[Layer]) -> RecipeSpec:
     """The merged recipe, valid in shape and in what it refers to; the first problem is raised."""
     for problem in problems(chain):
         raise problem
-    return RecipeSpec.model_validate(_merged(chain))
+    recipe = RecipeSpec.model_validate(_merged(chain))
+    return recipe.model_copy(update={"sections": _in_reading_order(recipe.sections)})
+
+
+def _in_reading_order(sections: dict[str, SectionSpec]) -> dict[str, SectionSpec]:
+    """As written, but for those that say which section they follow."""
+    order = [tag for tag, spec in sections.items() if spec.follows is None]
+    for tag, spec in sections.items():
+        if spec.follows is not None:
+            order.insert(order.index(spec.follows) + 1 if spec.follows in order else len(order), tag)
+    return {tag: sections[tag] for tag in order}
 
 
 def problems(chain: list[Layer]) -> Iterator[RecipeError]:
@@ -217,8 +227,9 @@ def _section_problems(
         yield place, f"section {tag!r} {have}: give exactly one of {', '.join(SOURCES)}"
     if section.forms is not None and section.forms[:1] != ("full",):
         yield (*place, "forms"), "forms must begin with full"
-    if section.stands_in_for is not None:
-        yield from _unknown((*place, "stands_in_for"), (section.stands_in_for,), sections, "section")
+    for field in ("stands_in_for", "follows"):
+        if getattr(section, field) is not None:
+            yield from _unknown((*place, field), (getattr(section, field),), sections, "section")
 
 
 def _profile_problems(

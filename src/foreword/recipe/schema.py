@@ -76,6 +76,8 @@ class SectionSpec(Spec):
     after: str = Field(default="", description="Written behind, in every form.")
     inject: bool = Field(default=False, description="Run !`commands` in the text, as far as the policy allows.")
 
+    follows: str | None = Field(default=None, description="Stands behind that section, for recipes that extend.")
+
     # how it behaves
     essential: bool = Field(default=False, description="Never cut.")
     required: bool = Field(default=False, description="An error where there is nothing to read.")

@@ -56,7 +56,7 @@ def _item(tag: str, selection: Selection, item: Item, place: int) -> Section:
     rule = replace(selection.rule(tag), tier=tier, essential=tier == 1 and not excluded, excluded=excluded)
     rank = selection.rank(tag) + 0.99 - order / 100 - min(place, 9_999) / 1e6
     before = state.filled(selection.sections[tag].before, {"title": item.title, "kind": item.kind})
-    return Section(tag, item.text, rule, rank, item.title or item.kind, item.source, before)
+    return Section(tag, item.text, rule, rank, item.title or item.kind, item.source, item.kind, before)
 
 
 def state_section(
@@ -66,7 +66,7 @@ def state_section(
     spec = selection.sections[tag]
     value = state.value_at(data, spec.state or "")
     phase = selection.names.get("phase", "")
-    if isinstance(value, dict) and not spec.each:
+    if isinstance(value, dict) and not spec.each and spec.state != CONVERSATION:
         value = value.get(phase)  # a text for each phase
     if value in (None, "", [], {}):
         return "not in the source", []
@@ -96,4 +96,6 @@ def _listed(
 ) -> Section:
     spec, rule = selection.sections[tag], replace(selection.rule(tag), joiner=joiner)
     text = joiner.join(entry.text for entry in entries)
-    return Section(tag, text, rule, selection.rank(tag), "", spec.state or "", spec.before, spec.after, entries, raw)
+    return Section(
+        tag, text, rule, selection.rank(tag), "", spec.state or "", "", spec.before, spec.after, entries, raw
+    )

@@ -73,6 +73,9 @@ class _Gathering:
         self.values = {**selection.values, **places}
 
     def run(self) -> Gathered:
+        for name in ("task", "source"):
+            if name in self.selection.recipe.needs and getattr(self.inputs, name) is None:
+                raise self._not_given(name)
         self._read_source()
         self._read_skill()
         self.out.query = self._query()
@@ -88,11 +91,7 @@ class _Gathering:
         if not any(spec.items or spec.state for spec in specs):
             return
         if source is None:
-            raise InputMissing(
-                "source",
-                f"recipe {self.selection.recipe.name!r} works on material you bring",
-                hint="give --source FILE, or --source - for standard input; docs/recipes.md shows the shape",
-            )
+            raise self._not_given("source")
         if any(spec.items for spec in specs):
             items, notes = read_items(source, self.root, self.inputs.stdin)
             self.out.items = brought.with_carried(items, self.inputs.carried)
@@ -106,7 +105,7 @@ class _Gathering:
         for pattern in self.selection.recipe.skill_file if skill else ():
             found = files.read(self.root, fill(pattern, {"skill": skill}))
             if isinstance(found, files.File):
-                self.values["instructions"] = self._injected(front_matter(found.text)[1].strip("\n"), found.path)
+                self.values["instructions"] = front_matter(self._injected(found.text, found.path))[1].strip("\n")
                 self.values["instructions_source"] = found.path
                 return
 
@@ -146,6 +145,11 @@ class _Gathering:
         found, notes = brought.state_section(tag, self.selection, self.data, str(self.inputs.source))
         self.out.notes += notes
         return self._absent(tag, spec.state or "", found) if isinstance(found, str) else [found]
+
+    def _not_given(self, name: str) -> InputMissing:
+        hints = {"source": ", or --source - for standard input; docs/recipes.md shows the shape"}
+        why = f"recipe {self.selection.recipe.name!r} works on what you bring"
+        return InputMissing(name, why, hint=f"give --{name} FILE{hints.get(name, '')}")
 
     def _absent(self, tag: str, source: str, reason: str) -> list[Section]:
         self.out.absent.append(Absent(tag, source, reason))
@@ -187,7 +191,7 @@ class _Gathering:
         self.out.notes += [f"{file.path}: {note}" for note in file.notes]
         before = "\n".join(part for part in (spec.before, header) if part)
         title, raw = file.path if header else "", file.raw if text is file.text else None
-        return [Section(tag, text, rule, rank, title, file.path, before, spec.after.rstrip("\n"), raw=raw)]
+        return [Section(tag, text, rule, rank, title, file.path, "", before, spec.after.rstrip("\n"), raw=raw)]
 
     def _files(self, tag: str, spec: SectionSpec) -> list[Section]:
         """Several files under one tag; the nearer to the task, the longer they are kept."""
@@ -207,8 +211,8 @@ class _Gathering:
         for place in sorted(nearest):
             nearness = nearest.index(place)
             header = f"# {usable[place].path}\n" if len(nearest) > 1 else ""
-            own = rule if nearness == 0 else replace(rule, forms=_may_be_lost(rule))
-            sections += self._section(tag, spec, usable[place], own, rank + len(nearest) - nearness, header)
+            own = replace(rule, in_order=True, forms=rule.forms if nearness == 0 else _may_be_lost(rule))
+            sections += self._section(tag, spec, usable[place], own, rank + 0.9 - nearness / 1_000, header)
         return sections
 
     def _paths(self, tag: str, spec: SectionSpec) -> list[str]:
@@ -236,7 +240,7 @@ class _Gathering:
         entries = tuple(Entry(f"- {commit.text}") for commit in commits)
         text, rule = "\n".join(entry.text for entry in entries), replace(self.selection.rule(tag), newest_first=True)
         rank = self.selection.rank(tag)
-        return [Section(tag, text, rule, rank, "", "git log", spec.before, spec.after, entries)]
+        return [Section(tag, text, rule, rank, "", "git log", "", spec.before, spec.after, entries)]
 
     def _text(self, tag: str, spec: SectionSpec) -> list[Section]:
         text = fill(spec.text or "", self.values)
@@ -244,7 +248,7 @@ class _Gathering:
             return self._absent(tag, "recipe", "nothing to say")
         source = self.values.get(f"{tag}_source", f"recipe {self.selection.recipe.name}")
         rule, rank = self.selection.rule(tag), self.selection.rank(tag)
-        return [Section(tag, text, rule, rank, "", source, spec.before, spec.after)]
+        return [Section(tag, text, rule, rank, "", source, "", spec.before, spec.after)]
 
 
 def _is_left_out(path: str, spec: SectionSpec) -> bool:

@@ -9,7 +9,7 @@ from foreword.engine.report import Check
 from foreword.model import Choice
 from foreword.text.pieces import sentences
 
-INTERFACES = "interfaces"
+INTERFACE = "interface"
 
 
 def self_check(package: Package) -> tuple[Check, ...]:
@@ -33,7 +33,7 @@ def self_check(package: Package) -> tuple[Check, ...]:
 
 
 def _integration_points(choices: Sequence[Choice]) -> Check:
-    points = [choice for choice in choices if choice.section.tag == INTERFACES]
+    points = [choice for choice in choices if choice.section.kind == INTERFACE]
     inside = [choice for choice in points if choice.body.form == "full"]
     detail = f"{len(inside)} of {len(points)} interfaces whole" if points else "the source names none"
     return Check("integration points in", len(inside) == len(points), detail)
@@ -43,5 +43,6 @@ def _is_structural(choice: Choice) -> bool:
     """Whether every sentence that was kept is the author's; a piece that had to be cut short ends in dots."""
     original = " ".join(choice.section.text.split())
     lines = choice.body.text.replace("&lt;", "<").splitlines()
-    kept = (sentence for line in lines if not line.startswith("[...") for sentence in sentences(line))
+    parts = (part for line in lines if not line.startswith("[... ") for part in line.split("[...]"))
+    kept = (sentence for part in parts for sentence in sentences(part))
     return all(" ".join(sentence.split()).removesuffix(" ...") in original for sentence in kept)

@@ -7,12 +7,15 @@ says so with the figures.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge, UnknownName
 from foreword.model import STANDS_BY, Absent, Choice
+from foreword.recipe.load import load
+from foreword.recipe.schema import PROFILES, RecipeSpec
 from foreword.runtime.assembly import assemble, project_root
 
 DIGEST = {
@@ -43,9 +46,7 @@ def explain(recipe: str, about: str, **request: Any) -> Answer:
     root = project_root(request.get("root", "."))
     lines = [_choice(package, choice) for choice in package.report.choices if _is_about(choice, about, root)]
     lines += [_absent(absent) for absent in package.report.absent if about in (absent.tag, absent.source)]
-    if not lines:
-        lines = [_elsewhere(package, about)]
-    return Answer("\n".join(lines))
+    return Answer("\n".join(lines or [_elsewhere(package, about, load(recipe, root))]))
 
 
 def _is_about(choice: Choice, about: str, root: Path) -> bool:
@@ -98,15 +99,15 @@ def _absent(absent: Absent) -> str:
     return f"{absent.tag}: not in\n  why: {absent.source + ': ' if absent.source else ''}{absent.reason}"
 
 
-def _elsewhere(package: Package, about: str) -> str:
+def _elsewhere(package: Package, about: str, recipe: RecipeSpec) -> str:
     """Nothing in this request goes by that name: say whether the recipe knows it at all."""
-    from foreword.recipe.load import load
-
-    tags = load(package.report.recipe).sections if package.report.recipe else {}
-    if about in tags:
-        asked = ", ".join(f"{kind} {name}" for kind, name in package.report.profile.items())
-        return f"{about}: not in\n  why: it is not part of what {asked} reads"
-    known = [choice.section.name for choice in package.report.choices] + list(tags)
+    for tag, spec in recipe.sections.items():
+        if spec.files and any(fnmatch(about, f"{spec.folder}/{pattern}".lstrip("/")) for pattern in spec.files):
+            return f"{about}: not in\n  why: of the files that {tag} may read, others have more to do with the task"
+    if about in recipe.sections:
+        asked = ", ".join(f"{kind} {name}" for kind, name in package.report.profile.items() if kind in PROFILES)
+        return f"{about}: not in\n  why: it is not part of what {asked or 'this request'} reads"
+    known = [choice.section.name for choice in package.report.choices] + list(recipe.sections)
     raise UnknownName("section", about, dict.fromkeys(known))
 
 

@@ -67,9 +67,10 @@ def _known() -> list[Path]:
 def _remember(path: Path) -> None:
     """A convenience: where the cache can't be written, `recall` needs the root."""
     try:
-        if path.resolve() not in _known():
+        known = _known()
+        if path.resolve() not in known:
             cache_folder().mkdir(parents=True, exist_ok=True)
-            with (cache_folder() / "stores").open("a", encoding="utf-8") as stores:
-                stores.write(f"{path.resolve()}\n")
+            there = [other for other in known if other.is_file()]
+            (cache_folder() / "stores").write_text("".join(f"{p}\n" for p in [*there, path.resolve()]), "utf-8")
     except OSError:
         pass

@@ -71,7 +71,7 @@ def cli() -> None:
       foreword demo
       foreword assemble director --agent builder --budget 12000
       foreword why director --agent builder --budget 3000 --about recent_changes
-      foreword recall fw_qahf3wxim6hi
+      foreword recall fw_3f9c01d7ab52e8
     """
 
 

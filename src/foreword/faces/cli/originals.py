@@ -23,7 +23,7 @@ def recall(handle: str, root: str) -> None:
 
     \b
     Example:
-      foreword recall fw_qahf3wxim6hi
+      foreword recall fw_3f9c01d7ab52e8
     """
     sys.stdout.buffer.write(recall_bytes(handle, Path(root)))
     sys.stdout.buffer.flush()

@@ -1,0 +1,362 @@
+"""Bad input: each gets one clear error that says what to do, or a reported skip, and leaves nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import foreword
+from foreword.errors import BadSource, EssentialsTooLarge, InputMissing, OutsideRoot, UnknownName
+from tests.command import foreword as command
+
+VISION = "# Vision\n\nA booking system for a small harbour.\n"
+STEP = "# Step 1: Berths\n\n## What This Delivers\n\nSkippers book a berth.\n"
+TASK = "# Task: Berth page\n\n## What To Do\n\nShow the free berths on a page.\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    step = root / ".director/goals/01-booking/01-berths"
+    (step / "tasks").mkdir(parents=True)
+    (root / ".director/VISION.md").write_text(VISION)
+    (step / "STEP.md").write_text(STEP)
+    (step / "tasks/01-page.md").write_text(TASK)
+    return root
+
+
+def task_file(project: Path) -> Path:
+    return project / ".director/goals/01-booking/01-berths/tasks/01-page.md"
+
+
+# --- names and numbers -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "says", "hint"),
+    [
+        (["assemble", "directr"], "unknown recipe 'directr', did you mean 'director'?", "director"),
+        (["assemble", "director", "--agent", "bulider"], "did you mean 'builder'?", "planner"),
+        (["assemble", "director", "--skill", "brainstrom"], "did you mean 'brainstorm'?", "blueprint"),
+        (["assemble", "package", "--purpose", "reviw", "--source", "-"], "did you mean 'review'?", "handoff"),
+        (["assemble", "phases", "--phase", "testin", "--source", "-"], "did you mean 'testing'?", "planning"),
+        (["assemble", "director"], "agent or skill is missing", "--agent"),
+        (["assemble", "package"], "purpose is missing", "--purpose"),
+        (["assemble", "package", "--purpose", "review"], "source is missing", "--source"),
+        (["assemble", "director", "--agent", "builder", "--budget", "0"], "budget must be", "--budget"),
+        (["assemble", "director", "--agent", "builder", "--budget", "-5"], "budget must be", "--budget"),
+        (["assemble", "director", "--agent", "builder", "--budget", "lots"], "budget must be", "--budget"),
+        (["assemble", "director", "--agent", "builder", "--window", "1.5"], "window must be", "--window"),
+        (["assemble", "director", "--agent", "builder", "--counter", "o20k"], "did you mean 'o200k'?", "estimate"),
+        (["assemble", "director", "--agent", "builder", "--model", "gtp-4o"], "unknown model", "gpt-4o"),
+        (["assemble", "director", "--agent", "builder", "--root", "nowhere"], "no such folder", "--root"),
+        (["assemble", "director", "--agent", "builder", "--bugdet", "5"], "--bugdet", "--help"),
+        (["asemble"], "unknown command 'asemble', did you mean 'assemble'?", "--help"),
+        (["count", "nowhere.md"], "nowhere.md", "check the name"),
+    ],
+)
+def test_wrong_use_is_one_error_line_one_hint_and_exit_2(project: Path, args: list[str], says: str, hint: str) -> None:
+    ran = command(*args, cwd=project)
+    assert ran.code == 2
+    assert ran.out == ""
+    lines = ran.err.strip().splitlines()
+    assert [line.split(":")[0] for line in lines] == ["error", "hint"]
+    assert says in lines[0]
+    assert hint in lines[1]
+    assert not (project / ".foreword").exists()
+
+
+def test_essentials_that_do_not_fit_exit_1_and_name_each_with_its_tokens(project: Path) -> None:
+    ran = command("assemble", "director", "--agent", "builder", "--budget", "20", cwd=project)
+    assert ran.code == 1
+    assert "vision" in ran.err
+    assert "task" in ran.err
+    assert not (project / ".foreword").exists()
+    with pytest.raises(EssentialsTooLarge) as caught:
+        foreword.assemble("director", root=project, agent="builder", budget=20)
+    assert set(caught.value.sections) == {"vision", "task"}
+    assert caught.value.needed > 20
+
+
+def test_why_answers_even_where_there_is_no_context(project: Path) -> None:
+    ran = command("why", "director", "--agent", "builder", "--budget", "20", "--about", "recent_changes", cwd=project)
+    assert ran.code == 1
+    assert "recent_changes: not in" in ran.out
+    assert "essential sections need" in ran.out
+
+
+def test_why_about_something_unknown_suggests_a_name(project: Path) -> None:
+    ran = command("why", "director", "--agent", "builder", "--about", "recent_chnges", cwd=project)
+    assert ran.code == 2
+    assert "did you mean 'recent_changes'?" in ran.err
+
+
+# --- task and step -----------------------------------------------------------------------------------------------
+
+
+def test_a_task_that_does_not_exist_is_an_error(project: Path) -> None:
+    with pytest.raises(BadSource, match=r"nowhere\.md"):
+        foreword.assemble("director", root=project, agent="builder", task="nowhere.md")
+
+
+def test_no_pending_task_is_an_error_that_says_how_to_give_one(project: Path) -> None:
+    task_file(project).rename(task_file(project).with_name("01-page.done.md"))
+    with pytest.raises(InputMissing, match="task is missing") as caught:
+        foreword.assemble("director", root=project, agent="builder")
+    assert "--task" in caught.value.hint
+
+
+def test_a_project_without_any_plan_is_an_error_for_a_builder(tmp_path: Path) -> None:
+    with pytest.raises(InputMissing, match="task is missing"):
+        foreword.assemble("director", root=tmp_path, agent="builder")
+
+
+def test_a_syncer_without_a_step_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / ".director").mkdir()
+    (tmp_path / ".director/VISION.md").write_text(VISION)
+    with pytest.raises(InputMissing, match="current_step is missing"):
+        foreword.assemble("director", root=tmp_path, agent="syncer")
+
+
+def test_a_task_outside_the_root_is_refused(project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "secret.md"
+    outside.write_text("# Secret\n\nkey")
+    for path in (str(outside), "../secret.md"):
+        with pytest.raises(OutsideRoot):
+            foreword.assemble("director", root=project, agent="builder", task=path)
+
+
+# --- files -------------------------------------------------------------------------------------------------------
+
+
+def absent(project: Path, tag: str) -> str:
+    report = foreword.assemble("director", root=project, agent="builder", save=False).report
+    return next(gap.reason for gap in report.absent if gap.tag == tag)
+
+
+def test_a_symlink_that_leads_out_of_the_root_is_a_reported_skip(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("# Secret\n\nkey 12345\n")
+    (project / ".director/VISION.md").unlink()
+    (project / ".director/VISION.md").symlink_to(tmp_path / "secret.md")
+    package = foreword.assemble("director", root=project, agent="builder", save=False)
+    assert "12345" not in package.text
+    assert "outside" in absent(project, "vision")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"", "empty"), (b"  \n\t\n", "empty"), (b"\x00\x01\x02ELF\x00", "binary")],
+)
+def test_an_empty_or_binary_file_is_a_reported_skip(project: Path, content: bytes, reason: str) -> None:
+    (project / ".director/VISION.md").write_bytes(content)
+    assert reason in absent(project, "vision")
+
+
+def test_a_folder_in_place_of_a_file_is_a_reported_skip(project: Path) -> None:
+    (project / ".director/VISION.md").unlink()
+    (project / ".director/VISION.md").mkdir()
+    assert absent(project, "vision")
+
+
+def test_a_fifo_in_place_of_a_file_does_not_hang(project: Path) -> None:
+    (project / ".director/VISION.md").unlink()
+    os.mkfifo(project / ".director/VISION.md")
+    assert absent(project, "vision")
+
+
+def test_text_that_is_not_utf_8_is_read_and_reported(project: Path) -> None:
+    (project / ".director/VISION.md").write_bytes("# Vision\n\nFür Häfen.\n".encode("latin-1"))
+    package = foreword.assemble("director", root=project, agent="builder", save=False)
+    assert "Für Häfen." in package.text
+    assert any("UTF-8" in warning for warning in package.report.warnings)
+
+
+def test_crlf_stays_as_it_is(project: Path) -> None:
+    (project / ".director/VISION.md").write_bytes(b"# Vision\r\n\r\nA harbour.\r\n")
+    assert "# Vision\r\n\r\nA harbour.\r\n" in foreword.assemble("director", root=project, agent="builder").text
+
+
+def test_a_50_mb_line_is_cut_to_the_budget_and_recalled_whole(project: Path) -> None:
+    step = task_file(project).parents[1] / "STEP.md"
+    step.write_text("# Step 1: Berths\n\n" + "berth free at noon, " * 2_500_000)
+    package = foreword.assemble("director", root=project, agent="builder", budget=2_000)
+    row = next(row for row in package.report.sections if row.tag == "current_step")
+    assert row.form == "summary"
+    assert package.report.total_tokens <= 2_000
+    omission = next(omission for omission in package.report.omissions if omission.tag == "current_step")
+    assert len(foreword.recall(omission.handle, root=project)) > 50_000_000
+
+
+# --- git ---------------------------------------------------------------------------------------------------------
+
+
+def test_no_git_no_repository_and_no_commit_are_reported_skips(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "not a git repository" in absent(project, "recent_changes")
+    git = shutil.which("git")
+    assert git is not None
+    os.system(f"{git} init -q {project}")
+    assert "no commit" in absent(project, "recent_changes")
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert "git is not installed" in absent(project, "recent_changes")
+
+
+# --- sources -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b'{"items": [', "not valid JSON"),
+        (b"[1]", "items[0]"),
+        (b'{"items": [{"kind": "task", "title": "T", "text": 5}]}', "items[0].text"),
+        (b'"text"', "items"),
+        (b"\xff\xfe\x00garbage", "items.json"),
+    ],
+)
+def test_malformed_items_are_an_error_with_the_place(tmp_path: Path, content: bytes, says: str) -> None:
+    (tmp_path / "items.json").write_bytes(content)
+    ran = command("assemble", "package", "--purpose", "review", "--source", "items.json", cwd=tmp_path)
+    assert ran.code == 2
+    assert says in ran.err
+    assert "Traceback" not in ran.err
+    assert not (tmp_path / ".foreword").exists()
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        ('{"system_prompt": "x", "feature": ', "line"),
+        ("[]", "must be a JSON object"),
+        ('{"system_prompt": "x", "feature": "f", "messages": {"role": "user"}}', "messages"),
+        ('{"system_prompt": "x", "feature": "f", "messages": [{"role": "usr"}]}', "messages[0].role"),
+        ('{"system_prompt": "x", "messages": []}', "feature is missing"),
+    ],
+)
+def test_malformed_state_is_an_error_with_the_place(tmp_path: Path, state: str, says: str) -> None:
+    ran = command("assemble", "phases", "--phase", "planning", "--source", "-", cwd=tmp_path, stdin=state.encode())
+    assert ran.code == 2
+    assert says in ran.err or (says == "line" and ":1:" in ran.err)
+    assert "Traceback" not in ran.err
+
+
+def test_front_matter_that_lies_costs_its_fields_and_not_the_text(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("---\nkind: [not, a, kind]\ncreated: yesterday-ish\n---\n# A\n\nStill good.\n")
+    (notes / "b.md").write_text("---\nkind: decision\nnever closed\n\nThis too.\n")
+    package = foreword.assemble("package", root=tmp_path, purpose="review", source=notes)
+    assert "Still good." in package.text
+    assert "This too." in package.text
+    assert package.report.warnings
+
+
+# --- commands ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "allow", "outcome"),
+    [
+        ("!`cat nowhere.txt`", ["cat"], "failed"),
+        ("!`sleep 60`", ["sleep"], "timed out"),
+        ("!`yes harbour`", ["yes"], "cut"),
+        ("!`cat .director/VISION.md`", [], "not allowed"),
+        ("!`cat .director/VISION.md | wc`", ["cat"], "needs a shell"),
+    ],
+)
+def test_a_command_that_goes_wrong_is_reported_and_never_fatal(
+    project: Path, line: str, allow: list[str], outcome: str
+) -> None:
+    skill = project / "skills/build/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text(f"---\nname: build\n---\nState:\n\n{line}\n")
+    recipes = project / "foreword/recipes"
+    recipes.mkdir(parents=True)
+    (recipes / "quick.yaml").write_text(
+        "name: quick\nextends: director\ncommands: {timeout_seconds: 0.5, output_bytes: 2000}\n"
+    )
+    package = foreword.assemble("quick", root=project, skill="build", allow_commands=allow, save=False)
+    assert any(outcome in warning for warning in package.report.warnings)
+
+
+# --- recipes -----------------------------------------------------------------------------------------------------
+
+GOOD = "name: mine\nsections:\n  notes: {file: NOTES.md}\n"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "place", "says"),
+    [
+        ("name: mine\nsections: [", "", "not valid YAML"),
+        ("- a\n- b\n", ":1", "a recipe is a mapping"),
+        ("name: mine\n", ":1", "'sections' is missing"),
+        (GOOD + "agents:\n  one: {sections: [ntoes]}\n", ":5:", "unknown section 'ntoes', did you mean 'notes'?"),
+        (GOOD + "gives_way: [nots]\n", ":4:", "did you mean 'notes'?"),
+        ("name: mine\nsections:\n  notes: {file: A.md, essental: true}\n", ":3:", "did you mean 'essential'?"),
+        ("name: mine\nsections:\n  notes: {file: A.md, target: 10 percent}\n", ":3:", "5-10%"),
+        ("name: mine\nsections:\n  notes: {file: A.md, forms: [full, sumary]}\n", ":3:", "forms"),
+        ("name: mine\nsections:\n  notes: {file: A.md, text: b}\n", ":3:", "exactly one of"),
+        ("name: mine\nsections:\n  Notes: {file: A.md}\n", ":3:", "lower-case"),
+        ("name: mine\nname: yours\nsections:\n  notes: {file: A.md}\n", ":2:", "twice"),
+        ("name: mine\nextends: mine\n" + GOOD.split("\n", 1)[1], ":2:", "extends itself"),
+        ("name: mine\nextends: directr\n", ":2:", "did you mean 'director'?"),
+    ],
+)
+def test_a_bad_recipe_is_an_error_with_file_line_and_what_was_meant(
+    tmp_path: Path, recipe: str, place: str, says: str
+) -> None:
+    folder = tmp_path / "foreword/recipes"
+    folder.mkdir(parents=True)
+    (folder / "mine.yaml").write_text(recipe)
+    ran = command("assemble", "mine", cwd=tmp_path)
+    assert ran.code == 2
+    assert f"mine.yaml{place}" in ran.err
+    assert says in ran.err
+    linted = command("lint", cwd=tmp_path)
+    assert linted.code == 1
+    assert f"mine.yaml{place}" in linted.out
+
+
+def test_two_recipes_that_extend_each_other_are_an_error(tmp_path: Path) -> None:
+    folder = tmp_path / "foreword/recipes"
+    folder.mkdir(parents=True)
+    (folder / "one.yaml").write_text("name: one\nextends: two\n" + GOOD.split("\n", 1)[1])
+    (folder / "two.yaml").write_text("name: two\nextends: one\n")
+    ran = command("assemble", "one", cwd=tmp_path)
+    assert ran.code == 2
+    assert "extends itself" in ran.err
+
+
+# --- the store ---------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_handle_exits_1_and_says_where_it_looked(tmp_path: Path) -> None:
+    ran = command("recall", "fw_0123456789abcd", cwd=tmp_path)
+    assert ran.code == 1
+    assert "no original is kept under 'fw_0123456789abcd'" in ran.err
+
+
+def test_a_damaged_store_is_an_error_that_names_it(project: Path) -> None:
+    (project / ".foreword").mkdir()
+    (project / ".foreword/state.db").write_bytes(b"this is not a database, it is a long enough text" * 100)
+    ran = command("assemble", "director", "--agent", "builder", cwd=project)
+    assert ran.code == 1
+    assert "state.db" in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_unknown_names_carry_their_facts() -> None:
+    with pytest.raises(UnknownName) as caught:
+        foreword.assemble("nothing-like-it")
+    assert caught.value.kind == "recipe"
+    assert set(caught.value.known) >= {"director", "package", "phases"}
+
+
+def test_json_on_stdout_is_only_json(project: Path) -> None:
+    ran = command("assemble", "director", "--agent", "builder", "--format", "json", cwd=project)
+    loaded = json.loads(ran.out)
+    assert set(loaded) == {"text", "messages", "report"}
+    assert "total" in ran.err
