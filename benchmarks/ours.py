@@ -8,11 +8,11 @@ from collections.abc import Callable
 from benchmarks.material import Section as Material
 from foreword.engine.assemble import Request, assemble
 from foreword.engine.outline import Memory
-from foreword.model import Budget, Rule, Section
+from foreword.model import Budget, Rule, Section, Share
 from foreword.tokens import new_counter
 
 TAG = "section"
-RULE = Rule(forms=("full", "excerpt", "gone"))
+RULE = Rule(forms=("full", "excerpt", "gone"), cap=Share("whole", 0.5))  # `max: 50%` in a recipe
 
 
 def _sections(material: list[Material]) -> list[Section]:

@@ -103,7 +103,7 @@ class Body:
     text: str
     form: Form
     kept_entries: tuple[Entry, ...] = ()
-    lost: int = 0  # entries given up
+    lost: int = 0  # entries or messages given up
     mark: str = ""  # the line that says what was given up, for messages
 
 

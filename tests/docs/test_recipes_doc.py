@@ -1,19 +1,9 @@
-"""docs/recipes.md, run from top to bottom: every recipe is checked, every command is run, every table is complete.
-
-The info string of a block says what becomes of it: `yaml recipe=NAME` and `json file=PATH` are saved in a small
-project, `console` is run there, `python run` is executed. In a console block `...` stands for anything, alone for any
-number of lines; HANDLE stands for the first handle that the command before it has shown.
-"""
+"""docs/recipes.md: every recipe is checked, every command is run, every table is complete."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,30 +14,10 @@ from pydantic import BaseModel
 from foreword.faces.cli import demo
 from foreword.recipe import schema
 from foreword.recipe.load import load
+from tests.docs.pages import blocks, run_page, save
 
 DOC = Path(__file__).parents[2] / "docs" / "recipes.md"
-BLOCK = re.compile(r"^```(?P<info>\w[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 TASK = ".director/goals/02-shelf-reservations/02-reserve-a-shelf/tasks/03-reservation-form.md"
-REFUSED = re.compile(r"^error:|\b[1-9]\d* problems?$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A fenced block: its language, its one attribute, its text."""
-
-    language: str
-    attribute: str
-    value: str
-    body: str
-    line: int
-
-
-def blocks() -> Iterator[Block]:
-    text = DOC.read_text("utf-8")
-    for found in BLOCK.finditer(text):
-        language, _, attribute = found["info"].partition(" ")
-        name, _, value = attribute.partition("=")
-        yield Block(language, name, value, found["body"], text.count("\n", 0, found.start()) + 1)
 
 
 @pytest.fixture
@@ -63,65 +33,12 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def save(root: Path, path: str, text: str) -> None:
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text, "utf-8")
-
-
-def run(root: Path, *arguments: str) -> tuple[str, int]:
-    """A command's output, standard output first, and its exit code."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(root.parent / "cache"), "NO_COLOR": "1"}
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=root, env=environment, capture_output=True, text=True, check=False
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done.stdout + done.stderr, done.returncode
-
-
-def commands(body: str) -> Iterator[tuple[str, str]]:
-    """(command, expected output) of a console block."""
-    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
-        command, _, expected = part.partition("\n")
-        yield command, expected
-
-
-def pattern(expected: str) -> str:
-    """A regular expression for an output as a console block shows it; blank lines and runs of spaces do not matter."""
-    lines = [line.split() for line in expected.splitlines() if line.strip()]
-    return "".join(r"(?:.*\n)*?" if line == ["..."] else _line(line) for line in lines)
-
-
-def _line(words: list[str]) -> str:
-    return " ?".join(".*?" if word == "..." else re.escape(word) for word in words) + r" ?\n"
-
-
-def squeezed(output: str) -> str:
-    return "".join(" ".join(line.split()) + "\n" for line in output.splitlines() if line.strip())
-
-
 def test_the_page_works_from_top_to_bottom(project: Path) -> None:
-    handle = ""
-    for block in blocks():
-        where = f"docs/recipes.md:{block.line}"
-        if block.attribute == "recipe":
-            save(project, f"foreword/recipes/{block.value}.yaml", block.body)
-        elif block.attribute == "file":
-            save(project, block.value, block.body)
-        elif block.language == "python":
-            output, code = run(project, "-c", block.body)
-            assert code == 0, f"{where}:\n{output}"
-        elif block.language == "console":
-            for command, expected in commands(block.body):
-                words = command.replace("HANDLE", handle).split()
-                assert words[0] == "foreword", where
-                output, code = run(project, "-m", "foreword", *words[1:])
-                handle = next(iter(re.findall(r"\bfw_\w+", output)), handle)
-                assert re.fullmatch(pattern(expected), squeezed(output)), f"{where}: {command}\n{output}"
-                assert (code != 0) == bool(REFUSED.search(expected)), f"{where}: {command}: exit code {code}"
+    run_page(DOC, project)
 
 
 def test_every_recipe_on_the_page_loads_but_the_wrong_one(project: Path) -> None:
-    recipes = [block for block in blocks() if block.attribute == "recipe"]
+    recipes = [block for block in blocks(DOC) if block.attribute == "recipe"]
     for block in recipes:
         save(project, f"foreword/recipes/{block.value}.yaml", block.body)
 
@@ -130,12 +47,12 @@ def test_every_recipe_on_the_page_loads_but_the_wrong_one(project: Path) -> None
 
 
 def test_the_first_recipe_has_six_lines() -> None:
-    first = next(block for block in blocks() if block.value == "first")
+    first = next(block for block in blocks(DOC) if block.value == "first")
     assert len(first.body.splitlines()) == 6
 
 
 def test_fragments_of_recipes_use_fields_that_exist() -> None:
-    for block in blocks():
+    for block in blocks(DOC):
         if block.language == "yaml" and not block.attribute:
             assert yaml.safe_load(block.body).keys() <= schema.RecipeSpec.model_fields.keys()
 

@@ -100,14 +100,19 @@ def _size(section: Section, entry: Entry, scale: Scale) -> int:
 
 
 def _without(section: Section, kept: Sequence[int], scale: Scale) -> Body:
-    lost = len(section.entries) - len(kept)
+    entries = tuple(section.entries[index] for index in kept)
+    lost = members(section.entries) - members(entries)
     if not lost:
         return full(section, scale)
     mark = _lost_mark(section, lost)
-    entries = tuple(section.entries[index] for index in kept)
     lines = [_entry_text(entry, scale) for entry in entries]
     lines.insert(len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries), mark)
     return Body(section.rule.joiner.join(lines), "newest", entries, lost, mark)
+
+
+def members(entries: Sequence[Entry]) -> int:
+    """How many there are: messages in a conversation, else entries."""
+    return sum(len(entry.messages) or 1 for entry in entries)
 
 
 def _lost_mark(section: Section, lost: int) -> str:

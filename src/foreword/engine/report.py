@@ -184,7 +184,7 @@ class Report:
         """Every tag that may give way with its best place in the order, the longest kept first."""
         best = dict[str, tuple[int, float]]()
         for section in self.came_in:
-            if not section.rule.essential and not section.rule.excluded:
+            if not (section.rule.essential or section.rule.excluded or section.rule.stands_in_for):
                 key = (section.rule.tier, -section.rank)
                 best[section.tag] = min(best.get(section.tag, key), key)
         return sorted((key, tag) for tag, key in best.items())
@@ -252,7 +252,7 @@ def _billed_units(choices: Sequence[Choice], scale: Scale) -> list[int]:
 def _what(choice: Choice) -> str:
     section, body = choice.section, choice.body
     if body.lost:
-        return f"{body.lost:,} of {len(section.entries):,} entries of {section.name}"
+        return f"{body.lost:,} of {forms.members(section.entries):,} entries of {section.name}"
     if body.form in ("gone", "reference"):
         return f"all of {section.name}"
     return f"part of {section.name}"
