@@ -68,10 +68,11 @@ class BadBudget(UsageError):
 
     code = "bad_budget"
 
-    def __init__(self, value: object, what: str = "budget") -> None:
+    def __init__(self, value: object, what: str = "budget", *, problem: str = "", hint: str = "") -> None:
         self.value, self.what = value, what
         super().__init__(
-            f"{what} must be a positive whole number of tokens, not {value!r}", hint=f"for example --{what} 12000"
+            problem or f"{what} must be a positive whole number of tokens, not {value!r}",
+            hint=hint or f"for example --{what} 12000",
         )
 
 

@@ -15,6 +15,8 @@ from foreword.errors import BadSource
 
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES = ("system", "user", "assistant", "tool")
+NO_RESULT = "(no result was recorded)"
+OPENING = "(the conversation begins with the assistant)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class Opaque:
 
     data: str  # JSON
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether it may be shown to any provider: a thinking block goes back only to the one it came from."""
+        return "thinking" not in str(json.loads(self.data).get("type", ""))
+
 
 Part = Text | ToolCall | ToolResult | Opaque
 
@@ -63,6 +70,8 @@ class Message:
     def text(self) -> str:
         """All of it as one text, tool calls and results included."""
         return "\n".join(_spoken(part) for part in self.parts)
+
+    content = text
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -107,7 +116,7 @@ def read_message(value: object, where: str = "message", path: str = "message") -
         return value
     if not isinstance(value, Mapping):
         raise BadSource(where, f"{path}: must be a mapping with role and content")
-    role = value.get("role")
+    role = "system" if value.get("role") == "developer" else value.get("role")
     if role not in ROLES:
         raise BadSource(where, f"{path}.role: {role!r} is not one of {', '.join(ROLES)}")
     parts = [*_read_content(value, role, where, path), *_read_openai_calls(value, where, path)]
@@ -144,7 +153,10 @@ def _read_part(part: object, where: str, path: str) -> Part:
 
 
 def _read_openai_calls(value: Mapping[str, Any], where: str, path: str) -> Iterable[ToolCall]:
-    for index, call in enumerate(value.get("tool_calls") or ()):
+    calls = value.get("tool_calls") or []
+    if not isinstance(calls, list):
+        raise BadSource(where, f"{path}.tool_calls: must be a list of calls")
+    for index, call in enumerate(calls):
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping):
             raise BadSource(where, f"{path}.tool_calls[{index}].function: must be a mapping with a name")
@@ -176,13 +188,15 @@ def _json(value: object) -> str:
 
 
 def to_anthropic(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """Anthropic's shape: tool results travel in user messages, neighbours of one role are joined."""
+    """Anthropic's shape: tool results travel in user messages, neighbours of one role are joined, a user begins."""
     out: list[dict[str, Any]] = []
-    for message in messages:
+    for message in mend(messages)[0]:
         role = "assistant" if message.role == "assistant" else "user"
         blocks = [_anthropic_part(part) for part in message.parts if part != Text("")]
         if not blocks:
             continue
+        if not out and role == "assistant":
+            out.append({"role": "user", "content": [{"type": "text", "text": OPENING}]})
         if out and out[-1]["role"] == role:
             out[-1]["content"].extend(blocks)
         else:
@@ -214,14 +228,14 @@ def _arguments(arguments: str) -> object:
 
 def to_openai(messages: Iterable[Message]) -> list[dict[str, Any]]:
     """OpenAI chat's shape: every tool result is a message of its own."""
-    return [shaped for message in messages for shaped in _openai_messages(message)]
+    return [shaped for message in mend(messages)[0] for shaped in _openai_messages(message)]
 
 
 def _openai_messages(message: Message) -> Iterable[dict[str, Any]]:
     for part in message.parts:
         if isinstance(part, ToolResult):
             yield {"role": "tool", "tool_call_id": part.id, "content": part.text}
-    said = [part for part in message.parts if isinstance(part, Text | Opaque)]
+    said = [part for part in message.parts if isinstance(part, Text) or (isinstance(part, Opaque) and part.is_shown)]
     calls = [part for part in message.parts if isinstance(part, ToolCall)]
     if not said and not calls:
         return
@@ -255,3 +269,33 @@ def together(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
         for other in merged if known else (message,):
             home |= dict.fromkeys(other.calls, place)
     return [tuple(group) for group in groups]
+
+
+def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
+    """The messages as providers accept them, and what had to be done: every call has its result right behind it.
+
+    A result that nobody asked for becomes plain text; a call that was never answered gets a result that says so.
+    """
+    messages = list(messages)
+    results = {part.id: part for message in messages for part in message.parts if isinstance(part, ToolResult)}
+    asked = {call for message in messages for call in message.calls}
+    mended, done = list[Message](), list[str]()
+    for message in messages:
+        parts = tuple(kept for part in message.parts for kept in _unasked(part, asked, done))
+        if parts or not message.parts:
+            mended.append(replace(message, parts=parts))
+        for call in message.calls:
+            if call not in results:
+                done.append(f"call {call!r} was never answered")
+            mended.append(Message("tool", (results.get(call, ToolResult(call, NO_RESULT)),)))
+    return mended, done
+
+
+def _unasked(part: Part, asked: set[str], done: list[str]) -> tuple[Part, ...]:
+    """What is left of a part once results stand behind their calls."""
+    if not isinstance(part, ToolResult):
+        return (part,)
+    if part.id in asked:
+        return ()
+    done.append(f"result {part.id!r} answers no call that is there; it is shown as text")
+    return (Text(part.text),)

@@ -91,6 +91,11 @@ class Section:
         return self.title or self.tag
 
     @property
+    def origin(self) -> str:
+        """Where it comes from, in words for a warning."""
+        return self.source if "/" in self.source else self.name
+
+    @property
     def original(self) -> bytes:
         """What `recall` returns for it, byte for byte."""
         return self.raw if self.raw is not None else self.text.encode("utf-8", "surrogatepass")

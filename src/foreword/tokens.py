@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -115,14 +116,14 @@ def remembered(measure: Measure, most_chars: int = 50_000_000) -> Measure:
 def calibrated(base: Counter, usage: Iterable[tuple[int, int]]) -> Counter:
     """A counter that has learnt from pairs of (tokens `base` counted, tokens the provider reported).
 
-    The ratio is that of the sums; the margin on top is the worst excess seen over it, at least 2% and at most 25%.
+    The ratio is that of the sums; the margin on top is the worst excess seen over it, at least 2%.
     """
     pairs = [(counted, reported) for counted, reported in usage if counted > 0 and reported > 0]
     if not pairs:
         return base
     ratio = sum(reported for _, reported in pairs) / sum(counted for counted, _ in pairs)
     worst = max(reported / counted for counted, reported in pairs) / ratio
-    margin = ratio * min(max(worst, 1.02), 1.25)
+    margin = ratio * max(worst, 1.02)
     return replace(base, name="calibrated", units_per_token=base.units_per_token / margin, exact=False)
 
 
@@ -139,10 +140,9 @@ def default_window() -> int:
 
 
 def for_model(name: str) -> tuple[int, Counter]:
-    """The window and the counter of a model, by the longest known beginning of its name."""
-    bare = name.rsplit("/", 1)[-1].rsplit(":", 1)[-1].lower()
+    """The window and the counter of a model, by the longest known name that a part of its name begins with."""
     models = model_table()["models"]
-    known = [prefix for prefix in models if bare.startswith(prefix)]
+    known = [prefix for prefix in models if re.search(rf"(?:^|[^a-z0-9]){re.escape(prefix)}", name.lower())]
     if not known:
         raise UnknownName("model", name, models, where="(the window can be given with --window instead)")
     found = models[max(known, key=len)]
@@ -150,12 +150,14 @@ def for_model(name: str) -> tuple[int, Counter]:
 
 
 def underestimated(text: str) -> str:
-    """Why characters / 4 is far too low for this text ("JSON", "CJK"), or nothing. Looks at a sample."""
+    """Why characters / 4 is far too low for this text (JSON, CJK, base64), or nothing. Looks at a sample."""
     sample = text[:20_000]
     if len(sample) < 200:
         return ""
     wide = sum(1 for char in sample if char > "\u2e7f")
     if wide > len(sample) * 0.15:
         return "CJK or other dense script"
+    if sum(char.isspace() for char in sample) * 60 < len(sample):
+        return "encoded data"
     symbols = sum(1 for char in sample if char in '{}[]":,0123456789\\/=<>();')
     return "JSON, numbers or dense code" if symbols > len(sample) * 0.3 else ""

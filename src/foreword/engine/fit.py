@@ -11,18 +11,17 @@ others of the rank are waiting, none of them takes more than half of the room th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from foreword.engine import forms
 from foreword.engine.outline import Outline
-from foreword.engine.render import Scale
+from foreword.engine.render import Scale, pieces_of, total_units
 from foreword.errors import EssentialsTooLarge
 from foreword.model import Body, Choice, Section, Tiers
 
 FLOOR_TOKENS = 100  # kept for a section that may be shortened but never lost
 LEAST_TOKENS = 8  # room below this, or below a 500th of the budget, is not worth handing out
+SLACK_TOKENS = 4  # what a section may be charged above what it adds to the whole
 LEAST_CUT_TOKENS = 40  # below this, and below a 40th of the budget, a cut is not worth its mark
 SHORTENED = "shortened to the room that was left"
 
@@ -42,7 +41,7 @@ def fit(
     tokens as `spare_tokens` says are not used at all.
     """
     room = scale.counter.room(budget_tokens - spare_tokens)
-    everything = None if outline.capped or tiers.limits else _whole(sections, outline, room, scale)
+    everything = None if tiers.limits else _whole(sections, outline, room, scale)
     if everything is not None:
         return everything
     fitting = _Fitting(sections, outline, scale, tiers, room)
@@ -64,15 +63,31 @@ def _whole(sections: Sequence[Section], outline: Outline, room: int, scale: Scal
         chars -= len(section.text)
         if chars < 0:
             return None
-    decided = dict[int, Choice]()
-    room -= sum(scale.tag_units(tag) for tag in outline.shared_tags)
+    decided, left = dict[int, Choice](), room + scale.counter.room(SLACK_TOKENS) * (1 + len(outline.tags))
     for index in sorted((*outline.essential, *outline.order)):
-        if room < 0:
-            return None
         body = forms.full(sections[index], scale)
         decided[index] = Choice(sections[index], body, scale.units(sections[index], body.text))
-        room -= decided[index].units
-    return decided if room >= 0 else None
+        left -= decided[index].units
+        if left < 0:
+            return None
+    if outline.capped and not _within_caps(decided, outline, room, scale):
+        return None
+    return decided if total_units(pieces_of(decided.values()), scale.counter) <= room else None
+
+
+def _within_caps(decided: dict[int, Choice], outline: Outline, room: int, scale: Scale) -> bool:
+    after_essentials = room - sum(decided[index].units for index in outline.essential)
+    return all(c.units <= _cap(c.section, room, after_essentials, scale) for c in decided.values())
+
+
+def _cap(section: Section, room: int, after_essentials: int, scale: Scale) -> int:
+    """The most units a section may have, framing included."""
+    cap = section.rule.cap
+    if cap is None:
+        return room
+    if cap.of == "tokens":
+        return scale.counter.room(round(cap.value))
+    return int((after_essentials if cap.of == "left" else room) * cap.value)
 
 
 class _Fitting:
@@ -85,6 +100,7 @@ class _Fitting:
         self.least_cut = min(scale.counter.room(LEAST_CUT_TOKENS), room // 40)
         self.decided = dict[int, Choice]()
         self.opened = set[str]()  # shared tags already paid for
+        self.asked = set[str]()  # tags whose stand-in was thought of
         self.floors = dict[int, int]()  # room kept for those that may never be lost
 
     def place(self, index: int, body: Body, units: int, reason: str) -> None:
@@ -112,10 +128,10 @@ class _Fitting:
         if self.left < 0:
             raise self._too_large(budget_tokens, pinned)
         self.floors = pinned
-        for index in self.outline.lasting:  # as many of the other floors as there is room for
-            if index not in pinned and floors[index] <= self.left:
-                self.floors[index] = floors[index]
-                self.left -= floors[index]
+        for index in self.outline.lasting:  # as far as there is room, the highest rank first
+            if index not in pinned:
+                self.floors[index] = min(floors[index], self.left)
+                self.left -= self.floors[index]
         self.after_essentials = self.left + sum(self.floors.values())
 
     def _floor(self, section: Section) -> int:
@@ -131,7 +147,13 @@ class _Fitting:
     def _too_large(self, budget_tokens: int, pinned: dict[int, int]) -> EssentialsTooLarge:
         counter = self.scale.counter
         sizes = {index: choice.units for index, choice in self.decided.items()} | pinned
-        needs = {self.sections[index].name: counter.tokens(units) for index, units in sorted(sizes.items())}
+        needs = dict[str, int]()
+        for index, units in sorted(sizes.items()):
+            name, same = self.sections[index].name, 1
+            while name in needs:
+                same += 1
+                name = f"{self.sections[index].name} ({same})"
+            needs[name] = counter.tokens(units)
         needed = max(counter.tokens(self.room - self.left), budget_tokens + 1)
         return EssentialsTooLarge(needed=needed, budget=budget_tokens, sections=needs)
 
@@ -140,10 +162,10 @@ class _Fitting:
     def hand_out(self) -> None:
         """Tier by tier: what one tier leaves, the next may use."""
         rooms, unused = self._tier_rooms(), 0
-        for tier, members in self.outline.tiers:
+        for tier, ranks in self.outline.tiers:
             before = self.left
             limit = min(rooms.get(tier, before) + unused, before, self._tier_left(tier))
-            self._by_rank(members, held_back=before - limit)
+            self._by_rank(ranks, held_back=before - limit)
             unused = max(0, limit - (before - self.left)) if rooms else 0
 
     def _tier_rooms(self) -> dict[int, int]:
@@ -166,26 +188,24 @@ class _Fitting:
         used = sum(choice.units for choice in self.decided.values() if choice.section.rule.tier == tier)
         return self.scale.counter.room(self.tiers.limits[tier]) - used
 
-    def _by_rank(self, members: Sequence[int], held_back: int) -> None:
+    def _by_rank(self, ranks: Sequence[Sequence[int]], held_back: int) -> None:
         """Highest rank first; equal ranks in their order, none above half of the room while others wait."""
-        for _, same in groupby(members, key=lambda index: math.floor(self.sections[index].rank)):
-            half, group = (self.left - held_back) // 2, list[int]()
-            for index in same:
-                if self.left - held_back < self.least and not self.floors:
-                    return
-                group.append(index)
+        for group in ranks:
+            if self.left - held_back < self.least and not self.floors:
+                return
+            half = (self.left - held_back + sum(self.floors.get(index, 0) for index in group)) // 2
+            for index in group:
                 self.left += self.floors.pop(index, 0)
+                if self.left - held_back < self.least and not self.floors:
+                    break
                 self._take(index, min(self.left - held_back, self._cap(self.sections[index])), half)
             self._give_back(group, held_back)
 
     def _take(self, index: int, room: int, half: int) -> None:
         """Let one section have the largest of its forms that fits."""
         section = self.sections[index]
-        room -= self._entry_fee(section)
+        room -= self._entry_fee(section) + self._stand_in(section.tag, room)
         found = self._best(section, min(room, half) if index in self.outline.sharing else room)
-        if (found is None or found[0].form != "full") and self._stand_in(section, room):
-            room = min(room, self.left)
-            found = forms.best(section, room, self.scale, whole=False) if room > 0 else None
         if found is not None:
             self.place(index, *found, "" if found[0].form == "full" else SHORTENED)
 
@@ -197,26 +217,22 @@ class _Fitting:
         return forms.best(section, room, self.scale, whole=not too_long)
 
     def _cap(self, section: Section) -> int:
-        """The most units this section may have, framing included."""
-        cap = section.rule.cap
-        if cap is None:
-            return self.room
-        if cap.of == "tokens":
-            return self.scale.counter.room(round(cap.value))
-        return int((self.after_essentials if cap.of == "left" else self.room) * cap.value)
+        return _cap(section, self.room, self.after_essentials, self.scale)
 
-    def _stand_in(self, section: Section, room: int) -> bool:
-        """Place the section's stand-in, if it has one that fits whole and is smaller; say whether it was."""
-        index = self.outline.stand_ins.get(section.tag)
-        if index is None or index in self.decided:
-            return False
-        deputy = self.sections[index]
-        body = forms.full(deputy, self.scale)
-        units = self.scale.units(deputy, body.text)
-        if units > room or units >= self.scale.units(section, forms.full(section, self.scale).text):
-            return False
-        self.place(index, body, units, f"stands in for {section.tag}")
-        return True
+    def _stand_in(self, tag: str, room: int) -> int:
+        """Place the tag's stand-in where the tag can't be whole and the stand-in can; returns the room it took."""
+        index = self.outline.stand_ins.get(tag)
+        if index is None or tag in self.opened or tag in self.asked:
+            return 0
+        self.asked.add(tag)
+        mine = [section for section in self.sections if section.tag == tag]
+        wanted = sum(self.scale.units(section, forms.full(section, self.scale).text) for section in mine)
+        body = forms.full(self.sections[index], self.scale)
+        units = self.scale.units(self.sections[index], body.text)
+        if wanted <= room or units > room or units >= wanted:
+            return 0
+        self.place(index, body, units, f"stands in for {tag}")
+        return units
 
     def give_back(self) -> None:
         """Give room that is left to the sections that were cut, the highest rank first."""

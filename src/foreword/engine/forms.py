@@ -13,6 +13,8 @@ from foreword.model import Body, Entry, Form, Section
 from foreword.text import cut
 
 Cut = Callable[..., str | None]
+SHORTEST_TO_CUT = 240  # characters
+SCRAP_TOKENS = 60
 CUTS: dict[Form, Cut] = {"summary": cut.summary, "relevant": cut.relevant, "excerpt": cut.excerpt}
 
 
@@ -20,13 +22,13 @@ def full(section: Section, scale: Scale) -> Body:
     """The section whole."""
     if section.entries:
         return Body(_joined(section, section.entries, scale), "full", section.entries)
-    return Body(scale.safe(section.text, section.name), "full")
+    return Body(scale.safe(section.text, section.origin), "full")
 
 
 def best(section: Section, room: int, scale: Scale, whole: bool = True) -> tuple[Body, int] | None:
     """The first form on the section's ladder that fits the room, with its size; None where none does."""
     for form in section.rule.forms:
-        if form == "gone" or (form == "full" and not whole):
+        if form == "gone" or (form == "full" and not whole) or (form in CUTS and not _worth_it(section, room, scale)):
             continue
         body = shrink(section, form, room, scale)
         if body is None:
@@ -35,6 +37,13 @@ def best(section: Section, room: int, scale: Scale, whole: bool = True) -> tuple
         if units <= room:
             return body, units
     return None
+
+
+def _worth_it(section: Section, room: int, scale: Scale) -> bool:
+    """Whether a cut would keep more than its mark costs; a reference, where there is one, is better than a scrap."""
+    if len(section.text) < SHORTEST_TO_CUT:
+        return False
+    return "reference" not in section.rule.forms or room >= scale.counter.room(SCRAP_TOKENS)
 
 
 def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
@@ -52,12 +61,12 @@ def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None
 
 
 def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
-    text = scale.safe(section.text, section.name)
+    text = scale.safe(section.text, section.origin)
     shorten = CUTS.get(form, cut.excerpt)
     shorter = shorten(text, room, scale.counter.measure, mark_for(section, scale), scale.task)
     if shorter is None:
         return None
-    return Body(scale.safe(shorter, section.name), form if shorter != text else "full")
+    return Body(scale.safe(shorter, section.origin), form if shorter != text else "full")
 
 
 def mark_for(section: Section, scale: Scale) -> Callable[[int, int], str]:
@@ -73,12 +82,13 @@ def mark_for(section: Section, scale: Scale) -> Callable[[int, int], str]:
 def reference(section: Section, scale: Scale) -> str:
     """One line in place of the whole section."""
     tokens = scale.counter.count(section.text)
-    name = "" if section.name in section.before else scale.safe(section.name).replace("\n", " ") + " "
-    return f"[{name}left out, {tokens:,} tokens: foreword recall {section.handle}]"
+    path = f" ({section.source})" if "/" in section.source and section.source not in section.name else ""
+    name = "" if section.name in section.before else f"{section.name}{path} ".replace("\n", " ")
+    return f"[{scale.safe(name)}left out, {tokens:,} tokens: foreword recall {section.handle}]"
 
 
 def fewer(section: Section, room: int, scale: Scale) -> Body | None:
-    """A list with its oldest entries given up one by one; pinned entries stay, a conversation stays in one run."""
+    """A list with its oldest entries given up one by one; pinned entries stay, the others stay in one run."""
     entries = section.entries
     kept = {index for index, entry in enumerate(entries) if entry.pinned}
     room -= scale.counter.measure(_lost_mark(section, len(entries)) + section.rule.joiner)
@@ -87,16 +97,15 @@ def fewer(section: Section, room: int, scale: Scale) -> Body | None:
         if index in kept:
             continue
         units = _size(section, entries[index], scale)
-        if units <= room:
-            kept.add(index)
-            room -= units
-        elif entries[index].messages:
+        if units > room:
             break
+        kept.add(index)
+        room -= units
     return _without(section, sorted(kept), scale) if kept else None
 
 
 def _size(section: Section, entry: Entry, scale: Scale) -> int:
-    return scale.counter.measure(_entry_text(entry, scale) + section.rule.joiner)
+    return scale.counter.measure(_entry_text(entry, scale, section.origin) + section.rule.joiner)
 
 
 def _without(section: Section, kept: Sequence[int], scale: Scale) -> Body:
@@ -105,7 +114,7 @@ def _without(section: Section, kept: Sequence[int], scale: Scale) -> Body:
     if not lost:
         return full(section, scale)
     mark = _lost_mark(section, lost)
-    lines = [_entry_text(entry, scale) for entry in entries]
+    lines = [_entry_text(entry, scale, section.origin) for entry in entries]
     lines.insert(len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries), mark)
     return Body(section.rule.joiner.join(lines), "newest", entries, lost, mark)
 
@@ -121,10 +130,10 @@ def _lost_mark(section: Section, lost: int) -> str:
 
 
 def _joined(section: Section, entries: Sequence[Entry], scale: Scale) -> str:
-    return section.rule.joiner.join(_entry_text(entry, scale) for entry in entries)
+    return section.rule.joiner.join(_entry_text(entry, scale, section.origin) for entry in entries)
 
 
-def _entry_text(entry: Entry, scale: Scale) -> str:
+def _entry_text(entry: Entry, scale: Scale, origin: str) -> str:
     if not entry.messages:
-        return scale.safe(entry.text)
-    return "\n".join(turn_text(message.role, scale.safe(message.text)) for message in entry.messages)
+        return scale.safe(entry.text, origin)
+    return "\n".join(turn_text(message.role, scale.safe(message.text, origin)) for message in entry.messages)

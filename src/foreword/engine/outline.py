@@ -26,7 +26,7 @@ class Outline:
     lasting: tuple[int, ...]  # may be cut, never lost; the first to keep first
     stand_ins: dict[str, int]  # by the tag they stand in for
     order: tuple[int, ...]  # all that may be lost or cut, the first to keep first
-    tiers: tuple[tuple[int, tuple[int, ...]], ...]  # the same, tier by tier
+    tiers: tuple[tuple[int, tuple[tuple[int, ...], ...]], ...]  # the same, tier by tier, equal ranks together
     sharing: frozenset[int]  # of equal rank with others: none takes more than half while they wait
     silent: frozenset[int]  # not missed when they are not in: kept out by the recipe, or only standing by
     capped: bool
@@ -39,20 +39,22 @@ def outline_of(sections: Sequence[Section]) -> Outline:
     stand_ins = dict[str, int]()
     for index, section in enumerate(sections):
         rule = section.rule
-        if rule.excluded or rule.stands_in_for:
-            silent.append(index)
         if rule.excluded:
-            continue
-        if rule.essential:
+            silent.append(index)
+        elif rule.essential:
             essential.append(index)
-        elif rule.stands_in_for:
+        elif rule.stands_in_for in times:
+            silent.append(index)
             stand_ins[rule.stands_in_for] = index
         else:
             waiting.append(index)
     keys = [(section.rule.tier, -section.rank) for section in sections]
     waiting.sort(key=keys.__getitem__)
     lasting = [index for index in waiting if sections[index].rule.forms[-1] != "gone"]
-    tiers = [(tier, tuple(members)) for tier, members in groupby(waiting, key=lambda index: keys[index][0])]
+    tiers = [
+        (tier, tuple(tuple(same) for _, same in groupby(members, key=lambda index: math.floor(-keys[index][1]))))
+        for tier, members in groupby(waiting, key=lambda index: keys[index][0])
+    ]
     return Outline(
         frozenset(times), frozenset(tag for tag, count in times.items() if count > 1), tuple(essential),
         tuple(lasting), stand_ins, tuple(waiting), tuple(tiers), _sharing(sections, waiting), frozenset(silent),

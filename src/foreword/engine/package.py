@@ -75,7 +75,8 @@ class Package:
     def _pieces(self, choices: Sequence[Choice]) -> list[str]:
         """One text for each pair of tags, and the note; joined they are the whole."""
         blocks = groupby((c for c in choices if c.body.form != "gone"), key=lambda choice: choice.section.tag)
-        texts = [GAP * (place > 0) + "".join(pieces_of(block)) for place, (_, block) in enumerate(blocks)]
+        texts = ["".join(pieces_of(block)) for _, block in blocks]
+        texts = [text + GAP for text in texts[:-1]] + texts[-1:]
         return [*texts, self.report.note] if self.report.note else texts
 
 

@@ -76,7 +76,8 @@ class Scale:
         written = framed(section, text)
         if section.tag in self.shared_tags:
             return self.counter.measure(written + BETWEEN)
-        return self.counter.measure(open_tag(section.tag) + written + close_tag(section.tag, written) + GAP)
+        closed = written + close_tag(section.tag, written) + GAP
+        return self.counter.measure(open_tag(section.tag)) + self.counter.measure(closed)
 
     def tag_units(self, tag: str) -> int:
         """The size of a shared pair of tags; nothing where the tags are not shared."""
@@ -91,14 +92,14 @@ def scale_for(outline: Outline, counter: Counter, task: str, tags: Iterable[str]
 
 
 def pieces_of(choices: Iterable[Choice]) -> list[str]:
-    """The text in pieces that join without anything between them, in reading order."""
+    """The text in pieces that join without anything between them, in reading order; these are what was weighed."""
     pieces: list[str] = []
     for tag, group in groupby(choices, key=lambda choice: choice.section.tag):
         bodies = [framed(choice.section, choice.body.text) for choice in group]
-        pieces.append(f"{GAP if pieces else ''}{open_tag(tag)}")
+        pieces.append(open_tag(tag))
         pieces += [body + BETWEEN for body in bodies[:-1]]
-        pieces += [bodies[-1], close_tag(tag, bodies[-1])]
-    return pieces
+        pieces.append(bodies[-1] + close_tag(tag, bodies[-1]) + GAP)
+    return [*pieces[:-1], pieces[-1].removesuffix(GAP)] if pieces else []
 
 
 def total_units(pieces: Sequence[str], counter: Counter) -> int:

@@ -6,8 +6,9 @@ does not pay for counting what was left out. Drawing the table is `str()` of the
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -109,6 +110,7 @@ class Report:
             tokens = 0 if choice.body.form == "gone" else max(0, upto - spent)
             spent += tokens
             rows.append(self._row(choice, tokens))
+        rows = self._marked(rows)
         if self.note_tokens:
             share = self.note_tokens / self.budget.window_tokens
             rows.append(Row("note", 0, "full", self.note_tokens, self.note_tokens, share, "", "foreword"))
@@ -136,6 +138,15 @@ class Report:
         """The tokens of everything that came in, whole."""
         return sum(row.original_tokens for row in self.sections)
 
+    @property
+    def rest(self) -> tuple[int, int] | None:
+        """Where targets are tokens: what they leave of the budget, and how much of that is used."""
+        targets = {s.tag: s.rule.target.value for s in self.came_in if s.rule.target and s.rule.target.of == "tokens"}
+        if not targets:
+            return None
+        used = sum(row.tokens for row in self.sections if row.tag not in targets)
+        return self.budget.tokens - int(sum(targets.values())), used
+
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know before the text is sent."""
@@ -162,12 +173,22 @@ class Report:
         share = tokens / self.budget.window_tokens
         return Row(
             section.tag, rule.tier, choice.body.form, tokens, max(original, tokens), share, describe(rule.target),
-            section.source, section.title, _over(rule.target, tokens, share), rule.essential, section.kind,
+            section.source, section.title, False, rule.essential, section.kind,
         )  # fmt: skip
+
+    def _marked(self, rows: list[Row]) -> list[Row]:
+        """Rows with a mark where their tag is over its target; sections under one tag share it."""
+        targets = {section.tag: section.rule.target for section in self.came_in}
+        tokens = Tally[str]()
+        for row in rows:
+            tokens[row.tag] += row.tokens
+        over = {tag: _over(targets[tag], total, self.budget.window_tokens) for tag, total in tokens.items()}
+        return [replace(row, over_target=over[row.tag]) for row in rows]
 
     def _omission(self, choice: Choice, row: Row) -> Omission:
         section = choice.section
-        reason = ", ".join(part for part in (choice.reason, self.outlived_by(choice)) if part)
+        where = f"in tier {section.rule.tier}" if self.tier_shares else self.outlived_by(choice)
+        reason = choice.reason if section.rule.excluded else ", ".join(part for part in (choice.reason, where) if part)
         return Omission(section.tag, _what(choice), row.original_tokens - row.tokens, reason, section.handle)
 
     def outlived_by(self, choice: Choice) -> str:
@@ -191,8 +212,6 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON-ready data."""
-        from dataclasses import asdict
-
         return {
             "recipe": self.recipe,
             **self.profile,
@@ -205,6 +224,8 @@ class Report:
             "kept_tokens": self.kept_tokens,
             "omitted_tokens": self.omitted_tokens,
             "original_tokens": self.original_tokens,
+            "free_tokens": self.budget.tokens - self.total_tokens,
+            **({"rest": {"target": self.rest[0], "tokens": self.rest[1]}} if self.rest else {}),
             "budget_calculation": [{"what": what, "tokens": tokens} for what, tokens in self.budget.steps],
             "sections": [asdict(row) for row in self.sections],
             "omissions": [asdict(omission) for omission in self.omissions],
@@ -268,7 +289,7 @@ def describe(target: Share | None) -> str:
     return f"{low}{target.value:.0%}"
 
 
-def _over(target: Share | None, tokens: int, share: float) -> bool:
+def _over(target: Share | None, tokens: int, window_tokens: int) -> bool:
     if target is None:
         return False
-    return tokens > target.value if target.of == "tokens" else share > target.value
+    return tokens > (target.value if target.of == "tokens" else target.value * window_tokens)

@@ -64,6 +64,8 @@ def _sections(report: Report) -> str:
     hidden = sum(row.form != "gone" for row in rows) - len(shown)
     if hidden:
         lines.append(f"{'… and ' + str(hidden) + ' more':<{width}}")
+    if report.rest:
+        lines.append(f"{'rest':<{width}}  {'':<9} {report.rest[1]:>8,} {'':>6}  {report.rest[0]:<7,} ".rstrip())
     lines.append("─" * (width + 39 + BAR))
     total, budget, window = report.total_tokens, report.budget_tokens, report.budget.window_tokens
     lines.append(f"{'total':<{width}}  {'':<9} {total:>8,} {total / window:>6.1%}  {'':<7} {bar(total / budget)}")

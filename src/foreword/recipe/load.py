@@ -235,7 +235,7 @@ def _section_problems(
 def _profile_problems(
     place: tuple[str | int, ...], profile: Profile, recipe: RecipeSpec
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    for field in ("sections", "add", "without", "required", "gives_way"):
+    for field in ("sections", "add", "without", "required", "optional", "gives_way"):
         yield from _unknown((*place, field), getattr(profile, field) or (), recipe.sections, "section")
     yield from _unknown((*place, "change"), tuple(profile.change), recipe.sections, "section")
     if profile.agent is not None:

@@ -67,6 +67,7 @@ class SectionSpec(Spec):
     heading: str | None = Field(default=None, description="Only what stands under this heading.")
     without: str | None = Field(default=None, description="All but what stands under this heading.")
     where: dict[str, Names] = Field(default_factory=dict, description="Only members whose fields have these values.")
+    having: Names = Field(default=(), description="Only members that have something in these fields.")
     last: int | None = Field(default=None, gt=0, description="Only the last so many members.")
     named_in: str | None = Field(default=None, description="Only members whose name occurs in this list of the source.")
     each: str | None = Field(
@@ -98,6 +99,7 @@ class Profile(Spec):
     add: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    optional: tuple[str, ...] = Field(default=(), description="Not missed after all, whatever the agent says.")
     change: dict[str, dict[str, Any]] = Field(default_factory=dict, description="Other values for a section's fields.")
     gives_way: tuple[str | tuple[str, ...], ...] | None = None
     values: Texts = Field(default_factory=dict, description="Fills {names} in the sections.")
@@ -161,6 +163,13 @@ class AcrossSessions(Spec):
     discard: tuple[str, ...] = ()
 
 
+class Ended(Spec):
+    """When an item no longer counts."""
+
+    kinds: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+
+
 class RecipeSpec(Spec):
     """A recipe: sections in reading order, who reads which, and what gives way first."""
 
@@ -182,6 +191,7 @@ class RecipeSpec(Spec):
     task_types: dict[str, TaskType] = Field(default_factory=dict)
     commands: CommandPolicy = CommandPolicy()
     across_sessions: AcrossSessions = AcrossSessions()
+    ended: Ended = Ended()
     self_check: bool = False
 
 

@@ -67,7 +67,7 @@ def assemble(
     if spec.self_check:
         package = replace(package, report=replace(package.report, checks=self_check(package)))
     if carry is not None:
-        carrying.keep(root, carry, spec.across_sessions, gathered.items)
+        carrying.keep(root, carry, spec, gathered.items)
     return keep(package, root) if save else package
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from foreword.model import Entry, Section
-from foreword.recipe.schema import SectionSpec
+from foreword.recipe.schema import Ended, SectionSpec
 from foreword.runtime.selection import Selection
 from foreword.sources import state
 from foreword.sources.items import Item
@@ -24,8 +24,15 @@ CONVERSATION = "messages"
 
 def with_carried(items: list[Item], carried: Sequence[Item]) -> list[Item]:
     """The items of this session, then those carried over that it does not bring itself."""
-    here = {(item.kind, item.title) for item in items}
-    return items + [item for item in carried if (item.kind, item.title) not in here]
+    here = {(item.kind, item.title) for item in items} | {(item.kind, item.text) for item in items}
+    return items + [item for item in carried if not {(item.kind, item.title), (item.kind, item.text)} & here]
+
+
+def ended(item: Item, rules: Ended) -> str:
+    """Why an item no longer counts, or nothing."""
+    if item.kind in rules.kinds and item.status.lower() in rules.statuses:
+        return f"it is {item.status.lower()}"
+    return ""
 
 
 def unknown_kinds(items: Sequence[Item], selection: Selection) -> list[str]:
@@ -52,38 +59,56 @@ def _item(tag: str, selection: Selection, item: Item, place: int) -> Section:
     """Tier by kind; within a tier the kinds in the purpose's order, of each kind the newest first."""
     tier = selection.kind_tiers.get(item.kind, 3)
     order = list(selection.kind_tiers).index(item.kind) if item.kind in selection.kind_tiers else 99
-    excluded = selection.leave_out.get(item.kind, "")
+    excluded = selection.leave_out.get(item.kind, "") or ended(item, selection.recipe.ended)
     rule = replace(selection.rule(tag), tier=tier, essential=tier == 1 and not excluded, excluded=excluded)
     rank = selection.rank(tag) + 0.99 - order / 100 - min(place, 9_999) / 1e6
     before = state.filled(selection.sections[tag].before, {"title": item.title, "kind": item.kind})
     return Section(tag, item.text, rule, rank, item.title or item.kind, item.source, item.kind, before)
 
 
-def state_section(
+def state_sections(
     tag: str, selection: Selection, data: Mapping[str, Any], where: str
-) -> tuple[Section | str, list[str]]:
-    """The section a key of the state makes, or why there is none; and notes."""
+) -> tuple[list[Section] | str, list[str]]:
+    """The sections a key of the state makes, or why there are none; and notes."""
     spec = selection.sections[tag]
     value = state.value_at(data, spec.state or "")
-    phase = selection.names.get("phase", "")
-    if isinstance(value, dict) and not spec.each and spec.state != CONVERSATION:
-        value = value.get(phase)  # a text for each phase
-    if value in (None, "", [], {}):
-        return "not in the source", []
     if spec.state == CONVERSATION:
-        entries, notes = state.conversation(value, where)
-        raw = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
-        return (_listed(tag, selection, entries, "\n", raw) if entries else "no message in it"), list(notes)
-    if isinstance(value, str):
+        return _conversation(tag, selection, value, where) if value else ("not in the source", [])
+    if isinstance(value, dict) and not spec.each:
+        value = value.get(selection.names.get("phase", ""))  # a text for each phase
+    if value in (None, [], {}) or (isinstance(value, str) and not value.strip()):
+        return "not in the source", []
+    if isinstance(value, str) and not spec.each:
         rule, rank = selection.rule(tag), selection.rank(tag)
-        return Section(tag, value, rule, rank, source=spec.state or "", before=spec.before, after=spec.after), []
+        return [Section(tag, value, rule, rank, "", spec.state or "", "", spec.before, spec.after)], []
     texts = _members(spec, value, data, where)
-    return (_listed(tag, selection, tuple(map(Entry, texts)), "\n\n") if texts else "none that fits"), []
+    return ([_listed(tag, selection, tuple(map(Entry, texts)), "\n\n")] if texts else _none_of(spec)), []
+
+
+def _conversation(tag: str, selection: Selection, value: object, where: str) -> tuple[list[Section] | str, list[str]]:
+    entries, prompts, notes = state.conversation(value, where)
+    if not entries:
+        return "no message in it", notes
+    raw = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
+    sections = [_listed(tag, selection, entries, "\n", raw)]
+    if prompts:
+        rule = replace(selection.rule(tag), excluded="old system prompts are not part of the conversation")
+        sections.append(Section(tag, prompts, rule, 0.0, "old system prompts", CONVERSATION))
+    return sections, notes
+
+
+def _none_of(spec: SectionSpec) -> str:
+    """Why no member of a list was taken."""
+    fields = [f"{field} {' or '.join(values)}" for field, values in spec.where.items()]
+    fields += [f"a {field}" for field in spec.having]
+    named = f", named in {spec.named_in}" if spec.named_in else ""
+    return f"no member with {' and '.join(fields)}{named}" if fields else f"no member{named}"
 
 
 def _members(spec: SectionSpec, value: object, data: Mapping[str, Any], where: str) -> list[str]:
     path = spec.state or ""
     found = state.matching(state.members([value] if isinstance(value, dict) else value, where, path), spec.where)
+    found = [member for member in found if all(str(member.get(field) or "").strip() for field in spec.having)]
     if spec.named_in:
         others = state.value_at(data, spec.named_in) or []
         found = state.named_in(found, state.members(others, where, spec.named_in))

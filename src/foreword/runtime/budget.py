@@ -52,7 +52,9 @@ def work_out(spec: BudgetSpec, budget: object = None, window: object = None, mod
         left -= less
         steps.append((f"less {what.replace('_', ' ')}", -less))
     if given is None and left <= 0:
-        raise BadBudget(left, "window")
+        kept = ", ".join(f"{what.replace('_', ' ')} {less:,}" for what, less in spec.less.items())
+        problem = f"a window of {window_tokens:,} tokens leaves nothing for a context: {kept} are kept free"
+        raise BadBudget(window_tokens, "window", problem=problem, hint="give a larger --window, or a --budget")
     if given is not None:
         steps.append(("given", given))
     return Budget(given or left, max(window_tokens, given or 0), (*steps, ("budget", given or left)))

@@ -5,16 +5,17 @@ Only where a name to carry under is given; without one, nothing is kept and noth
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from foreword.recipe.schema import AcrossSessions
+from foreword.model import handle_of
+from foreword.recipe.schema import AcrossSessions, RecipeSpec
+from foreword.runtime.brought import ended
 from foreword.sources.items import Item
 from foreword.store.places import store_path
 from foreword.store.sqlite import Store
-
-ENDED = ("resolved", "closed", "done", "superseded", "withdrawn", "invalid")
 
 
 def carried(root: Path, name: str | None) -> tuple[Item, ...]:
@@ -29,18 +30,23 @@ def carried(root: Path, name: str | None) -> tuple[Item, ...]:
         store.close()
 
 
-def keep(root: Path, name: str, rules: AcrossSessions, items: Sequence[Item]) -> None:
+def keep(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> None:
     """Keep what persists; an item whose status says that it has ended is forgotten."""
-    lasting = {(item.kind, item.title): asdict(item) for item in items if _persists(item, rules)}
-    ended = [(item.kind, item.title) for item in items if item.status.lower() in ENDED or item.validated is False]
+    titles = Counter((item.kind, item.title) for item in items)
+    lasting, over = dict[tuple[str, str], dict[str, object]](), list[tuple[str, str]]()
+    for item in items:
+        alone = bool(item.title) and titles[item.kind, item.title] == 1
+        key = (item.kind, item.title if alone else f"{item.title} {handle_of(item.text.encode())}")
+        if ended(item, recipe.ended) or item.validated is False:
+            over += [key, (item.kind, item.title)]
+        elif _persists(item, recipe.across_sessions):
+            lasting[key] = asdict(item)
     store = Store(store_path(root)[0])
     try:
-        store.carry(name, lasting, ended)
+        store.carry(name, lasting, over)
     finally:
         store.close()
 
 
 def _persists(item: Item, rules: AcrossSessions) -> bool:
-    if item.status.lower() in ENDED:
-        return False
     return item.kind in rules.persist or (item.kind in rules.persist_if_validated and item.validated is True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
@@ -30,6 +31,7 @@ from foreword.text.words import mentions
 BY_TASK_TYPE = "task_type"
 UNFILLED = "an unfilled template"
 LONGEST_QUERY = 4_000
+PLACEHOLDER = re.compile(r"\[[^\]]+\](?!\()|_[^_\n]+_")
 WORKED_ON = ("current", "in_progress")
 
 
@@ -69,6 +71,7 @@ class _Gathering:
         self.selection, self.inputs, self.root = selection, inputs, inputs.root
         self.out = Gathered()
         self.data: dict[str, Any] = {}
+        self.wanted = Counter[str]()  # how many types of this task load a file
         places, self.out.notes = find_places(selection, inputs.root, inputs.task)
         self.values = {**selection.values, **places}
 
@@ -84,11 +87,15 @@ class _Gathering:
             self.out.sections += found
             if not found and (spec.required or tag in self.selection.required):
                 raise self._missing(tag, spec)
+            if not found and spec.essential and spec.heading is None and tag not in self.selection.optional:
+                self.out.notes.append(f"{tag} is not there, though it is essential")
         return self.out
 
     def _read_source(self) -> None:
         specs, source = self.selection.sections.values(), self.inputs.source
         if not any(spec.items or spec.state for spec in specs):
+            if source is not None:
+                self.out.notes.append(f"recipe {self.selection.recipe.name!r} does not use a source")
             return
         if source is None:
             raise self._not_given("source")
@@ -142,9 +149,9 @@ class _Gathering:
             return self._text(tag, spec)
         if spec.items is not None:
             return brought.item_sections(tag, self.selection, self.out.items)
-        found, notes = brought.state_section(tag, self.selection, self.data, str(self.inputs.source))
+        found, notes = brought.state_sections(tag, self.selection, self.data, str(self.inputs.source))
         self.out.notes += notes
-        return self._absent(tag, spec.state or "", found) if isinstance(found, str) else [found]
+        return self._absent(tag, spec.state or "", found) if isinstance(found, str) else found
 
     def _not_given(self, name: str) -> InputMissing:
         hints = {"source": ", or --source - for standard input; docs/recipes.md shows the shape"}
@@ -159,7 +166,7 @@ class _Gathering:
         absent = next((a for a in self.out.absent if a.tag == tag), Absent(tag, "", "nothing was found"))
         why = f"{absent.source}: {absent.reason}" if absent.source else absent.reason
         if spec.state:
-            return InputMissing(tag, why, hint=f"put {spec.state!r} into the source")
+            return InputMissing(tag, why, hint=f"docs/recipes.md shows what {spec.state!r} in the source looks like")
         if first_blank(spec.file or "", self.values) == tag:
             return InputMissing(tag, "none was given and none is pending", hint=f"give one with --{tag} FILE")
         return InputMissing(tag, why, hint=f"the recipe reads it from {spec.file or spec.folder}")
@@ -171,14 +178,14 @@ class _Gathering:
         found = files.read(self.root, fill(template, self.values))
         if isinstance(found, files.Skip):
             return self._absent(tag, found.path, found.reason)
+        if _is_template(found.text, is_task=template == "{task}"):
+            return self._absent(tag, found.path, UNFILLED)
         return self._section(tag, spec, found, self.selection.rule(tag), self.selection.rank(tag))
 
     def _section(
         self, tag: str, spec: SectionSpec, file: files.File, rule: Rule, rank: float, header: str = ""
     ) -> list[Section]:
         """A file as a section, or the part of it that the recipe wants."""
-        if is_unfilled(file.text):
-            return self._absent(tag, file.path, UNFILLED)
         text = file.text
         if spec.heading is not None:
             text = markdown.under_heading(file.text, spec.heading) or ""
@@ -201,7 +208,8 @@ class _Gathering:
             if file not in usable:
                 self._absent(tag, file.path, file.reason if isinstance(file, files.Skip) else UNFILLED)
         scores = relevance.rank([file.text for file in usable], self.out.query)
-        nearest = sorted(range(len(usable)), key=lambda place: (-scores[place], place))
+        wanted = [self.wanted[PurePosixPath(file.path).name] for file in usable]
+        nearest = sorted(range(len(usable)), key=lambda place: (-wanted[place], -scores[place], place))
         if spec.pick is not None:
             nearest = [place for place in nearest if scores[place] > 0][: spec.pick]
         if not nearest and not any(absent.tag == tag for absent in self.out.absent):
@@ -231,7 +239,8 @@ class _Gathering:
         matched = [name for name, kind in types.items() if kind.words and mentions(self.out.query, kind.words)]
         matched = matched or [name for name, kind in types.items() if not kind.words]
         self.out.facts["task_type"] = ", ".join(matched)
-        return list(dict.fromkeys(path for name in matched for path in types[name].files))
+        self.wanted.update(path for name in matched for path in types[name].files)
+        return list(self.wanted)
 
     def _log(self, tag: str, spec: SectionSpec) -> list[Section]:
         commits = git.log(self.root, spec.entries, spec.leave_out)
@@ -249,6 +258,11 @@ class _Gathering:
         source = self.values.get(f"{tag}_source", f"recipe {self.selection.recipe.name}")
         rule, rank = self.selection.rule(tag), self.selection.rank(tag)
         return [Section(tag, text, rule, rank, "", source, "", spec.before, spec.after)]
+
+
+def _is_template(text: str, is_task: bool) -> bool:
+    """Whether a file was never filled in; of a task the title alone is enough."""
+    return is_unfilled(text) and not (is_task and text.strip() and not PLACEHOLDER.search(text))
 
 
 def _is_left_out(path: str, spec: SectionSpec) -> bool:

@@ -61,6 +61,6 @@ def _find(how: Locate, root: Path, values: Mapping[str, str]) -> locate.Found:
     if first_blank(how.among or "", values):
         return locate.Found()
     among = fill(how.among or "", values)
-    if how.pending or how.named_in:
-        return locate.current_folder(root, among, how.named_in, how.pending or "", how.leave_out)
-    return locate.first_pending(root, among, how.leave_out)
+    if how.pending:
+        return locate.current_folder(root, among, how.named_in, how.pending, how.leave_out)
+    return locate.first_pending(root, among, how.named_in, how.leave_out)

@@ -21,6 +21,7 @@ class Selection:
     sections: dict[str, SectionSpec]  # in reading order
     names: dict[str, str]  # the agent, skill, purpose and phase that were asked for
     required: frozenset[str]
+    optional: frozenset[str]
     gives_way: tuple[str | tuple[str, ...], ...]
     values: dict[str, str]
     tiers: Tiers = field(default_factory=Tiers)
@@ -89,14 +90,15 @@ def _profile(recipe: RecipeSpec, kind: str, name: str, extra_skills: bool) -> Pr
 def _overlaid(recipe: RecipeSpec, profiles: list[Profile], asked: dict[str, str]) -> Selection:
     chosen: list[str] | None = None
     changes: dict[str, dict[str, object]] = {}
-    required, gives_way = set[str](), recipe.gives_way
+    required, optional, gives_way = set[str](), set[str](), recipe.gives_way
     values, kind_tiers, leave_out = dict[str, str](), dict[str, int](), dict[str, str]()
     split = None
     for profile in profiles:
         if chosen is None and profile.sections is not None:
             chosen = list(profile.sections)
         chosen = [tag for tag in [*(chosen or ()), *profile.add] if tag not in profile.without]
-        required |= set(profile.required)
+        required = (required | set(profile.required)) - set(profile.optional)
+        optional |= set(profile.optional)
         gives_way = profile.gives_way or gives_way
         values |= profile.values
         split = profile.split or split
@@ -108,7 +110,16 @@ def _overlaid(recipe: RecipeSpec, profiles: list[Profile], asked: dict[str, str]
     sections = {tag: _changed(spec, changes.get(tag)) for tag, spec in recipe.sections.items() if tag in wanted}
     sections = {tag: spec for tag, spec in sections.items() if (spec.stands_in_for or tag) in sections}
     return Selection(
-        recipe, sections, asked, frozenset(required), gives_way, values, _tiers(split), kind_tiers, leave_out
+        recipe,
+        sections,
+        asked,
+        frozenset(required),
+        frozenset(optional),
+        gives_way,
+        values,
+        _tiers(split),
+        kind_tiers,
+        leave_out,
     )
 
 

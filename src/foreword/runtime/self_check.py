@@ -15,7 +15,7 @@ INTERFACE = "interface"
 def self_check(package: Package) -> tuple[Check, ...]:
     """Budget first, tier 1 complete, integration points in, cuts structural, report complete."""
     report = package.report
-    essential = [choice for choice in report.choices if choice.section.rule.essential]
+    essential = [choice for choice in report.choices if choice.section.rule.tier == 1]
     whole = [choice for choice in essential if choice.body.form == "full"]
     shortened = [choice for choice in report.choices if choice.body.form in ("summary", "relevant", "excerpt")]
     clean = [choice for choice in shortened if _is_structural(choice)]
@@ -40,9 +40,14 @@ def _integration_points(choices: Sequence[Choice]) -> Check:
 
 
 def _is_structural(choice: Choice) -> bool:
-    """Whether every sentence that was kept is the author's; a piece that had to be cut short ends in dots."""
-    original = " ".join(choice.section.text.split())
+    """Whether all that was kept are whole lines or whole sentences of the author's."""
+    text = choice.section.text
+    whole = {_flat(part) for line in text.splitlines() for part in (line, *sentences(line))}
+    whole |= {_flat(sentence) for sentence in sentences(text)}
     lines = choice.body.text.replace("&lt;", "<").splitlines()
-    parts = (part for line in lines if not line.startswith("[... ") for part in line.split("[...]"))
-    kept = (sentence for part in parts for sentence in sentences(part))
-    return all(" ".join(sentence.split()).removesuffix(" ...") in original for sentence in kept)
+    kept = (part for line in lines if not line.startswith("[... ") for part in line.split("[...]"))
+    return all(_flat(part) in whole or all(_flat(s) in whole for s in sentences(part)) for part in kept)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

@@ -104,6 +104,9 @@ def _elsewhere(package: Package, about: str, recipe: RecipeSpec) -> str:
     for tag, spec in recipe.sections.items():
         if spec.files and any(fnmatch(about, f"{spec.folder}/{pattern}".lstrip("/")) for pattern in spec.files):
             return f"{about}: not in\n  why: of the files that {tag} may read, others have more to do with the task"
+    for tag, spec in recipe.sections.items():
+        if spec.folder and about.startswith(f"{spec.folder}/"):
+            return f"{about}: not in\n  why: {tag} reads other files of {spec.folder} for this request"
     if about in recipe.sections:
         asked = ", ".join(f"{kind} {name}" for kind, name in package.report.profile.items() if kind in PROFILES)
         return f"{about}: not in\n  why: it is not part of what {asked or 'this request'} reads"

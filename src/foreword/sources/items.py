@@ -131,7 +131,7 @@ def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
         notes.append(f"{name}: {place}.created: {given!r} is not a date")
     return Item(
         kind=kind,
-        title=_string(entry, "title", place, name).strip() or _heading(text) or place,
+        title=_string(entry, "title", place, name).strip() or _heading(text),
         text=text,
         created=iso(given),
         status=_string(entry, "status", place, name).strip(),

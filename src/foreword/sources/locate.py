@@ -16,7 +16,7 @@ from typing import Protocol
 from foreword.sources import files
 from foreword.text import markdown
 
-NUMBERED = re.compile(r"^(?:goal|step|task|phase)?\s*(\d+)\b\s*", re.IGNORECASE)
+NUMBERED = re.compile(r"^(?:(?:goal|step|task|phase)\s+)?(?:(\d+)\b)?\s*")
 
 
 class NamedIn(Protocol):
@@ -46,10 +46,19 @@ def nearest_above(root: Path, path: str, filename: str) -> Found:
     return Found(note=f"no {filename} in any folder above {path}")
 
 
-def first_pending(root: Path, pattern: str, leave_out: Sequence[str]) -> Found:
-    """The first file that matches and does not count as done."""
+def first_pending(root: Path, pattern: str, named_in: NamedIn | None, leave_out: Sequence[str]) -> Found:
+    """The file a state file names, else the first that matches, of those that do not count as done."""
     pending = pending_in(root, pattern, leave_out)
-    return Found(pending[0]) if pending else Found(note=f"nothing pending matches {pattern}")
+    if not pending:
+        return Found(note=f"nothing pending matches {pattern}")
+    state = files.read(root, named_in.file) if named_in else None
+    wanted = field_of(state.text, named_in.field) if named_in and isinstance(state, files.File) else ""
+    return Found(next((path for path in pending if wanted and _goes_by(_names_of(root, path), wanted)), pending[0]))
+
+
+def _names_of(root: Path, path: str) -> list[str]:
+    read = files.read(root, path)
+    return [PurePosixPath(path).stem, markdown.first_title(read.text) if isinstance(read, files.File) else ""]
 
 
 def pending_in(root: Path, pattern: str, leave_out: Sequence[str]) -> list[str]:
@@ -103,15 +112,20 @@ def field_of(text: str, name: str) -> str:
 
 def _is_called(root: Path, folder: str, wanted: str, filename: str = "") -> bool:
     """Whether a folder goes by that name: its own, its document's title, or its number."""
-    names = [PurePosixPath(folder).name]
-    for document in [filename] if filename else files.find(root, f"{folder}/*.md"):
-        read = files.read(root, f"{folder}/{PurePosixPath(document).name}")
-        names += [markdown.first_title(read.text)] if isinstance(read, files.File) else []
+    documents = [f"{folder}/{filename}"] if filename else files.find(root, f"{folder}/*.md")
+    titles = [name for document in documents for name in _names_of(root, document)[1:]]
+    return _goes_by([PurePosixPath(folder).name, *titles], wanted)
+
+
+def _goes_by(names: Sequence[str], wanted: str) -> bool:
     number, words = _number_and_words(wanted)
-    return any((words and words == w) or (not words and number == n) for n, w in map(_number_and_words, names))
+    return any(
+        (words and words == w) or (not words and number and number == n) for n, w in map(_number_and_words, names)
+    )
 
 
 def _number_and_words(name: str) -> tuple[str, str]:
     bare = re.sub(r"[\W_]+", " ", name).strip().lower()
     found = NUMBERED.match(bare)
-    return (found[1].lstrip("0") or "0", bare[found.end() :].strip()) if found else ("", bare)
+    number = found[1] if found else None
+    return (number.lstrip("0") or "0") if number else "", bare[found.end() :] if found else bare

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import BadSource
-from foreword.message import Message, read_messages, together
+from foreword.message import Message, mend, read_messages, together
 from foreword.model import Entry
 from foreword.text.words import parts
 
-BLANK = re.compile(r"\{(\w+)\}")
+BLANK = re.compile(r"\{(\w+)(!?)\}")
 
 
 def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, Any]:
@@ -79,8 +79,10 @@ def _names(other: Mapping[str, Any], name: str) -> bool:
     stated = other.get("unit") or other.get("units")
     if stated:
         return name in ([stated] if isinstance(stated, str) else stated)
-    wanted, said = _words(name), _words(str(other.get("test") or other.get("name") or ""))
-    return bool(wanted) and any(said[i : i + len(wanted)] == wanted for i in range(len(said)))
+    test = str(other.get("test") or other.get("name") or "")
+    wanted, said = _words(name), _words(test)
+    in_words = bool(wanted) and any(said[i : i + len(wanted)] == wanted for i in range(len(said)))
+    return in_words or name.lower() in re.findall(r"\w+", test.lower())
 
 
 def _words(name: str) -> list[str]:
@@ -88,28 +90,31 @@ def _words(name: str) -> list[str]:
 
 
 def filled(template: str, values: Mapping[str, Any]) -> str:
-    """The template with its blanks filled; a line with a blank that has no value is left out."""
+    """The template with its blanks filled; a line with a blank that has no value is left out.
+
+    `{name!}` takes an empty value or null for a value, too.
+    """
     lines = []
     for line in template.split("\n"):
-        blanks = BLANK.findall(line)
-        if all(_text(values.get(blank)) for blank in blanks):
-            lines.append(BLANK.sub(lambda found: _text(values.get(found[1])), line))
+        blanks = {name: bool(even_empty) for name, even_empty in BLANK.findall(line)}
+        if all(name in values and (even_empty or _text(values[name])) for name, even_empty in blanks.items()):
+            lines.append(BLANK.sub(lambda found: _text(values[found[1]], even_empty=bool(found[2])), line))
     return "\n".join(lines)
 
 
-def _text(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _text(value: object, even_empty: bool = False) -> str:
+    if isinstance(value, str) and (value or not even_empty):
+        return value
+    return "" if value is None and not even_empty else json.dumps(value, ensure_ascii=False)
 
 
-def conversation(value: object, where: str) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """A conversation as entries, the first one pinned, and notes on what is not part of it."""
+def conversation(value: object, where: str) -> tuple[tuple[Entry, ...], str, list[str]]:
+    """A conversation as entries, the first one pinned; the old system prompts in it; notes on what was mended."""
     messages = read_messages(value, where)
-    spoken = [message for message in messages if message.role != "system"]
-    dropped = len(messages) - len(spoken)
-    notes = (f"messages: {dropped} old system prompts are not part of the conversation",) if dropped else ()
-    return tuple(_entry(group, pinned=index == 0) for index, group in enumerate(together(spoken))), notes
+    prompts = "\n\n".join(message.text for message in messages if message.role == "system")
+    spoken, mended = mend([message for message in messages if message.role != "system"])
+    entries = tuple(_entry(group, pinned=index == 0) for index, group in enumerate(together(spoken)))
+    return entries, prompts, [f"messages: {what}" for what in mended]
 
 
 def _entry(group: tuple[Message, ...], pinned: bool) -> Entry:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from itertools import pairwise
 
 from foreword.text.needs import needs
-from foreword.text.pieces import Piece, is_torn
+from foreword.text.pieces import Piece
 
 Measure = Callable[[str], int]
 
@@ -30,7 +30,8 @@ class Choice:
         self.used = 0
         self._measure = measure
         self._units_per_char = units_per_char
-        self._gap = measure(f"\n{GAP}\n") if gaps else 0
+        self._gaps = gaps
+        self._gap = measure(f"\n{GAP}\n")
         self._needs = needs(pieces)
         self._breaks = _Breaks(pieces)
         self._held: Counter[int] = Counter()
@@ -41,6 +42,10 @@ class Choice:
     def kept(self) -> list[int]:
         """Every piece that will be written, in order."""
         return sorted(at for at, holders in self._held.items() if holders)
+
+    def holds(self, at: int) -> bool:
+        """Whether a piece will be written, for itself or because another needs it."""
+        return self._held[at] > 0
 
     def fill(self, order: Iterable[int], room: int) -> None:
         """Take pieces in the order given, each if it still fits."""
@@ -79,7 +84,7 @@ class Choice:
         """What taking a piece would add."""
         new = [index for index in (at, *self._needs[at]) if not self._held[index]]
         lonely = not (self._held[at - 1] or self._held[at + 1])
-        return sum(map(self.size, new)) + (self._gap if lonely else 0)
+        return sum(map(self.size, new)) + (self._gap if lonely and (self._gaps or self._goes_on(at)) else 0)
 
     def size(self, at: int) -> int:
         """The measured size of a piece as it would be written."""
@@ -100,6 +105,7 @@ class Choice:
                 continue
             line = "" if self._is_slight(at, following) else gap(gaps, self._is_evident(at, following))
             gaps += bool(line)
+            line = line or (GAP if self._goes_on(following) else "")
             tail = " ..." if not line and self._ends_early(at) else ""
             written.append(self.text(at).rstrip() + tail + _joined(line, self._breaks.between(at, following)))
         return "".join(written)
@@ -120,9 +126,11 @@ class Choice:
         return False
 
     def _ends_early(self, at: int) -> bool:
-        return at in self._shortened or (
-            at + 1 < len(self.pieces) and self._adjoins(at) and is_torn(self.pieces, at + 1)
-        )
+        return at in self._shortened or (self._adjoins(at) and self._goes_on(at + 1))
+
+    def _goes_on(self, at: int) -> bool:
+        """Whether a piece begins in the middle of a sentence or line."""
+        return at < len(self.pieces) and self.pieces[at].begins == "middle"
 
     def _is_slight(self, at: int, following: int) -> bool:
         """Whether nothing worth a word is missing: only a rule, or only the end, which has its own mark."""

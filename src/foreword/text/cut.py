@@ -146,11 +146,11 @@ class _Work:
 
     def _shorten(self, order: Sequence[int], spare: int) -> None:
         """Take the opening words of the best piece that is too long: the room is worth more than the full stop."""
-        left_out = [at for at in order[:_TRIES] if at not in self.choice.picked]
+        left_out = [at for at in order[:_TRIES] if not self.choice.holds(at)]
         for at in sorted(left_out, key=lambda at: self.pieces[at].kind == "table"):
             left = spare - self.choice.cost(at) + self.choice.size(at) - self.measure(" ...")
             part = self._opening(self.pieces[at].text, left) if left > 2 else ""
-            if len(part.encode(errors="replace")) > 12:
+            if _says_something(part):
                 self.choice.shorten(at, part)
                 return
 
@@ -161,7 +161,7 @@ class _Work:
             low, high = (middle, high) if self.measure(text[:middle]) <= room else (low, middle - 1)
         part = text[:low]
         words = part.rpartition(" ")[0] if low < len(text) and not text[low].isspace() else part
-        return words.rstrip() if len(words) > low // 2 else part
+        return _closed(words.rstrip()) if len(words) > low // 2 else part
 
     def _written(self) -> str:
         kept = self.choice.kept
@@ -181,6 +181,19 @@ class _Work:
 def _largest(room_chars: float) -> int:
     """How long a piece may be: long enough for a sentence, short enough that several fit the room."""
     return int(max(80, min(room_chars / 3, max(400, room_chars / 8), 1200)))
+
+
+def _says_something(part: str) -> bool:
+    """Whether the opening of a sentence is worth its dots: four words, or as much where there are no spaces."""
+    return len(part.encode(errors="replace")) > 12 and not 0 < part.count(" ") < 3
+
+
+def _closed(part: str) -> str:
+    """The part without the code or the bracket it ends in the middle of, where enough is left."""
+    open_tick = part.rfind("`") if part.count("`") % 2 else len(part)
+    open_bracket = part.rfind("(") if part.rfind("(") > part.rfind(")") else len(part)
+    left = part[: min(open_tick, open_bracket)].rstrip(" ([*_")
+    return left if len(left) > len(part) // 2 else part
 
 
 def _passages(pieces: Sequence[Piece]) -> list[str]:

@@ -1,4 +1,5 @@
-"""What a piece can't be read without: the headings above it, the line that leads in, table heads, code fences.
+"""What a piece can't be read without: the headings above it, the line that leads in, the opening of its list item or
+of its torn sentence, table heads, code fences.
 
 It looks at the kinds and places of the pieces only. That needed pieces are brought along, and paid for, is the
 business of `choose`.
@@ -13,15 +14,19 @@ from foreword.text.pieces import LONGEST_LEAD, Piece, is_lead
 
 def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
     """For each piece the others it can't be read without."""
-    leads, heads, fences = _leads(pieces), _table_heads(pieces), _fences(pieces)
+    leads, openings, heads, fences = _leads(pieces), _openings(pieces), _table_heads(pieces), _fences(pieces)
     above: list[int] = []
     found: list[tuple[int, ...]] = []
     for at, piece in enumerate(pieces):
         if piece.kind == "heading":
             while above and pieces[above[-1]].level >= piece.level:
                 above.pop()
-        around = (*above, *leads.get(at, ()), *heads.get(at, ()), *fences.get(at, ()))
-        found.append(tuple(other for other in around if other != at))
+        led = [
+            *leads.get(at, ()),
+            *(led for opening in openings.get(at, ()) for led in (*leads.get(opening, ()), opening)),
+        ]
+        around = (*above, *led, *heads.get(at, ()), *fences.get(at, ()))
+        found.append(tuple(other for other in dict.fromkeys(around) if other != at))
         if piece.kind == "heading":
             above.append(at)
     return found
@@ -32,6 +37,8 @@ def _leads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     path: list[int] = []
     for at, piece in enumerate(pieces):
+        if piece.begins != "block":
+            continue
         if piece.kind == "item":
             while path and pieces[path[-1]].kind == "item" and pieces[path[-1]].level >= piece.level:
                 path.pop()
@@ -41,6 +48,25 @@ def _leads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
             path = [at] if is_lead(piece) else []
         elif piece.kind != "code":
             path = []
+    return found
+
+
+def _openings(pieces: Sequence[Piece]) -> dict[int, list[int]]:
+    """For what comes later in a list item the piece that opens it, and for a torn part the head of its sentence."""
+    found: dict[int, list[int]] = {}
+    items: list[int] = []
+    head = 0
+    for at, piece in enumerate(pieces):
+        if piece.begins == "block":
+            items = [item for item in items if piece.kind != "heading" and pieces[item].level < piece.level]
+        found[at] = items[-1:]
+        if piece.kind == "item" and piece.begins == "block":
+            found[at] = []
+            items.append(at)
+        if piece.begins == "middle":
+            found[at] = [*found[at], head]
+        else:
+            head = at
     return found
 
 

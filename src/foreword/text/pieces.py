@@ -1,70 +1,62 @@
 """Split a text into pieces small enough to choose among, without losing a character.
 
-Blocks first; a block that is too long falls into sentences and lines, and what is still too long into chunks at
-white space. The pieces joined are the text. Which pieces are worth keeping is the business of `weight`, `relevance`
-and `choose`.
+Blocks first; a block that is too long falls into its sentences or lines, and these stay whole, however small the
+pieces are meant to be: only what no reader would call a sentence any more falls into chunks at white space. The
+pieces joined are the text. Where sentences end is in `sentences`; which pieces are worth keeping is the business of
+`weight`, `relevance` and `choose`.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from foreword.text import markdown
+from foreword.text.sentences import LONGEST_UNIT, sentences, standing_lines
+
+__all__ = ["LONGEST_LEAD", "Begins", "Piece", "is_lead", "is_markup", "sentences", "split"]
 
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _LINE = re.compile(r"[^\r\n]*(?:(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*|\Z)")
-_STOP = re.compile(
-    r"""[.!?]+["'\u201d\u2019)\]*_`]*\s+        # a Western stop, closing quotes or markup, white space
-    |[\u3002\uff01\uff1f\uff1b\uff61]+["'\u201d\u2019\u300d\u300f\uff09\u3011]*\s*  # a CJK stop needs no white space
-    |(?:\r\n?|\n)[ \t]*(?=\*\*|\|)    # a line that opens with a bold label or a table cell stands alone
-    """,
-    re.VERBOSE,
-)
-_ABBREVIATED = re.compile(r"(?:^|[\s(\[*_])(?:(?i:e\.g|i\.e|vs|cf|approx|incl|resp|mr|mrs|ms|dr|prof|fig|no)|[A-Z])\.$")
-_NUMBERED = re.compile(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
 _JOINERS = "\u200d\ufe0e\ufe0f"
 _TAGS = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
-_ENDINGS = tuple("\r\n.!?:;)*_`\"'\u201d\u3002\uff01\uff1f\uff1b\uff61\u300d\u300f\uff09\u3011")
 _PROSE = ("paragraph", "item", "quote")
 
 LONGEST_LEAD = 160
 
+Begins = Literal["block", "sentence", "middle"]
 Splitter = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of the text and where it starts; its kind is its block's, or `fence` for the lines around split code."""
+    """A run of the text and where it starts; its kind is its block's, or `fence` for the lines around split code.
+
+    It begins with its block, with a sentence or line inside it, or in the middle of one too long to keep whole.
+    """
 
     text: str
     kind: str
     level: int
     start: int
+    begins: Begins = "block"
 
 
 def split(text: str, largest: int, *, finely: bool = False) -> list[Piece]:
-    """Pieces of at most `largest` characters that join to the text; `finely` makes every sentence a piece."""
+    """Pieces that join to the text, of about `largest` characters or one sentence; `finely` parts all sentences."""
     found = markdown.blocks(text) or [markdown.Block("paragraph", 0, len(text))]
     edges = [0, *(block.start for block in found[1:]), len(text)]
     pieces: list[Piece] = []
     for block, start, end in zip(found, edges, edges[1:], strict=False):
-        for kind, part in _parts(text[start:end], block.kind, max(1, largest), finely):
-            pieces.append(Piece(part, kind, block.level, start))
+        opens = len(pieces)
+        for kind, part, torn in _parts(text[start:end], block.kind, max(1, largest), finely):
+            begins: Begins = "middle" if torn else "block" if len(pieces) == opens else "sentence"
+            pieces.append(Piece(part, kind, block.level, start, begins))
             start += len(part)
     return pieces
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text with the white space after them; `e.g.`, `1.2` and `a.b` do not end one."""
-    found, start = [], 0
-    for stop in _STOP.finditer(text):
-        if stop.end() < len(text) and _ends_sentence(text, start, stop):
-            found.append(text[start : stop.end()])
-            start = stop.end()
-    return [*found, text[start:]] if start < len(text) else found
 
 
 def is_lead(piece: Piece) -> bool:
@@ -77,58 +69,44 @@ def is_markup(piece: Piece) -> bool:
     return piece.kind != "code" and not re.search(r"\w", _TAGS.sub("", piece.text))
 
 
-def is_torn(pieces: Sequence[Piece], at: int) -> bool:
-    """Whether a piece begins in the middle of a line that was too long to keep whole."""
-    return at > 0 and not pieces[at - 1].text.rstrip(" \t").endswith(_ENDINGS)
-
-
-def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
-    if stop[0][0] not in ".!?":
-        return True
-    if text[stop.end()].islower():
-        return False
-    before = text[max(start, stop.start() - 12) : stop.start() + 1]
-    return not _ABBREVIATED.search(before) and not _NUMBERED.match(text[start : stop.start() + 1][:40])
-
-
-def _parts(body: str, kind: str, largest: int, finely: bool) -> Iterator[tuple[str, str]]:
-    """The pieces of one block as (kind, text)."""
+def _parts(body: str, kind: str, largest: int, finely: bool) -> Iterator[tuple[str, str, bool]]:
+    """The pieces of one block as (kind, text, whether it begins in the middle of something)."""
     if finely and kind == "paragraph":
         for sentence in sentences(body):
-            yield from ((kind, part) for part in _within(sentence, largest, (_lines,)))
+            yield from ((kind, *part) for part in _within(sentence, largest, (standing_lines,)))
     elif len(body) <= largest:
         if body:
-            yield kind, body
+            yield kind, body, False
     elif kind == "code" and _FENCE.match(body):
         yield from _fenced(body, largest)
     else:
-        ways = (sentences, _lines) if kind in _PROSE else (_lines, sentences)
-        for index, part in enumerate(_within(body, largest, ways)):
-            yield ("paragraph" if index and kind == "heading" else kind), part
+        ways = (sentences, standing_lines) if kind in _PROSE else (_lines,)
+        for index, (part, torn) in enumerate(_within(body, largest, ways)):
+            yield ("paragraph" if index and kind == "heading" else kind), part, torn
 
 
-def _fenced(body: str, largest: int) -> Iterator[tuple[str, str]]:
+def _fenced(body: str, largest: int) -> Iterator[tuple[str, str, bool]]:
     """A code block too long to stay whole: its fences as pieces of their own, so that a part can wear them."""
     rows = _lines(body)
     closed = len(rows) > 1 and _FENCE.match(rows[-1])
     inner = "".join(rows[1:-1] if closed else rows[1:])
     ends = (rows[0], rows[-1] if closed else "")
-    if max(map(len, ends)) > largest:
-        yield from (("code", part) for part in _within(body, largest, (_lines,)))
+    if max(map(len, ends)) > LONGEST_UNIT:
+        yield from (("code", *part) for part in _within(body, largest, (_lines,)))
         return
-    yield "fence", ends[0]
-    yield from (("code", part) for part in _within(inner, largest, (_lines,)))
+    yield "fence", ends[0], False
+    yield from (("code", *part) for part in _within(inner, largest, (_lines,)))
     if closed:
-        yield "fence", ends[1]
+        yield "fence", ends[1], False
 
 
-def _within(text: str, largest: int, ways: tuple[Splitter, ...]) -> Iterator[str]:
-    """Parts of at most `largest`, by the first way that makes them small enough; small neighbours stay together."""
-    if len(text) <= largest:
+def _within(text: str, largest: int, ways: tuple[Splitter, ...]) -> Iterator[tuple[str, bool]]:
+    """Parts of at most `largest`, or whole units, with whether each begins in the middle of one; small ones packed."""
+    if len(text) <= largest or (not ways and len(text) <= LONGEST_UNIT):
         if text:
-            yield text
+            yield text, False
     elif not ways:
-        yield from _chunks(text, largest)
+        yield from ((part, at > 0) for at, part in enumerate(_chunks(text, largest)))
     else:
         for part in _packed(ways[0](text), max(1, largest // 3)):
             yield from _within(part, largest, ways[1:])

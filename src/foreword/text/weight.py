@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import log, log1p
 
-from foreword.text.pieces import Piece, is_lead, is_markup, is_torn
+from foreword.text.pieces import Piece, is_lead, is_markup
 from foreword.text.words import STOP_WORDS, has_name, words
 
 _DECIDES = re.compile(
@@ -80,7 +80,7 @@ def _damping(pieces: Sequence[Piece], at: int, repeated: bool) -> float:
     split_matter = piece.kind == "front_matter" and not piece.text.startswith("---")
     if _FILLER.match(piece.text) or is_lead(piece) or split_matter:
         factor *= 0.3
-    return factor * (0.4 if is_torn(pieces, at) else 1.0)
+    return factor * (0.4 if piece.begins == "middle" else 1.0)
 
 
 def _repeats(bags: list[list[str]], salience: dict[str, float]) -> set[int]:

@@ -9,7 +9,6 @@ import click
 
 from foreword.engine.package import Package
 from foreword.faces.cli.options import request_options
-from foreword.message import Message
 from foreword.runtime import assembly
 from foreword.runtime.why import explain
 
@@ -46,28 +45,16 @@ def written(package: Package, form: str) -> str:
     if form == "xml":
         return package.text
     shapes: dict[str, Any] = {
-        "messages": lambda: [neutral(message) for message in package.messages],
+        "messages": package.to_openai,
         "anthropic": package.to_anthropic,
         "openai": package.to_openai,
         "json": lambda: {
             "text": package.text,
-            "messages": [neutral(message) for message in package.messages],
+            "messages": package.to_openai(),
             "report": package.report.to_dict(),
         },
     }
     return json.dumps(shapes[form](), ensure_ascii=False, indent=2) + "\n"
-
-
-def neutral(message: Message) -> dict[str, Any]:
-    """A message as plain data: its role, its words, and its parts where there is more than words."""
-    from foreword.message import to_openai
-
-    shaped = to_openai([message])
-    return {
-        "role": message.role,
-        "content": message.text,
-        **({"tool_calls": shaped[-1]["tool_calls"]} if message.calls else {}),
-    }
 
 
 @click.command()

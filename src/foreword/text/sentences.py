@@ -1,0 +1,88 @@
+"""Where sentences end, and which lines stand alone.
+
+Rules of thumb for text that people and programs write, in one pass and without a dictionary: a dot in an abbreviation,
+a number, a file name, code or brackets ends nothing; a line break ends something only where the author did not just
+run out of width. When in doubt the sentence goes on: too long reads better than torn.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import pairwise
+
+_STOP = re.compile(
+    r"""[.!?]+["'\u201d\u2019)\]*_`]*\s+        # a Western stop, closing quotes or markup, white space
+    |[\u3002\uff01\uff1f\uff1b\uff61]+["'\u201d\u2019\u300d\u300f\uff09\u3011]*\s*  # a CJK stop needs no white space
+    |(?:\r\n?|\n)[ \t]*(?=\*\*|\|)    # a line that opens with a bold label or a table cell stands alone
+    """,
+    re.VERBOSE,
+)
+_CLOSED = re.compile(r"(`+)[^`]{1,200}\1|\([^()]{0,300}(?:\([^()]{0,80}\)[^()]{0,80}){0,3}\)|\[[^\[\]]{0,200}\]")
+_ABBREVIATED = re.compile(
+    r"""(?:^|[\s(\[*_"'/\u2013-])(?:
+        (?i:e\.g|i\.e|vs|cf|approx|incl|excl|resp|al|mr|mrs|ms|dr|prof|st|viz|z\.\s?b|d\.\s?h|bzw|vgl|bspw|ggf)
+        |(?:[A-Z]\.)*[A-Z]      # initials, U.S.
+    )\.$""",
+    re.VERBOSE,
+)
+_BEFORE_NUMBER = re.compile(r"(?:^|[\s(\[])(?i:no|nr|fig|figs|p|pp|vol|ch|sec|eq|art|tab|ver|ca)\.$")
+_NUMBERED = re.compile(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
+_BREAK = re.compile(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
+LONGEST_UNIT = 1200
+
+_SHORT = 400
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text with the white space after them; `e.g.`, `1.2`, `a.b` and `(see p. 2)` do not end one."""
+    found, start = [], 0
+    closed = [match.span() for match in _CLOSED.finditer(text)]
+    for stop in _STOP.finditer(text):
+        if stop.end() < len(text) and _ends_sentence(text, start, stop) and not _is_inside(closed, stop):
+            found.append(text[start : stop.end()])
+            start = stop.end()
+    return [*found, text[start:]] if start < len(text) else found
+
+
+def standing_lines(text: str) -> list[str]:
+    """The lines of a long run without a full stop, those together that were only wrapped at the right margin."""
+    edges = [0, *(match.end() for match in _BREAK.finditer(text))]
+    if len(text) <= _SHORT or len(edges) == 1:
+        return [text]
+    rows = [text[start:end] for start, end in pairwise([*edges, len(text)]) if start < end]
+    width = max(len(row.rstrip()) for row in rows)
+    runs = [[rows[0]]]
+    for row, following in pairwise(rows):
+        if _is_wrapped(row, following, width):
+            runs[-1].append(following)
+        else:
+            runs.append([following])
+    return [part for run in runs for part in (["".join(run)] if sum(map(len, run)) <= LONGEST_UNIT else run)]
+
+
+def _is_wrapped(row: str, following: str, width: int) -> bool:
+    """Whether a line goes on in the next: that begins in lower case, or its first word did not fit the width."""
+    opening = following.lstrip(" \t>")
+    first_word = opening.split(maxsplit=1)[0] if opening[:1].isalpha() else ""
+    return opening[:1].islower() or (bool(first_word) and len(row.rstrip()) + 1 + len(first_word) > width)
+
+
+def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
+    if stop[0][0] not in ".!?":
+        return True
+    if text[stop.end()].islower():
+        return False
+    before = text[max(start, stop.start() - 12) : stop.start() + 1]
+    if _ABBREVIATED.search(before) or (text[stop.end()].isdigit() and _BEFORE_NUMBER.search(before)):
+        return False
+    return not _NUMBERED.match(text[start : stop.start() + 1][:40])
+
+
+def _is_inside(closed: list[tuple[int, int]], stop: re.Match[str]) -> bool:
+    """Whether a stop is inside code or brackets; the one that ends what is in them ends the sentence too."""
+    at = bisect_right(closed, (stop.start(), 0)) - 1
+    if at < 0 or closed[at][1] <= stop.start():
+        return False
+    in_code = stop.string[closed[at][0]] == "`"
+    return in_code or closed[at][1] > stop.start() + len(stop[0].rstrip())
