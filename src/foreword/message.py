@@ -16,7 +16,6 @@ from foreword.errors import BadSource
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES = ("system", "user", "assistant", "tool")
 NO_RESULT = "(no result was recorded)"
-OPENING = "(the conversation begins with the assistant)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +115,7 @@ def read_message(value: object, where: str = "message", path: str = "message") -
         return value
     if not isinstance(value, Mapping):
         raise BadSource(where, f"{path}: must be a mapping with role and content")
-    role = "system" if value.get("role") == "developer" else value.get("role")
+    role: Any = "system" if value.get("role") == "developer" else value.get("role")
     if role not in ROLES:
         raise BadSource(where, f"{path}.role: {role!r} is not one of {', '.join(ROLES)}")
     parts = [*_read_content(value, role, where, path), *_read_openai_calls(value, where, path)]
@@ -188,15 +187,13 @@ def _json(value: object) -> str:
 
 
 def to_anthropic(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """Anthropic's shape: tool results travel in user messages, neighbours of one role are joined, a user begins."""
+    """Anthropic's shape: tool results travel in user messages, neighbours of one role are joined."""
     out: list[dict[str, Any]] = []
     for message in mend(messages)[0]:
         role = "assistant" if message.role == "assistant" else "user"
         blocks = [_anthropic_part(part) for part in message.parts if part != Text("")]
         if not blocks:
             continue
-        if not out and role == "assistant":
-            out.append({"role": "user", "content": [{"type": "text", "text": OPENING}]})
         if out and out[-1]["role"] == role:
             out[-1]["content"].extend(blocks)
         else:
@@ -274,7 +271,8 @@ def together(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
 def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
     """The messages as providers accept them, and what had to be done: every call has its result right behind it.
 
-    A result that nobody asked for becomes plain text; a call that was never answered gets a result that says so.
+    A result that nobody asked for becomes plain text; a call that was never answered gets a result that says so,
+    unless it is the last word: then its result is still to come.
     """
     messages = list(messages)
     results = {part.id: part for message in messages for part in message.parts if isinstance(part, ToolResult)}
@@ -284,7 +282,7 @@ def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
         parts = tuple(kept for part in message.parts for kept in _unasked(part, asked, done))
         if parts or not message.parts:
             mended.append(replace(message, parts=parts))
-        for call in message.calls:
+        for call in message.calls if message is not messages[-1] else ():
             if call not in results:
                 done.append(f"call {call!r} was never answered")
             mended.append(Message("tool", (results.get(call, ToolResult(call, NO_RESULT)),)))

@@ -18,6 +18,7 @@ from foreword.message import Message, Text, to_anthropic, to_openai
 from foreword.model import Choice, handle_of
 
 CACHE_MARK = {"type": "ephemeral"}
+OPENING = "(the conversation begins with the assistant)"  # the API wants a user to begin
 LEAST_CACHED_TOKENS = 1024  # providers do not cache shorter prefixes
 
 
@@ -52,7 +53,10 @@ class Package:
         blocks = self._cached_blocks(talk)
         if talk is None:
             return {"system": [], "messages": [{"role": "user", "content": blocks}]}
-        return {"system": blocks, "messages": to_anthropic(_turns(talk))}
+        turns = to_anthropic(_turns(talk))
+        if turns and turns[0]["role"] != "user":
+            turns.insert(0, {"role": "user", "content": [{"type": "text", "text": OPENING}]})
+        return {"system": blocks, "messages": turns}
 
     def to_openai(self) -> list[dict[str, Any]]:
         """Messages for OpenAI's chat API."""

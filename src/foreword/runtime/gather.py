@@ -208,8 +208,9 @@ class _Gathering:
             if file not in usable:
                 self._absent(tag, file.path, file.reason if isinstance(file, files.Skip) else UNFILLED)
         scores = relevance.rank([file.text for file in usable], self.out.query)
-        wanted = [self.wanted[PurePosixPath(file.path).name] for file in usable]
-        nearest = sorted(range(len(usable)), key=lambda place: (-wanted[place], -scores[place], place))
+        best = max(scores, default=0.0) or 1.0
+        near = [scores[i] / best + 0.3 * self.wanted[PurePosixPath(f.path).name] for i, f in enumerate(usable)]
+        nearest = sorted(range(len(usable)), key=lambda place: (-near[place], place))
         if spec.pick is not None:
             nearest = [place for place in nearest if scores[place] > 0][: spec.pick]
         if not nearest and not any(absent.tag == tag for absent in self.out.absent):

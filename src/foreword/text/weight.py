@@ -1,8 +1,8 @@
 """How much each piece of a text carries, when there is no query to ask.
 
-A piece carries much when its words are the document's own (often used, but not everywhere), when it names or counts
-something, or when it decides something; little when it announces, repeats or decorates. Relevance to a query is in
-`relevance`; choosing by these weights is in `choose`.
+A piece carries much when its words are the document's own (often used, but not everywhere), when it decides or counts
+something, or when it names what few others name; little when it announces, repeats or decorates. Relevance to a query
+is in `relevance`; choosing by these weights is in `choose`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d.,%]*(?![.)]\s)")
 _FOLDERS = re.compile(r"(?<!\S)[^\s/]{0,80}/(?:[^\s/]{0,80}/)*")
 _KINDS = {"fence": 0.0, "rule": 0.0, "heading": 0.5, "html": 0.2, "front_matter": 0.6, "code": 0.5, "table": 0.9}
 _SAME = 0.8
+_NAMING, _NAMED_BEFORE = 1.0, 0.2
+_LONG_NUMBER = re.compile(r"\d{4}")
 
 
 def carry(pieces: Sequence[Piece]) -> list[float]:
@@ -41,9 +43,9 @@ def carry(pieces: Sequence[Piece]) -> list[float]:
     salience = _salience(bags)
     dense = [sum(salience[word] for word in set(bag)) / (len(bag) + 6) for bag in bags]
     top = max(dense, default=0.0) or 1.0
-    repeats = _repeats(bags, salience)
+    repeats, naming = _repeats(bags, salience), _naming(pieces)
     return [
-        (density / top + _bonus(pieces, at)) * _damping(pieces, at, at in repeats)
+        (density / top + _NAMING * naming[at] + _bonus(pieces, at)) * _damping(pieces, at, at in repeats)
         if bags[at] and not is_markup(pieces[at])
         else 0.0
         for at, density in enumerate(dense)
@@ -60,6 +62,37 @@ def _salience(bags: list[list[str]]) -> dict[str, float]:
     often = Counter(word for bag in bags for word in bag)
     spread = Counter(word for bag in bags for word in set(bag))
     return {word: log1p(min(count, 12)) * max(0.2, log(len(bags) / spread[word])) for word, count in often.items()}
+
+
+def _naming(pieces: Sequence[Piece]) -> list[float]:
+    """How densely each piece names things that no denser one has named already, up to 1."""
+    found = _named(pieces)
+    often = Counter(name for naming in found for name in naming)
+    room = [len(piece.text) + 60 for piece in pieces]
+    named: set[str] = set()
+    scores = [0.0] * len(pieces)
+    for at in sorted(range(len(pieces)), key=lambda at: -len(found[at]) / room[at]):
+        worth = (log1p(min(often[name], 12)) * (_NAMED_BEFORE if name in named else 1.0) for name in found[at])
+        scores[at] = sum(worth) / room[at]
+        named.update(found[at])
+    # A few pieces are nothing but names (a list of paths); measured by them, no other would seem to name anything.
+    top = sorted(scores)[int(0.98 * (len(scores) - 1))] or 1.0 if scores else 1.0
+    return [min(1.0, score / top) for score in scores]
+
+
+def _named(pieces: Sequence[Piece]) -> list[list[str]]:
+    """The words of each piece that name one thing: paths, identifiers, codes, long numbers."""
+    judged: dict[str, str] = {}
+    found = []
+    for piece in pieces:
+        tokens = dict.fromkeys(piece.text.split())
+        for token in tokens:
+            if token not in judged:
+                is_name = not token.islower() or not token.isalpha()
+                is_name = is_name and (has_name(token) or _LONG_NUMBER.search(token) is not None)
+                judged[token] = token.strip("`'\"()[]{}<>.,:;!?*_") if is_name else ""
+        found.append([name for name in dict.fromkeys(map(judged.__getitem__, tokens)) if name])
+    return found
 
 
 def _bonus(pieces: Sequence[Piece], at: int) -> float:

@@ -1,0 +1,104 @@
+"""The command line: what goes where, and that it starts light."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from foreword import __version__
+from foreword.faces.cli import demo
+from foreword.faces.cli.main import COMMANDS
+from tests.command import foreword
+
+HEAVY = ("pydantic", "yaml", "click", "apsw", "splintr", "markdown_it", "rich", "httpx", "starlette")
+
+
+def modules_after(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    assert not set(HEAVY) & modules_after("import foreword")
+
+
+def test_the_version_is_told_without_importing_anything_heavy() -> None:
+    code = "import io, contextlib\nsys.argv = ['foreword', '--version']\nfrom foreword.__main__ import main\nmain()"
+    assert not set(HEAVY) & modules_after(code)
+    assert foreword("--version").out == f"foreword {__version__}\n"
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "recipe show", "recipe schema", "report list", "report show"])
+def test_every_command_has_help(command: str) -> None:
+    ran = foreword(*command.split(), "--help")
+    assert ran.code == 0
+    assert "Usage: foreword" in ran.out
+
+
+@pytest.mark.parametrize("command", ["assemble", "why", "recall", "count", "lint"])
+def test_the_help_of_the_main_commands_shows_examples(command: str) -> None:
+    assert "Example" in foreword(command, "--help").out
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return demo.lay_out(tmp_path_factory.mktemp("demo") / "sample")
+
+
+def test_the_context_is_on_stdout_and_the_report_on_stderr(sample: Path) -> None:
+    ran = foreword("assemble", "director", "--agent", "builder", "--budget", "3000", cwd=sample)
+    assert ran.out.startswith("<vision>\n")
+    assert "left out (foreword recall HANDLE brings it back)" in ran.err
+    assert "█" in ran.err
+    assert foreword("assemble", "director", "--agent", "builder", "-q", cwd=sample).err == ""
+
+
+@pytest.mark.parametrize("form", ["messages", "anthropic", "openai", "json"])
+def test_the_other_formats_are_json_with_the_same_words(sample: Path, form: str) -> None:
+    source = ("--phase", "implementation", "--source", "phases.json")
+    text = foreword("assemble", "phases", *source, cwd=sample).out
+    loaded = json.loads(foreword("assemble", "phases", *source, "--format", form, cwd=sample).out)
+    if form == "json":
+        assert loaded["text"] == text
+        loaded = loaded["messages"]
+    flat = json.dumps(loaded, ensure_ascii=False)
+    assert "waiting list" in text
+    assert "waiting list" in flat
+
+
+def test_anthropics_format_has_cache_breakpoints_and_joins_to_the_text(sample: Path) -> None:
+    ran = foreword("assemble", "director", "--agent", "builder", "--format", "anthropic", cwd=sample)
+    (message,) = json.loads(ran.out)["messages"]
+    text = foreword("assemble", "director", "--agent", "builder", cwd=sample).out
+    assert "".join(block["text"] for block in message["content"]) == text
+    assert 1 <= sum("cache_control" in block for block in message["content"]) <= 4
+
+
+def test_count_gives_a_line_for_each_file_and_one_for_all(sample: Path) -> None:
+    ran = foreword("count", ".director/VISION.md", ".director/STATE.md", "--counter", "o200k", cwd=sample)
+    tokens = [int(line.split()[0].replace(",", "")) for line in ran.out.splitlines()]
+    assert tokens[2] == tokens[0] + tokens[1]
+    piped = foreword("count", "--format", "json", cwd=sample, stdin=b"word " * 40)
+    assert json.loads(piped.out)["total_tokens"] == 50
+
+
+def test_why_says_form_and_reason_of_a_tag_a_path_and_a_missing_one(sample: Path) -> None:
+    def why(about: str) -> str:
+        return foreword("why", "director", "--agent", "builder", "--budget", "3000", "--about", about, cwd=sample).out
+
+    assert "in, whole" in why("vision")
+    assert "essential" in why("vision")
+    assert "in, as its newest entries" in why("recent_changes")
+    assert "in" in why(".director/codebase/CONVENTIONS.md")
+    assert "not part of what agent builder reads" in why("gameplan")
+
+
+def test_a_reader_that_leaves_early_gets_no_traceback(sample: Path) -> None:
+    command = f"{sys.executable} -m foreword recipe schema | head -1"
+    done = subprocess.run(["bash", "-c", command], cwd=sample, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,152 @@
+"""The store: what is saved is there, whole, in any process, whoever else is writing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import apsw
+import pytest
+
+import foreword
+from foreword.errors import StoreError, UnknownHandle
+from foreword.model import handle_of
+from foreword.store.places import store_path
+from foreword.store.sqlite import Store, recall
+from tests.command import foreword as command
+
+REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
+
+
+def project(root: Path, text: str = "# Notes\n\n" + "One line about the harbour and its tides. \n\n" * 400) -> Path:
+    recipes = root / "foreword" / "recipes"
+    recipes.mkdir(parents=True)
+    (recipes / "mine.yaml").write_text("name: mine\nsections:\n  notes: {file: NOTES.md}\n")
+    (root / "NOTES.md").write_text(text)
+    return root
+
+
+def test_what_was_cut_is_recalled_byte_for_byte_in_another_process_from_another_folder(tmp_path: Path) -> None:
+    root, home = project(tmp_path / "project"), str(tmp_path / "home")
+    raw = b"\xef\xbb\xbf# Notes\r\n\r\n" + b"caf\xc3\xa9 at the harbour, every tide\r\n" * 500
+    (root / "NOTES.md").write_bytes(raw)
+    assembled = command("assemble", "mine", "--root", root, "--budget", "300", HOME=home)
+    handle = next(word for word in assembled.err.split() if word.startswith("fw_"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "foreword", "recall", handle],
+        cwd=elsewhere,
+        capture_output=True,
+        check=True,
+        env={**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/.cache"},
+    )
+    assert done.stdout == raw
+
+
+def test_a_handle_may_be_shortened_while_it_is_unique(tmp_path: Path) -> None:
+    project(tmp_path)
+    package = foreword.assemble("mine", root=tmp_path, budget=300)
+    (omission,) = package.report.omissions
+    assert foreword.recall(omission.handle[:9], root=tmp_path) == (tmp_path / "NOTES.md").read_text()
+
+
+def test_a_handle_that_means_two_things_is_an_error(tmp_path: Path) -> None:
+    store = Store(store_path(tmp_path)[0])
+    store.save({"fw_aaaaaa1": b"1", "fw_aaaaaa2": b"2"}, REPORT, "now")
+    store.close()
+    with pytest.raises(UnknownHandle, match="2 originals begin with"):
+        recall("fw_aaaaaa", tmp_path)
+
+
+def test_the_folder_is_invisible_to_git(tmp_path: Path) -> None:
+    project(tmp_path)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    foreword.assemble("mine", root=tmp_path, budget=300)
+    status = subprocess.run(["git", "status", "--porcelain"], cwd=tmp_path, capture_output=True, check=True, text=True)
+    assert ".foreword" not in status.stdout
+
+
+def test_a_read_only_root_is_left_alone_and_the_report_says_where_things_are(tmp_path: Path, own_cache: Path) -> None:
+    root = project(tmp_path / "project")
+    root.chmod(0o555)
+    try:
+        package = foreword.assemble("mine", root=root, budget=300)
+    finally:
+        root.chmod(0o755)
+    assert not (root / ".foreword").exists()
+    assert any(str(own_cache) in warning for warning in package.report.warnings)
+    assert foreword.recall(package.report.omissions[0].handle, root=root)
+
+
+def test_reports_are_kept_with_their_time_and_their_parts(tmp_path: Path) -> None:
+    project(tmp_path)
+    for budget in (300, 400):
+        foreword.assemble("mine", root=tmp_path, budget=budget)
+    listed = command("report", "list", "--root", tmp_path)
+    assert len(listed.out.splitlines()) == 2
+    assert "400" in listed.out.splitlines()[0]
+    shown = command("report", "show", "1", "--root", tmp_path)
+    assert '"budget_tokens": 300' in shown.out
+    missing = command("report", "show", "9", "--root", tmp_path)
+    assert (missing.code, "there is no report 9" in missing.err) == (2, True)
+
+
+def test_ten_processes_that_open_and_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    project(tmp_path)
+    script = (
+        "import sys, foreword\n"
+        "for budget in range(300, 305): foreword.assemble('mine', root=sys.argv[1], budget=budget + int(sys.argv[2]))\n"
+    )
+
+    def run(number: int) -> subprocess.CompletedProcess[bytes]:
+        arguments = [sys.executable, "-c", script, str(tmp_path), str(number)]
+        return subprocess.run(arguments, capture_output=True, check=False)
+
+    with ThreadPoolExecutor(10) as pool:
+        runs = pool.map(run, range(10))
+    assert [run.stderr.decode() for run in runs if run.returncode] == []
+    store = Store(store_path(tmp_path)[0])
+    assert len(store.reports(100)) == 50
+
+
+def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_written(tmp_path: Path) -> None:
+    path = store_path(tmp_path)[0]
+    script = (
+        "import sys\nfrom pathlib import Path\n"
+        "from foreword.store.sqlite import Store\nfrom foreword.model import handle_of\n"
+        "store = Store(Path(sys.argv[1]))\nprint('open', flush=True)\n"
+        "for n in range(10**6):\n"
+        "    body = str(n).encode() * 2000\n"
+        "    store.save({handle_of(body): body}, {'recipe': str(n), 'total_tokens': 1, 'budget_tokens': 1}, 'now')\n"
+        "    print(n, flush=True)\n"
+    )
+    for before in (1, 7, 40):
+        with subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True) as writer:
+            assert writer.stdout is not None
+            lines = [writer.stdout.readline() for _ in range(before)]
+            os.kill(writer.pid, signal.SIGKILL)
+            lines += writer.stdout.readlines()
+        acknowledged = {line.strip() for line in lines if line.strip().isdigit()}
+        store = Store(path)
+        kept = {stored.report["recipe"] for stored in store.reports(10**6)}
+        assert acknowledged <= kept
+        for number in kept:
+            assert store.originals(handle_of(number.encode() * 2000))
+        store.close()
+
+
+def test_a_store_of_a_newer_foreword_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = store_path(tmp_path)[0]
+    Store(path).close()
+    newer = apsw.Connection(str(path))
+    newer.pragma("user_version", 999)
+    newer.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="newer Foreword"):
+        Store(path)
+    assert path.read_bytes() == before
