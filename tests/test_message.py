@@ -240,3 +240,11 @@ def test_grouping_joins_nothing_that_no_pair_holds_together(talk: list[Message])
             before = {call for message in group[:cut] for call in message.calls}
             after = {call for message in group[cut:] for call in message.results}
             assert before & after, "could have been two groups"
+
+
+def test_an_id_that_is_used_again_in_a_later_turn_keeps_each_result_with_its_call() -> None:
+    def call(text: str) -> list[Message]:
+        return [Message("assistant", (ToolCall("call_1", "t", "{}"),)), Message("tool", (ToolResult("call_1", text),))]
+
+    shaped = to_openai([*call("first"), Message("user", (Text("again"),)), *call("second")])
+    assert [message["content"] for message in shaped if message["role"] == "tool"] == ["first", "second"]

@@ -272,28 +272,42 @@ def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
     """The messages as providers accept them, and what had to be done: every call has its result right behind it.
 
     A result that nobody asked for becomes plain text; a call that was never answered gets a result that says so,
-    unless it is the last word: then its result is still to come.
+    unless it is the last word: then its result is still to come. An id may be used again in a later turn.
     """
     messages = list(messages)
-    results = {part.id: part for message in messages for part in message.parts if isinstance(part, ToolResult)}
-    asked = {call for message in messages for call in message.calls}
+    answers = _answers(messages)
+    used = {id(result) for result in answers.values()}
     mended, done = list[Message](), list[str]()
-    for message in messages:
-        parts = tuple(kept for part in message.parts for kept in _unasked(part, asked, done))
+    for at, message in enumerate(messages):
+        parts = tuple(kept for part in message.parts for kept in _unasked(part, used, done))
         if parts or not message.parts:
             mended.append(replace(message, parts=parts))
-        for call in message.calls if message is not messages[-1] else ():
-            if call not in results:
+        for call in message.calls:
+            if (at, call) in answers:
+                mended.append(Message("tool", (answers[at, call],)))
+            elif at < len(messages) - 1:
                 done.append(f"call {call!r} was never answered")
-            mended.append(Message("tool", (results.get(call, ToolResult(call, NO_RESULT)),)))
+                mended.append(Message("tool", (ToolResult(call, NO_RESULT),)))
     return mended, done
 
 
-def _unasked(part: Part, asked: set[str], done: list[str]) -> tuple[Part, ...]:
+def _answers(messages: Sequence[Message]) -> dict[tuple[int, str], ToolResult]:
+    """For each call, by its message's place and its id, the first result behind it that no earlier call took."""
+    open_calls, answers = dict[str, list[int]](), dict[tuple[int, str], ToolResult]()
+    for at, message in enumerate(messages):
+        for part in message.parts:
+            if isinstance(part, ToolCall):
+                open_calls.setdefault(part.id, []).append(at)
+            elif isinstance(part, ToolResult) and open_calls.get(part.id):
+                answers[open_calls[part.id].pop(0), part.id] = part
+    return answers
+
+
+def _unasked(part: Part, used: set[int], done: list[str]) -> tuple[Part, ...]:
     """What is left of a part once results stand behind their calls."""
     if not isinstance(part, ToolResult):
         return (part,)
-    if part.id in asked:
+    if id(part) in used:
         return ()
     done.append(f"result {part.id!r} answers no call that is there; it is shown as text")
     return (Text(part.text),)

@@ -53,8 +53,8 @@ rules = st.builds(
     st.integers(1, 3), st.booleans(), ladders, caps,
 )  # fmt: skip
 plain = st.builds(
-    lambda tag, text, rule, rank, title: Section(tag, text, rule, rank, title, source=f"{title}.md"),
-    st.sampled_from(TAGS), texts, rules, st.integers(0, 3).map(float), st.sampled_from(["a", "b", "</task>"]),
+    lambda tag, text, rule, rank, title: Section(tag, text, rule, rank, title, f"{title}.md", before=f"## {title}"),
+    st.sampled_from(TAGS), texts, rules, st.integers(0, 3).map(float), st.sampled_from(["a", "b", "</task> <docs>"]),
 )  # fmt: skip
 lists = st.builds(
     lambda tag, lines, newest_first: Section(

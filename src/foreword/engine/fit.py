@@ -66,7 +66,7 @@ def _whole(sections: Sequence[Section], outline: Outline, room: int, scale: Scal
     decided, left = dict[int, Choice](), room + scale.counter.room(SLACK_TOKENS) * (1 + len(outline.tags))
     for index in sorted((*outline.essential, *outline.order)):
         body = forms.full(sections[index], scale)
-        decided[index] = Choice(sections[index], body, scale.units(sections[index], body.text))
+        decided[index] = Choice(sections[index], body, forms.units(sections[index], body, scale))
         left -= decided[index].units
         if left < 0:
             return None
@@ -121,7 +121,7 @@ class _Fitting:
         """Place the essential sections; keep room for the floors of those that may be cut but never lost."""
         for index in self.outline.essential:
             body = forms.full(self.sections[index], self.scale)
-            self.place(index, body, self.scale.units(self.sections[index], body.text), "essential")
+            self.place(index, body, forms.units(self.sections[index], body, self.scale), "essential")
         floors = {index: self._floor(self.sections[index]) for index in self.outline.lasting}
         pinned = {i: units for i, units in floors.items() if any(entry.pinned for entry in self.sections[i].entries)}
         self.left -= sum(pinned.values())
@@ -139,10 +139,10 @@ class _Fitting:
         scale = self.scale
         least = scale.counter.room(FLOOR_TOKENS)
         if section.rule.forms[-1] == "reference":
-            least = scale.units(section, forms.reference(section, scale))
+            least = scale.units(section.tag, scale.framed(section, forms.reference(section, scale)))
         elif section.entries and (pinned := forms.fewer(section, 0, scale)):
-            least = scale.units(section, pinned.text)
-        return min(scale.units(section, forms.full(section, scale).text), least) + self._entry_fee(section)
+            least = forms.units(section, pinned, scale)
+        return min(forms.units(section, forms.full(section, scale), scale), least) + self._entry_fee(section)
 
     def _too_large(self, budget_tokens: int, pinned: dict[int, int]) -> EssentialsTooLarge:
         counter = self.scale.counter
@@ -226,9 +226,9 @@ class _Fitting:
             return 0
         self.asked.add(tag)
         mine = [section for section in self.sections if section.tag == tag]
-        wanted = sum(self.scale.units(section, forms.full(section, self.scale).text) for section in mine)
+        wanted = sum(forms.units(section, forms.full(section, self.scale), self.scale) for section in mine)
         body = forms.full(self.sections[index], self.scale)
-        units = self.scale.units(self.sections[index], body.text)
+        units = forms.units(self.sections[index], body, self.scale)
         if wanted <= room or units > room or units >= wanted:
             return 0
         self.place(index, body, units, f"stands in for {tag}")

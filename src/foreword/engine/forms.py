@@ -20,9 +20,13 @@ CUTS: dict[Form, Cut] = {"summary": cut.summary, "relevant": cut.relevant, "exce
 
 def full(section: Section, scale: Scale) -> Body:
     """The section whole."""
-    if section.entries:
-        return Body(_joined(section, section.entries, scale), "full", section.entries)
-    return Body(scale.safe(section.text, section.origin), "full")
+    text = _joined(section, section.entries, scale) if section.entries else scale.safe(section.text, section.origin)
+    return Body(scale.framed(section, text), "full", section.entries)
+
+
+def units(section: Section, body: Body, scale: Scale) -> int:
+    """The size of a section in one form."""
+    return scale.units(section.tag, body.text)
 
 
 def best(section: Section, room: int, scale: Scale, whole: bool = True) -> tuple[Body, int] | None:
@@ -33,9 +37,9 @@ def best(section: Section, room: int, scale: Scale, whole: bool = True) -> tuple
         body = shrink(section, form, room, scale)
         if body is None:
             continue
-        units = scale.units(section, body.text)
-        if units <= room:
-            return body, units
+        size = units(section, body, scale)
+        if size <= room:
+            return body, size
     return None
 
 
@@ -51,8 +55,8 @@ def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None
     if form == "full":
         return full(section, scale)
     if form == "reference":
-        return Body(reference(section, scale), "reference")
-    inner = room - scale.units(section, "")
+        return Body(scale.framed(section, reference(section, scale)), "reference")
+    inner = room - scale.units(section.tag, scale.framed(section, ""))
     if inner <= 0:
         return None
     if section.entries:
@@ -66,7 +70,7 @@ def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
     shorter = shorten(text, room, scale.counter.measure, mark_for(section, scale), scale.task)
     if shorter is None:
         return None
-    return Body(scale.safe(shorter, section.origin), form if shorter != text else "full")
+    return Body(scale.framed(section, scale.safe(shorter, section.origin)), form if shorter != text else "full")
 
 
 def mark_for(section: Section, scale: Scale) -> Callable[[int, int], str]:
@@ -116,7 +120,7 @@ def _without(section: Section, kept: Sequence[int], scale: Scale) -> Body:
     mark = _lost_mark(section, lost)
     lines = [_entry_text(entry, scale, section.origin) for entry in entries]
     lines.insert(len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries), mark)
-    return Body(section.rule.joiner.join(lines), "newest", entries, lost, mark)
+    return Body(scale.framed(section, section.rule.joiner.join(lines)), "newest", entries, lost, mark)
 
 
 def members(entries: Sequence[Entry]) -> int:

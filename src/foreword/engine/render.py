@@ -40,13 +40,6 @@ def close_tag(tag: str, text: str = "") -> str:
     return f"</{tag}>\n" if text.endswith("\n") else f"\n</{tag}>\n"
 
 
-def framed(section: Section, text: str) -> str:
-    """The text with what the recipe writes in front of it and behind it."""
-    if not section.before and not section.after:
-        return text
-    return "\n".join(part for part in (section.before, text, section.after) if part)
-
-
 @dataclass(frozen=True, slots=True)
 class Scale:
     """Weighs sections as they will be written, by one counter."""
@@ -71,13 +64,18 @@ class Scale:
             self.forged[name] = text[found.start() : found.start() + 24].splitlines()[0] if found else ""
         return guarded
 
-    def units(self, section: Section, text: str) -> int:
-        """The size of a section with this text between its tags (without them where they are shared)."""
-        written = framed(section, text)
-        if section.tag in self.shared_tags:
+    def framed(self, section: Section, text: str) -> str:
+        """A text that is safe with what the recipe writes in front of it and behind it, made safe as well."""
+        if not section.before and not section.after:
+            return text
+        before, after = self.safe(section.before, section.origin), self.safe(section.after, section.origin)
+        return "\n".join(part for part in (before, text, after) if part)
+
+    def units(self, tag: str, written: str) -> int:
+        """The size of what is written between a pair of tags, and of the tags unless they are shared."""
+        if tag in self.shared_tags:
             return self.counter.measure(written + BETWEEN)
-        closed = written + close_tag(section.tag, written) + GAP
-        return self.counter.measure(open_tag(section.tag)) + self.counter.measure(closed)
+        return self.counter.measure(open_tag(tag)) + self.counter.measure(written + close_tag(tag, written) + GAP)
 
     def tag_units(self, tag: str) -> int:
         """The size of a shared pair of tags; nothing where the tags are not shared."""
@@ -95,7 +93,7 @@ def pieces_of(choices: Iterable[Choice]) -> list[str]:
     """The text in pieces that join without anything between them, in reading order; these are what was weighed."""
     pieces: list[str] = []
     for tag, group in groupby(choices, key=lambda choice: choice.section.tag):
-        bodies = [framed(choice.section, choice.body.text) for choice in group]
+        bodies = [choice.body.text for choice in group]
         pieces.append(open_tag(tag))
         pieces += [body + BETWEEN for body in bodies[:-1]]
         pieces.append(bodies[-1] + close_tag(tag, bodies[-1]) + GAP)

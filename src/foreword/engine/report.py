@@ -169,7 +169,7 @@ class Report:
         section, rule = choice.section, choice.section.rule
         original = tokens
         if choice.body.form != "full":
-            original = self.scale.counter.tokens(self.scale.units(section, forms.full(section, self.scale).text))
+            original = self.scale.counter.tokens(forms.units(section, forms.full(section, self.scale), self.scale))
         share = tokens / self.budget.window_tokens
         return Row(
             section.tag, rule.tier, choice.body.form, tokens, max(original, tokens), share, describe(rule.target),

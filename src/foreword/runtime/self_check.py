@@ -41,9 +41,10 @@ def _integration_points(choices: Sequence[Choice]) -> Check:
 
 def _is_structural(choice: Choice) -> bool:
     """Whether all that was kept are whole lines or whole sentences of the author's."""
-    text = choice.section.text
+    section, text = choice.section, choice.section.text
     whole = {_flat(part) for line in text.splitlines() for part in (line, *sentences(line))}
     whole |= {_flat(sentence) for sentence in sentences(text)}
+    whole |= {_flat(line) for line in (*section.before.splitlines(), *section.after.splitlines(), "")}
     lines = choice.body.text.replace("&lt;", "<").splitlines()
     kept = (part for line in lines if not line.startswith("[... ") for part in line.split("[...]"))
     return all(_flat(part) in whole or all(_flat(s) in whole for s in sentences(part)) for part in kept)
