@@ -32,7 +32,8 @@ class Counter:
     measure: Measure
     units_per_token: float = 1.0
     exact: bool = True
-    longest_unit: int = 8  # more characters than this to a unit are not worth counting on
+    longest_unit: int = 128  # characters: no unit stands for more
+    usual_unit: int = 12  # characters: a long text with more to a unit is not worth counting on
     splits_at_lines: bool = False  # no token reaches across the end of a line into what follows it
 
     def tokens(self, units: int) -> int:
@@ -72,7 +73,7 @@ def counter(name: str) -> Counter:
 def new_counter(name: str) -> Counter:
     """A counter of that name that remembers nothing yet."""
     if name == "estimate":
-        return Counter("estimate", len, CHARS_PER_TOKEN, exact=False, longest_unit=1, splits_at_lines=True)
+        return Counter("estimate", len, CHARS_PER_TOKEN, exact=False, longest_unit=1, usual_unit=1, splits_at_lines=True)
     if name not in ENCODINGS:
         raise UnknownName("counter", name, COUNTERS)
     return Counter(name, remembered(_tokenizer(ENCODINGS[name])), splits_at_lines=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.text import pieces
@@ -13,11 +13,20 @@ TEXTS = st.text() | st.text(alphabet="aB .!?\n\r`#-|>*1e\u0301。漢\u200d", max
 
 
 @given(TEXTS, st.integers(1, 60), st.booleans())
-def test_the_pieces_join_to_the_text_and_none_is_too_long(text: str, largest: int, finely: bool) -> None:
+def test_the_pieces_join_to_the_text_and_tear_no_sentence(text: str, largest: int, finely: bool) -> None:
     found = pieces.split(text, largest, finely=finely)
     assert "".join(piece.text for piece in found) == text
+    assert all(text.startswith(piece.text, piece.start) and piece.text for piece in found)
+    assert not any(piece.begins == "middle" for piece in found)
+
+
+@given(st.text(alphabet="ab \u0301漢", min_size=2000, max_size=4000), st.integers(1, 60))
+@settings(max_examples=20)
+def test_what_is_too_long_for_a_sentence_falls_into_parts_and_only_the_first_begins_it(text: str, largest: int) -> None:
+    found = pieces.split(text, largest)
+    assert "".join(piece.text for piece in found) == text
     assert all(0 < len(piece.text) <= largest for piece in found)
-    assert all(text.startswith(piece.text, piece.start) for piece in found)
+    assert [piece.begins for piece in found] == ["block"] + ["middle"] * (len(found) - 1)
 
 
 def test_blocks_stay_whole_when_they_are_small_enough() -> None:

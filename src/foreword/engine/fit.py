@@ -211,7 +211,7 @@ class _Fitting:
 
     def _best(self, section: Section, room: int) -> tuple[Body, int] | None:
         """The best form within the room; nothing is measured where the length alone says no."""
-        too_long = len(section.text) > room * self.scale.counter.longest_unit
+        too_long = len(section.text) > room * self.scale.counter.usual_unit
         if room <= 0 or (too_long and (room < self.least_cut or section.rule.forms[1:] in ((), ("gone",)))):
             return None if "reference" not in section.rule.forms else forms.best(section, room, self.scale, whole=False)
         return forms.best(section, room, self.scale, whole=not too_long)

@@ -24,7 +24,7 @@ OPENING, CLOSING, OUTLINE = 0.3, 0.2, 0.8
 _ROUNDS = 24
 _TRIES = 400
 _SECTION_DECAY = 0.94
-_TIE_BREAK = 0.001
+_CARRY_SHARE = 0.05
 _ATTACHED = ("heading", "fence", "rule")
 
 
@@ -50,7 +50,7 @@ def relevant(text: str, room: int, measure: Measure, mark: Mark, query: str = ""
         return text
     work = _Work(text, total, room, measure, mark, query, gaps=True)
     ranked = relevance.rank(_passages(work.pieces), query)
-    scores = _added(ranked, [_TIE_BREAK * carried for carried in weight.carry(work.pieces)])
+    scores = _added(ranked, [_CARRY_SHARE * carried for carried in weight.carry(work.pieces)])
     return work.settled(_best_first(range(len(scores)), scores))
 
 
@@ -64,7 +64,7 @@ def excerpt(text: str, room: int, measure: Measure, mark: Mark, query: str = "")
     closing = range(count - 1, len(work.choice.picked), -1)
     work.choice.run(closing, work.choice.used + int(CLOSING * room), work.body_room)
     ranked = relevance.rank(_passages(work.pieces), query)
-    scores = _added(ranked, [_TIE_BREAK * carried for carried in _smoothed(weight.carry(work.pieces))])
+    scores = _added(ranked, [_CARRY_SHARE * carried for carried in _smoothed(weight.carry(work.pieces))])
     return work.settled(_best_first(range(count), scores))
 
 

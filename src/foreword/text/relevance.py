@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from foreword.text.words import STOP_WORDS, bigrams, mentions, names, parts, words
+from foreword.text.words import STOP_WORDS, bigrams, is_literal, mentions, names, parts, words
 
 if TYPE_CHECKING:
     import apsw
@@ -47,16 +47,11 @@ def rank(passages: Sequence[str], query: str) -> list[float]:
 
 def _terms(query: str) -> tuple[list[str], list[str]]:
     """What the query names, and its other words, most frequent first, each once, no more than the cap."""
-    named = list(dict.fromkeys(name.strip().lower() for name in map(bigrams, names(query)) if _is_literal(name)))
+    named = list(dict.fromkeys(name.strip().lower() for name in map(bigrams, names(query)) if is_literal(name)))
     counts = Counter(word for word in words(query) if word not in STOP_WORDS)
     split_names = dict.fromkeys(part.lower() for name in names(query) for part in parts(name))
     plain = dict.fromkeys([*(word for word, _ in counts.most_common()), *split_names])
     return named[:MOST_TERMS], [word for word in plain if word not in named][: max(8, MOST_TERMS - len(named))]
-
-
-def _is_literal(name: str) -> bool:
-    """Whether a name stands for one thing; a short acronym (`CI`, `API`) is a word like others."""
-    return bool(words(name)) and not (name.isalpha() and name.isupper() and len(name) < 4)
 
 
 def _index(passages: Sequence[str], openings: set[str]) -> apsw.Connection:

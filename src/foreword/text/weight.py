@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from math import log, log1p
 
 from foreword.text.pieces import Piece, is_lead, is_markup
-from foreword.text.words import STOP_WORDS, has_name, words
+from foreword.text.words import STOP_WORDS, has_name, is_literal, words
 
 _DECIDES = re.compile(
     r"\b(?:must|never|always|only|not|don't|cannot|because|since|decided?|decision|requires?|required|instead|unless"
@@ -67,17 +67,23 @@ def _salience(bags: list[list[str]]) -> dict[str, float]:
 def _naming(pieces: Sequence[Piece]) -> list[float]:
     """How densely each piece names things that no denser one has named already, up to 1."""
     found = _named(pieces)
-    often = Counter(name for naming in found for name in naming)
+    worth = _worth(found)
     room = [len(piece.text) + 60 for piece in pieces]
     named: set[str] = set()
     scores = [0.0] * len(pieces)
     for at in sorted(range(len(pieces)), key=lambda at: -len(found[at]) / room[at]):
-        worth = (log1p(min(often[name], 12)) * (_NAMED_BEFORE if name in named else 1.0) for name in found[at])
-        scores[at] = sum(worth) / room[at]
+        scores[at] = sum(worth[name] * (_NAMED_BEFORE if name in named else 1.0) for name in found[at]) / room[at]
         named.update(found[at])
     # A few pieces are nothing but names (a list of paths); measured by them, no other would seem to name anything.
     top = sorted(scores)[int(0.98 * (len(scores) - 1))] or 1.0 if scores else 1.0
     return [min(1.0, score / top) for score in scores]
+
+
+def _worth(found: Sequence[Sequence[str]]) -> dict[str, float]:
+    """What it is worth to name each name: much where the text comes back to it, nothing where it is everywhere."""
+    often = Counter(name for naming in found for name in naming)
+    whole = log(len(found) + 1)
+    return {name: log1p(min(count, 12)) * (1 - log(count) / whole) for name, count in often.items()}
 
 
 def _named(pieces: Sequence[Piece]) -> list[list[str]]:
@@ -88,9 +94,8 @@ def _named(pieces: Sequence[Piece]) -> list[list[str]]:
         tokens = dict.fromkeys(piece.text.split())
         for token in tokens:
             if token not in judged:
-                is_name = not token.islower() or not token.isalpha()
-                is_name = is_name and (has_name(token) or _LONG_NUMBER.search(token) is not None)
-                judged[token] = token.strip("`'\"()[]{}<>.,:;!?*_") if is_name else ""
+                bare = token.strip("`'\"()[]{}<>.,:;!?*_")
+                judged[token] = bare if is_literal(bare) and (has_name(token) or _LONG_NUMBER.search(token)) else ""
         found.append([name for name in dict.fromkeys(map(judged.__getitem__, tokens)) if name])
     return found
 

@@ -52,6 +52,11 @@ def has_name(text: str) -> bool:
     return _NAME.search(text) is not None
 
 
+def is_literal(name: str) -> bool:
+    """Whether a name stands for one thing; a short acronym (`CI`, `API`) is a word like others."""
+    return bool(words(name)) and not (name.isalpha() and name.isupper() and len(name) < 4)
+
+
 def parts(name: str) -> list[str]:
     """The words inside a CamelCase or snake_case name."""
     found = _PART.findall(name)
