@@ -18,11 +18,6 @@ from tests.conformance.project import DECISIONS, FILES, STEP, TASK, blocks, comm
 ROOM = 20_000
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-
-
 # --- D1-D4: layers, tags, order -----------------------------------------------------------------------------------
 
 

@@ -15,11 +15,6 @@ from tests.conformance.project import FILES, TASK, blocks, commit, project, pros
 ROOM = 20_000
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-
-
 # --- D7, D8: budget and targets -----------------------------------------------------------------------------------
 
 

@@ -59,11 +59,6 @@ ORDER = [
 REQUESTS = [*({"agent": name} for name in AGENTS), *({"skill": name} for name in SKILLS)]
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-
-
 # --- everybody ----------------------------------------------------------------------------------------------------
 
 

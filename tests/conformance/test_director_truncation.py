@@ -73,11 +73,6 @@ SWEPT = ["builder", "planner", "verifier"]
 SLACK = 60  # room too small for what ranks higher goes to what ranks lower
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-
-
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return commit(project(tmp_path_factory.mktemp("large"), LARGE), *COMMITS)

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -46,13 +46,6 @@ SECOND, THIRD = "learning", "history"  # tier 2 and tier 3 for every purpose
 HANDOFF_PARTS = ["position", "pending_work", "active_decisions", "key_learnings", "verification_commands"]
 
 Item = dict[str, Any]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
 
 
 def item(kind: str, title: str, text: str = "", **more: object) -> Item:
