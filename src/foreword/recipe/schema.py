@@ -79,7 +79,7 @@ class SectionSpec(Spec):
     )
     before: str = Field(default="", description="Written in front, in every form.")
     after: str = Field(default="", description="Written behind, in every form.")
-    inject: bool = Field(default=False, description="Run !`commands` in the text, as far as the policy allows.")
+    inject: bool = Field(default=False, description="Run !`commands` in the text, as far as the user allows.")
 
     follows: str | None = Field(default=None, description="Stands behind that section, for recipes that extend.")
 
@@ -149,11 +149,9 @@ class TaskType(Spec):
     files: tuple[str, ...] = ()
 
 
-class CommandPolicy(Spec):
-    """Which !`commands` may run."""
+class CommandLimits(Spec):
+    """What a command in a text may cost. Which ones may run is for the user to say, never for a recipe."""
 
-    allow: tuple[str, ...] = ()
-    shell: bool = False
     timeout_seconds: float = Field(default=5.0, gt=0, le=600)
     output_bytes: int = Field(default=65_536, gt=0)
 
@@ -193,7 +191,7 @@ class RecipeSpec(Spec):
     skill_file: Names = Field(default=(), description="Where a skill's own instructions may be; {skill} is filled in.")
     locate: dict[str, Locate] = Field(default_factory=dict)
     task_types: dict[str, TaskType] = Field(default_factory=dict)
-    commands: CommandPolicy = CommandPolicy()
+    commands: CommandLimits = CommandLimits()
     across_sessions: AcrossSessions = AcrossSessions()
     ended: Ended = Ended()
     self_check: bool = False

@@ -44,12 +44,14 @@ def assemble(
     model: str | None = None,
     counter: str | Counter | None = None,
     allow_commands: Sequence[str] = (),
+    allow_shell: bool = False,
     carry: str | None = None,
     save: bool = True,
 ) -> Package:
     """Assemble a context by a recipe: the text, and the bill for every token.
 
-    `save=False` keeps nothing: no report, and no originals for `recall`.
+    Commands in a skill file run only if `allow_commands` has the beginning of them, and through a shell only with
+    `allow_shell`. `save=False` keeps nothing: no report, and no originals for `recall`.
     """
     root = project_root(root)
     spec = load(recipe, root)
@@ -60,7 +62,8 @@ def assemble(
     selection = select(spec, names, extra_skills=_has_skill_file(spec, root, skill))
     inputs = Inputs(
         root, None if task is None else str(task), None if source is None else str(source),
-        _policy(spec, allow_commands), carrying.carried(root, carry),
+        Policy(tuple(allow_commands), allow_shell, spec.commands.timeout_seconds, spec.commands.output_bytes),
+        carrying.carried(root, carry),
     )  # fmt: skip
     gathered = gather(selection, inputs)
     package = fit_and_write(gathered.sections, _request(selection, gathered, budgeted, counting))
@@ -111,11 +114,6 @@ def _request(selection: Selection, gathered: Gathered, budget: Budget, counter: 
         budget, counter, selection.recipe.name, gathered.query, selection.tiers, tuple(selection.recipe.sections),
         tuple(gathered.absent), tuple(notes), {**selection.names, **gathered.facts},
     )  # fmt: skip
-
-
-def _policy(spec: RecipeSpec, allowed: Sequence[str]) -> Policy:
-    rules = spec.commands
-    return Policy((*rules.allow, *allowed), rules.shell, rules.timeout_seconds, rules.output_bytes)
 
 
 def _has_skill_file(spec: RecipeSpec, root: Path, skill: str | None) -> bool:
