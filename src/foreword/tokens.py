@@ -73,7 +73,9 @@ def counter(name: str) -> Counter:
 def new_counter(name: str) -> Counter:
     """A counter of that name that remembers nothing yet."""
     if name == "estimate":
-        return Counter("estimate", len, CHARS_PER_TOKEN, exact=False, longest_unit=1, usual_unit=1, splits_at_lines=True)
+        return Counter(
+            "estimate", len, CHARS_PER_TOKEN, exact=False, longest_unit=1, usual_unit=1, splits_at_lines=True
+        )
     if name not in ENCODINGS:
         raise UnknownName("counter", name, COUNTERS)
     return Counter(name, remembered(_tokenizer(ENCODINGS[name])), splits_at_lines=True)

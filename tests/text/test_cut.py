@@ -186,3 +186,90 @@ def test_a_text_of_many_megabytes_keeps_its_opening_its_needle_and_its_closing()
     assert short.startswith("FIRST\n")
     assert "pump E-77 failed" in short
     assert short.endswith("LAST\n")
+
+
+WRAPPED = """\
+## Backup
+
+Litestream streams the write-ahead log to object storage, at most ten seconds
+behind. On the first of each month a job restores into a scratch folder, counts members
+and reservations and mails the result to Renske. Restoring by hand (see `docs/restore.md`. Read
+it first) takes a minute, because the file is small.
+
+## Steps
+
+- Built the conversion pipeline in `converters/pdf.py` (PyMuPDF backend, no
+  system dependencies). It converts both reports and keeps their tables. Exported from the package.
+- Pinned the versions. The lock file has 35 packages.
+
+  It was written on a clean machine, and nobody else touched it.
+"""
+BEGINNINGS = (
+    "## ",
+    "- Built",
+    "- Pinned",
+    "Litestream",
+    "On the",
+    "Restoring",
+    "It converts",
+    "Exported",
+    "The lock",
+    "It was",
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("query", ["", "tables, packages and the result for Renske"])
+def test_a_kept_piece_begins_where_the_author_began_a_sentence(way: Way, query: str) -> None:
+    flat = " ".join(WRAPPED.split())
+    for room in range(60, 800, 7):
+        short = way(WRAPPED, room, len, mark, query) or ""
+        unmarked = re.sub(r"\[\.\.\.[^\]\n]*\]| \.\.\.(?=\s)", "\0", short)
+        for run in filter(str.strip, re.split(r"\0|\n\n", unmarked)):
+            kept = " ".join(run.split())
+            assert kept.startswith(BEGINNINGS)
+            assert kept in flat or all(part in flat for part in re.split(r"(?<=\.) (?=[A-Z-])", kept))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_later_sentence_of_a_list_item_comes_with_the_first(way: Way) -> None:
+    seen = set()
+    for room in range(60, 800, 7):
+        short = way(WRAPPED, room, len, mark, "tables, packages and a clean machine") or ""
+        for later, first in [("keeps their tables", "- Built"), ("35 packages", "- Pinned"), ("clean", "- Pinned")]:
+            if later in short:
+                assert first in short[: short.index(later)]
+                seen.add(later)
+    assert len(seen) == 3
+
+
+def test_a_sentence_too_long_for_the_room_is_kept_from_its_beginning() -> None:
+    text = "The pump " + "and the valve " * 60 + "failed. " + "The crane " + "and the tide " * 60 + "did not."
+    short = cut.summary(text, 60, tokens, mark) or ""
+    kept = short.partition(" ...")[0]
+    assert kept.startswith(("The pump and", "The crane and"))
+    assert kept in text
+
+
+def test_a_sentence_is_not_cut_short_inside_code_or_brackets() -> None:
+    text = (
+        "Call the function `reserve(quarters, member, clock)` once (and never `twice in a row`) for each request. " * 9
+    )
+    for room in range(70, 400, 3):
+        for part in re.findall(r"[^.]+(?= \.\.\.)", cut.summary(text, room, len, mark) or ""):
+            assert part.count("`") % 2 == 0
+            assert part.count("(") == part.count(")")
+
+
+def test_a_part_of_an_endless_line_comes_with_the_head_of_the_line() -> None:
+    line = "start of the line; " + "".join(f"field {n} holds {n * 7}; " for n in range(400))
+    short = cut.relevant(line, 150, tokens, mark, "what does field 333 hold") or ""
+    assert short.startswith("start of the line;")
+    assert "[...]" in short[: short.index("field 333 holds 2331")]
+
+
+def test_a_sentence_of_a_few_words_comes_with_the_one_before_it() -> None:
+    text = "The deploy builds in a container, copies the folder and moves the link. 1.5 s in all. " + WRAPPED
+    shorts = [cut.summary(text, room, len, mark, "how many s in all") or "" for room in range(70, 600, 7)]
+    assert any("1.5 s in all." in short for short in shorts)
+    assert all("moves the link. 1.5 s" in short for short in shorts if "1.5 s in all." in short)

@@ -71,3 +71,9 @@ def test_split_code_has_its_fences_as_pieces() -> None:
 def test_a_character_is_not_parted_from_its_accent() -> None:
     text = "e\u0301" * 100
     assert not any(unicodedata.combining(piece.text[0]) for piece in pieces.split(text, 7))
+
+
+def test_a_key_of_front_matter_keeps_its_indented_lines() -> None:
+    text = "---\nname: pumps\nintro: |\n  A list of pumps. Each\n  named pump has a valve.\nturns: 5\n---\n\n# Title\n"
+    found = [piece.text for piece in pieces.split(text, 20) if piece.kind == "front_matter"]
+    assert "intro: |\n  A list of pumps. Each\n  named pump has a valve.\n" in found

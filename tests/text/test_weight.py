@@ -50,3 +50,11 @@ def test_the_first_sentence_under_a_heading_counts_for_more() -> None:
 def test_nothing_weighs_nothing() -> None:
     assert carry([]) == []
     assert carry([Piece("  \n", "paragraph", 0, 0)]) == [0.0]
+
+
+def test_naming_what_nobody_else_names_carries_more_than_naming_what_everybody_does() -> None:
+    sentences = [f"Then `run_all` was called again by person {letter}. " for letter in "pqrstuvw"]
+    sentences.insert(4, "Then `load_ledger` was called again by person z. ")
+    places = [sum(map(len, sentences[:at])) for at in range(len(sentences))]
+    found = carry([Piece(text, "paragraph", 0, at) for text, at in zip(sentences, places, strict=True)])
+    assert found.index(max(found)) == 4

@@ -150,6 +150,7 @@ class _Work:
         for at in sorted(left_out, key=lambda at: self.pieces[at].kind == "table"):
             left = spare - self.choice.cost(at) + self.choice.size(at) - self.measure(" ...")
             part = self._opening(self.pieces[at].text, left) if left > 2 else ""
+            part = part if self.pieces[at].kind == "code" else _closed(part)
             if _says_something(part):
                 self.choice.shorten(at, part)
                 return
@@ -161,7 +162,7 @@ class _Work:
             low, high = (middle, high) if self.measure(text[:middle]) <= room else (low, middle - 1)
         part = text[:low]
         words = part.rpartition(" ")[0] if low < len(text) and not text[low].isspace() else part
-        return _closed(words.rstrip()) if len(words) > low // 2 else part
+        return words.rstrip() if len(words) > low // 2 else part
 
     def _written(self) -> str:
         kept = self.choice.kept
@@ -189,11 +190,11 @@ def _says_something(part: str) -> bool:
 
 
 def _closed(part: str) -> str:
-    """The part without the code or the bracket it ends in the middle of, where enough is left."""
+    """The part without the code or the bracket it ends in the middle of."""
     open_tick = part.rfind("`") if part.count("`") % 2 else len(part)
     open_bracket = part.rfind("(") if part.rfind("(") > part.rfind(")") else len(part)
-    left = part[: min(open_tick, open_bracket)].rstrip(" ([*_")
-    return left if len(left) > len(part) // 2 else part
+    end = min(open_tick, open_bracket)
+    return part[:end].rstrip(" ([*_") if end < len(part) else part
 
 
 def _passages(pieces: Sequence[Piece]) -> list[str]:

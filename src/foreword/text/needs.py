@@ -1,5 +1,5 @@
 """What a piece can't be read without: the headings above it, the line that leads in, the opening of its list item or
-of its torn sentence, table heads, code fences.
+of its torn sentence, the sentence that a very short one leans on, table heads, code fences.
 
 It looks at the kinds and places of the pieces only. That needed pieces are brought along, and paid for, is the
 business of `choose`.
@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from foreword.text.pieces import LONGEST_LEAD, Piece, is_lead
 
+_SHORT_BYTES = 24
+
 
 def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
     """For each piece the others it can't be read without."""
@@ -21,11 +23,8 @@ def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
         if piece.kind == "heading":
             while above and pieces[above[-1]].level >= piece.level:
                 above.pop()
-        led = [
-            *leads.get(at, ()),
-            *(led for opening in openings.get(at, ()) for led in (*leads.get(opening, ()), opening)),
-        ]
-        around = (*above, *led, *heads.get(at, ()), *fences.get(at, ()))
+        led = [other for opening in openings[at] for other in (*leads.get(opening, ()), opening)]
+        around = (*above, *leads.get(at, ()), *led, *heads.get(at, ()), *fences.get(at, ()))
         found.append(tuple(other for other in dict.fromkeys(around) if other != at))
         if piece.kind == "heading":
             above.append(at)
@@ -51,23 +50,33 @@ def _leads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
     return found
 
 
-def _openings(pieces: Sequence[Piece]) -> dict[int, list[int]]:
-    """For what comes later in a list item the piece that opens it, and for a torn part the head of its sentence."""
-    found: dict[int, list[int]] = {}
+def _openings(pieces: Sequence[Piece]) -> list[list[int]]:
+    """What opens the list item a piece is in, the head of a torn sentence, and the sentence a short one leans on."""
+    found: list[list[int]] = []
     items: list[int] = []
     head = 0
     for at, piece in enumerate(pieces):
-        if piece.begins == "block":
+        opens = piece.begins == "block"
+        if opens:
             items = [item for item in items if piece.kind != "heading" and pieces[item].level < piece.level]
-        found[at] = items[-1:]
-        if piece.kind == "item" and piece.begins == "block":
-            found[at] = []
+        head = at if piece.begins != "middle" else head
+        inside = items[-1:] if not (opens and piece.kind == "item") else []
+        if head != at:
+            inside = [*inside, head]
+        elif _leans(pieces, at):
+            inside = [*found[at - 1], at - 1]
+        found.append(inside)
+        if opens and piece.kind == "item":
             items.append(at)
-        if piece.begins == "middle":
-            found[at] = [*found[at], head]
-        else:
-            head = at
     return found
+
+
+def _leans(pieces: Sequence[Piece], at: int) -> bool:
+    """Whether a piece is a sentence of a few words (`1.5 s in all.`) that says nothing without the one before it."""
+    piece = pieces[at]
+    if piece.begins != "sentence" or piece.kind != "paragraph" or pieces[at - 1].text.endswith(("\n", "\r")):
+        return False
+    return len(piece.text.rstrip().encode(errors="replace")) <= _SHORT_BYTES
 
 
 def _table_heads(pieces: Sequence[Piece]) -> dict[int, list[int]]:

@@ -21,9 +21,9 @@ __all__ = ["LONGEST_LEAD", "Begins", "Piece", "is_lead", "is_markup", "sentences
 
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _LINE = re.compile(r"[^\r\n]*(?:(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*|\Z)")
+_ENTRY = re.compile(r"(?<=[\r\n])(?=\S)")
 _JOINERS = "\u200d\ufe0e\ufe0f"
 _TAGS = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
-_PROSE = ("paragraph", "item", "quote")
 
 LONGEST_LEAD = 160
 
@@ -80,8 +80,7 @@ def _parts(body: str, kind: str, largest: int, finely: bool) -> Iterator[tuple[s
     elif kind == "code" and _FENCE.match(body):
         yield from _fenced(body, largest)
     else:
-        ways = (sentences, standing_lines) if kind in _PROSE else (_lines,)
-        for index, (part, torn) in enumerate(_within(body, largest, ways)):
+        for index, (part, torn) in enumerate(_within(body, largest, _WAYS.get(kind, (_lines,)))):
             yield ("paragraph" if index and kind == "heading" else kind), part, torn
 
 
@@ -125,6 +124,17 @@ def _packed(parts: Iterable[str], enough: int) -> Iterator[str]:
 
 def _lines(text: str) -> list[str]:
     return [line for line in _LINE.findall(text) if line]
+
+
+def _entries(text: str) -> list[str]:
+    """The keys of front matter, each with the indented lines that belong to it."""
+    return _ENTRY.split(text)
+
+
+_WAYS: dict[str, tuple[Splitter, ...]] = {
+    **dict.fromkeys(("paragraph", "item", "quote"), (sentences, standing_lines)),
+    "front_matter": (_entries,),
+}
 
 
 def _chunks(text: str, largest: int) -> Iterator[str]:

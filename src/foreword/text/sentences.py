@@ -21,17 +21,17 @@ _STOP = re.compile(
 _CLOSED = re.compile(r"(`+)[^`]{1,200}\1|\([^()]{0,300}(?:\([^()]{0,80}\)[^()]{0,80}){0,3}\)|\[[^\[\]]{0,200}\]")
 _ABBREVIATED = re.compile(
     r"""(?:^|[\s(\[*_"'/\u2013-])(?:
-        (?i:e\.g|i\.e|vs|cf|approx|incl|excl|resp|al|mr|mrs|ms|dr|prof|st|viz|z\.\s?b|d\.\s?h|bzw|vgl|bspw|ggf)
-        |(?:[A-Z]\.)*[A-Z]      # initials, U.S.
+        (?i:vs|cf|approx|incl|excl|resp|al|mr|mrs|ms|dr|prof|st|viz|bzw|vgl|bspw|ggf)
+        |(?:[A-Za-z]\.)*[A-Za-z]      # initials, U.S., z. B.
     )\.$""",
     re.VERBOSE,
 )
 _BEFORE_NUMBER = re.compile(r"(?:^|[\s(\[])(?i:no|nr|fig|figs|p|pp|vol|ch|sec|eq|art|tab|ver|ca)\.$")
 _NUMBERED = re.compile(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
 _BREAK = re.compile(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
-LONGEST_UNIT = 1200
-
 _SHORT = 400
+
+LONGEST_UNIT = 1200
 
 
 def sentences(text: str) -> list[str]:

@@ -34,6 +34,7 @@ _FOLDERS = re.compile(r"(?<!\S)[^\s/]{0,80}/(?:[^\s/]{0,80}/)*")
 _KINDS = {"fence": 0.0, "rule": 0.0, "heading": 0.5, "html": 0.2, "front_matter": 0.6, "code": 0.5, "table": 0.9}
 _SAME = 0.8
 _NAMING, _NAMED_BEFORE = 1.0, 0.2
+_LETTER = re.compile(r"[^\W\d_]")
 _LONG_NUMBER = re.compile(r"\d{4}")
 
 
@@ -68,7 +69,7 @@ def _naming(pieces: Sequence[Piece]) -> list[float]:
     """How densely each piece names things that no denser one has named already, up to 1."""
     found = _named(pieces)
     worth = _worth(found)
-    room = [len(piece.text) + 60 for piece in pieces]
+    room = [len(piece.text) + 120 for piece in pieces]
     named: set[str] = set()
     scores = [0.0] * len(pieces)
     for at in sorted(range(len(pieces)), key=lambda at: -len(found[at]) / room[at]):
@@ -92,12 +93,16 @@ def _named(pieces: Sequence[Piece]) -> list[list[str]]:
     found = []
     for piece in pieces:
         tokens = dict.fromkeys(piece.text.split())
-        for token in tokens:
-            if token not in judged:
-                bare = token.strip("`'\"()[]{}<>.,:;!?*_")
-                judged[token] = bare if is_literal(bare) and (has_name(token) or _LONG_NUMBER.search(token)) else ""
+        judged.update((token, _name(token)) for token in tokens if token not in judged)
         found.append([name for name in dict.fromkeys(map(judged.__getitem__, tokens)) if name])
     return found
+
+
+def _name(token: str) -> str:
+    """What a word names, without the marks around it, or nothing."""
+    bare = token.strip("`'\"()[]{}<>.,:;!?*_")
+    telling = has_name(token) if _LETTER.search(bare) else _LONG_NUMBER.search(bare)
+    return bare if telling and is_literal(bare) else ""
 
 
 def _bonus(pieces: Sequence[Piece], at: int) -> float:

@@ -25,7 +25,7 @@ REQUEST = [
     click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted."),
     click.option("--allow-command", "allow_commands", metavar="PREFIX", multiple=True,
                  help="Let !`commands` that begin so run, as in 'git log'; repeatable. None runs otherwise."),
-    click.option("--allow-shell", is_flag=True, help="Let allowed !`commands` use a shell; each must be allowed in full."),
+    click.option("--allow-shell", is_flag=True, help="Let !`commands` that are allowed in full use a shell."),
     click.option("--carry", metavar="NAME", help="Keep what persists under this name and bring it back (package)."),
 ]  # fmt: skip
 
