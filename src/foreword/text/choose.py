@@ -8,7 +8,7 @@ Where the scores come from and what the whole looks like is the business of `cut
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from foreword.text.needs import needs
@@ -17,8 +17,6 @@ from foreword.text.pieces import Piece
 Measure = Callable[[str], int]
 
 GAP = "[...]"
-
-_SWAPS = 150
 
 
 class Choice:
@@ -37,6 +35,7 @@ class Choice:
         self._held: Counter[int] = Counter()
         self._sizes: dict[int, int] = {}
         self._shortened: dict[int, str] = {}
+        self._torn: set[int] = set()
 
     @property
     def kept(self) -> list[int]:
@@ -74,10 +73,12 @@ class Choice:
         self.used -= self.cost(at)
         self._forget(at)
 
-    def shorten(self, at: int, part: str) -> None:
-        """Take the opening part of a piece."""
+    def shorten(self, at: int, part: str, *, torn: bool = True) -> None:
+        """Take the opening part of a piece; one that is torn ends in dots."""
         self._forget(at)
         self._shortened[at] = part
+        if torn:
+            self._torn.add(at)
         self.add(at)
 
     def cost(self, at: int) -> int:
@@ -110,23 +111,8 @@ class Choice:
             written.append(self.text(at).rstrip() + tail + _joined(line, self._breaks.between(at, following)))
         return "".join(written)
 
-    def swap(self, order: Sequence[int], firm: Set[int], spare: int) -> bool:
-        """Exchange one of the last pieces taken for one that fills the spare room better."""
-        for old in [at for at in reversed(self.picked) if at not in firm][:_SWAPS]:
-            before = self.used
-            self.drop(old)
-            room = before - self.used + spare
-            fitting = [at for at in order[:_SWAPS] if at not in self.picked and self.cost(at) <= room]
-            new = max(fitting, key=self.cost, default=old)
-            self.add(new)
-            if self.used > before + spare // 2:
-                return True
-            self.drop(new)
-            self.add(old)
-        return False
-
     def _ends_early(self, at: int) -> bool:
-        return at in self._shortened or (self._adjoins(at) and self._goes_on(at + 1))
+        return at in self._torn or (at not in self._shortened and self._adjoins(at) and self._goes_on(at + 1))
 
     def _goes_on(self, at: int) -> bool:
         """Whether a piece begins in the middle of a sentence or line."""
@@ -153,6 +139,7 @@ class Choice:
 
     def _forget(self, at: int) -> None:
         self._shortened.pop(at, None)
+        self._torn.discard(at)
         self._sizes.pop(at, None)
 
 

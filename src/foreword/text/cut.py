@@ -7,13 +7,13 @@ come from `weight` and `relevance`, the choosing from `choose`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from foreword.text import narrow, relevance, weight
 from foreword.text.choose import GAP, Choice, Measure
 from foreword.text.needs import needs
-from foreword.text.pieces import Piece, is_lead, is_markup
+from foreword.text.pieces import Piece, is_lead, is_markup, sentences
 
 __all__ = ["Mark", "Measure", "excerpt", "relevant", "summary"]
 
@@ -24,6 +24,7 @@ OPENING, CLOSING, OUTLINE = 0.3, 0.2, 0.8
 _ROUNDS = 24
 _TRIES = 400
 _SECTION_DECAY = 0.94
+_MUCH = 0.3
 _CARRY_SHARE = 0.05
 _ATTACHED = ("heading", "fence", "rule")
 
@@ -100,12 +101,11 @@ class _Work:
         """Fill the room in the order given, then trim or add until the measured whole fits it closely."""
         if self.body_room <= 0:
             return None
-        firm = set(self.choice.picked)
         order = [at for at in order if self._stands_alone(at)] or order
         self.choice.fill(order, self.body_room)
         best, fullest = None, 0
         for _ in range(_ROUNDS):
-            if not self.choice.picked:
+            if not self.choice.picked and not self._opened(order, self.body_room):
                 self._shorten(order, self.body_room)
             if not self.choice.picked:
                 break
@@ -118,7 +118,7 @@ class _Work:
                 continue
             if size > fullest:
                 best, fullest = written, size
-            if not self._topped_up(order, firm, self.room - size):
+            if not self._topped_up(order, self.room - size):
                 break
         return best
 
@@ -136,13 +136,39 @@ class _Work:
             self.choice.drop(last)
         return dropped
 
-    def _topped_up(self, order: Sequence[int], firm: Set[int], spare: int) -> bool:
+    def _topped_up(self, order: Sequence[int], spare: int) -> bool:
+        """Add what still fits; then tear what is torn anyway, and where much is left over, a sentence."""
         before = self.choice.used
         if spare > 0.01 * self.room:
             self.choice.fill(order, before + spare)
-        if self.choice.used == before and spare > 0.03 * self.room and not self.choice.swap(order, firm, spare):
-            self._shorten(order, spare)
+        if self.choice.used == before and spare > 0.03 * self.room and not self._opened(order, spare):
+            self._shorten(order if spare > _MUCH * self.room else [at for at in order if self._is_torn(at)], spare)
         return self.choice.used > before
+
+    def _opened(self, order: Sequence[int], spare: int) -> bool:
+        """Take as many whole lines or sentences from the beginning of a piece as fit; say whether any did."""
+        for at in [at for at in order[:_TRIES] if not self.choice.holds(at)]:
+            left = spare - self.choice.cost(at) + self.choice.size(at)
+            part = self._whole_opening(self.pieces[at].text, left) if left > 2 else ""
+            if _says_something(part):
+                self.choice.shorten(at, part, torn=False)
+                return True
+        return False
+
+    def _whole_opening(self, text: str, room: int) -> str:
+        lines = text.splitlines(keepends=True)
+        parts = lines if len(lines) > 1 else sentences(text)
+        opening = ""
+        for part in parts[:-1]:
+            if self.measure(opening + part) > room:
+                break
+            opening += part
+        return opening.rstrip()
+
+    def _is_torn(self, at: int) -> bool:
+        """Whether a piece is part of something that has no whole: an endless line, or one longer than the room."""
+        following = self.pieces[at + 1].begins if at + 1 < len(self.pieces) else ""
+        return "middle" in (self.pieces[at].begins, following) or self.choice.size(at) > self.body_room
 
     def _shorten(self, order: Sequence[int], spare: int) -> None:
         """Take the opening words of the best piece that is too long: the room is worth more than the full stop."""
@@ -219,11 +245,10 @@ def _sections(pieces: Sequence[Piece]) -> list[list[int]]:
 
 
 def _leaders(pieces: Sequence[Piece], sections: Sequence[Sequence[int]], scores: Sequence[float]) -> list[int]:
-    """The piece that speaks for each section at the least cost, the most telling first, early sections favoured."""
+    """The first piece of each section, which says what it is about; the most telling first, early sections favoured."""
     thrift = [score / (len(piece.text) + 80) ** 0.5 for score, piece in zip(scores, pieces, strict=True)]
-    leaders = [max(section, key=thrift.__getitem__) for section in sections]
-    early = {at: thrift[at] * (1 + 1 / (1 + place)) for place, at in enumerate(leaders)}
-    return sorted(leaders, key=lambda at: -early[at])
+    early = {section[0]: thrift[section[0]] * (1 + 4 / (1 + place)) for place, section in enumerate(sections)}
+    return sorted(early, key=lambda at: -early[at])
 
 
 def _best_first(places: Iterable[int], scores: Sequence[float]) -> list[int]:

@@ -42,7 +42,7 @@ def carry(pieces: Sequence[Piece]) -> list[float]:
     """A weight from 0 up for each piece, by what it says about the whole text it is part of."""
     bags = [_content(piece.text) for piece in pieces]
     salience = _salience(bags)
-    dense = [sum(salience[word] for word in set(bag)) / (len(bag) + 6) for bag in bags]
+    dense = [sum(salience[word] for word in dict.fromkeys(bag)) / (len(bag) + 6) for bag in bags]
     top = max(dense, default=0.0) or 1.0
     repeats, naming = _repeats(bags, salience), _naming(pieces)
     return [
@@ -61,7 +61,7 @@ def _content(text: str) -> list[str]:
 def _salience(bags: list[list[str]]) -> dict[str, float]:
     """Often in the text but not in every piece: frequency with a ceiling, times rarity among the pieces."""
     often = Counter(word for bag in bags for word in bag)
-    spread = Counter(word for bag in bags for word in set(bag))
+    spread = Counter(word for bag in bags for word in dict.fromkeys(bag))
     return {word: log1p(min(count, 12)) * max(0.2, log(len(bags) / spread[word])) for word, count in often.items()}
 
 
