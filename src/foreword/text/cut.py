@@ -36,7 +36,9 @@ def summary(text: str, room: int, measure: Measure, mark: Mark, query: str = "")
     work = _Work(text, total, room, measure, mark, query, finely=True)
     scores = _added(weight.carry(work.pieces), relevance.rank(_passages(work.pieces), query))
     sections = [section for section in _sections(work.pieces) if section]
-    work.choice.fill(_leaders(work.pieces, sections, scores), int(OUTLINE * work.body_room))
+    leaders = _leaders(work.pieces, sections, scores)
+    work.choice.fill(leaders[:1], work.body_room)
+    work.choice.fill(leaders, int(OUTLINE * work.body_room))
     for section in sections:
         for place, at in enumerate(_best_first(section, scores)):
             scores[at] *= _SECTION_DECAY**place
