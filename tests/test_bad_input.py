@@ -360,3 +360,27 @@ def test_json_on_stdout_is_only_json(project: Path) -> None:
     loaded = json.loads(ran.out)
     assert set(loaded) == {"text", "messages", "report"}
     assert "total" in ran.err
+
+
+def test_a_source_may_be_given_as_data(tmp_path: Path) -> None:
+    items = {"items": [{"kind": "task", "title": "T", "text": "Do it."}]}
+    assert "Do it." in foreword.assemble("package", root=tmp_path, purpose="review", source=items).text
+    assert "Do it." in foreword.assemble("package", root=tmp_path, purpose="review", source=items["items"]).text
+
+
+@pytest.mark.parametrize("budget", ["12k", "12,000", "12_000", 12_000])
+def test_a_budget_may_be_written_as_people_write_it(project: Path, budget: int | str) -> None:
+    package = foreword.assemble("director", root=project, agent="builder", budget=budget, save=False)
+    assert package.report.budget_tokens == 12_000
+
+
+@pytest.mark.parametrize("budget", [True, 1.5, "1e9", "9" * 400, 10**13, "k"])
+def test_what_is_no_number_of_tokens_is_refused(project: Path, budget: object) -> None:
+    with pytest.raises(foreword.UsageError, match="budget must be"):
+        foreword.assemble("director", root=project, agent="builder", budget=budget)  # type: ignore[arg-type]
+
+
+def test_a_budget_above_the_window_is_warned_of_and_the_window_stands(project: Path) -> None:
+    report = foreword.assemble("director", root=project, agent="builder", budget=9_000, window=5_000).report
+    assert report.budget.window_tokens == 5_000
+    assert any("larger than the window" in warning for warning in report.warnings)

@@ -248,3 +248,25 @@ def test_an_id_that_is_used_again_in_a_later_turn_keeps_each_result_with_its_cal
 
     shaped = to_openai([*call("first"), Message("user", (Text("again"),)), *call("second")])
     assert [message["content"] for message in shaped if message["role"] == "tool"] == ["first", "second"]
+
+
+def test_ids_that_two_calls_share_are_made_different_for_providers() -> None:
+    calls = Message("assistant", (ToolCall("x", "a", "{}"), ToolCall("x", "b", "{}")))
+    results = Message("user", (ToolResult("x", "one"), ToolResult("x", "two")))
+    shaped = to_anthropic([calls, results])
+    assert [block["id"] for block in shaped[0]["content"]] == ["x", "x_2"]
+    assert [(b["tool_use_id"], b["content"]) for b in shaped[1]["content"]] == [("x", "one"), ("x_2", "two")]
+
+
+def test_an_image_is_written_as_each_provider_wants_it() -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "AAAA"}
+    theirs = {"role": "user", "content": [{"type": "image", "source": source}]}
+    (shaped,) = to_openai([read_message(theirs)])
+    assert shaped["content"] == [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    (back,) = to_anthropic([read_message(shaped)])
+    assert back["content"] == theirs["content"]
+
+
+def test_ten_thousand_results_to_one_call_stay_together() -> None:
+    talk = [Message("assistant", (ToolCall("x", "a", "{}"),)), *[Message("tool", (ToolResult("x", "r"),))] * 10_000]
+    assert [len(group) for group in together(talk)] == [10_001]

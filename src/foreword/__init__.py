@@ -16,18 +16,24 @@ if TYPE_CHECKING:
     from foreword.engine.report import Report as Report
     from foreword.errors import EssentialsTooLarge as EssentialsTooLarge
     from foreword.errors import ForewordError as ForewordError
+    from foreword.errors import UnknownHandle as UnknownHandle
+    from foreword.errors import UsageError as UsageError
     from foreword.message import Message as Message
     from foreword.runtime.assembly import assemble as assemble
     from foreword.runtime.assembly import recall as recall
+    from foreword.tokens import Counter as Counter
     from foreword.tokens import calibrated as calibrated
     from foreword.tokens import counter as counter
 
 _HOMES = {
+    "Counter": "foreword.tokens",
     "EssentialsTooLarge": "foreword.errors",
     "ForewordError": "foreword.errors",
     "Message": "foreword.message",
     "Package": "foreword.engine.package",
     "Report": "foreword.engine.report",
+    "UnknownHandle": "foreword.errors",
+    "UsageError": "foreword.errors",
     "assemble": "foreword.runtime.assembly",
     "calibrated": "foreword.tokens",
     "counter": "foreword.tokens",

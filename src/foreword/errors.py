@@ -18,7 +18,10 @@ is shown (exit code, HTTP status) is the business of the faces.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+
+
+MOST_NAMED = 12
 
 
 class ForewordError(Exception):
@@ -49,7 +52,7 @@ class UnknownName(UsageError):
         place = f" {where}" if where else ""
         super().__init__(
             f"unknown {kind} {name!r}{place}" + (f", did you mean {guess!r}?" if guess else ""),
-            hint=f"known: {', '.join(self.known)}" if self.known else f"there is no {kind} to choose from",
+            hint=f"known: {listed(self.known)}" if self.known else f"there is no {kind} to choose from",
         )
 
 
@@ -115,11 +118,14 @@ class EssentialsTooLarge(ForewordError):
 
     def __init__(self, *, needed: int, budget: int, sections: Mapping[str, int]) -> None:
         self.needed, self.budget, self.sections = needed, budget, dict(sections)
-        biggest = max(sections, key=sections.__getitem__)
-        each = ", ".join(f"{tag} {tokens:,}" for tag, tokens in sections.items())
+        largest = sorted(sections, key=lambda name: -sections[name])[:MOST_NAMED]
+        each = ", ".join(f"{name} {tokens:,}" for name, tokens in sections.items() if name in set(largest))
+        more = f" and {len(sections) - len(largest)} smaller" if len(sections) > len(largest) else ""
+        what = f"the largest is {largest[0]!r}: shorten it, or " if largest else ""
         super().__init__(
-            f"essential sections need {needed:,} tokens, the budget is {budget:,} ({each})",
-            hint=f"the largest is {biggest!r}: shorten it, or raise the budget to at least {needed:,}",
+            f"essential sections need {needed:,} tokens, the budget is {budget:,}"
+            + (f" ({each}{more})" if each else ""),
+            hint=f"{what}raise the budget to at least {needed:,}",
         )
 
 
@@ -141,6 +147,12 @@ class StoreError(ForewordError):
     """The store can't be opened, read or written."""
 
     code = "store"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names with commas between them, the first few of many."""
+    more = f" and {len(names) - 2 * MOST_NAMED} more" if len(names) > 2 * MOST_NAMED else ""
+    return ", ".join(names[: 2 * MOST_NAMED]) + more
 
 
 def at(path: str, line: int = 0, column: int = 0) -> str:

@@ -7,8 +7,11 @@ not a message is a `BadSource` with the path to the wrong value.
 from __future__ import annotations
 
 import json
+import re
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 from foreword.errors import BadSource
@@ -16,6 +19,7 @@ from foreword.errors import BadSource
 Role = Literal["system", "user", "assistant", "tool"]
 ROLES = ("system", "user", "assistant", "tool")
 NO_RESULT = "(no result was recorded)"
+DATA_ADDRESS = re.compile(r"^data:([^;,]+);base64,(.*)$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +195,7 @@ def to_anthropic(messages: Iterable[Message]) -> list[dict[str, Any]]:
     out: list[dict[str, Any]] = []
     for message in mend(messages)[0]:
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = [_anthropic_part(part) for part in message.parts if part != Text("")]
+        blocks = [_anthropic_part(part) for part in message.parts if not isinstance(part, Text) or part.text.strip()]
         if not blocks:
             continue
         if out and out[-1]["role"] == role:
@@ -211,8 +215,27 @@ def _anthropic_part(part: Part) -> dict[str, Any]:
             result: dict[str, Any] = {"type": "tool_result", "tool_use_id": id, "content": text}
             return result | ({"is_error": True} if failed else {})
         case Opaque(data):
-            loaded: dict[str, Any] = json.loads(data)
-            return loaded
+            return _image_for_anthropic(json.loads(data))
+
+
+def _image_for_anthropic(block: dict[str, Any]) -> dict[str, Any]:
+    """An image as Anthropic wants it; any other block as it is."""
+    if block.get("type") != "image_url":
+        return block
+    address = str((block.get("image_url") or {}).get("url", ""))
+    found = DATA_ADDRESS.match(address)
+    if found is None:
+        return {"type": "image", "source": {"type": "url", "url": address}}
+    return {"type": "image", "source": {"type": "base64", "media_type": found[1], "data": found[2]}}
+
+
+def _image_for_openai(block: dict[str, Any]) -> dict[str, Any]:
+    """An image as OpenAI wants it; any other block as it is."""
+    source = block.get("source")
+    if block.get("type") != "image" or not isinstance(source, dict):
+        return block
+    address = source.get("url") or f"data:{source.get('media_type')};base64,{source.get('data')}"
+    return {"type": "image_url", "image_url": {"url": address}}
 
 
 def _arguments(arguments: str) -> object:
@@ -251,21 +274,23 @@ def _openai_content(parts: Sequence[Text | Opaque]) -> str | list[dict[str, Any]
         return None
     if all(isinstance(part, Text) for part in parts):
         return "\n".join(part.text for part in parts if isinstance(part, Text))
-    return [_anthropic_part(part) for part in parts]
+    return [
+        _image_for_openai(json.loads(part.data)) if isinstance(part, Opaque) else {"type": "text", "text": part.text}
+        for part in parts
+    ]
 
 
 def together(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     """Group messages so that a tool call and its results are never parted."""
-    groups: list[list[Message]] = []
-    home: dict[str, int] = {}  # call id -> index of the group that holds it
-    for message in messages:
-        known = [home[call] for call in message.results if call in home]
-        place = min(known, default=len(groups))
-        merged = [other for group in groups[place:] for other in group] + [message]
-        groups[place:] = [merged]
-        for other in merged if known else (message,):
-            home |= dict.fromkeys(other.calls, place)
-    return [tuple(group) for group in groups]
+    starts = list[int]()  # where each group begins
+    home = dict[str, int]()  # call id -> the message that makes it
+    for at, message in enumerate(messages):
+        starts.append(at)
+        first = min((home[call] for call in message.results if call in home), default=at)
+        while starts[-1] > first:
+            starts.pop()
+        home |= dict.fromkeys(message.calls, at)
+    return [tuple(messages[start:end]) for start, end in pairwise([*starts, len(messages)])]
 
 
 def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
@@ -275,31 +300,45 @@ def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
     unless it is the last word: then its result is still to come. An id may be used again in a later turn.
     """
     messages = list(messages)
-    answers = _answers(messages)
+    answers, ids = _answers(messages), set[str]()
     used = {id(result) for result in answers.values()}
     mended, done = list[Message](), list[str]()
     for at, message in enumerate(messages):
-        parts = tuple(kept for part in message.parts for kept in _unasked(part, used, done))
+        parts, results = list[Part](), list[Message]()
+        for place, part in enumerate(message.parts):
+            if isinstance(part, ToolCall):
+                part = replace(part, id=_fresh(part.id, ids))
+                answer = answers.get((at, place))
+                if answer is None and at < len(messages) - 1:
+                    done.append(f"call {part.id!r} was never answered")
+                    answer = ToolResult(part.id, NO_RESULT)
+                results += [Message("tool", (replace(answer, id=part.id),))] if answer else []
+            parts += _unasked(part, used, done)
         if parts or not message.parts:
-            mended.append(replace(message, parts=parts))
-        for call in message.calls:
-            if (at, call) in answers:
-                mended.append(Message("tool", (answers[at, call],)))
-            elif at < len(messages) - 1:
-                done.append(f"call {call!r} was never answered")
-                mended.append(Message("tool", (ToolResult(call, NO_RESULT),)))
+            mended.append(replace(message, parts=tuple(parts)))
+        mended += results
     return mended, done
 
 
-def _answers(messages: Sequence[Message]) -> dict[tuple[int, str], ToolResult]:
-    """For each call, by its message's place and its id, the first result behind it that no earlier call took."""
-    open_calls, answers = dict[str, list[int]](), dict[tuple[int, str], ToolResult]()
+def _fresh(call: str, ids: set[str]) -> str:
+    """An id nobody has used before: providers want each call to have its own."""
+    fresh, times = call or "call", 1
+    while fresh in ids:
+        times += 1
+        fresh = f"{call or 'call'}_{times}"
+    ids.add(fresh)
+    return fresh
+
+
+def _answers(messages: Sequence[Message]) -> dict[tuple[int, int], ToolResult]:
+    """For each call, by its message and its place there, the first result behind it that no earlier call took."""
+    waiting, answers = dict[str, deque[tuple[int, int]]](), dict[tuple[int, int], ToolResult]()
     for at, message in enumerate(messages):
-        for part in message.parts:
+        for place, part in enumerate(message.parts):
             if isinstance(part, ToolCall):
-                open_calls.setdefault(part.id, []).append(at)
-            elif isinstance(part, ToolResult) and open_calls.get(part.id):
-                answers[open_calls[part.id].pop(0), part.id] = part
+                waiting.setdefault(part.id, deque()).append((at, place))
+            elif isinstance(part, ToolResult) and waiting.get(part.id):
+                answers[waiting[part.id].popleft()] = part
     return answers
 
 

@@ -396,7 +396,7 @@ def test_p5_what_is_kept_of_a_text_with_long_lines_is_whole_sentences(tmp_path: 
     left = body
     for sentence in sentences:
         left = left.replace(sentence, "")
-    words = re.sub(r"</?docs>|## River|\[1 section left out.*", "", left).split()
+    words = re.sub(r"</?docs>|## River|\[River left out.*", "", left).split()
     assert words == [], "parts of sentences were kept"
 
 
@@ -406,7 +406,7 @@ def test_p5_something_too_small_to_cut_becomes_one_line_with_its_handle_or_goes(
         assert row.form in ("full", "summary", "excerpt", "reference", "gone")
         if row.form == "reference":
             assert choice.section.handle in package.text
-    (handle,) = re.findall(r"\[\d+ sections left out: foreword recall (fw_\w+) lists what\]", package.text)
+    (handle,) = re.findall(r"\[.* left out: foreword recall (fw_\w+) lists \w+\]", package.text)
     listed = foreword.recall(handle, tmp_path).splitlines()
     gone = [choice.section for choice in package.report.choices if choice.body.form == "gone"]
     assert [line.split()[0] for line in listed] == [section.handle for section in gone]

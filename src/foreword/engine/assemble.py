@@ -6,17 +6,19 @@ promise that a package is never over its budget: what `fit` added up is measured
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from foreword.engine.fit import fit
-from foreword.engine.outline import Memory
+from foreword.engine.outline import Memory, Outline
 from foreword.engine.package import Package
-from foreword.engine.render import GAP, pieces_of, scale_for, total_units
+from foreword.engine.render import GAP, Scale, pieces_of, scale_for, total_units
 from foreword.engine.report import Check, Report
 from foreword.model import Absent, Budget, Section, Tiers, handle_of
 from foreword.tokens import Counter
 
+MOST_NAMED = 3  # sections that are gone, before they are only counted
+SHORT_NAME = 32  # characters
 COSTLY_HANDLE = "fw_b7e1d9f3a8c6e2"  # about as many tokens as a handle can have
 
 
@@ -44,13 +46,12 @@ def assemble(sections: Sequence[Section], request: Request, memory: Memory | Non
     memory = memory if memory is not None else Memory()
     outline = memory.look_at(sections)
     scale = scale_for(outline, request.counter, request.task, request.tags)
-    longest_note, over = _note(len(sections), COSTLY_HANDLE), 0
+    longest_note, over = _longest_note(sections, outline), 0
     while True:
         decided = fit(sections, outline, request.budget.tokens, scale, request.tiers, longest_note, over)
         present = decided.keys() | outline.silent
         listing = memory.listing(present) if len(present) < len(sections) else ""
-        gone = len(sections) - len(present)
-        note = _note(gone, handle_of(listing.encode("utf-8", "surrogatepass"))) if gone else ""
+        note = _note_on(sections, present, listing, scale) if listing else ""
         written = pieces_of(decided[index] for index in sorted(decided))
         pieces, total = _with_note(written, note, request)
         if total <= request.budget.tokens:
@@ -72,7 +73,30 @@ def _with_note(pieces: list[str], note: str, request: Request) -> tuple[list[str
     return candidate, total
 
 
-def _note(gone: int, handle: str) -> str:
-    """The last line of a text that some sections are missing from."""
-    what = "1 section" if gone == 1 else f"{gone:,} sections"
-    return f"{GAP}[{what} left out: foreword recall {handle} lists what]\n"
+def _note_on(sections: Sequence[Section], present: Set[int], listing: str, scale: Scale) -> str:
+    """The last line of a text that some sections are missing from: by name where they are few."""
+    gone = len(sections) - len(present)
+    if gone > MOST_NAMED:
+        return _note(f"{gone:,} sections", handle_of(listing.encode("utf-8", "surrogatepass")), "lists what")
+    missing = [section for index, section in enumerate(sections) if index not in present]
+    if gone == 1:
+        return _note(scale.safe(_short(missing[0])), missing[0].handle)
+    names = scale.safe(", ".join(_short(section) for section in missing))
+    return _note(names, handle_of(listing.encode("utf-8", "surrogatepass")), "lists them")
+
+
+def _longest_note(sections: Sequence[Section], outline: Outline) -> str:
+    """The longest note there can be."""
+    if len(outline.order) > MOST_NAMED * 4:
+        return _note("x" * (SHORT_NAME * MOST_NAMED), COSTLY_HANDLE, "lists them")
+    names = sorted((_short(sections[index]) for index in outline.order), key=len)[-MOST_NAMED:]
+    return _note(", ".join(names), COSTLY_HANDLE, "lists them")
+
+
+def _short(section: Section) -> str:
+    name = section.name.rsplit("/", 1)[-1].split("\n", 1)[0]
+    return name if len(name) <= SHORT_NAME else name[: SHORT_NAME - 3] + "..."
+
+
+def _note(what: str, handle: str, verb: str = "") -> str:
+    return f"{GAP}[{what} left out: foreword recall {handle}{' ' + verb if verb else ''}]\n"

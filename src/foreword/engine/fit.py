@@ -11,6 +11,7 @@ others of the rank are waiting, none of them takes more than half of the room th
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
 
 from foreword.engine import forms
@@ -48,11 +49,13 @@ def fit(
     fitting.secure(budget_tokens)
     reserve = min(scale.counter.measure(note), fitting.left)
     fitting.left -= reserve
+    fitting.keep_floors()
     fitting.hand_out()
     fitting.give_back()
     if all(index in fitting.decided for index in outline.order):
         fitting.left += reserve
         fitting.give_back()
+    fitting.deputise()
     return fitting.decided
 
 
@@ -118,21 +121,23 @@ class _Fitting:
     # --- what must be in ---------------------------------------------------------------------------------------
 
     def secure(self, budget_tokens: int) -> None:
-        """Place the essential sections; keep room for the floors of those that may be cut but never lost."""
+        """Place the essential sections and keep room for what is pinned in a list."""
         for index in self.outline.essential:
             body = forms.full(self.sections[index], self.scale)
             self.place(index, body, forms.units(self.sections[index], body, self.scale), "essential")
-        floors = {index: self._floor(self.sections[index]) for index in self.outline.lasting}
-        pinned = {i: units for i, units in floors.items() if any(entry.pinned for entry in self.sections[i].entries)}
-        self.left -= sum(pinned.values())
+        pinned = [i for i in self.outline.lasting if any(entry.pinned for entry in self.sections[i].entries)]
+        self.floors = {index: self._floor(self.sections[index]) for index in pinned}
+        self.left -= sum(self.floors.values())
         if self.left < 0:
-            raise self._too_large(budget_tokens, pinned)
-        self.floors = pinned
-        for index in self.outline.lasting:  # as far as there is room, the highest rank first
-            if index not in pinned:
-                self.floors[index] = min(floors[index], self.left)
-                self.left -= self.floors[index]
+            raise self._too_large(budget_tokens)
         self.after_essentials = self.left + sum(self.floors.values())
+
+    def keep_floors(self) -> None:
+        """Keep room for those that may be cut but never lost, as far as there is any, the highest rank first."""
+        for index in self.outline.lasting:
+            if index not in self.floors:
+                self.floors[index] = min(self._floor(self.sections[index]), self.left)
+                self.left -= self.floors[index]
 
     def _floor(self, section: Section) -> int:
         """The least this section can be, its share of the tags included."""
@@ -144,16 +149,13 @@ class _Fitting:
             least = forms.units(section, pinned, scale)
         return min(forms.units(section, forms.full(section, scale), scale), least) + self._entry_fee(section)
 
-    def _too_large(self, budget_tokens: int, pinned: dict[int, int]) -> EssentialsTooLarge:
-        counter = self.scale.counter
-        sizes = {index: choice.units for index, choice in self.decided.items()} | pinned
-        needs = dict[str, int]()
+    def _too_large(self, budget_tokens: int) -> EssentialsTooLarge:
+        counter, needs, same = self.scale.counter, dict[str, int](), Tally[str]()
+        sizes = {index: choice.units for index, choice in self.decided.items()} | self.floors
         for index, units in sorted(sizes.items()):
-            name, same = self.sections[index].name, 1
-            while name in needs:
-                same += 1
-                name = f"{self.sections[index].name} ({same})"
-            needs[name] = counter.tokens(units)
+            name = self.sections[index].name
+            same[name] += 1
+            needs[name if same[name] == 1 else f"{name} ({same[name]})"] = counter.tokens(units)
         needed = max(counter.tokens(self.room - self.left), budget_tokens + 1)
         return EssentialsTooLarge(needed=needed, budget=budget_tokens, sections=needs)
 
@@ -205,7 +207,8 @@ class _Fitting:
         """Let one section have the largest of its forms that fits."""
         section = self.sections[index]
         room -= self._entry_fee(section) + self._stand_in(section.tag, room)
-        found = self._best(section, min(room, half) if index in self.outline.sharing else room)
+        shared = index in self.outline.sharing and half < room
+        found = (self._best(section, half) if shared else None) or self._best(section, room)
         if found is not None:
             self.place(index, *found, "" if found[0].form == "full" else SHORTENED)
 
@@ -233,6 +236,16 @@ class _Fitting:
             return 0
         self.place(index, body, units, f"stands in for {tag}")
         return units
+
+    def deputise(self) -> None:
+        """Let a stand-in have what room is left where the section it stands in for has come to nothing."""
+        for tag, index in self.outline.stand_ins.items():
+            lost = all(c.body.form == "reference" for c in self.decided.values() if c.section.tag == tag)
+            section = self.sections[index]
+            if lost and index not in self.decided and self.left > self.least_cut:
+                found = self._best(section, self.left - self._entry_fee(section))
+                if found is not None and found[0].form != "reference":
+                    self.place(index, *found, f"stands in for {tag}")
 
     def give_back(self) -> None:
         """Give room that is left to the sections that were cut, the highest rank first."""

@@ -7,17 +7,19 @@ replace, so what fits as text fits as messages.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
-from foreword.message import Message, Text, to_anthropic, to_openai
+from foreword.message import Message, Opaque, Part, Text, ToolCall, ToolResult, to_anthropic, to_openai
 from foreword.model import Choice, handle_of
+from foreword.text.clean import clean
 
 CACHE_MARK = {"type": "ephemeral"}
+EMPTY = "(nothing was said)"  # the API wants words
 OPENING = "(the conversation begins with the assistant)"  # the API wants a user to begin
 LEAST_CACHED_TOKENS = 1024  # providers do not cache shorter prefixes
 
@@ -26,7 +28,7 @@ LEAST_CACHED_TOKENS = 1024  # providers do not cache shorter prefixes
 class Package:
     """What a model reads, and the bill for it."""
 
-    text: str
+    text: str = field(repr=False)
     report: Report
     listing: str = field(default="", repr=False)  # what the note on missing sections refers to
 
@@ -52,10 +54,10 @@ class Package:
         talk = _conversation(self.report.choices)
         blocks = self._cached_blocks(talk)
         if talk is None:
-            return {"system": [], "messages": [{"role": "user", "content": blocks}]}
+            return {"system": [], "messages": [{"role": "user", "content": blocks or _words(EMPTY)}]}
         turns = to_anthropic(_turns(talk))
-        if turns and turns[0]["role"] != "user":
-            turns.insert(0, {"role": "user", "content": [{"type": "text", "text": OPENING}]})
+        if not turns or turns[0]["role"] != "user":
+            turns.insert(0, {"role": "user", "content": _words(OPENING if turns else EMPTY)})
         return {"system": blocks, "messages": turns}
 
     def to_openai(self) -> list[dict[str, Any]]:
@@ -84,14 +86,36 @@ class Package:
         return [*texts, self.report.note] if self.report.note else texts
 
 
+def _words(text: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": text}]
+
+
 def _conversation(choices: Sequence[Choice]) -> Choice | None:
     return next((c for c in choices if c.body.kept_entries and c.body.kept_entries[0].messages), None)
 
 
 def _turns(talk: Choice) -> list[Message]:
     """The kept messages; the mark for those left out stands at the end of the first one, in its words."""
-    messages = [message for entry in talk.body.kept_entries for message in entry.messages]
+    messages = [_cleaned(message) for entry in talk.body.kept_entries for message in entry.messages]
     if talk.body.mark:
         first = len(talk.body.kept_entries[0].messages) - 1 if talk.body.kept_entries[0].pinned else 0
         messages[first] = messages[first].with_mark(talk.body.mark)
     return messages
+
+
+def _cleaned(message: Message) -> Message:
+    """The message without characters that no provider takes."""
+    parts = tuple(_cleaned_part(part) for part in message.parts)
+    return message if parts == message.parts else replace(message, parts=parts)
+
+
+def _cleaned_part(part: Part) -> Part:
+    match part:
+        case ToolCall(call, name, arguments):
+            return ToolCall(clean(call)[0], clean(name)[0], clean(arguments)[0])
+        case ToolResult(call, text, failed):
+            return ToolResult(clean(call)[0], clean(text)[0], failed)
+        case Opaque(data):
+            return Opaque(clean(data)[0])
+        case Text(text):
+            return Text(clean(text)[0])

@@ -20,14 +20,24 @@ from foreword.tokens import Counter
 GAP = "\n"  # between one closing tag's line and the next opening tag
 BETWEEN = "\n\n"  # between two sections that share their tags
 TURN = "turn"
-BLANKS = r"[\s\x00-\x20\u200b-\u200f\u2060\ufeff\xad]*"
+UNSEEN = (  # characters that show as nothing: controls, formats, fillers
+    r"\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
+)
+BLANKS = rf"[\s{UNSEEN}]*+"
 
 
 @lru_cache(maxsize=64)
 def boundary_pattern(tags: frozenset[str]) -> re.Pattern[str]:
-    """Finds the `<` of anything that reads as one of these tags, opening or closing, in any case."""
-    names = "|".join(re.escape(tag) for tag in sorted(tags))
-    return re.compile(rf"<(?={BLANKS}/?{BLANKS}(?:{names})(?![\w.:-]))", re.IGNORECASE)
+    """Finds the `<` of anything that reads as one of these tags, opening or closing, in any case.
+
+    A `<` at the end of a text counts, too, where what is joined to it later could make it one.
+    """
+    within = f"[{UNSEEN}]*+"
+    names = "|".join(within.join(tag) for tag in sorted(tags))
+    starts = "|".join(within.join(tag[:size]) for tag in sorted(tags) for size in range(1, len(tag) + 1))
+    lead = f"{BLANKS}(?:/{BLANKS})*+"
+    return re.compile(rf"<(?={lead}(?:(?:{names})(?!{within}[\w.:-])|(?:{starts})?{within}\Z))", re.IGNORECASE)
 
 
 def open_tag(tag: str) -> str:
@@ -98,6 +108,23 @@ def pieces_of(choices: Iterable[Choice]) -> list[str]:
         pieces += [body + BETWEEN for body in bodies[:-1]]
         pieces.append(bodies[-1] + close_tag(tag, bodies[-1]) + GAP)
     return [*pieces[:-1], pieces[-1].removesuffix(GAP)] if pieces else []
+
+
+def written_units(choices: Iterable[Choice], counter: Counter) -> list[int]:
+    """The size of what each choice adds to the text: its words, and at the edges of a pair of tags the tags."""
+    sizes = list[int]()
+    for tag, group in groupby(choices, key=lambda choice: choice.section.tag):
+        same = list(group)
+        present = [place for place, choice in enumerate(same) if choice.body.form != "gone"]
+        for place, choice in enumerate(same):
+            body = choice.body.text
+            size = counter.measure(open_tag(tag)) if present[:1] == [place] else 0
+            if present[-1:] == [place]:
+                size += counter.measure(body + close_tag(tag, body) + GAP)
+            elif choice.body.form != "gone":
+                size += counter.measure(body + BETWEEN)
+            sizes.append(size)
+    return sizes
 
 
 def total_units(pieces: Sequence[str], counter: Counter) -> int:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from foreword.engine import forms
-from foreword.engine.render import Scale
+from foreword.engine.render import Scale, written_units
 from foreword.model import STANDS_BY, Absent, Body, Budget, Choice, Section, Share
 
 GONE = Body("", "gone")
@@ -100,21 +100,26 @@ class Report:
     @cached_property
     def sections(self) -> tuple[Row, ...]:
         """One row for each section that came in, in reading order; the tokens add up to the total."""
-        rows, spent = list[Row](), 0
-        billed = _billed_units(self.choices, self.scale)
-        last = max((i for i, choice in enumerate(self.choices) if choice.body.form != "gone"), default=-1)
-        for index, (choice, units) in enumerate(zip(self.choices, billed, strict=True)):
-            if choice.reason == STANDS_BY:
-                continue
-            upto = self.total_tokens - self.note_tokens if index == last else self.scale.counter.tokens(units)
-            tokens = 0 if choice.body.form == "gone" else max(0, upto - spent)
-            spent += tokens
-            rows.append(self._row(choice, tokens))
+        rows = [
+            self._row(choice, tokens)
+            for choice, tokens in zip(self.choices, self._bill(), strict=True)
+            if choice.reason != STANDS_BY
+        ]
         rows = self._marked(rows)
         if self.note_tokens:
             share = self.note_tokens / self.budget.window_tokens
             rows.append(Row("note", 0, "full", self.note_tokens, self.note_tokens, share, "", "foreword"))
         return tuple(rows)
+
+    def _bill(self) -> list[int]:
+        """The tokens of each choice as it is written, its share of the tags included; together they are the total."""
+        counter, units, tokens = self.scale.counter, 0, list[int]()
+        for size in written_units(self.choices, counter):
+            tokens.append(counter.tokens(units + size) - counter.tokens(units))
+            units += size
+        if tokens:  # the end of the text, and tokens that joined across pieces
+            tokens[tokens.index(max(tokens))] += self.total_tokens - self.note_tokens - sum(tokens)
+        return tokens
 
     @cached_property
     def omissions(self) -> tuple[Omission, ...]:
@@ -158,7 +163,7 @@ class Report:
         return (*self.notes, *cleaned, *forged, *self._over_budget())
 
     def _over_budget(self) -> list[str]:
-        if self.status == "within":
+        if self.status == "within" or self.original_tokens <= self.budget.tokens:
             return []
         return [
             f"{self.original_tokens:,} tokens came in, over the budget of {self.budget.tokens:,}: "
@@ -255,19 +260,6 @@ class Report:
 def _absence(section: Section) -> str:
     """Why a section nothing was decided for is not in."""
     return section.rule.excluded or (STANDS_BY if section.rule.stands_in_for else NO_ROOM)
-
-
-def _billed_units(choices: Sequence[Choice], scale: Scale) -> list[int]:
-    """Running totals, each pair of shared tags billed to the first section inside it."""
-    totals, total, opened = list[int](), 0, ""
-    for choice in choices:
-        if choice.body.form != "gone":
-            if choice.section.tag != opened:
-                total += scale.tag_units(choice.section.tag)
-                opened = choice.section.tag
-            total += choice.units
-        totals.append(total)
-    return totals
 
 
 def _what(choice: Choice) -> str:

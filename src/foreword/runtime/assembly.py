@@ -5,7 +5,9 @@ This is `foreword.assemble`. Every face calls it and adds nothing of its own; th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,7 +40,7 @@ def assemble(
     purpose: str | None = None,
     phase: str | int | None = None,
     task: str | Path | None = None,
-    source: str | Path | None = None,
+    source: str | Path | Mapping[str, object] | Sequence[object] | None = None,
     budget: int | str | None = None,
     window: int | str | None = None,
     model: str | None = None,
@@ -50,6 +52,11 @@ def assemble(
 ) -> Package:
     """Assemble a context by a recipe: the text, and the bill for every token.
 
+    `recipe` is a name or a path, `root` the project's folder. `agent`, `skill`, `purpose` and `phase` say for whom or
+    what; `task` is the task file, `source` your own material (a path, `-`, or the data itself). `budget` is the most
+    tokens the text may have; without it, it follows from `window` or `model` as the recipe says. `counter` is
+    `estimate`, `o200k`, `cl100k` or a `Counter`. `carry` names what persists from session to session.
+
     Commands in a skill file run only if `allow_commands` has the beginning of them, and through a shell only with
     `allow_shell`. `save=False` keeps nothing: no report, and no originals for `recall`.
     """
@@ -60,10 +67,11 @@ def assemble(
     asked = {"agent": agent, "skill": skill, "purpose": purpose, "phase": None if phase is None else str(phase)}
     names = {kind: name for kind, name in asked.items() if name is not None}
     selection = select(spec, names, extra_skills=_has_skill_file(spec, root, skill))
+    where, stdin = _source(source)
     inputs = Inputs(
-        root, None if task is None else str(task), None if source is None else str(source),
+        root, None if task is None else str(task), where,
         Policy(tuple(allow_commands), allow_shell, spec.commands.timeout_seconds, spec.commands.output_bytes),
-        carrying.carried(root, carry),
+        carrying.carried(root, carry), stdin,
     )  # fmt: skip
     gathered = gather(selection, inputs)
     package = fit_and_write(gathered.sections, _request(selection, gathered, budgeted, counting))
@@ -72,6 +80,16 @@ def assemble(
     if carry is not None:
         carrying.keep(root, carry, spec, gathered.items)
     return keep(package, root) if save else package
+
+
+def _source(
+    source: str | Path | Mapping[str, object] | Sequence[object] | None,
+) -> tuple[str | None, Callable[[], bytes]]:
+    """Where the source is, and how to read it if it is no file."""
+    if source is None or isinstance(source, str | Path):
+        return None if source is None else str(source), lambda: sys.stdin.buffer.read()
+    data = json.dumps(source).encode()
+    return "-", lambda: data
 
 
 def project_root(root: str | Path) -> Path:
@@ -105,6 +123,8 @@ def recall(handle: str, root: str | Path = ".") -> str:
 
 def _request(selection: Selection, gathered: Gathered, budget: Budget, counter: Counter) -> Request:
     notes = [*gathered.notes]
+    if budget.tokens > budget.window_tokens:
+        notes.append(f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}")
     if counter.name == "estimate":
         doubtful = {s.name: why for s in gathered.sections if (why := underestimated(s.text))}
         notes += [

@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from foreword.errors import did_you_mean
 from foreword.model import Entry, Section
 from foreword.recipe.schema import Ended, SectionSpec
 from foreword.runtime.selection import Selection
 from foreword.sources import state
 from foreword.sources.items import Item
+from foreword.text import markdown
 
 REST = "*"
 CONVERSATION = "messages"
@@ -39,8 +41,10 @@ def unknown_kinds(items: Sequence[Item], selection: Selection) -> list[str]:
     """A warning for each kind the purpose does not know."""
     known = {*selection.kind_tiers, *selection.leave_out}
     unknown = Counter(item.kind for item in items if item.kind not in known)
+    guesses = {kind: did_you_mean(kind, known) for kind in unknown}
     return [
         f"unknown kind {kind!r} ({times} {'item' if times == 1 else 'items'}), taken as tier 3"
+        + (f"; did you mean {guesses[kind]!r}?" if guesses[kind] else "")
         for kind, times in unknown.items()
     ]
 
@@ -59,10 +63,12 @@ def _item(tag: str, selection: Selection, item: Item, place: int) -> Section:
     """Tier by kind; within a tier the kinds in the purpose's order, of each kind the newest first."""
     tier = selection.kind_tiers.get(item.kind, 3)
     order = list(selection.kind_tiers).index(item.kind) if item.kind in selection.kind_tiers else 99
-    excluded = selection.leave_out.get(item.kind, "") or ended(item, selection.recipe.ended)
+    over = ended(item, selection.recipe.ended)
+    excluded, tier = selection.leave_out.get(item.kind, "") or over, 3 if over else tier
     rule = replace(selection.rule(tag), tier=tier, essential=tier == 1 and not excluded, excluded=excluded)
     rank = selection.rank(tag) + 0.99 - order / 100 - min(place, 9_999) / 1e6
-    before = state.filled(selection.sections[tag].before, {"title": item.title, "kind": item.kind})
+    title = "" if markdown.first_title(item.text) == item.title else item.title  # the text says it itself
+    before = state.filled(selection.sections[tag].before, {"title": title, "kind": item.kind})
     return Section(tag, item.text, rule, rank, item.title or item.kind, item.source, item.kind, before)
 
 

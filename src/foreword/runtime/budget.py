@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 from foreword import tokens
 from foreword.errors import BadBudget
 from foreword.model import Budget
 from foreword.recipe.schema import BudgetSpec
 from foreword.tokens import Counter
 
+LARGEST = 10**12
+
 
 def whole_number(value: object, what: str) -> int | None:
-    """A positive whole number of tokens, or None where nothing was given."""
+    """A positive whole number of tokens (`12000`, `12,000`, `12k`), or None where nothing was given."""
     if value is None:
         return None
-    try:
-        number = int(value.replace("_", "").replace(",", "")) if isinstance(value, str) else value
-    except ValueError:
-        raise BadBudget(value, what) from None
-    if not isinstance(number, int) or isinstance(number, bool) or number <= 0:
+    if isinstance(value, str):
+        found = re.fullmatch(r"(\d[\d_,]{0,20})([kK]?)", value.strip())
+        if found is None:
+            raise BadBudget(value, what)
+        value = int(re.sub(r"[_,]", "", found[1])) * (1000 if found[2] else 1)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= LARGEST:
         raise BadBudget(value, what)
-    return number
+    return value
 
 
 def choose_counter(counter: str | Counter | None, model: str | None) -> Counter:
@@ -57,4 +62,4 @@ def work_out(spec: BudgetSpec, budget: object = None, window: object = None, mod
         raise BadBudget(window_tokens, "window", problem=problem, hint="give a larger --window, or a --budget")
     if given is not None:
         steps.append(("given", given))
-    return Budget(given or left, max(window_tokens, given or 0), (*steps, ("budget", given or left)))
+    return Budget(given or left, window_tokens, (*steps, ("budget", given or left)))

@@ -31,7 +31,7 @@ from foreword.text.words import mentions
 BY_TASK_TYPE = "task_type"
 UNFILLED = "an unfilled template"
 LONGEST_QUERY = 4_000
-PLACEHOLDER = re.compile(r"\[[^\]]+\](?!\()|_[^_\n]+_")
+PLACEHOLDER = re.compile(r"\[[^\]\n]{1,80}+\](?!\()|_[^_\n]{1,80}+_")
 WORKED_ON = ("current", "in_progress")
 
 
@@ -44,7 +44,7 @@ class Inputs:
     source: str | None = None
     policy: commands.Policy = field(default_factory=commands.Policy)
     carried: tuple[Item, ...] = ()
-    stdin: Callable[[], bytes] = lambda: sys.stdin.buffer.read()
+    stdin: Callable[[], bytes] = lambda: sys.stdin.buffer.read()  # what `-` as a source stands for
 
 
 @dataclass(slots=True)
@@ -130,10 +130,11 @@ class _Gathering:
         for path in (self.values.get("task"), f"{step}/STEP.md" if step else None):
             found = files.read(self.root, path) if path else None
             if isinstance(found, files.File) and not is_unfilled(found.text):
-                return found.text
+                return found.text[:LONGEST_QUERY]
         asked = [f"{item.title}\n{item.text}" for item in self.out.items if item.kind in ("task", "instruction")]
         units = state.value_at(self.data, "units")
-        current = state.matching((u for u in units or () if isinstance(u, dict)), {"status": WORKED_ON})
+        members = [unit for unit in units if isinstance(unit, dict)] if isinstance(units, list) else []
+        current = state.matching(members, {"status": WORKED_ON})
         return "\n".join([*asked, *(str(value) for unit in current for value in unit.values())])[:LONGEST_QUERY]
 
     # --- sections ----------------------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ class _Gathering:
         found = files.read(self.root, fill(template, self.values))
         if isinstance(found, files.Skip):
             return self._absent(tag, found.path, found.reason)
-        if _is_template(found.text, is_task=template == "{task}"):
+        if _is_template(found, is_task=template == "{task}"):
             return self._absent(tag, found.path, UNFILLED)
         return self._section(tag, spec, found, self.selection.rule(tag), self.selection.rank(tag))
 
@@ -202,12 +203,16 @@ class _Gathering:
 
     def _files(self, tag: str, spec: SectionSpec) -> list[Section]:
         """Several files under one tag; the nearer to the task, the longer they are kept."""
-        read = [files.read(self.root, path) for path in self._paths(tag, spec)]
-        usable = [file for file in read if isinstance(file, files.File) and not is_unfilled(file.text)]
-        for file in read:
-            if file not in usable:
-                self._absent(tag, file.path, file.reason if isinstance(file, files.Skip) else UNFILLED)
-        scores = relevance.rank([file.text for file in usable], self.out.query)
+        usable = list[files.File]()
+        for path in self._paths(tag, spec):
+            file = files.read(self.root, path)
+            if isinstance(file, files.Skip):
+                self._absent(tag, file.path, file.reason)
+            elif _is_template(file):
+                self._absent(tag, file.path, UNFILLED)
+            else:
+                usable.append(file)
+        scores = relevance.rank([f"`{file.path}`\n{file.text}" for file in usable], self.out.query)
         best = max(scores, default=0.0) or 1.0
         near = [scores[i] / best + 0.3 * self.wanted[PurePosixPath(f.path).name] for i, f in enumerate(usable)]
         nearest = sorted(range(len(usable)), key=lambda place: (-near[place], place))
@@ -216,12 +221,12 @@ class _Gathering:
         if not nearest and not any(absent.tag == tag for absent in self.out.absent):
             return self._absent(tag, spec.folder, "no file that has to do with the task" if usable else "no such file")
         rule, rank = self.selection.rule(tag), self.selection.rank(tag)
-        sections = []
+        sections, nearnesses = list[Section](), {place: nearness for nearness, place in enumerate(nearest)}
         for place in sorted(nearest):
-            nearness = nearest.index(place)
+            nearness = nearnesses[place]
             header = f"# {usable[place].path}\n" if len(nearest) > 1 else ""
             own = replace(rule, in_order=True, forms=rule.forms if nearness == 0 else _may_be_lost(rule))
-            sections += self._section(tag, spec, usable[place], own, rank + 0.9 - nearness / 1_000, header)
+            sections += self._section(tag, spec, usable[place], own, rank + 0.9 - min(nearness, 8_999) / 10_000, header)
         return sections
 
     def _paths(self, tag: str, spec: SectionSpec) -> list[str]:
@@ -261,13 +266,22 @@ class _Gathering:
         return [Section(tag, text, rule, rank, "", source, "", spec.before, spec.after)]
 
 
-def _is_template(text: str, is_task: bool) -> bool:
-    """Whether a file was never filled in; of a task the title alone is enough."""
-    return is_unfilled(text) and not (is_task and text.strip() and not PLACEHOLDER.search(text))
+def _is_template(file: files.File, is_task: bool = False) -> bool:
+    """Whether a Markdown file was never filled in; of a task the title alone is enough."""
+    if not file.path.lower().endswith((".md", ".markdown")) or not is_unfilled(file.text):
+        return False
+    return not (is_task and file.text.strip() and not PLACEHOLDER.search(file.text[:LONGEST_QUERY]))
 
 
 def _is_left_out(path: str, spec: SectionSpec) -> bool:
-    return any(fnmatch(PurePosixPath(path).name, pattern) for pattern in spec.leave_out)
+    """Whether a pattern leaves a file out: by its name, or with a slash by its path from the root or the folder."""
+    inside = path.removeprefix(f"{spec.folder}/")
+    return any(
+        fnmatch(path, pattern) or fnmatch(inside, pattern)
+        if "/" in pattern
+        else fnmatch(PurePosixPath(path).name, pattern)
+        for pattern in spec.leave_out
+    )
 
 
 def _may_be_lost(rule: Rule) -> tuple[Any, ...]:
