@@ -10,7 +10,6 @@ import math
 from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from operator import is_not
 
 from foreword.model import Section
@@ -26,7 +25,7 @@ class Outline:
     lasting: tuple[int, ...]  # may be cut, never lost; the first to keep first
     stand_ins: dict[str, int]  # by the tag they stand in for
     order: tuple[int, ...]  # all that may be lost or cut, the first to keep first
-    tiers: tuple[tuple[int, tuple[tuple[int, ...], ...]], ...]  # the same, tier by tier, equal ranks together
+    tiers: Sequence[tuple[int, Sequence[Sequence[int]]]]  # the same, tier by tier, equal ranks together
     sharing: frozenset[int]  # of equal rank with others: none takes more than half while they wait
     silent: frozenset[int]  # not missed when they are not in: kept out by the recipe, or only standing by
     capped: bool
@@ -48,31 +47,45 @@ def outline_of(sections: Sequence[Section]) -> Outline:
             stand_ins[rule.stands_in_for] = index
         else:
             waiting.append(index)
-    keys = [(section.rule.tier, -section.rank) for section in sections]
-    waiting.sort(key=keys.__getitem__)
+    ranks = [-section.rank for section in sections]
+    waiting.sort(key=ranks.__getitem__)
+    if len({id(section.rule) for section in sections}) > 1:
+        waiting.sort(key=lambda index: sections[index].rule.tier)
     lasting = [index for index in waiting if sections[index].rule.forms[-1] != "gone"]
-    tiers = [
-        (tier, tuple(tuple(same) for _, same in groupby(members, key=lambda index: math.floor(-keys[index][1]))))
-        for tier, members in groupby(waiting, key=lambda index: keys[index][0])
-    ]
+    tiers = _by_tier_and_rank(sections, waiting)
+    shared = (group for _, groups in tiers for group in groups if len(group) > 1)
     return Outline(
         frozenset(times), frozenset(tag for tag, count in times.items() if count > 1), tuple(essential),
-        tuple(lasting), stand_ins, tuple(waiting), tuple(tiers), _sharing(sections, waiting), frozenset(silent),
+        tuple(lasting), stand_ins, tuple(waiting), tiers,
+        frozenset(index for group in shared for index in _sharing(sections, group)), frozenset(silent),
         any(section.rule.cap for section in sections),
     )  # fmt: skip
 
 
-def _sharing(sections: Sequence[Section], waiting: Sequence[int]) -> frozenset[int]:
-    """Those that have another of their rank behind them, unless it is of the same tag and that goes in order."""
-    last, sharing = dict[tuple[int, int], str](), list[int]()
-    for index in reversed(waiting):
+def _by_tier_and_rank(sections: Sequence[Section], waiting: Sequence[int]) -> list[tuple[int, list[list[int]]]]:
+    """Tiers in order, in each the groups of equal rank, the first to keep first."""
+    tiers, last = list[tuple[int, list[list[int]]]](), (-1, -1)
+    for index in waiting:
         section = sections[index]
-        group = (section.rule.tier, math.floor(section.rank))
-        behind = last.get(group)
-        if behind is not None and not (section.rule.in_order and behind == section.tag):
+        this = (section.rule.tier, math.floor(section.rank))
+        if this[0] != last[0]:
+            tiers.append((this[0], []))
+        if this != last:
+            tiers[-1][1].append([])
+            last = this
+        tiers[-1][1][-1].append(index)
+    return tiers
+
+
+def _sharing(sections: Sequence[Section], group: Sequence[int]) -> list[int]:
+    """Those that have others of their rank behind them, unless these are of the same tag and that goes in order."""
+    behind, sharing = set[str](), list[int]()
+    for index in reversed(group):
+        section = sections[index]
+        if behind - ({section.tag} if section.rule.in_order else set()):
             sharing.append(index)
-        last[group] = section.tag if behind in (None, section.tag) else ""
-    return frozenset(sharing)
+        behind.add(section.tag)
+    return sharing
 
 
 @dataclass(slots=True)
