@@ -276,3 +276,14 @@ def test_a_sentence_of_a_few_words_comes_with_the_one_before_it() -> None:
     shorts = [cut.summary(text, room, len, mark, "how many s in all") or "" for room in range(70, 600, 7)]
     assert any("1.5 s in all." in short for short in shorts)
     assert all("moves the link. 1.5 s" in short for short in shorts if "1.5 s in all." in short)
+
+
+def test_a_summary_opens_with_the_first_thing_said_even_when_only_its_first_words_fit() -> None:
+    text = (
+        "# Step\n\n## Delivers\n\nMembers see a month at a glance and know at once which lanes are free, "
+        "which are taken and which are closed for route setting.\n\n## Tasks\n\n- Draw it\n- Choose it\n- Cancel\n"
+    )
+    for room in range(120, 180, 7):
+        kept = cut.summary(text, room, len, lambda lines, units: "[cut]")
+        assert kept is not None
+        assert "## Delivers\n\nMembers see a month at" in kept

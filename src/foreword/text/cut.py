@@ -26,6 +26,8 @@ _TRIES = 400
 _SECTION_DECAY = 0.94
 _MUCH = 0.3
 _CARRY_SHARE = 0.05
+_USEFUL_CHARS = 60
+_SAID = ("paragraph", "item", "quote")
 _ATTACHED = ("heading", "fence", "rule")
 
 
@@ -37,7 +39,7 @@ def summary(text: str, room: int, measure: Measure, mark: Mark, query: str = "")
     scores = _added(weight.carry(work.pieces), relevance.rank(_passages(work.pieces), query))
     sections = [section for section in _sections(work.pieces) if section]
     leaders = _leaders(work.pieces, sections, scores)
-    work.choice.fill(leaders[:1], work.body_room)
+    work.open_with(leaders[:1])
     work.choice.fill(leaders, int(OUTLINE * work.body_room))
     for section in sections:
         for place, at in enumerate(_best_first(section, scores)):
@@ -98,6 +100,12 @@ class _Work:
     def per_char(self) -> float:
         """Units for a character, over the whole text."""
         return self.total / len(self.text)
+
+    def open_with(self, leader: Sequence[int]) -> None:
+        """Take what the text leads with before anything else, if need be only its opening words."""
+        self.choice.fill(leader, self.body_room)
+        if not self.choice.picked and self.body_room >= _USEFUL_CHARS * self.per_char:
+            self._shorten([at for at in leader if self.pieces[at].kind in _SAID], self.body_room)
 
     def settled(self, order: Sequence[int]) -> str | None:
         """Fill the room in the order given, then trim or add until the measured whole fits it closely."""

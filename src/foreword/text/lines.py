@@ -15,7 +15,7 @@ _MARKED = re.compile(
     r"[ \t]*(?:(?P<fence>```|~~~)|(?P<heading>#{1,6})(?=[ \t]|\r|\n|$)"
     r"|(?P<item>(?:[-*+]|\d{1,9}[.)])[ \t])|(?P<table>\|))"
 )
-_RULE = re.compile(r"[ \t]*\|[-:| \t]*-[-:| \t]*[\r\n]*\Z")
+_RULE = re.compile(r"[ \t]*+\|[:| \t]*+-[-:| \t]*+[\r\n]*+\Z")
 
 
 def starts(text: str) -> list[int]:

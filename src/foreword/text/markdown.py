@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 LARGEST_PARSED = 400_000
 
-_FRONT_MATTER = re.compile(r"---[ \t]*(?:\r\n?|\n)(?:[^\r\n]*(?:\r\n?|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)")
-_ATX = re.compile(r"[ \t]{0,3}#{1,6}(?:[ \t]+|$)|[ \t]+#+[ \t]*$")
+_FRONT_MATTER = re.compile(r"---[ \t]*(?:\r\n?+|\n)(?:[^\r\n]*+(?:\r\n?+|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)")
+_ATX = re.compile(r"[ \t]{0,3}#{1,6}(?:[ \t]++|$)|(?<![ \t])[ \t]++#++[ \t]*+$")
 _LEAVES = {"fence": "code", "code_block": "code", "html_block": "html", "hr": "rule"}
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import log
 
 from foreword.text.pieces import Piece, split
+from foreword.text.relevance import LONGEST_QUERY
 from foreword.text.words import STOP_WORDS, names, words
 
 LARGEST_WHOLE = 1_500_000
@@ -42,7 +43,9 @@ def _best(text: str, windows: list[tuple[int, int]], query: str) -> list[tuple[i
     """The first, the last, and the best or else evenly spaced ones between, in order."""
     room = LARGEST_WHOLE // _WINDOW - 2
     inner = range(1, len(windows) - 1)
-    scores = _scores([text[start:end].lower() for start, end in windows], query) if query.strip() else {}
+    scores = (
+        _scores([text[start:end].lower() for start, end in windows], query[:LONGEST_QUERY]) if query.strip() else {}
+    )
     step = max(1, len(inner) // room)
     chosen = sorted(inner, key=lambda at: (-scores.get(at, 0.0), at % step, at))[:room]
     return [windows[at] for at in sorted({0, len(windows) - 1, *chosen})]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from foreword.text.words import STOP_WORDS, bigrams, is_literal, mentions, names, parts, words
+from foreword.text.words import LONGEST_NAME, STOP_WORDS, bigrams, is_literal, mentions, names, parts, words
 
 if TYPE_CHECKING:
     import apsw
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["mentions", "rank", "words"]
 
 MOST_TERMS = 64
+LONGEST_QUERY = 4_000
 NEIGHBOUR_SHARE = 0.3
 
 _NAMES_WEIGHT = 3.0
@@ -33,7 +34,7 @@ _SEARCH = "SELECT rowid, -bm25(passage, 1.0, ?) FROM passage WHERE passage MATCH
 
 def rank(passages: Sequence[str], query: str) -> list[float]:
     """A score for each passage: 0 without a match, higher is better; a neighbour of a match gets a share of it."""
-    named, terms = _terms(_usable(query))
+    named, terms = _terms(_usable(query[:LONGEST_QUERY]))
     if not passages or not (named or terms):
         return [0.0] * len(passages)
     index = _index(passages, {term[:4] for term in named + terms})
@@ -48,7 +49,7 @@ def rank(passages: Sequence[str], query: str) -> list[float]:
 def _terms(query: str) -> tuple[list[str], list[str]]:
     """What the query names, and its other words, most frequent first, each once, no more than the cap."""
     named = list(dict.fromkeys(name.strip().lower() for name in map(bigrams, names(query)) if is_literal(name)))
-    counts = Counter(word for word in words(query) if word not in STOP_WORDS)
+    counts = Counter(word for word in words(query) if word not in STOP_WORDS and len(word) <= LONGEST_NAME)
     split_names = dict.fromkeys(part.lower() for name in names(query) for part in parts(name))
     plain = dict.fromkeys([*(word for word, _ in counts.most_common()), *split_names])
     return named[:MOST_TERMS], [word for word in plain if word not in named][: max(8, MOST_TERMS - len(named))]

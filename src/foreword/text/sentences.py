@@ -12,13 +12,15 @@ from bisect import bisect_right
 from itertools import pairwise
 
 _STOP = re.compile(
-    r"""[.!?]+["'\u201d\u2019)\]*_`]*\s+        # a Western stop, closing quotes or markup, white space
+    r"""(?<![.!?])[.!?]++["'\u201d\u2019)\]*_`]*+\s++   # a Western stop, closing quotes or markup, white space
     |[\u3002\uff01\uff1f\uff1b\uff61]+["'\u201d\u2019\u300d\u300f\uff09\u3011]*\s*  # a CJK stop needs no white space
     |(?:\r\n?|\n)[ \t]*(?=\*\*|\|)    # a line that opens with a bold label or a table cell stands alone
     """,
     re.VERBOSE,
 )
-_CLOSED = re.compile(r"(`+)[^`]{1,200}\1|\([^()]{0,300}(?:\([^()]{0,80}\)[^()]{0,80}){0,3}\)|\[[^\[\]]{0,200}\]")
+_CLOSED = re.compile(
+    r"(?<!`)(`++)[^`]{1,200}+\1|\([^()]{0,300}(?:\([^()]{0,80}\)[^()]{0,80}){0,3}\)|\[[^\[\]]{0,200}\]"
+)
 _ABBREVIATED = re.compile(
     r"""(?:^|[\s(\[*_"'/\u2013-])(?:
         (?i:vs|cf|approx|incl|excl|resp|al|mr|mrs|ms|dr|prof|st|viz|bzw|vgl|bspw|ggf)

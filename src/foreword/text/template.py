@@ -12,30 +12,50 @@ import re
 from foreword.text import markdown
 
 MOSTLY_EMPTY = 0.25
+LARGEST_TEMPLATE = 60_000
 
-_ITALIC = re.compile(
-    r"(?<![\w_])_(?!_)[^_`\r\n]+(?:_[^_`\r\n]+)*?_(?![\w_])|(?<![\w*])\*(?![*\s])[^*`\r\n]+\*(?![\w*])"
-)
-_PLACEHOLDER = re.compile(r"(?<![\w\])])\[(?![ xX]\]|\^)[A-Za-z][^\[\]\r\n]*\](?![\[(:\w])")
+_JUDGED = 500
+
+_ITALIC = re.compile(r"(?<!\w)_(?!_)[^_`\r\n]++(?:_[^_`\r\n]++)*?_(?!\w)|(?<![\w*])\*(?![*\s])[^*`\r\n]++\*(?![\w*])")
+_PLACEHOLDER = re.compile(r"(?<![\w\])])\[(?![ xX]\]|\^)[A-Za-z][^\[\]\r\n]*+\](?![\[(:\w])")
 _TAG = re.compile(r"\[[\w-]+\]\s+(\S+\s+\S.*)")
 _TO_COME = re.compile(r"\bwill be (?:populated|filled|generated|created|written)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)]|>)[ \t]*(?:\[[ xX]\])?|^[ \t]*(?:```|~~~).*$|<!--.*?-->|[*_`|:>#=-]+")
 _LABEL = re.compile(r"\s*(?:[-*+]\s+)?\*\*[^*]+\*\*:?\s*(.*)")
-_RULE = re.compile(r"\s*\|[\s:|-]*-[\s:|-]*")
+_RULE = re.compile(r"\s*+\|[\s:|]*+-[\s:|-]*+")
+_HEADING = re.compile(r"^ {0,3}(?:#|(?:=++|-++)[ \t]*+\r?$)", re.MULTILINE)
+_PROSE = re.compile(
+    r"^[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?+(?![^\r\n]{0,500}\bwill be\b)[^\W_][^\r\n_*\[\]`|<>]{40,500}+\r?+"
+    r"(?!\n[ \t]*+[=|-])$",
+    re.MULTILINE,
+)
 _CHECKLIST = re.compile(r"\s*(?:quality gate|checklist|before considering)\b", re.IGNORECASE)
 
 
 def is_unfilled(text: str) -> bool:
     """Whether the text is blank, or a template whose sections are nearly all still prompts."""
+    if not text.strip():
+        return True
+    if len(text) > LARGEST_TEMPLATE or _is_plainly_filled(text):
+        return False
     sections = [kind for kind in map(_kind, _sections(text)) if kind]
     prompted = "prompted" in sections
     answered = sum(kind == "answered" or (kind == "labelled" and not prompted) for kind in sections)
     return not answered or answered < MOSTLY_EMPTY * len(sections)
 
 
+def _is_plainly_filled(text: str) -> bool:
+    """Whether there is plain prose under half the headings at a glance, so that nothing needs to be parsed."""
+    first, *others = _HEADING.split(text)
+    titled = (other.partition("\n") for other in others)
+    bodies = [first, *(body for title, _, body in titled if not _CHECKLIST.match(title.lstrip("#")))]
+    said = [body for body in bodies if body.strip()]
+    return 2 * sum(_PROSE.search(body) is not None for body in said) >= len(said) > 0
+
+
 def _sections(text: str) -> list[str]:
     """What stands directly under each heading; a checklist about the file itself is no part of what it says."""
-    found = markdown.headings(text)
+    found = markdown.headings(text) if _HEADING.search(text) else []
     edges = [*(heading.start for heading in found), len(text)]
     bodies = [
         text[heading.body : end]
@@ -47,10 +67,14 @@ def _sections(text: str) -> list[str]:
 
 def _kind(section: str) -> str:
     """`answered`, `prompted`, `labelled` (a label with a word or two, as templates have them too), or nothing."""
-    lines = [line for line in section.splitlines() if line.strip()]
+    lines = [line[:_JUDGED] for line in section.splitlines() if line.strip()]
     heads = {at for at, below in enumerate(lines[1:]) if _RULE.fullmatch(below)}
-    kinds = {_line_kind(line) for at, line in enumerate(lines) if at not in heads}
-    return next((kind for kind in ("answered", "prompted", "labelled") if kind in kinds), "")
+    found = set()
+    for at, line in enumerate(lines):
+        found.add(kind := _line_kind(line) if at not in heads else "")
+        if kind == "answered":
+            break
+    return next((kind for kind in ("answered", "prompted", "labelled") if kind in found), "")
 
 
 def _line_kind(line: str) -> str:

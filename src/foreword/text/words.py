@@ -7,7 +7,7 @@ here knows about scores; those are in `relevance` and `weight`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _LITTLE_WORDS = """
     a about above after again all also am an and any are as at be because been before being below between both but
@@ -19,19 +19,22 @@ _LITTLE_WORDS = """
     while who whom why will with within without would you your yours
 """
 STOP_WORDS = frozenset(_LITTLE_WORDS.split())
+LONGEST_NAME = 100
 
 _CJK = re.compile(
     "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
 )
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
+# Each kind of name begins only where a run of its characters does and gives nothing back: a run is read once, however
+# long it is.
 _NAME = re.compile(
-    r"""`([^`\r\n]{1,80})`                                   # what the author set in code type
-    |((?:[\w~@.-]*/)+[\w.@-]*\w)                             # src/app/main.py
-    |(\w+(?:\.\w+)+(?:\(\))?)                                # module.function, file.ext, 1.2.3
-    |(\w*[^\W_]_\w+|\b_+[^\W_]\w*)                           # snake_case
-    |([A-Za-z]*[a-z0-9][A-Z]\w*)                             # camelCase, CamelCase
-    |\b((?=\w*[A-Za-z])(?=\w*\d)\w+(?:-\w+)*|[A-Z]{2,}(?:-\w+)*)\b   # e2e, ERR42, CSS, FW-12
-    |(\#\d+)""",
+    r"""`([^`\r\n]{1,80})`                                           # what the author set in code type
+    |(?<![\w~@./-])((?:[\w~@.-]*+/)+[\w.@-]*\w)                     # src/app/main.py
+    |(?<!\w)(\w++(?:\.\w++)++(?:\(\))?)                             # module.function, file.ext, 1.2.3
+    |(?<!\w)(_*+[^\W_]++_\w++|_++[^\W_]\w*+)                       # snake_case
+    |(?<![A-Za-z0-9_])([A-Z]*+[a-z]++[A-Z]\w*+)                     # camelCase, CamelCase
+    |(?<!\w)((?=[^\WA-Za-z]*+[A-Za-z])(?=[^\W\d]*+\d)\w++(?:-\w++)*+|[A-Z]{2,}+(?!\w)(?:-\w++)*+)  # e2e, ERR42, FW-12
+    |(\#\d++)""",
     re.VERBOSE,
 )
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -43,13 +46,13 @@ def words(text: str) -> list[str]:
 
 
 def names(text: str) -> list[str]:
-    """The paths, identifiers, backticked terms and codes in a text, in order."""
-    return [next(filter(None, match.groups())) for match in _NAME.finditer(text)]
+    """The paths, identifiers, backticked terms and codes in a text, in order; what nobody would type is not one."""
+    return list(_names(text))
 
 
 def has_name(text: str) -> bool:
     """Whether a text names anything."""
-    return _NAME.search(text) is not None
+    return next(_names(text), None) is not None
 
 
 def is_literal(name: str) -> bool:
@@ -74,6 +77,11 @@ def mentions(text: str, wanted: Iterable[str]) -> list[str]:
     """Which of the wanted words and phrases occur in the text as whole words, in any case, singular or with an `s`."""
     lowered = text.lower()
     return [word for word in wanted if word.strip() and _mentioned(lowered, word.lower().split())]
+
+
+def _names(text: str) -> Iterator[str]:
+    found = (match[match.lastindex or 0] for match in _NAME.finditer(text))
+    return (name for name in found if len(name) <= LONGEST_NAME)
 
 
 def _mentioned(lowered: str, phrase: list[str]) -> bool:
