@@ -212,6 +212,58 @@ def test_an_allowed_git_does_not_run_the_hooks_of_the_repository(tmp_path: Path)
     assert not (tmp_path / "harmed").exists()
 
 
+def test_all_commands_of_a_text_together_have_an_end(tmp_path: Path) -> None:
+    slow = Policy(allow=("sleep",), timeout_seconds=0.05)
+    result = inject("!`sleep 600`\n" * 9 + "!`rm all`\n", tmp_path, slow)
+    assert outcomes(result) == ["timed out"] * 9 + ["not allowed"]
+    assert [ran.detail.endswith("all together") for ran in result.ran[4:]] == [True] * 5 + [False]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git log --output=made", "git diff --out made", "git -C . show --outp=made", "git format-patch -o made -1",
+     "git log -p --ext-diff", "git diff --ext", "git show --textconv", "git log -p --textc",
+     "/usr/bin/git log --ou=made", "git -c core.pager=x log", "git -ccore.pager=x log", "git --exec-path=. log",
+     "git log -5 || git log --output=made", "git archive -omade HEAD"],
+)  # fmt: skip
+def test_an_option_of_git_that_writes_or_starts_something_is_not_allowed(tmp_path: Path, command: str) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    result = inject(f"!`{command}`", tmp_path, ALL)
+    assert outcomes(result) == ["not allowed"]
+    assert "writes files or runs programs" in result.ran[0].detail
+    assert [path.name for path in tmp_path.iterdir()] == [".git"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git ls-files -o", "git diff --text", "git log --all --oneline --extended-regexp --grep=x", "git --version",
+     "git -C . log --all -- --output", "git diff-files", "git"],
+)  # fmt: skip
+def test_the_options_of_git_that_only_read_are_allowed(tmp_path: Path, command: str) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    assert outcomes(inject(f"!`{command} || echo`", tmp_path, ALL)) == ["ran"]
+
+
+def test_an_allowed_git_runs_no_program_to_show_a_change(tmp_path: Path) -> None:
+    (tmp_path / "harm.sh").write_text("#!/bin/sh\ntouch harmed\n")
+    (tmp_path / "harm.sh").chmod(0o755)
+    (tmp_path / ".gitattributes").write_text("* diff=harm\n")
+    (tmp_path / "a").write_text("a\n")
+    settings = {"diff.external": "./harm.sh", "diff.harm.textconv": "./harm.sh", "diff.harm.command": "./harm.sh"}
+    for argv in (["init", "-q"], ["add", "a"], *(["config", *setting] for setting in settings.items())):
+        subprocess.run(["git", *argv], cwd=tmp_path, check=True)
+    assert "+a" in inject("!`git diff --cached`", tmp_path, ALL).text
+    assert not (tmp_path / "harmed").exists()
+
+
+def test_output_does_not_steer_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(
+        b"\x1b[1;31mred\x1b[0m\ttab\n\x1b]0;title\x07bell\x07\b "
+        b"\x1b]8;;http://x\x1b\\link\x1b(B \x1b\xc2\x9b2J end\r\nlast\n"
+    )
+    assert inject("!`cat a`", tmp_path, ALL).text == "red\ttab\nbell link 2J end\r\nlast"
+
+
 def test_output_that_is_no_text_is_made_one(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"caf\xe9\0!\n")
     assert inject("!`cat a`", tmp_path, ALL).text == "caf\ufffd\ufffd!"

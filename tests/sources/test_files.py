@@ -218,6 +218,18 @@ def test_hidden_names_are_found_only_where_the_pattern_names_them(tmp_path: Path
     assert files.find(tmp_path, "docs/.*") == ["docs/.draft.md"]
 
 
+def test_a_wildcard_does_not_descend_into_what_tools_fill(tmp_path: Path) -> None:
+    for folder in ("node_modules", "__pycache__", ".venv", "venv", ".git", "a/node_modules", "b"):
+        put(tmp_path, f"{folder}/x.md")
+    put(tmp_path, "b/venv")
+    assert files.find(tmp_path, "**/*.md") == files.find(tmp_path, "*/x.md") == ["b/x.md"]
+    assert files.find(tmp_path, ".*/x.md") == []
+    assert files.find(tmp_path, "node_modules/*.md") == ["node_modules/x.md"]
+    assert files.find(tmp_path, "**/node_modules/x.md") == ["a/node_modules/x.md", "node_modules/x.md"]
+    assert files.find(tmp_path, ".git/**/*.md") == [".git/x.md"]
+    assert files.find(tmp_path, "b/v*") == ["b/venv"]
+
+
 def test_a_name_with_brackets_is_found_as_it_is_written(tmp_path: Path) -> None:
     put(tmp_path, "app/[id]/page.tsx")
     assert files.find(tmp_path, "app/[id]/page.tsx") == ["app/[id]/page.tsx"]

@@ -84,6 +84,50 @@ def test_a_bad_expression_is_named(tmp_path: Path) -> None:
         git.log(tmp_path, 5, leave_out=["("])
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "^(a+)+$",
+        "(a*)*b",
+        "(?:a|b)*c",
+        "(?P<x>a?){40}",
+        "((a+)b)+",
+        "a*a*a*a*a*b",
+        "(?:(x|y)z){2,}",
+        "(aa*)+",
+        "( .*)*",
+        r"( \s?x)+",
+        r"(x)( \1*)*",
+    ],
+)
+def test_an_expression_that_could_take_for_ever_is_refused(tmp_path: Path, pattern: str) -> None:
+    with pytest.raises(BadSource, match=r"repeats a group|has 5 repetitions"):
+        git.log(tmp_path, 5, leave_out=[pattern])
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"^auto-save", r"^(?:chore|build)\(deps.*\): bump .* from .* to ", r"\d{4}-\d{2}-\d{2}", r"[(+*]+x", r"\(a+\)+",
+     r"(?i)^wip\b", r"(\d{4})+", r"^(fixup|squash)! ",
+     r"(?i)^(checkpoint|snapshot|auto-?(save|commit))[:.]?( \S*\d\S*)*$"],
+)  # fmt: skip
+def test_the_expressions_of_real_recipes_are_taken(pattern: str) -> None:
+    assert git.rule(pattern).pattern.pattern == pattern
+
+
+def test_a_subject_without_end_is_cut_before_anything_is_searched_in_it(tmp_path: Path) -> None:
+    imported(tmp_path, ["fix: " + "a  " * 200_000, "a(" * 200_000, "abcdef0 " * 100_000])
+    assert all(len(text) <= 510 for text in texts(git.log(tmp_path, 5, leave_out=["never$"])))
+
+
+def test_the_mailmap_a_repository_names_is_not_read(tmp_path: Path) -> None:
+    repository(tmp_path, "Begin")
+    (tmp_path / "fifo.map").symlink_to("/dev/stdin")
+    for name, value in {"log.mailmap": "true", "mailmap.file": "fifo.map", "mailmap.blob": "HEAD:none"}.items():
+        run(tmp_path, "config", name, value)
+    assert texts(git.log(tmp_path, 5)) == ["Begin"]
+
+
 def test_merges_never_appear(tmp_path: Path) -> None:
     repository(tmp_path, "Begin")
     run(tmp_path, "checkout", "-q", "-b", "side")
@@ -166,7 +210,7 @@ def test_a_repository_named_by_the_environment_is_not_the_project(
 
 def test_odd_subjects_arrive_whole(tmp_path: Path) -> None:
     repository(tmp_path, "", "Tabs\tand spaces", "Grüße, 世界", "--all", "two\nlines")
-    assert texts(git.log(tmp_path, 9)) == ["two lines", "--all", "Grüße, 世界", "Tabs\tand spaces", "(no message)"]
+    assert texts(git.log(tmp_path, 9)) == ["two lines", "--all", "Grüße, 世界", "Tabs and spaces", "(no message)"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from foreword.errors import BadSource
 from foreword.sources.items import Item, iso, read_items
+from foreword.sources.state import read_json
 
 
 def no_input() -> bytes:
@@ -116,8 +117,48 @@ def test_a_missing_place_says_what_to_give(tmp_path: Path) -> None:
 
 def test_what_is_neither_file_nor_folder_never_blocks(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(BadSource, match="not a regular file"):
+    with pytest.raises(BadSource, match="is empty, not JSON"):
         read_items(str(tmp_path / "fifo"), tmp_path, no_input)
+    with pytest.raises(BadSource, match="not a regular file"):
+        read_items("/dev/zero", tmp_path, no_input)
+
+
+def piped(content: bytes) -> str:
+    """What a shell puts in the place of `<(...)`."""
+    reading, writing = os.pipe()
+    os.write(writing, content)
+    os.close(writing)
+    return f"/dev/fd/{reading}"
+
+
+def test_a_source_may_be_the_pipe_of_a_shell(tmp_path: Path) -> None:
+    (item,), _ = read_items(piped(b'[{"kind": "goal", "text": "Ship it."}]'), tmp_path, no_input)
+    assert (item.kind, item.text) == ("goal", "Ship it.")
+    assert read_json(piped(b'{"units": []}'), tmp_path, no_input) == {"units": []}
+
+
+@pytest.mark.parametrize("where", ["~nosuchuser/notes.json", "none.json", "", "nul\0", "a" * 5_000])
+def test_a_place_that_can_not_be_is_a_bad_source_for_both_readers(tmp_path: Path, where: str) -> None:
+    for read in (read_items, read_json):
+        with pytest.raises(BadSource):
+            read(where, tmp_path, no_input)
+
+
+def test_a_number_of_five_thousand_digits_is_a_bad_source(tmp_path: Path) -> None:
+    digits = "7" * 5_000
+    for read, text in ((read_items, f'[{{"text": "x", "n": {digits}}}]'), (read_json, f'{{"n": {digits}}}')):
+        with pytest.raises(BadSource, match="not usable JSON"):
+            read("-", tmp_path, text.encode)
+    item, notes = from_markdown(tmp_path, f"---\ntitle: {digits}\nn: {digits}\n---\nbody")
+    assert "body" in item.text
+    assert isinstance(notes, list)
+
+
+def test_only_folders_inside_the_source_name_kinds(tmp_path: Path) -> None:
+    put(tmp_path, "decisions/a.md", "A.")
+    put(tmp_path, "decisions/goals/b.md", "B.")
+    items, _ = read_items(str(tmp_path / "decisions"), tmp_path, no_input)
+    assert sorted((item.text, item.kind) for item in items) == [("A.", "doc"), ("B.", "goal")]
 
 
 def test_odd_but_usable_json_leaves_a_note(tmp_path: Path) -> None:

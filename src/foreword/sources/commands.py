@@ -1,8 +1,9 @@
 """Run the commands a skill asks for (`` !`git log -5` ``) and put their output in their place, under a policy.
 
 Off unless allowed. Without a shell it understands plain words, `2>/dev/null` and `||`, which is what real skills
-use. It limits time and output, not access: an allowed `cat` reads any file that the user may read, an allowed `git`
-takes every option. Where commands stand in a text is found by `command_marks`; processes are `process`'s business.
+use. It limits time and output, not access: an allowed `cat` reads any file that the user may read. Only `git` is kept
+to reading: no option that writes a file or starts a program. Where commands stand in a text is found by
+`command_marks`; processes are `process`'s business.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 from foreword.sources import process
@@ -31,6 +32,15 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)"
+    r"|[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+)
+_GIT_TAKES_A_VALUE = ("-C", "--git-dir", "--work-tree", "--namespace")
+_GIT_SHOWS_CHANGES = ("log", "diff", "show", "whatchanged", "diff-tree", "diff-index", "diff-files")
+_GIT_HARM = re.compile(r"--ou.*|--ext|--ext-.*|--textc.*|--open-files-in-pager.*", re.DOTALL)
+_GIT_MEANS_OTHERS = ("ls-files", "grep")  # by `-o`
+_COMMANDS_AT_MOST = 4  # that take all the time they may
 _SHOWN_CHARS = 80
 _NOT_STARTED = 127
 
@@ -83,10 +93,11 @@ def inject(text: str, root: Path, policy: Policy) -> Injected:
     pieces: list[str] = []
     ran: list[Ran] = []
     done = 0
+    until = time.monotonic() + _COMMANDS_AT_MOST * policy.timeout_seconds
     for mark in marks(text):
         if mark.loose and not _is_program(mark.command, root, policy):
             continue
-        result = _carry_out(mark.command, root, policy)
+        result = _carry_out(mark.command, root, policy, until)
         ran.append(Ran(mark.command, mark.line, result.outcome, result.detail, len(result.text or "")))
         if result.text is not None:
             pieces += (text[done : mark.start], result.text)
@@ -112,7 +123,7 @@ def alternatives(command: str) -> list[list[str]] | None:
     return found if plain else None
 
 
-def _carry_out(command: str, root: Path, policy: Policy) -> _Result:
+def _carry_out(command: str, root: Path, policy: Policy, until: float) -> _Result:
     if not policy.allow:
         return _Result("not allowed", "no command is allowed")
     found = alternatives(command)
@@ -122,10 +133,13 @@ def _carry_out(command: str, root: Path, policy: Policy) -> _Result:
     if found is None:
         refused = "" if exact else "what needs a shell must be allowed letter for letter"
     else:
-        refused = "" if exact else _refused(found, policy)
+        refused = ("" if exact else _refused(found, policy)) or _harm(found)
     if refused:
         return _Result("not allowed", refused)
-    return _run(command, found or [["/bin/sh", "-c", command]], root, policy)
+    if time.monotonic() >= until:
+        note = f"took longer than {_COMMANDS_AT_MOST * policy.timeout_seconds:g} seconds, all together"
+        return _Result("timed out", note, f"[commands {note}; not run: {_short(command)}]")
+    return _run(command, found or [["/bin/sh", "-c", command]], root, policy, until)
 
 
 def _refused(found: list[list[str]], policy: Policy) -> str:
@@ -134,6 +148,39 @@ def _refused(found: list[list[str]], policy: Policy) -> str:
         if argv[0] != "echo" and not any(argv[: len(entry)] == entry for entry in _entries(policy)):
             return f"{_short(shlex.join(argv))} is not on the allow list"
     return ""
+
+
+def _harm(found: list[list[str]]) -> str:
+    """The option of a `git` that writes a file or starts a program, as a reason."""
+    for argv in found:
+        place = _git_verb(argv)
+        before, after = argv[1:place], argv[place:]
+        options = after[: after.index("--")] if "--" in after else after
+        bad = [word for word in before if word.startswith(("-c", "--config-env", "--exec-path="))]
+        bad += [word for word in options if _GIT_HARM.fullmatch(word)]
+        if not after[:1] or after[0] not in _GIT_MEANS_OTHERS:
+            bad += [word for word in options if word.startswith("-o")]
+        if place and bad:
+            return f"git {_short(bad[0])} writes files or runs programs"
+    return ""
+
+
+def _git_verb(argv: list[str]) -> int:
+    """Where the subcommand of a `git` is, behind git's own options; 0 where it is another program."""
+    if PurePath(argv[0]).name != "git":
+        return 0
+    place = 1
+    while place < len(argv) and argv[place].startswith("-"):
+        place += 2 if argv[place] in _GIT_TAKES_A_VALUE else 1
+    return place
+
+
+def _safe(argv: list[str]) -> list[str]:
+    """The command as it is run: a `git` that shows changes shows them itself."""
+    place = _git_verb(argv)
+    if place and argv[place : place + 1] and argv[place] in _GIT_SHOWS_CHANGES:
+        return [*argv[: place + 1], "--no-ext-diff", "--no-textconv", *argv[place + 1 :]]
+    return argv
 
 
 def _entries(policy: Policy) -> Iterator[list[str]]:
@@ -153,9 +200,9 @@ def _is_program(command: str, root: Path, policy: Policy) -> bool:
     return shutil.which(first, path=process.environment()["PATH"]) is not None
 
 
-def _run(command: str, found: list[list[str]], root: Path, policy: Policy) -> _Result:
+def _run(command: str, found: list[list[str]], root: Path, policy: Policy, until: float) -> _Result:
     """Try each alternative until one succeeds, all within one time limit and one output limit."""
-    deadline = time.monotonic() + policy.timeout_seconds
+    deadline = min(until, time.monotonic() + policy.timeout_seconds)
     written = b""
     complaints: list[str] = []
     for argv in found:
@@ -179,7 +226,7 @@ def _one(argv: list[str], root: Path, seconds: float, limit: int) -> process.Out
         words = argv[2:] if argv[1:2] == ["-n"] else argv[1:]
         return process.Output(f"{' '.join(words)}\n".encode(errors="replace"), b"", 0)
     try:
-        return process.run(argv, root, timeout_seconds=seconds, output_bytes=max(0, limit))
+        return process.run(_safe(argv), root, timeout_seconds=seconds, output_bytes=max(0, limit))
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", "") or str(problem)
         return process.Output(b"", reason.encode(errors="replace"), _NOT_STARTED)
@@ -195,9 +242,9 @@ def _ending(exit_code: int) -> str:
 
 
 def _text(written: bytes, *, final: bool = True) -> str:
-    """Output as text without its last line end; a character cut in half at the limit is dropped."""
+    """Output as text, without its last line end and what steers a terminal; half a character at the cut is dropped."""
     decoded = codecs.getincrementaldecoder("utf-8")("replace").decode(written, final)
-    return clean(decoded)[0].rstrip("\r\n")
+    return _ESCAPE.sub("", clean(decoded)[0]).rstrip("\r\n")
 
 
 def _short(command: str) -> str:

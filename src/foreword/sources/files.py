@@ -33,6 +33,7 @@ _WIDE = (  # the longer mark first: UTF-32's begins with UTF-16's
 )
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\v\f\r\x1b")
 _DIGITS = re.compile(r"(\d+)")
+_OF_TOOLS = frozenset((".git", ".venv", "__pycache__", "node_modules", "venv"))
 _OUTSIDE = "outside the root"
 _TOO_LARGE = f"larger than {LARGEST_BYTES // 1024**2} MiB"
 _REASONS = {
@@ -112,7 +113,8 @@ def find(root: Path, pattern: str) -> list[str]:
     """The regular files that match a glob, relative to the root, in natural order (2 before 10).
 
     `**` stands for any number of folders and follows no symbolic link. A hidden name matches only where the pattern
-    begins with the dot itself. Names that are not valid text are passed over.
+    begins with the dot itself, a folder that tools fill (`node_modules`) only where the pattern has its name. Names
+    that are not valid text are passed over.
     """
     base = root.resolve()
     segments = _segments(root, base, pattern)
@@ -239,8 +241,10 @@ def _step(base: Path, folder: str, segments: list[str], index: int) -> Iterator[
     for entry in _entries(base / folder):
         path = f"{folder}/{entry.name}" if folder else entry.name
         if segment == "**":
-            if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+            if entry.name[0] != "." and entry.name not in _OF_TOOLS and entry.is_dir(follow_symlinks=False):
                 yield path, index
+        elif not last and entry.name in _OF_TOOLS and entry.name != segment:
+            continue
         elif _matches(entry.name, segment) and _inside(base, entry) and (entry.is_file() if last else entry.is_dir()):
             yield path, index + 1
 

@@ -6,6 +6,7 @@ reach the network. How many commits a context has room for is decided elsewhere.
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import time
@@ -21,7 +22,9 @@ _SECONDS = 10.0
 _OUTPUT_BYTES = 8 * 1024 * 1024
 _MOST = 2_000
 _BATCH = 100
-_SAFE = ("log.showSignature=false", "log.follow=false", "core.fsmonitor=false", "core.hooksPath=/dev/null")
+_SUBJECT_CHARS = 500
+_SEARCHED_CHARS = 120  # of a subject, by an expression with more than two repetitions
+_MOST_REPETITIONS = 4
 _VARIABLES = {"LC_ALL": "C.UTF-8", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 
 _LABELS = {
@@ -54,6 +57,10 @@ _HASH = re.compile(rf"(?:\bcommit )?{_ID}", re.I)
 _SHORTCODE = re.compile(r"(?<!\S):[a-z0-9_+-]+:(?!\S)")
 _SYMBOLS = re.compile("^[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\\s]+")
 _LEADING = re.compile(r"^(?:[:;,-]+\s+)+")
+_SYNTAX = re.compile(  # of an expression: escape, class, opening of a group, counted repetition, any other
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:[:=!>]|<[=!]|P?<\w+>|[a-zA-Z-]+:))?|\{\d*,?\d*\}|[^\\\[(]",
+    re.DOTALL,
+)
 _HOLLOW = re.compile(r"\(\s*\)|\[\s*\]|`\s*`")
 
 
@@ -65,12 +72,20 @@ class Commit:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An expression to search for, and in how much of a subject."""
+
+    pattern: re.Pattern[str]
+    chars: int
+
+
 def log(root: Path, entries: int, leave_out: Sequence[str] = ()) -> list[Commit] | str:
     """The newest commits that touch the root, newest first, or the reason there are none.
 
     Merges are never among them, nor subjects that match one of `leave_out`; older commits take their places.
     """
-    rules = [_rule(pattern) for pattern in leave_out]
+    rules = [rule(pattern) for pattern in leave_out]
     if shutil.which("git", path=process.environment()["PATH"]) is None:
         return "git is not installed"
     deadline = time.monotonic() + _SECONDS
@@ -81,7 +96,11 @@ def log(root: Path, entries: int, leave_out: Sequence[str] = ()) -> list[Commit]
         batch = _batch(root, looked, wanted, deadline)
         if isinstance(batch, str):
             return found or batch
-        found += [Commit(when, plain(subject)) for when, subject in batch if not _noise(subject, rules)]
+        for when, subject in batch:
+            if time.monotonic() > deadline:
+                return found or f"leave_out takes longer than {_SECONDS:g} seconds"
+            if not _noise(subject, rules):
+                found.append(Commit(when, plain(subject)))
         looked += len(batch)
         if len(batch) < wanted:
             break
@@ -121,16 +140,53 @@ def _bare(subject: str) -> str:
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
-def _rule(pattern: str) -> re.Pattern[str]:
+def rule(pattern: str) -> Rule:
+    """An expression of `leave_out`, or an error where it is none or could take for ever."""
+    hint = "leave_out takes Python regular expressions, searched for in the commit's subject"
     try:
-        return re.compile(pattern)
-    except re.error as problem:
-        hint = "leave_out takes Python regular expressions, searched for in the commit's subject"
+        compiled = re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as problem:
         raise BadSource(f"leave_out {pattern!r}", f"not a regular expression: {problem}", hint=hint) from problem
+    repetitions, nested = _repetitions(pattern)
+    if nested or repetitions > _MOST_REPETITIONS:
+        danger = "repeats a group that repeats or chooses" if nested else f"has {repetitions} repetitions"
+        hint = f"avoid what is like (a+)+ or (a|b)*, and repeat at most {_MOST_REPETITIONS} times"
+        raise BadSource(f"leave_out {pattern!r}", f"could take for ever: {danger}", hint=hint)
+    return Rule(compiled, _SUBJECT_CHARS if repetitions <= 2 else _SEARCHED_CHARS)
 
 
-def _noise(subject: str, rules: Sequence[re.Pattern[str]]) -> bool:
-    return _MERGE.match(subject) is not None or any(rule.search(subject) for rule in rules)
+def _repetitions(pattern: str) -> tuple[int, bool]:
+    """How often an expression repeats something, and whether it repeats a group that repeats or chooses itself."""
+    count, groups, closed = 0, list[list[str]]([[]]), list[str]()
+    for token in _SYNTAX.findall(pattern):
+        if token[0] in "*+{" and any(map(_varies, closed)) and not _parted(closed):
+            return count, True
+        count += _varies(token) and token not in ("?", "|")
+        closed = groups.pop() if token == ")" and len(groups) > 1 else []
+        groups[-1] += [*closed, token]
+        if token[0] == "(":
+            groups.append([])
+    return count, False
+
+
+def _varies(token: str) -> bool:
+    return token in ("*", "+", "?", "|") or (token[0] == "{" and "," in token)
+
+
+def _parted(group: Sequence[str]) -> bool:
+    """Whether a group begins with a character that nothing repeated in it can be, as ` \\S+` does: one way to match."""
+    first, *rest = group
+    if len(first) > 1 or _varies(first) or first in ".^$" or _varies(rest[0]) or {"|", ")"} & set(rest):
+        return False
+    repeated = [atom for atom, after in itertools.pairwise(rest) if _varies(after) and not _varies(atom)]
+    try:
+        return not any(re.fullmatch(atom, first, re.IGNORECASE) for atom in repeated)
+    except re.error:
+        return False
+
+
+def _noise(subject: str, rules: Sequence[Rule]) -> bool:
+    return _MERGE.match(subject) is not None or any(rule.pattern.search(subject[: rule.chars]) for rule in rules)
 
 
 def _nothing(looked: int) -> str:
@@ -139,8 +195,7 @@ def _nothing(looked: int) -> str:
 
 def _batch(root: Path, skip: int, count: int, deadline: float) -> list[tuple[str, str]] | str:
     """Some commits as (day, subject), or why they can't be had."""
-    options = [word for setting in _SAFE for word in ("-c", setting)]
-    argv = ["git", "--no-pager", *options, "log", "-z", "--no-merges", "--no-color", "--no-notes", "--encoding=UTF-8"]
+    argv = ["git", "--no-pager", "log", "-z", "--no-merges", "--no-color", "--no-notes", "--encoding=UTF-8"]
     argv += ["--format=%cI %s", f"--skip={skip}", f"--max-count={count}", "--"]
     if not (root / ".git").exists():
         argv.append(".")  # a folder inside a repository: only what touches it
@@ -158,7 +213,8 @@ def _batch(root: Path, skip: int, count: int, deadline: float) -> list[tuple[str
 
 def _entry(line: str) -> tuple[str, str]:
     when, _, subject = line.partition(" ")
-    return when[:10], clean(subject)[0]
+    told = " ".join(clean(subject[: 4 * _SUBJECT_CHARS])[0].split())
+    return when[:10], told if len(told) <= _SUBJECT_CHARS else f"{told[: _SUBJECT_CHARS - 3]}..."
 
 
 def _reason(complaint: str) -> str:

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 
 from foreword.errors import BadSource
-from foreword.sources import files
+from foreword.sources import files, given
 from foreword.sources.front_matter import front_matter
 from foreword.text import lines
 from foreword.text.clean import clean
@@ -47,12 +47,12 @@ def read_items(where: str, root: Path, stdin: Callable[[], bytes]) -> tuple[list
     """The items in a JSON file, a folder of Markdown files, or (`-`) JSON on standard input; and what to know."""
     if where == "-":
         return _from_json(stdin(), _STDIN)
-    path = _locate(where, root)
+    path = given.locate(where, root, _HINT)
     if path.is_dir():
         return _from_folder(path, where)
     if path.suffix.lower() in _MARKDOWN:
         return _from_files(path.parent, [path.name], str(PurePosixPath(where).parent))
-    return _from_json(files.read(path.parent, path.name, must=True).raw, where)
+    return _from_json(given.read(path, where), where)
 
 
 def iso(value: str) -> str:
@@ -67,17 +67,6 @@ def iso(value: str) -> str:
         return (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat()
     except (ValueError, OverflowError):
         return ""
-
-
-def _locate(where: str, root: Path) -> Path:
-    """The real path of what was named: as seen from here, else from the root."""
-    try:
-        for path in (Path(where).expanduser(), root / where):
-            if where and path.exists():
-                return path.resolve()
-    except (OSError, ValueError, RuntimeError) as problem:
-        raise BadSource(where, f"can't be looked up: {problem}", hint=_HINT) from problem
-    raise BadSource(where, "there is no such file or folder", hint=_HINT)
 
 
 # JSON
@@ -126,14 +115,14 @@ def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
     validated = entry.get("validated")
     if not isinstance(validated, bool | None):
         raise BadSource(name, f"{place}.validated: must be true or false, not {_named(validated)}")
-    given = _string(entry, "created", place, name)
-    if given.strip() and not iso(given):
-        notes.append(f"{name}: {place}.created: {given!r} is not a date")
+    created = _string(entry, "created", place, name)
+    if created.strip() and not iso(created):
+        notes.append(f"{name}: {place}.created: {created!r} is not a date")
     return Item(
         kind=kind,
         title=_string(entry, "title", place, name).strip() or _heading(text),
         text=text,
-        created=iso(given),
+        created=iso(created),
         status=_string(entry, "status", place, name).strip(),
         validated=validated,
         source=_string(entry, "source", place, name) or f"{name} {place}",
@@ -171,7 +160,7 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
             notes.append(f"{shown}: {file.reason}, left out")
             continue
         said = list(file.notes)
-        item = _from_markdown(file.text, folder / path, shown, said)
+        item = _from_markdown(file.text, PurePosixPath(path), shown, said)
         if item.text.strip():
             found.append(item)
         else:
@@ -180,7 +169,7 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
     return found, notes
 
 
-def _from_markdown(text: str, path: Path, shown: str, notes: list[str]) -> Item:
+def _from_markdown(text: str, path: PurePosixPath, shown: str, notes: list[str]) -> Item:
     fields, body, problem = front_matter(text)
     if problem:
         notes.append(f"{problem}; the file is used as a whole")
@@ -209,10 +198,10 @@ def _field(fields: Mapping[str, object], key: str, notes: list[str], *, numbers:
 
 
 def _created(fields: Mapping[str, object], notes: list[str]) -> str:
-    given = _field(fields, "created", notes)
-    if given and not iso(given):
-        notes.append(f"created: {given!r} is not a date; ignored")
-    return iso(given)
+    created = _field(fields, "created", notes)
+    if created and not iso(created):
+        notes.append(f"created: {created!r} is not a date; ignored")
+    return iso(created)
 
 
 def _validated(fields: Mapping[str, object], notes: list[str]) -> bool | None:
@@ -227,7 +216,7 @@ def _validated(fields: Mapping[str, object], notes: list[str]) -> bool | None:
 
 
 def _kind_of(folder: str) -> str:
-    """The singular of a folder's name where that is one word, else `doc`."""
+    """The singular of a folder's name where that is one word, else `doc`; the source's own folder names no kind."""
     name = folder.lower()
     if not (name.isascii() and name.isalpha()):
         return "doc"

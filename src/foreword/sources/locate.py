@@ -106,8 +106,12 @@ def _named(root: Path, folders: Sequence[str], filename: str, named_in: NamedIn)
 
 def field_of(text: str, name: str) -> str:
     """The value of a line such as `**Current step:** PDF generation`."""
-    found = re.search(rf"^\W*{re.escape(name)}\W*?:\W*(.+?)\W*$", text, re.IGNORECASE | re.MULTILINE)
-    return found[1].strip() if found else ""
+    for line in text.split("\n"):
+        found = re.match(rf"\W*{re.escape(name)}[^\w:]*:(.*)", line, re.IGNORECASE | re.DOTALL)
+        words = list(re.finditer(r"\w+", found[1])) if found else []
+        if found and words:
+            return found[1][words[0].start() : words[-1].end()]
+    return ""
 
 
 def _is_called(root: Path, folder: str, wanted: str, filename: str = "") -> bool:

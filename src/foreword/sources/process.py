@@ -17,12 +17,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _KEPT = ("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER", "XDG_CONFIG_HOME")
-_GIT = {  # for every `git` that runs in a project whose configuration nobody has read
-    "GIT_CONFIG_COUNT": "2",
-    "GIT_CONFIG_KEY_0": "core.fsmonitor",
-    "GIT_CONFIG_VALUE_0": "false",
-    "GIT_CONFIG_KEY_1": "core.hooksPath",
-    "GIT_CONFIG_VALUE_1": os.devnull,
+_GIT_SETTINGS = {  # for every `git` that runs in a project whose configuration nobody has read
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "log.follow": "false",
+    "log.mailmap": "false",
+    "log.showSignature": "false",
+    "mailmap.blob": "",
+    "mailmap.file": "",
+}
+_GIT = {
+    "GIT_CONFIG_COUNT": str(len(_GIT_SETTINGS)),
+    **{f"GIT_CONFIG_KEY_{place}": name for place, name in enumerate(_GIT_SETTINGS)},
+    **{f"GIT_CONFIG_VALUE_{place}": value for place, value in enumerate(_GIT_SETTINGS.values())},
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",

@@ -15,14 +15,16 @@ from typing import Any
 from foreword.errors import BadSource
 from foreword.message import Message, mend, read_messages, together
 from foreword.model import Entry
+from foreword.sources import given
 from foreword.text.words import parts
 
+_HINT = "give a JSON file with --source, or - for standard input"
 BLANK = re.compile(r"\{(\w+)(!?)\}")
 
 
 def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, Any]:
     """The mapping in a JSON file or on standard input (`-`)."""
-    raw = stdin() if where == "-" else _bytes(where, root)
+    raw = stdin() if where == "-" else given.read(given.locate(where, root, _HINT), where)
     name = "standard input" if where == "-" else where
     try:
         data = json.loads(raw.decode("utf-8-sig"))
@@ -32,16 +34,11 @@ def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, A
         raise BadSource(name, f"not valid JSON: {error.msg}", line=error.lineno, column=error.colno) from None
     except RecursionError:
         raise BadSource(name, "not usable JSON: nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise BadSource(name, f"not usable JSON: {error}") from None
     if not isinstance(data, dict):
         raise BadSource(name, "must be a JSON object", hint="docs/recipes.md shows the keys a recipe reads")
     return data
-
-
-def _bytes(where: str, root: Path) -> bytes:
-    for path in (Path(where).expanduser(), root / where):
-        if path.is_file():
-            return path.read_bytes()
-    raise BadSource(where, "there is no such file", hint="give a JSON file with --source, or - for standard input")
 
 
 def value_at(data: Mapping[str, Any], path: str) -> Any:
@@ -67,10 +64,24 @@ def matching(found: Iterable[Mapping[str, Any]], where: Mapping[str, Sequence[st
     return [m for m in found if all(str(m.get(field, "")) in wanted for field, wanted in where.items())]
 
 
-def named_in(found: Iterable[Mapping[str, Any]], others: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def named_in(
+    found: Iterable[Mapping[str, Any]],
+    others: Sequence[Mapping[str, Any]],
+    where: str = "source",
+    path: str = "failures",
+) -> list[Mapping[str, Any]]:
     """The members that the others name: in their `unit` field, or by words of their `test` name."""
-    others = list(others)
+    for index, other in enumerate(others):
+        for key in ("unit", "units"):
+            if not _is_text_or_texts(other.get(key)):
+                raise BadSource(where, f"{path}[{index}].{key}: must be text or a list of texts")
     return [member for member in found if any(_names(other, str(member.get("name", ""))) for other in others)]
+
+
+def _is_text_or_texts(value: object) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(one, str) for one in value)
+    return isinstance(value, str | None)
 
 
 def _names(other: Mapping[str, Any], name: str) -> bool:

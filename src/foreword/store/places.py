@@ -1,41 +1,74 @@
 """Where the store of a project is, and which stores this user has.
 
 A project's store is `.foreword/state.db` under its root, in a folder that git ignores by itself; where the root can't
-be written, a folder of the user's cache. The list of stores lets `recall` find an original from anywhere.
+be written, a folder of the user's cache. The list of stores lets `recall` find an original from anywhere. A project
+may come from a stranger, so no part of a store may be a symbolic link.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
-FOLDER, FILE = ".foreword", "state.db"
+from foreword.errors import StoreError
+
+FOLDER, FILE, IGNORE = ".foreword", "state.db", ".gitignore"
+_BESIDE = ("-wal", "-shm", "-journal")  # the files SQLite keeps next to its own
+_LONGEST_LIST = 1_000
 
 
 def store_path(root: Path) -> tuple[Path, str]:
     """The file to write for this root, and a note where that is not under the root."""
     own = root / FOLDER / FILE
-    if _writable(own.parent if own.parent.is_dir() else root):
+    if writable(own.parent if own.parent.is_dir() else root):
         return own, ""
     fallback = _cached(root)
     return fallback, f"{root} is read-only: originals and reports are kept in {fallback.parent}"
 
 
+def stores_of(root: Path) -> list[Path]:
+    """The stores of this root that exist, the one in use first: a root that became read-only has two."""
+    candidates = [store_path(root)[0], root / FOLDER / FILE, _cached(root)]
+    return [path for path in dict.fromkeys(candidates) if os.path.lexists(path)]
+
+
 def existing_stores(root: Path) -> list[Path]:
     """Stores that may hold an original: the root's, those of the folders above it, then all others known."""
-    above = [folder / FOLDER / FILE for folder in (root, *root.parents)]
-    candidates = [above[0], _cached(root), *above[1:], *_known()]
-    return [path for path in dict.fromkeys(candidates) if path.is_file()]
+    above = [folder / FOLDER / FILE for folder in root.parents]
+    candidates = [*stores_of(root), *above, *_known()]
+    return [path for path in dict.fromkeys(candidates) if os.path.isfile(path)]  # noqa: PTH113 - never raises
 
 
 def prepare(path: Path) -> None:
     """Make the folder of a store, invisible to git, and remember the store."""
+    refuse_links(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    ignore = path.parent / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n")
+    with suppress(FileExistsError), (path.parent / IGNORE).open("x") as ignore:
+        ignore.write("*\n")
     _remember(path)
+
+
+def refuse_links(path: Path) -> None:
+    """An error where a part of a store is a link, through which we would read or write something else."""
+    beside = [path.with_name(FILE + end) for end in _BESIDE]
+    for part in (path.parent, path, path.parent / IGNORE, *beside):
+        mode = part.lstat().st_mode if os.path.lexists(part) else stat.S_IFREG
+        if stat.S_ISLNK(mode):
+            raise StoreError(f"{part} is a symbolic link, so it is not used", hint="remove the link; nothing is lost")
+        if part != path.parent and not stat.S_ISREG(mode):
+            raise StoreError(f"{part} is not a regular file", hint="move it away; it will be made anew")
+
+
+def writable(folder: Path) -> bool:
+    """Whether the folder is meant to be written: its mode counts even for a user who may ignore it."""
+    try:
+        return bool(folder.stat().st_mode & 0o222) and os.access(folder, os.W_OK)
+    except OSError:
+        return False
 
 
 def cache_folder() -> Path:
@@ -45,32 +78,38 @@ def cache_folder() -> Path:
 
 
 def _cached(root: Path) -> Path:
-    digest = hashlib.sha256(str(root.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    digest = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
     return cache_folder() / digest / FILE
-
-
-def _writable(folder: Path) -> bool:
-    """Whether the folder is meant to be written: its mode counts even for a user who may ignore it."""
-    try:
-        return bool(folder.stat().st_mode & 0o222) and os.access(folder, os.W_OK)
-    except OSError:
-        return False
 
 
 def _known() -> list[Path]:
     try:
-        return [Path(line) for line in (cache_folder() / "stores").read_text("utf-8").splitlines() if line]
-    except (OSError, UnicodeDecodeError):
+        listed = (cache_folder() / "stores").read_bytes()
+    except OSError:
         return []
+    return [Path(os.fsdecode(line)) for line in dict.fromkeys(listed.split(b"\n")) if line and b"\0" not in line]
 
 
 def _remember(path: Path) -> None:
-    """A convenience: where the cache can't be written, `recall` needs the root."""
-    try:
+    """A convenience: where the cache can't be written, `recall` needs the root.
+
+    One line is added in one write, so that many processes may do it at once.
+    """
+    real = path.resolve()
+    with suppress(OSError):
         known = _known()
-        if path.resolve() not in known:
-            cache_folder().mkdir(parents=True, exist_ok=True)
-            there = [other for other in known if other.is_file()]
-            (cache_folder() / "stores").write_text("".join(f"{p}\n" for p in [*there, path.resolve()]), "utf-8")
-    except OSError:
-        pass
+        if real in known or "\n" in str(real):
+            return
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        if len(known) >= _LONGEST_LIST:
+            _prune(known)
+        with (cache_folder() / "stores").open("ab", buffering=0) as listed:
+            listed.write(os.fsencode(real) + b"\n")
+
+
+def _prune(known: Iterable[Path]) -> None:
+    """Forget the stores that are gone, and the oldest half of a list that is too long even so."""
+    there = [path for path in known if os.path.isfile(path)][-_LONGEST_LIST // 2 :]  # noqa: PTH113 - never raises
+    shorter = cache_folder() / f"stores.{os.getpid()}"
+    shorter.write_bytes(b"".join(os.fsencode(path) + b"\n" for path in there))
+    shorter.replace(cache_folder() / "stores")

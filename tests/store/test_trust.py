@@ -1,0 +1,249 @@
+"""The store in a project that comes from a stranger, or that somebody has meddled with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import apsw
+import pytest
+
+import foreword
+from foreword.errors import StoreError, UnknownHandle
+from foreword.model import handle_of
+from foreword.store import sqlite
+from foreword.store.places import store_path
+from foreword.store.sqlite import Store, open_existing, recall
+
+REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
+BODY = b"what was cut"
+
+
+def kept(root: Path, created: str = "now") -> Path:
+    """A store of the root with one original and one report."""
+    root.mkdir(exist_ok=True)
+    path = store_path(root)[0]
+    store = Store(path)
+    store.save({handle_of(BODY): BODY}, REPORT, created)
+    store.close()
+    return path
+
+
+def changed(path: Path, statement: str, *values: object) -> None:
+    db = apsw.Connection(str(path))
+    db.execute(statement, values)
+    db.close()
+
+
+@pytest.mark.parametrize("name", ["", "state.db", "state.db-wal", "state.db-shm", ".gitignore"])
+def test_a_store_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(tmp_path: Path, name: str) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    root.mkdir()
+    outside.mkdir()
+    link = root / ".foreword" / name if name else root / ".foreword"
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside / name if name else outside)
+    with pytest.raises(StoreError, match=f"{link} is a symbolic link"):
+        Store(store_path(root)[0])
+    assert list(outside.iterdir()) == []
+
+
+def test_a_link_to_another_store_is_neither_read_nor_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other, root = kept(tmp_path / "other"), tmp_path / "root"
+    (root / ".foreword").mkdir(parents=True)
+    (root / ".foreword" / "state.db").symlink_to(other)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
+    with pytest.raises(UnknownHandle):
+        recall(handle_of(BODY), root)
+    with pytest.raises(StoreError, match="is a symbolic link"):
+        open_existing(root)
+
+
+@pytest.mark.parametrize("statement", ["CREATE TABLE customers (name)", "PRAGMA application_id = 7"])
+def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path, statement: str) -> None:
+    path = store_path(tmp_path)[0]
+    path.parent.mkdir()
+    changed(path, statement)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="is not a Foreword store"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_a_store_made_before_stores_were_marked_is_taken_and_marked(tmp_path: Path) -> None:
+    path = kept(tmp_path)
+    changed(path, "PRAGMA application_id = 0")
+    assert recall(handle_of(BODY), tmp_path) == BODY
+    Store(path).close()
+    db = apsw.Connection(str(path))
+    assert db.pragma("application_id") == sqlite.APPLICATION
+    db.close()
+
+
+def test_recall_changes_no_byte_of_a_store_and_makes_none(tmp_path: Path) -> None:
+    path = kept(tmp_path)
+    changed(path, "PRAGMA application_id = 0")
+    before = path.read_bytes()
+    assert recall(handle_of(BODY), tmp_path) == BODY
+    assert path.read_bytes() == before
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert recall(handle_of(BODY), elsewhere) == BODY
+    assert open_existing(elsewhere) is None
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_root_that_became_read_only_still_gives_back_what_it_kept(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    path = kept(root, "2024-01-01")
+    for folder in (path.parent, root):
+        folder.chmod(0o555)
+    try:
+        store = Store(store_path(root)[0])
+        store.save({}, {**REPORT, "recipe": "later"}, "2024-01-02")
+        store.close()
+        before = sorted(path.parent.iterdir())
+        assert recall(handle_of(BODY), root) == BODY
+        found = open_existing(root)
+        assert found
+        assert [stored.report["recipe"] for stored in found.reports()] == ["later", "r"]
+        assert len(found.reports(1)) == 1
+        found.close()
+        assert sorted(path.parent.iterdir()) == before
+    finally:
+        for folder in (root, path.parent):
+            folder.chmod(0o755)
+
+
+def test_items_carried_before_the_root_became_read_only_come_back_once(tmp_path: Path) -> None:
+    path = kept(tmp_path)
+    old, new = ({"kind": "decision", "title": "Store", "text": text} for text in ("old", "new"))
+    for text in (old, new):
+        store = Store(store_path(tmp_path)[0])
+        store.carry("work", {("decision", "Store"): text}, [])
+        store.close()
+        path.parent.chmod(0o555)
+    found = open_existing(tmp_path)
+    path.parent.chmod(0o755)
+    assert found
+    assert found.carried("work") == [new]
+    found.close()
+
+
+def test_the_store_of_another_user_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = kept(tmp_path)
+    if os.getuid() == 0:
+        os.chown(path, 12_345, -1)
+    owner = path.stat().st_uid
+    assert recall(handle_of(BODY), tmp_path) == BODY
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    with pytest.raises(UnknownHandle):
+        recall(handle_of(BODY), tmp_path)
+    with pytest.raises(StoreError, match=f"belongs to another user \\(id {owner}\\)"):
+        open_existing(tmp_path)
+
+
+@pytest.mark.parametrize("body", [b"no zlib", zlib.compress(b"something else"), zlib.compress(BODY)[:-3], "text", 5])
+def test_an_original_that_was_altered_is_never_handed_out(tmp_path: Path, body: object) -> None:
+    changed(kept(tmp_path), "UPDATE originals SET body = ?", body)
+    with pytest.raises(StoreError, match="was altered"):
+        recall(handle_of(BODY), tmp_path)
+
+
+def test_an_altered_original_is_found_in_another_store_that_has_it_whole(tmp_path: Path) -> None:
+    kept(tmp_path / "other")
+    changed(kept(tmp_path / "root"), "UPDATE originals SET body = ?", zlib.compress(b"something else"))
+    assert recall(handle_of(BODY), tmp_path / "root") == BODY
+
+
+def test_an_original_that_would_fill_the_memory_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "LARGEST_BYTES", len(BODY) - 1)
+    kept(tmp_path)
+    with pytest.raises(StoreError, match="was altered"):
+        recall(handle_of(BODY), tmp_path)
+
+
+ODD = ["", "no json", "[]", "null", "{}", '{"recipe": 5}', "[" * 100_000, 7, b"\xff", '{"kind": "a", "title": 1}']
+
+
+@pytest.mark.parametrize("row", ODD, ids=range(len(ODD)))
+def test_odd_rows_are_left_out_of_lists_and_named_when_asked_for(tmp_path: Path, row: object) -> None:
+    path = kept(tmp_path)
+    changed(path, "INSERT INTO reports VALUES (2, 'now', 'r', 1, 1, ?)", row)
+    changed(path, "INSERT INTO carried VALUES ('work', 'a', 'b', ?)", row)
+    found = open_existing(tmp_path)
+    assert found
+    assert [stored.number for stored in found.reports()] == [1]
+    assert found.carried("work") == []
+    with pytest.raises(StoreError, match=r"report 2 in .* was altered"):
+        found.report(2)
+    found.close()
+
+
+def test_numbers_beyond_what_a_database_holds_are_numbers_of_nothing(tmp_path: Path) -> None:
+    store = Store(kept(tmp_path))
+    assert store.report(10**20) is store.report(-(10**20)) is None
+    assert len(store.reports(10**20)) == 1
+    store.save({}, {**REPORT, "budget_tokens": 10**20}, "now")
+    assert store.reports()[0].report["budget_tokens"] == 10**20
+    store.close()
+
+
+def test_twelve_processes_in_twelve_roots_are_all_remembered(tmp_path: Path) -> None:
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom foreword.store.sqlite import Store\n"
+        "print(flush=True)\nsys.stdin.read()\nStore(Path(sys.argv[1])).close()\n"
+    )
+    paths = [tmp_path / str(number) / ".foreword" / "state.db" for number in range(12)]
+    running = [
+        subprocess.Popen([sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for path in paths
+    ]
+    for process in running:
+        assert process.stdout
+        process.stdout.readline()
+    for process in running:
+        assert process.stdin
+        process.stdin.close()
+    assert [process.wait() for process in running] == [0] * 12
+    for process in running:
+        assert process.stdout
+        process.stdout.close()
+    listed = (Path(os.environ["XDG_CACHE_HOME"]) / "foreword" / "stores").read_text().split("\n")
+    assert sorted(listed) == sorted(["", *map(str, paths)])
+
+
+def test_a_root_whose_name_is_no_text_has_a_store_and_harms_no_list(tmp_path: Path) -> None:
+    kept(tmp_path / "first")
+    odd = tmp_path / os.fsdecode(b"caf\xe9 ?#%")
+    (odd / "deeper").mkdir(parents=True)
+    (odd / "NOTES.md").write_text("notes")
+    path = kept(odd)
+    changed(tmp_path / "first" / ".foreword" / "state.db", "DELETE FROM originals")
+    assert path.is_file()
+    assert foreword.recall(handle_of(BODY), tmp_path) == BODY.decode()
+    for name in ("two\nlines", "one\u2028line"):
+        assert kept(tmp_path / name).is_file()
+    listed = (Path(os.environ["XDG_CACHE_HOME"]) / "foreword" / "stores").read_bytes().split(b"\n")
+    assert len(listed) == 4
+
+
+def test_a_name_that_is_no_text_is_an_error_in_words(tmp_path: Path) -> None:
+    store = Store(kept(tmp_path))
+    with pytest.raises(StoreError, match="can't be used"):
+        store.carry("\udcff", {("a", "b"): {}}, [])
+    store.close()
+
+
+def test_an_empty_file_left_by_a_stopped_writer_holds_nothing(tmp_path: Path) -> None:
+    path = store_path(tmp_path)[0]
+    path.parent.mkdir()
+    path.touch()
+    assert open_existing(tmp_path) is None
+    Store(path).close()
+    assert open_existing(tmp_path)
