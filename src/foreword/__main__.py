@@ -10,7 +10,8 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:
         from foreword import __version__
 
-        sys.stdout.write(f"foreword {__version__}\n")
+        if sys.stdout is not None:
+            sys.stdout.write(f"foreword {__version__}\n")
         return
     from foreword.faces.cli.main import run
 

@@ -200,7 +200,7 @@ LONG = [PROSE * 20, MATERIAL["json"] * 60, MATERIAL["cjk"] * 60, MATERIAL["hex"]
 
 @given(
     st.lists(st.tuples(st.sampled_from(LONG), st.integers(0, 4)), min_size=3, max_size=12),
-    st.integers(1_400, 8_000), counters,
+    st.integers(1_500, 8_000), counters,
 )  # fmt: skip
 @SETTINGS
 def test_at_least_97_percent_of_the_budget_is_used_when_more_came_in(

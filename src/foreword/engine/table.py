@@ -22,6 +22,8 @@ LONGEST_LIST = 30
 MOST_ROWS = 4  # of one tag, before they are shown as one
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 OVER = "  over its target"
+WINDOW = 16  # what `of a window of 200,000` needs beyond the column of targets
+LONGEST_NAME = 44
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -85,9 +87,10 @@ class _Columns:
     def fitting(cls, rows: Sequence[Row], width: int) -> _Columns:
         name = max([len("section"), *(len(_name(row)) for row in rows)])
         mark = len(OVER) if any(row.over_target for row in rows) else 0
-        others = len(cls(0, 0, width).line("", "", 0, 0.0, "")) + mark
-        room = max(SHORTEST_BAR, min(BAR, width - others - name)) if width >= NO_BAR_BELOW else 0
-        return cls(max(10, min(name, width - others - room)), room, width)
+        others = len(cls(0, 0, width).line("", "", 0, 0.0, ""))
+        room = max(SHORTEST_BAR, min(BAR, width - others - mark - name)) if width >= NO_BAR_BELOW else 0
+        behind = max(room + mark, WINDOW) if width >= NO_TARGET_BELOW else 0
+        return cls(max(10, min(name, width - others - behind)), room, width)
 
     def line(self, name: str, form: str, tokens: int, share: float | None, target: str, rest: str = "") -> str:
         percent = "" if share is None else f"{share:.1%}"
@@ -137,14 +140,15 @@ def _together(rows: list[Row]) -> list[Row]:
 def _row(row: Row, columns: _Columns, budget: int) -> str:
     mark = OVER if row.over_target else ""
     rest = columns.bar_for(row.tokens / budget) + mark
-    return columns.line(_name(row), row.form, row.tokens, row.share, row.target, rest)
+    return columns.line(_name(row, columns.name), row.form, row.tokens, row.share, row.target, rest)
 
 
-def _name(row: Row) -> str:
+def _name(row: Row, width: int = LONGEST_NAME) -> str:
+    """The tag, and of the title what there is room for."""
     tag = printable(row.tag)
-    if not row.title or row.title == row.tag:
-        return tag
-    return f"{tag}: {shortened(row.title, max(12, 42 - len(tag)))}"
+    if not row.title or row.title == row.tag or width < len(tag) + 6:
+        return cut_to(tag, width)
+    return f"{tag}: {shortened(row.title, width - len(tag) - 2)}"
 
 
 def _status(report: Report) -> str:
@@ -165,7 +169,7 @@ def _omissions(omissions: Sequence[Omission], width: int) -> str:
         return ""
     shown = omissions[:LONGEST_LIST]
     others = len(f"  {0:>8,}    {shown[0].handle}  ") + max(len(omission.reason) for omission in shown)
-    least = 28 if width >= NO_BAR_BELOW else 12
+    least = 28 if width >= NO_BAR_BELOW else 12 if width >= 50 else 6
     name = min(60, max(least, width - others), max(len(shortened(omission.what, 60)) for omission in shown))
     lines = [
         f"  {omission.tokens:>8,}  {shortened(omission.what, name):<{name}}  {omission.handle}  "

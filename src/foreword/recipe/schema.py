@@ -7,11 +7,15 @@ file is found and how errors get their line is `load`'s business.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from foreword.errors import did_you_mean
 from foreword.model import Form, Share
+
+LARGEST = 10**12  # of a number of tokens, bytes or anything else that is counted
 
 PERCENT = re.compile(r"^(?:(?P<low>\d+(?:\.\d+)?)\s*-\s*)?(?P<high>\d+(?:\.\d+)?)\s*%(?P<left> of what is left)?$")
 
@@ -21,12 +25,30 @@ def read_share(value: object) -> object:
     if isinstance(value, Share):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        if value > LARGEST:
+            raise ValueError(f"must be at most {LARGEST:,} tokens")
         return Share("tokens", float(value))
-    found = PERCENT.match(value.strip()) if isinstance(value, str) else None
-    if found is None or float(found["high"]) > 100:
+    found = PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
         raise ValueError("must be tokens (500), a share (30%), a range (5-10%) or '50% of what is left'")
-    low = float(found["low"] or 0) / 100
-    return Share("left" if found["left"] else "whole", float(found["high"]) / 100, low)
+    low, high = float(found["low"] or 0), float(found["high"])
+    if high > 100:
+        raise ValueError("must be at most 100%")
+    if high == 0 or low > high:
+        raise ValueError("must be more than 0%" if high == 0 else "must be a range from less to more")
+    return Share("left" if found["left"] else "whole", high / 100, low / 100)
+
+
+def _of_window(share: Share | None) -> Share | None:
+    if share is not None and share.of != "whole":
+        raise ValueError("must be a share of the window, as in 30%; a number goes to budget.tokens")
+    return share
+
+
+def _adds_up(split: str | None) -> str | None:
+    if split is not None and not any(int(part) for part in split.split("/")):
+        raise ValueError("must give at least one tier a share, as in 50/30/20")
+    return split
 
 
 ShareField = Annotated[
@@ -40,6 +62,7 @@ Names = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 Texts = dict[str, str]
+Many = Annotated[int, Field(gt=0, le=LARGEST)]
 
 
 class Spec(BaseModel):
@@ -66,13 +89,13 @@ class SectionSpec(Spec):
     # which part of it, and how it is written
     folder: str = Field(default="", description="Where `files` are.")
     leave_out: Names = Field(default=(), description="Files (globs) or commits (regular expressions) to leave out.")
-    pick: int | None = Field(default=None, gt=0, description="Only the so many files most relevant to the task.")
-    entries: int = Field(default=20, gt=0, description="How many commits.")
+    pick: Many | None = Field(default=None, description="Only the so many files most relevant to the task.")
+    entries: Many = Field(default=20, description="How many commits.")
     heading: str | None = Field(default=None, description="Only what stands under this heading.")
     without: str | None = Field(default=None, description="All but what stands under this heading.")
     where: dict[str, Names] = Field(default_factory=dict, description="Only members whose fields have these values.")
     having: Names = Field(default=(), description="Only members that have something in these fields.")
-    last: int | None = Field(default=None, gt=0, description="Only the last so many members.")
+    last: Many | None = Field(default=None, description="Only the last so many members.")
     named_in: str | None = Field(default=None, description="Only members whose name occurs in this list of the source.")
     each: str | None = Field(
         default=None, description="How each member is written; a line without a value is left out."
@@ -107,8 +130,8 @@ class Profile(Spec):
     change: dict[str, dict[str, Any]] = Field(default_factory=dict, description="Other values for a section's fields.")
     gives_way: tuple[str | tuple[str, ...], ...] | None = None
     values: Texts = Field(default_factory=dict, description="Fills {names} in the sections.")
-    split: str | None = Field(
-        default=None, pattern=r"^\d+(/\d+)+$", description="Shares of tier 1, 2, 3, as in 50/30/20."
+    split: Annotated[str | None, AfterValidator(_adds_up)] = Field(
+        default=None, pattern=r"^[0-9]{1,9}(/[0-9]{1,9}){1,8}$", description="Shares of tier 1, 2, 3, as in 50/30/20."
     )
     tiers: dict[int, Names] = Field(default_factory=dict, description="The kinds of item in each tier.")
     leave_out: dict[str, str] = Field(default_factory=dict, description="Kinds that never come in, and why.")
@@ -117,9 +140,13 @@ class Profile(Spec):
 class BudgetSpec(Spec):
     """How large the package may be where nobody says."""
 
-    share: ShareField | None = Field(default=None, description="Of the model's window.")
-    tokens: int | None = Field(default=None, gt=0)
-    less: dict[str, int] = Field(default_factory=dict, description="Kept free for other things, by name.")
+    share: Annotated[ShareField | None, AfterValidator(_of_window)] = Field(
+        default=None, description="Of the model's window."
+    )
+    tokens: Many | None = None
+    less: dict[str, Annotated[int, Field(ge=0, le=LARGEST)]] = Field(
+        default_factory=dict, description="Kept free for other things, by name."
+    )
 
 
 class NamedIn(Spec):
@@ -153,7 +180,7 @@ class CommandLimits(Spec):
     """What a command in a text may cost. Which ones may run is for the user to say, never for a recipe."""
 
     timeout_seconds: float = Field(default=5.0, gt=0, le=600)
-    output_bytes: int = Field(default=65_536, gt=0)
+    output_bytes: Many = 65_536
 
 
 class AcrossSessions(Spec):
@@ -209,3 +236,54 @@ def json_schema() -> dict[str, Any]:
 
 
 PERCENT_SCHEMA = r"^(\d+(\.\d+)?\s*-\s*)?\d+(\.\d+)?\s*%( of what is left)?$"
+
+
+# --- what pydantic says, in the words of a recipe ----------------------------------------------------------------
+
+PLAIN = {
+    "a valid tuple": "a list",
+    "a valid list": "a list",
+    "a valid dictionary": "a mapping",
+    "a valid string": "text",
+    "a valid integer": "a whole number",
+    "a valid boolean": "true or false",
+    "a valid number": "a number",
+}
+
+
+def worded(error: Mapping[str, Any], place: tuple[str | int, ...]) -> str:
+    """A problem of pydantic's as a person would put it, with what was probably meant."""
+    kind, path = error["type"], dotted(place)
+    if kind == "extra_forbidden":
+        return f"unknown field {path!r}{_meant(place[-1], _fields_at(place))}"
+    if kind == "missing":
+        return f"{path!r} is missing"
+    message = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+    if kind == "literal_error":
+        return f"{path}: must be {message}{_meant(error['input'], re.findall(QUOTED, error['ctx']['expected']))}"
+    plain = next((told for said, told in PLAIN.items() if message.startswith(said)), message)
+    return f"{path}: {plain if plain.startswith('must') else 'must be ' + plain}"
+
+
+QUOTED = re.compile(r"'([^']*)'")
+
+
+def _meant(name: object, known: list[str]) -> str:
+    guess = did_you_mean(str(name)[:100], known)
+    return f", did you mean {guess!r}?" if guess else ""
+
+
+def dotted(place: tuple[str | int, ...]) -> str:
+    """A place in a recipe as people write it: `sections.vision.forms[1]`."""
+    steps = [step for step in place if step not in ("str", "tuple[str, ...]")]  # the branches of a union
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+
+
+def _fields_at(place: tuple[str | int, ...]) -> list[str]:
+    model: Any = RecipeSpec
+    for step in place[:-1]:
+        field = model.model_fields.get(step) if isinstance(step, str) and hasattr(model, "model_fields") else None
+        model = field.annotation if field else model
+        inner = [arg for arg in get_args(model) if isinstance(arg, type) and issubclass(arg, BaseModel)]
+        model = inner[0] if inner else model
+    return list(getattr(model, "model_fields", {}))

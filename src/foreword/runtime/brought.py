@@ -117,7 +117,7 @@ def _members(spec: SectionSpec, value: object, data: Mapping[str, Any], where: s
     found = [member for member in found if all(str(member.get(field) or "").strip() for field in spec.having)]
     if spec.named_in:
         others = state.value_at(data, spec.named_in) or []
-        found = state.named_in(found, state.members(others, where, spec.named_in))
+        found = state.named_in(found, state.members(others, where, spec.named_in), where, spec.named_in)
     found = found[-spec.last :] if spec.last else found
     return [state.filled(spec.each, member) if spec.each else json.dumps(member, indent=2) for member in found]
 

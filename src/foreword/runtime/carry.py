@@ -6,28 +6,33 @@ Only where a name to carry under is given; without one, nothing is kept and noth
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 
 from foreword.model import handle_of
 from foreword.recipe.schema import AcrossSessions, RecipeSpec
 from foreword.runtime.brought import ended
 from foreword.sources.items import Item
 from foreword.store.places import store_path
-from foreword.store.sqlite import Store
+from foreword.store.sqlite import Store, open_existing
 
 
 def carried(root: Path, name: str | None) -> tuple[Item, ...]:
     """The items kept under a name by an earlier session."""
-    path = store_path(root)[0]
-    if name is None or not path.exists():
+    store = open_existing(root) if name is not None else None
+    if store is None or name is None:
         return ()
-    store = Store(path)
     try:
-        return tuple(replace(Item(**item), source=f"carried in {name!r}") for item in store.carried(name))
+        return tuple(_item(kept, f"carried in {name!r}") for kept in store.carried(name))
     finally:
         store.close()
+
+
+def _item(kept: Mapping[str, Any], source: str) -> Item:
+    known = {field.name: kept[field.name] for field in fields(Item) if field.name in kept}
+    return Item(**{**known, "source": source})
 
 
 def keep(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> None:

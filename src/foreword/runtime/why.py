@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from foreword.engine.package import Package
+from foreword.engine.report import Report, Row
+from foreword.engine.table import printable
 from foreword.errors import EssentialsTooLarge, UnknownName
 from foreword.model import STANDS_BY, Absent, Choice
 from foreword.recipe.load import load
@@ -27,6 +29,7 @@ DIGEST = {
     "reference": "in, as a one-line reference",
     "gone": "not in",
 }
+MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,82 +41,158 @@ class Answer:
 
 
 def explain(recipe: str, about: str, **request: Any) -> Answer:
-    """Why `about` (a tag, a path or a title) is or is not in the context."""
+    """Why `about` (a tag, a title, a path, the name of a file or a handle) is or is not in the context."""
     try:
         package = assemble(recipe, **request, save=False)
     except EssentialsTooLarge as too_large:
         return Answer(_no_context(about, too_large), met=False)
     root = project_root(request.get("root", "."))
-    lines = [_choice(package, choice) for choice in package.report.choices if _is_about(choice, about, root)]
-    lines += [_absent(absent) for absent in package.report.absent if about in (absent.tag, absent.source)]
-    return Answer("\n".join(lines or [_elsewhere(package, about, load(recipe, root))]))
+    path, case = _inside(about, root), _Case(package.report)
+    answers = [case.answer(choice, row) for choice, row in case.pairs if _is_about(choice, about, path)]
+    lines = _grouped(answers)
+    lines += [_absent(absent) for absent in package.report.absent if {about, path} & {absent.tag, absent.source}]
+    return Answer("\n".join(lines or [_elsewhere(package, path, root, load(recipe, root))]))
 
 
-def _is_about(choice: Choice, about: str, root: Path) -> bool:
+def _inside(about: str, root: Path) -> str:
+    """A path as sections name it, from the root; anything else as it is."""
+    try:
+        return Path(about).resolve().relative_to(root).as_posix() if Path(about).exists() else about
+    except (OSError, ValueError):
+        return about
+
+
+def _is_about(choice: Choice, about: str, path: str) -> bool:
     section = choice.section
-    if about in (section.tag, section.title, section.source):
+    if about in (section.tag, section.title, section.source) or path == section.source:
         return True
-    return bool(section.source) and (root / section.source) == Path(about).resolve()
+    if about.startswith("fw_"):
+        return section.handle == about
+    return PurePosixPath(section.source).name == about
 
 
-def _choice(package: Package, choice: Choice) -> str:
-    report, section = package.report, choice.section
-    if choice.reason == STANDS_BY:
-        return f"{section.name}: not in: it stands in for {section.rule.stands_in_for}, which is in by itself"
-    row = next(r for r in report.sections if (r.tag, r.title, r.source) == (section.tag, section.title, section.source))
-    size = (
-        f"{row.tokens:,} of {row.original_tokens:,} tokens" if choice.body.form != "full" else f"{row.tokens:,} tokens"
-    )
-    lines = [f"{section.name}: {DIGEST[choice.body.form]} ({size}, from {section.source or 'the recipe'})"]
-    lines.append(f"  why: {_why(package, choice)}")
-    if choice.body.form != "full":
-        lines.append(f"  whole: foreword recall {section.handle} (after `foreword assemble`)")
-    return "\n".join(lines)
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The answer for one section, in parts that tell whether others have the same."""
+
+    tag: str
+    name: str
+    digest: str
+    why: str
+    size: str = ""
+    whole: str = ""
 
 
-def _why(package: Package, choice: Choice) -> str:
-    report, rule = package.report, choice.section.rule
-    if rule.essential:
-        return "it is essential: never cut"
-    if rule.excluded:
-        return rule.excluded
-    if report.status == "within":
-        return f"everything fits the budget of {report.budget_tokens:,} tokens"
-    came = f"{report.original_tokens:,} tokens came in, the budget is {report.budget_tokens:,}"
-    if choice.body.form == "full":
-        after = [c.section.tag for c in report.choices if c.is_cut and _gives_way_before(c, choice)]
-        given = f"; {', '.join(dict.fromkeys(after))} gave way first" if after else ""
-        return f"{came}{given}"
-    if choice.reason.startswith("stands in"):
-        return f"it {choice.reason}; {came}"
-    outlived = report.outlived_by(choice)
-    return f"{came}, and it {outlived}" if outlived else came
+class _Case:
+    """One report with what every answer needs, worked out once."""
+
+    def __init__(self, report: Report) -> None:
+        rows = iter(report.sections)
+        self.report = report
+        self.pairs = [(c, None if c.reason == STANDS_BY else next(rows)) for c in report.choices]
+        self.within = report.status == "within"
+        self.came = f"{report.original_tokens:,} tokens came in, the budget is {report.budget_tokens:,}"
+        self.not_whole = {choice.section.tag for choice in report.choices if choice.body.form != "full"}
+        self.cut = dict[str, tuple[int, float]]()  # the tags that gave way, each with its first place in the order
+        for choice in report.choices:
+            if choice.is_cut:
+                key = _place(choice)
+                self.cut[choice.section.tag] = max(self.cut.get(choice.section.tag, key), key)
+
+    def answer(self, choice: Choice, row: Row | None) -> _Said:
+        section, form = choice.section, choice.body.form
+        name = printable(section.name)
+        if row is None:
+            return _Said(section.tag, name, "not in", self._stands_by(choice))
+        size = f"{row.tokens:,} of {row.original_tokens:,} tokens" if form != "full" else f"{row.tokens:,} tokens"
+        whole = "" if form == "full" else f"foreword recall {section.handle}"
+        source = printable(section.source or "the recipe")
+        return _Said(section.tag, name, DIGEST[form], self._why(choice), f"{size}, from {source}", whole)
+
+    def _stands_by(self, choice: Choice) -> str:
+        principal = choice.section.rule.stands_in_for
+        if principal in self.not_whole:
+            return f"it stands in for {principal}, and it did not fit"
+        return f"it stands in for {principal}, which is in by itself"
+
+    def _why(self, choice: Choice) -> str:
+        rule = choice.section.rule
+        if rule.essential:
+            return "it is essential: never cut"
+        if rule.excluded:
+            return printable(rule.excluded)
+        if self.within:
+            return f"everything fits the budget of {self.report.budget_tokens:,} tokens"
+        if choice.body.form == "full":
+            own, tag = _place(choice), choice.section.tag
+            before = [other for other, key in self.cut.items() if key > own and other != tag]
+            return f"{self.came}; {', '.join(before)} gave way first" if before else self.came
+        if choice.reason.startswith("stands in"):
+            return f"it {choice.reason}; {self.came}"
+        outlived = self.report.outlived_by(choice)
+        return f"{self.came}, and it {outlived}" if outlived else self.came
 
 
-def _gives_way_before(first: Choice, second: Choice) -> bool:
-    one, other = first.section, second.section
-    return (one.rule.tier, -one.rank) > (other.rule.tier, -other.rank) and one.tag != other.tag
+def _place(choice: Choice) -> tuple[int, float]:
+    """The place in the order of giving way: what is larger goes first."""
+    return choice.section.rule.tier, -choice.section.rank
+
+
+def _grouped(answers: list[_Said]) -> list[str]:
+    """Each answer once, with the sections of one tag that it is the same for."""
+    same = dict[tuple[str, str, str], list[_Said]]()
+    for said in answers:
+        same.setdefault((said.tag, said.digest, said.why), []).append(said)
+    return [_one(group[0]) if len(group) == 1 else _many(group) for group in same.values()]
+
+
+def _one(said: _Said) -> str:
+    lines = [f"{said.name}: {said.digest}" + (f" ({said.size})" if said.size else ""), f"  why: {said.why}"]
+    return "\n".join(lines + ([f"  whole: {said.whole} (after `foreword assemble`)"] if said.whole else []))
+
+
+def _many(group: list[_Said]) -> str:
+    first = group[0]
+    lines = [f"{first.tag}: {first.digest} ({len(group):,} sections)", f"  why: {first.why}"]
+    for said in group[:MOST_SHOWN]:
+        parts = ", ".join(part for part in (said.size, said.whole) if part)
+        lines.append(f"  {said.name}" + (f" ({parts})" if parts else ""))
+    return "\n".join(lines + ([f"  and {len(group) - MOST_SHOWN:,} more"] if len(group) > MOST_SHOWN else []))
 
 
 def _absent(absent: Absent) -> str:
-    return f"{absent.tag}: not in\n  why: {absent.source + ': ' if absent.source else ''}{absent.reason}"
+    why = f"{absent.source}: {absent.reason}" if absent.source else absent.reason
+    return f"{absent.tag}: not in\n  why: {printable(why)}"
 
 
-def _elsewhere(package: Package, about: str, recipe: RecipeSpec) -> str:
+def _elsewhere(package: Package, about: str, root: Path, recipe: RecipeSpec) -> str:
     """Nothing in this request goes by that name: say whether the recipe knows it at all."""
-    for tag, spec in recipe.sections.items():
-        if spec.files and any(fnmatch(about, f"{spec.folder}/{pattern}".lstrip("/")) for pattern in spec.files):
-            return f"{about}: not in\n  why: of the files that {tag} may read, others have more to do with the task"
-    for tag, spec in recipe.sections.items():
-        if spec.folder and about.startswith(f"{spec.folder}/"):
-            return f"{about}: not in\n  why: {tag} reads other files of {spec.folder} for this request"
-    if about in recipe.sections:
-        asked = ", ".join(f"{kind} {name}" for kind, name in package.report.profile.items() if kind in PROFILES)
-        return f"{about}: not in\n  why: it is not part of what {asked or 'this request'} reads"
+    if (why := _not_read(package, about, root, recipe)) is not None:
+        return f"{printable(about)}: not in\n  why: {why}"
     known = [choice.section.name for choice in package.report.choices] + list(recipe.sections)
     raise UnknownName("section", about, dict.fromkeys(known))
 
 
+def _not_read(package: Package, about: str, root: Path, recipe: RecipeSpec) -> str | None:
+    for tag, spec in recipe.sections.items():
+        if spec.files and any(fnmatch(about, f"{spec.folder}/{pattern}".lstrip("/")) for pattern in spec.files):
+            return f"of the files that {tag} may read, others have more to do with the task"
+    for tag, spec in recipe.sections.items():
+        if spec.folder and about.startswith(f"{spec.folder}/"):
+            return f"{tag} reads other files of {spec.folder} for this request"
+    if about in recipe.sections:
+        asked = ", ".join(f"{kind} {name}" for kind, name in package.report.profile.items() if kind in PROFILES)
+        return f"it is not part of what {asked or 'this request'} reads"
+    return f"no section of recipe {recipe.name!r} reads this file" if _is_file(root, about) else None
+
+
+def _is_file(root: Path, about: str) -> bool:
+    try:
+        return (root / about).is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def _no_context(about: str, error: EssentialsTooLarge) -> str:
     inside = "it is essential" if about in error.sections else "nothing is in: there is no context at this budget"
-    return f"{about}: not in\n  why: {inside}; {error.message}\n  hint: {error.hint}"
+    return f"{printable(about)}: not in\n  why: {inside}; {error.message}\n  hint: {error.hint}"

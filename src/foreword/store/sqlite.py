@@ -175,9 +175,8 @@ class Kept:
         return next((stored for store in self.stores if (stored := store.report(number))), None)
 
     def carried(self, name: str) -> list[dict[str, Any]]:
-        """The items kept under a name; of two with one kind and title, the one in the store that is in use."""
-        items = [item for store in reversed(self.stores) for item in store.carried(name)]
-        return list({(item["kind"], item["title"]): item for item in items}.values())
+        """The items kept under a name; where several stores have some, those of the store that is in use."""
+        return next((items for store in self.stores if (items := store.carried(name))), [])
 
     def close(self) -> None:
         """Close the files."""

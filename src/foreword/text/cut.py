@@ -7,6 +7,7 @@ come from `weight` and `relevance`, the choosing from `choose`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -25,6 +26,7 @@ _ROUNDS = 24
 _TRIES = 400
 _SECTION_DECAY = 0.94
 _MUCH = 0.3
+_ENDS = re.compile(r"""[.!?:;。！？；：|{}\[\]]\s*\Z|["\]}\d],\s*\Z""")
 _CARRY_SHARE = 0.05
 _USEFUL_CHARS = 60
 _SAID = ("paragraph", "item", "quote")
@@ -105,7 +107,9 @@ class _Work:
         """Take what the text leads with before anything else, if need be only its opening words."""
         self.choice.fill(leader, self.body_room)
         if not self.choice.picked and self.body_room >= _USEFUL_CHARS * self.per_char:
-            self._shorten([at for at in leader if self.pieces[at].kind in _SAID], self.body_room)
+            said = [at for at in leader if self.pieces[at].kind in _SAID]
+            if not self._opened(said, self.body_room):
+                self._shorten(said, self.body_room)
 
     def settled(self, order: Sequence[int]) -> str | None:
         """Fill the room in the order given, then trim or add until the measured whole fits it closely."""
@@ -159,21 +163,24 @@ class _Work:
         """Take as many whole lines or sentences from the beginning of a piece as fit; say whether any did."""
         for at in [at for at in order[:_TRIES] if not self.choice.holds(at)]:
             left = spare - self.choice.cost(at) + self.choice.size(at)
-            part = self._whole_opening(self.pieces[at].text, left) if left > 2 else ""
+            part = self._whole_opening(self.pieces[at], left) if left > 2 else ""
             if _says_something(part):
                 self.choice.shorten(at, part, torn=False)
                 return True
         return False
 
-    def _whole_opening(self, text: str, room: int) -> str:
-        lines = text.splitlines(keepends=True)
-        parts = lines if len(lines) > 1 else sentences(text)
-        opening = ""
+    def _whole_opening(self, piece: Piece, room: int) -> str:
+        """As many whole lines or sentences as fit; a wrapped line of prose is whole only where a sentence ends."""
+        lines = piece.text.splitlines(keepends=True)
+        parts = lines if len(lines) > 1 else sentences(piece.text)
+        opening, whole = "", ""
         for part in parts[:-1]:
-            if self.measure(opening + part) > room:
-                break
             opening += part
-        return opening.rstrip()
+            if self.measure(opening) > room:
+                break
+            if piece.kind in ("code", "table") or _ENDS.search(part[-8:]):
+                whole = opening
+        return whole.rstrip()
 
     def _is_torn(self, at: int) -> bool:
         """Whether a piece is part of something that has no whole: an endless line, or one longer than the room."""

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from foreword.engine.package import Package
+from foreword.faces.cli import screen
 from foreword.faces.cli.options import request_options
 from foreword.runtime import assembly
 from foreword.runtime.why import explain
@@ -23,7 +24,9 @@ FORMATS = ("xml", "messages", "anthropic", "openai", "json")
 )
 @click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
 def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
-    """Assemble a context: the text on stdout, the report on stderr.
+    """Assemble a context within a budget.
+
+    The text goes to stdout, the report to stderr.
 
     RECIPE is a built-in recipe, one of the project's own, or a path to a YAML file (see `foreword recipes`).
 
@@ -34,10 +37,16 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
       foreword assemble package --purpose handoff --source items.json --budget 4000
       foreword assemble phases --phase testing --source state.json --format anthropic
     """
+    _say_what_is_read(request)
     package = assembly.assemble(recipe, **request)
     click.echo(written(package, form), nl=False)
     if not quiet:
-        click.echo(f"\n{package.report}", err=True)
+        screen.show_report(package.report)
+
+
+def _say_what_is_read(request: dict[str, Any]) -> None:
+    if request.get("source") == "-":
+        screen.say_reading()
 
 
 def written(package: Package, form: str) -> str:
@@ -60,15 +69,18 @@ def written(package: Package, form: str) -> str:
 @click.command()
 @click.argument("recipe")
 @request_options
-@click.option("--about", required=True, metavar="PATH_OR_TAG", help="The section, file or item to explain.")
+@click.option("--about", required=True, metavar="ABOUT", help="The section, file or item to explain.")
 def why(recipe: str, about: str, **request: Any) -> None:
-    """Say whether something is in a context, in which form, and why.
+    """Say what is in a context, and why.
+
+    ABOUT is a tag, a title, a path, the name of a file or a handle: is it in, in which form, and why.
 
     \b
     Examples:
       foreword why director --agent builder --budget 3000 --about recent_changes
       foreword why director --agent builder --about .director/codebase/STRUCTURE.md
     """
+    _say_what_is_read(request)
     answer = explain(recipe, about, **request)
     click.echo(answer.text)
     if not answer.met:

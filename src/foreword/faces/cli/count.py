@@ -9,7 +9,9 @@ from pathlib import Path
 
 import click
 
+from foreword.engine.table import printable
 from foreword.errors import BadSource
+from foreword.faces.cli import screen
 from foreword.runtime.budget import choose_counter
 from foreword.sources.files import decode
 from foreword.tokens import COUNTERS, underestimated
@@ -23,7 +25,9 @@ LARGE_BYTES = 20_000_000
 @click.option("--model", metavar="NAME", help="Count as this model would.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def count(files: tuple[str, ...], counter: str | None, model: str | None, form: str) -> None:
-    """Count the tokens of files (or of stdin), one line for each and one for all.
+    """Count the tokens of files or of stdin.
+
+    One line for each file and one for all.
 
     \b
     Examples:
@@ -35,7 +39,7 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
     for name, text in _texts(files or ("-",)):
         counted.append((name, chosen.count(text)))
         if chosen.name == "estimate" and (why := underestimated(text)):
-            click.echo(f"warning: {name}: {why}: the estimate is too low; use --counter o200k", err=True)
+            click.echo(f"warning: {printable(name)}: {why}: the estimate is too low; use --counter o200k", err=True)
     total = sum(tokens for _, tokens in counted)
     if form == "json":
         rows = [{"file": name, "tokens": tokens} for name, tokens in counted]
@@ -44,7 +48,7 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
         )
         return
     for name, tokens in counted:
-        click.echo(f"{tokens:>10,}  {name}")
+        click.echo(f"{tokens:>10,}  {printable(name)}")
     if len(counted) > 1:
         click.echo(f"{total:>10,}  total")
     click.echo(f"counted by {chosen.describe()}", err=True)
@@ -63,9 +67,13 @@ def _quick(names: tuple[str, ...]) -> bool:
 
 def _text(name: str) -> str:
     try:
+        if name == "-":
+            screen.say_reading()
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         return decode(raw)[0]
     except UnicodeDecodeError:
         raise BadSource(name, "is binary, not text", hint="count text files only") from None
+    except IsADirectoryError:
+        raise BadSource(name, "is a folder, not a file", hint=f"name its files, as in {name.rstrip('/')}/*") from None
     except OSError as error:
         raise BadSource(name, f"can't be read: {error.strerror}", hint="check the name") from None

@@ -1,11 +1,13 @@
 """`foreword demo`: three recipes on a built-in sample, each at a roomy and at a tight budget, side by side.
 
 Needs no key, no network and no project of one's own: the sample is copied into a temporary folder that is gone
-afterwards. Assembling and recalling go through `runtime`, as they do for everyone; here they are only shown.
+afterwards, or into one that stays. Assembling and recalling go through `runtime`, as they do for
+everyone; here they are only shown.
 """
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,16 +15,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from textwrap import fill, indent
+from textwrap import indent, wrap
 
 from foreword.engine.package import Package
 from foreword.engine.report import Omission, Report, Row
-from foreword.engine.table import bar, shortened
+from foreword.engine.table import bar, cut_to, printable, shortened
 from foreword.runtime.assembly import assemble, recall
 from foreword.sources.process import environment
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "kilnbook"
-WIDTH = 98
+WIDTH, NARROWEST = 98, 40
 NAME, FORM, TOKENS, BAR = 21, 14, 7, 12
 MOST_OMISSIONS = 6
 FIRST_COMMIT = 1_775_202_000  # 3 April 2026; one commit every other day from then on
@@ -45,6 +47,15 @@ NEXT = (
     ("foreword count README.md", "what a file costs"),
     ("foreword assemble package --purpose design --source docs --budget 2000", "your notes, fitted"),
     ("foreword recipe show director", "a recipe to start from"),
+)
+
+
+KEPT = "The sample is laid out in {folder} and stays there. To try next:"
+
+THERE = (
+    ("foreword assemble director --agent builder --budget 3000", "the first scene"),
+    ("foreword why director --agent builder --budget 3000 --about recent_changes", "why it was cut"),
+    ("foreword report list", "what was assembled so far"),
 )
 
 
@@ -108,26 +119,40 @@ SCENES = (
 )
 
 
-def run(echo: Callable[[str], None]) -> None:
-    """Show all scenes on a fresh copy of the sample, line by line."""
+def run(echo: Callable[[str], None], width: int = WIDTH, keep: Path | None = None) -> None:
+    """Show all scenes on a fresh copy of the sample, line by line; the copy stays where it is to be kept."""
+    width = max(NARROWEST, min(width, WIDTH))
+    if keep is not None:
+        _show(echo, lay_out(keep), width)
+        echo("\n" + _prose(KEPT.format(folder=printable(str(keep))), width) + "\n")
+        return _list(echo, [(f"cd {shlex.quote(printable(str(keep)))}", ""), *THERE], width)
     with TemporaryDirectory(prefix="foreword-demo-") as folder:
-        root = lay_out(Path(folder) / SAMPLE.name)
-        echo(_prose(INTRO))
-        for number, scene in enumerate(SCENES, 1):
-            for part in _shown(scene, root, number):
-                echo(f"\n{part}")
-    echo("\n" + _prose(OUTRO) + "\n")
-    width = max(len(command) for command, _ in NEXT)
-    for command, what in NEXT:
-        echo(f"  {command:<{width}}  {what}")
+        _show(echo, lay_out(Path(folder) / SAMPLE.name), width)
+    echo("\n" + _prose(OUTRO, width) + "\n")
+    return _list(echo, NEXT, width)
+
+
+def _show(echo: Callable[[str], None], root: Path, width: int) -> None:
+    echo(_prose(INTRO, width))
+    for number, scene in enumerate(SCENES, 1):
+        for part in _shown(scene, root, number, width):
+            echo(f"\n{part}")
+
+
+def _list(echo: Callable[[str], None], commands: Sequence[tuple[str, str]], width: int) -> None:
+    """Commands to copy, whole, each with what it does where there is room for it."""
+    longest = max(len(command) for command, _ in commands)
+    for command, what in commands:
+        line = f"  {command:<{longest}}  {what}".rstrip()
+        echo(line if len(line) <= width else f"  {command}")
 
 
 # --- the sample ------------------------------------------------------------------------------------------------
 
 
 def lay_out(root: Path) -> Path:
-    """Copy the sample to a new folder and give it its history, where there is a git to give it."""
-    shutil.copytree(SAMPLE, root)
+    """Copy the sample to a new or empty folder and give it its history, where there is a git to give it."""
+    shutil.copytree(SAMPLE, root, dirs_exist_ok=True)
     if shutil.which("git"):
         subjects = (root / "commits.txt").read_text("utf-8").splitlines()
         _git(root, "-c", "init.defaultBranch=main", "init", "--quiet", "--template=")
@@ -159,29 +184,51 @@ def _git(root: Path, *arguments: str, given: bytes = b"") -> None:
 # --- one scene -------------------------------------------------------------------------------------------------
 
 
-def _shown(scene: Scene, root: Path, number: int) -> Iterator[str]:
+def _shown(scene: Scene, root: Path, number: int, width: int) -> Iterator[str]:
     roomy, tight = (scene.assemble(root, tokens) for tokens in (scene.roomy_tokens, scene.tight_tokens))
     for_room, by_rule = left_out(tight.report)
-    yield f" {number}. {scene.title} ".center(WIDTH, "─")
-    yield _prose(scene.about)
-    yield side_by_side(roomy.report, tight.report)
+    yield cut_to(f" {number}. {scene.title} ".center(width, "─"), width)
+    yield _prose(scene.about, width)
+    yield tables(roomy.report, tight.report, width)
     if for_room:
-        yield omissions(for_room, by_rule)
-        yield recalled(max(for_room, key=lambda omission: omission.tokens), root, tight)
-    yield "What the model reads, around the first cut:\n\n" + indent(glimpse(tight.text), "  │ ", lambda _: True)
+        yield omissions(for_room, by_rule, width)
+        yield recalled(max(for_room, key=lambda omission: omission.tokens), root, tight, width)
+    seen = glimpse(tight.text, width)
+    yield "What the model reads, around the first cut:\n\n" + indent(seen, "  │ ", lambda _: True)
 
 
-def side_by_side(roomy: Report, tight: Report) -> str:
-    """Two reports as one table: section by section, the roomy one left and the tight one right."""
+def tables(roomy: Report, tight: Report, width: int = WIDTH) -> str:
+    """Two reports section by section: side by side where there is room for it, else one after the other."""
     left, right = by_tag(roomy), by_tag(tight)
     most = max(line.tokens for line in (*left.values(), *right.values()))
+    if width >= WIDTH:
+        return _side_by_side((roomy, left), (tight, right), most)
+    room = max(0, min(BAR, width - NAME - FORM - TOKENS - 4))
+    return "\n\n".join(
+        _alone(title, report, lines, most, room)
+        for title, report, lines in (("roomy", roomy, left), ("tight", tight, right))
+    )
+
+
+def _alone(title: str, report: Report, lines: dict[str, Line], most: int, room: int) -> str:
+    """One report as a table of its own."""
+    name = NAME if room else NARROWEST - FORM - TOKENS - 2
+    drawn = [_title(title, report), f"{'section':<{name}}  {_head()}"]
+    drawn += [f"{shortened(tag, name):<{name}}  {_cell(line, most, room)}" for tag, line in lines.items()]
+    drawn.append("─" * (name + 2 + FORM + TOKENS + (2 + room if room else 0)))
+    drawn.append(f"{'total':<{name}}  {'':<{FORM}}{report.total_tokens:>{TOKENS},}")
+    return "\n".join(line.rstrip() for line in drawn)
+
+
+def _side_by_side(roomy: tuple[Report, dict[str, Line]], tight: tuple[Report, dict[str, Line]], most: int) -> str:
+    (one, left), (other, right) = roomy, tight
     half = FORM + TOKENS + 2 + BAR
-    head = f"{'':<{NAME}}  {_title('roomy', roomy):<{half}}  │ {_title('tight', tight)}"
+    head = f"{'':<{NAME}}  {_title('roomy', one):<{half}}  │ {_title('tight', other)}"
     lines = [head, f"{'section':<{NAME}}  {_head():<{half}}  │ {_head()}"]
     for tag in dict.fromkeys((*left, *right)):
         cells = (_cell(lines_of.get(tag), most) for lines_of in (left, right))
         lines.append(f"{shortened(tag, NAME):<{NAME}}  " + "  │ ".join(cells))
-    totals = (f"{'':<{FORM}}{report.total_tokens:>{TOKENS},}" for report in (roomy, tight))
+    totals = (f"{'':<{FORM}}{report.total_tokens:>{TOKENS},}" for report in (one, other))
     lines.append("─" * NAME + "──" + "─" * (half + 2) + "┼" + "─" * (half + 1))
     lines.append(f"{'total':<{NAME}}  " + "  │ ".join(f"{total:<{half}}" for total in totals))
     return "\n".join(line.rstrip() for line in lines)
@@ -209,10 +256,10 @@ def _line(rows: Sequence[Row]) -> Line:
     return Line(form, sum(row.tokens for row in rows))
 
 
-def _cell(line: Line | None, most: int) -> str:
+def _cell(line: Line | None, most: int, room: int = BAR) -> str:
     line = line or Line("", 0)
     tokens = f"{line.tokens:,}" if line.form else ""
-    return f"{line.form:<{FORM}}{tokens:>{TOKENS}}  {bar(line.tokens / most, BAR)}"
+    return f"{line.form:<{FORM}}{tokens:>{TOKENS}}  {bar(line.tokens / most, room)}"
 
 
 def _title(name: str, report: Report) -> str:
@@ -233,18 +280,17 @@ def left_out(report: Report) -> tuple[list[Omission], list[Omission]]:
     return for_room, [omission for omission in report.omissions if omission.reason in rules]
 
 
-def omissions(for_room: Sequence[Omission], by_rule: Sequence[Omission]) -> str:
+def omissions(for_room: Sequence[Omission], by_rule: Sequence[Omission], width: int = WIDTH) -> str:
     """What the tight budget cost, the largest first."""
     largest = sorted(for_room, key=lambda omission: -omission.tokens)
-    lines = ["Left out at the tight budget (tokens, the handle that brings it back, what it is):", ""]
-    lines += [f"{o.tokens:>7,}  {o.handle}  {shortened(o.what, 60)}" for o in largest[:MOST_OMISSIONS]]
+    lines = [_prose("Left out at the tight budget (tokens, the handle that brings it back, what it is):", width), ""]
+    lines += [f"{o.tokens:>7,}  {o.handle}  {shortened(o.what, min(60, width - 28))}" for o in largest[:MOST_OMISSIONS]]
     if rest := largest[MOST_OMISSIONS:]:
         lines.append(f"{_sum(rest):>7,}  … and {len(rest)} more")
     if by_rule:
         example = max(by_rule, key=lambda omission: omission.tokens)
-        lines.append(
-            f"{_sum(by_rule):>7,}  in {len(by_rule)} items the recipe never lets in; for one, {example.reason}"
-        )
+        never = f"in {len(by_rule)} items the recipe never lets in; for one, {example.reason}"
+        lines.append(cut_to(f"{_sum(by_rule):>7,}  {printable(never)}", width))
     return "\n".join(lines)
 
 
@@ -252,28 +298,24 @@ def _sum(some: Iterable[Omission]) -> int:
     return sum(omission.tokens for omission in some)
 
 
-def recalled(omission: Omission, root: Path, package: Package) -> str:
+def recalled(omission: Omission, root: Path, package: Package, width: int = WIDTH) -> str:
     """One omission brought back from the store, and whether it is the original."""
     original = recall(omission.handle, root)
     same = original.encode("utf-8", "surrogateescape") == package.originals[omission.handle]
     first = [line for line in original.splitlines() if line.strip()][:3]
     more = len(original.splitlines()) - len(first)
-    lines = [f"$ foreword recall {omission.handle}", *(_fitted(f"  {line}") for line in first)]
+    lines = [f"$ foreword recall {omission.handle}", *(cut_to(f"  {printable(line)}", width) for line in first)]
     verdict = "byte for byte the original" if same else "NOT the original"
     return "\n".join([*lines, f"  ({more} more lines; {verdict})"])
 
 
-def glimpse(text: str, before: int = 5, after: int = 4) -> str:
+def glimpse(text: str, width: int = WIDTH, before: int = 5, after: int = 4) -> str:
     """A few lines of a context around the first mark for something left out, or its opening."""
     lines = text.splitlines()
     cut = next((number for number, line in enumerate(lines) if "foreword recall" in line), before)
     start = max(0, cut - before)
-    return "\n".join(_fitted(line, WIDTH - 4) for line in lines[start : cut + after + 1])
+    return "\n".join(cut_to(printable(line), width - 4) for line in lines[start : cut + after + 1])
 
 
-def _fitted(line: str, width: int = WIDTH) -> str:
-    return line if len(line) <= width else line[: width - 1] + "…"
-
-
-def _prose(text: str) -> str:
-    return "\n\n".join(fill(paragraph, WIDTH) for paragraph in text.split("\n\n"))
+def _prose(text: str, width: int) -> str:
+    return "\n\n".join("\n".join(wrap(paragraph, width)) for paragraph in text.split("\n\n"))

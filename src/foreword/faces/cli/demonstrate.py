@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import click
+
+from foreword.errors import UsageError
+from foreword.faces.cli import screen
 
 
 @click.command()
-def demo() -> None:
-    """Show all three recipes on a built-in sample project, at a roomy and at a tight budget."""
+@click.option("--keep", metavar="DIR", help="Lay the sample out in this new or empty folder, and leave it there.")
+def demo(keep: str | None) -> None:
+    """Show three recipes at work on a sample.
+
+    Each of them at a roomy and at a tight budget. With --keep the sample stays, to try commands on.
+    """
     from foreword.faces.cli.demo import run
 
-    run(click.echo)
+    if keep is not None and not _is_free(Path(keep)):
+        raise UsageError(f"{keep} is not an empty folder", hint="name a folder that does not exist yet")
+    run(click.echo, screen.columns(sys.stdout), None if keep is None else Path(keep))
+
+
+def _is_free(folder: Path) -> bool:
+    return (folder.is_dir() and not any(folder.iterdir())) if folder.exists() else not folder.is_symlink()

@@ -6,6 +6,8 @@ themselves are in the modules beside this one, imported when they are asked for.
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 from importlib import import_module
@@ -14,6 +16,7 @@ import click
 
 from foreword import __version__
 from foreword.errors import EssentialsTooLarge, ForewordError, StoreError, UnknownHandle, UsageError, did_you_mean
+from foreword.faces.cli import screen
 
 EXIT_CODES: dict[type[ForewordError], int] = {
     UsageError: 2,
@@ -78,30 +81,52 @@ def cli() -> None:
 def run() -> None:
     """Run the command line and turn whatever goes wrong into one clear line and an exit code."""
     try:
+        _take_streams()
         sys.exit(cli.main(standalone_mode=False, prog_name="foreword"))
+    except click.exceptions.NoArgsIsHelpError as bare:
+        click.echo(bare.format_message())
+        sys.exit(0)
     except click.ClickException as wrong:
         context = wrong.ctx if isinstance(wrong, click.UsageError) else None
         command = context.command_path if context else "foreword"
-        show_error(UsageError(wrong.format_message(), hint=f"`{command} --help` shows how it is used"))
+        screen.show_error(wrong.format_message(), f"`{command} --help` shows how it is used")
         sys.exit(wrong.exit_code)
     except ForewordError as error:
-        show_error(error)
+        screen.show_error(error.message, error.hint)
         sys.exit(exit_code(error))
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has left; say nothing more
+        _drop_output()  # the reader has left; say nothing more
         sys.exit(141)
+    except UnicodeError as error:
+        _drop_output()
+        screen.show_error(f"text that can't be written or read here: {error}", "try it with PYTHONUTF8=1")
+        sys.exit(1)
+    except OSError as error:
+        _drop_output()
+        what = f"{error.filename!s}: " if error.filename is not None else "can't write the output: "
+        screen.show_error(f"{what}{error.strerror or error}", "check the disk and where the output goes")
+        sys.exit(1)
+
+
+def _take_streams() -> None:
+    """Output must have somewhere to go; file names that are not UTF-8 come out as they went in."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
+    if sys.stdin is None:
+        sys.stdin = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")
+
+
+def _drop_output() -> None:
+    """What is still in the buffer goes nowhere, so that leaving does not fail on it once more."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def exit_code(error: ForewordError) -> int:
     """The exit code of an error, by the nearest class that has one."""
     return next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
-
-
-def show_error(error: ForewordError) -> None:
-    """One line that says what happened, one that says what to do."""
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {error.message}", err=True)
-    if error.hint:
-        click.echo(f"{click.style('hint:', fg='cyan')} {error.hint}", err=True)

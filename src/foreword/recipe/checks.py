@@ -1,0 +1,171 @@
+"""What is wrong with a recipe whose shape is right: names that refer to nothing, rules that contradict each other.
+
+Pure: problems come as a place in the recipe and a message; `load` knows the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+
+from pydantic import ValidationError
+
+from foreword.errors import UnknownName, did_you_mean
+from foreword.recipe.document import Place
+from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec, worded
+
+TAG = re.compile(r"[a-z][a-z0-9_]*")
+BLANK = re.compile(r"\{(\w+)\}")
+SOURCES = ("file", "files", "git", "text", "items", "state")
+GIVEN = ("task", "step", "skill")
+
+Problem = tuple[Place, str]
+Ranks = tuple[str | tuple[str, ...], ...]
+
+
+def check(recipe: RecipeSpec) -> Iterator[Problem]:
+    """Everything that makes no sense."""
+    blanks = _known_blanks(recipe)
+    for tag, section in recipe.sections.items():
+        place = ("sections", tag)
+        if not TAG.fullmatch(tag):
+            yield place, f"tag {tag!r} must be lower-case letters, digits and underscores"
+        yield from _section(place, section, blanks)
+        yield from _essential(place, section)
+        for field in ("stands_in_for", "follows"):
+            if getattr(section, field) is not None:
+                yield from _unknown((*place, field), (getattr(section, field),), recipe.sections, "section")
+    yield from _order(("gives_way",), recipe.gives_way, recipe)
+    yield from _outside(("skill_file",), recipe.skill_file)
+    yield from _locate(recipe)
+    for table in PROFILES.values():
+        for name, profile in getattr(recipe, table).items():
+            yield from _profile((table, name), profile, recipe, blanks)
+
+
+def _known_blanks(recipe: RecipeSpec) -> dict[str, None]:
+    values = [name for table in PROFILES.values() for p in getattr(recipe, table).values() for name in p.values]
+    own = ["instructions"] if recipe.skill_file else []  # a skill's own file
+    return dict.fromkeys([*GIVEN, *recipe.locate, *own, *values])
+
+
+def _section(place: Place, section: SectionSpec, blanks: Mapping[str, None]) -> Iterator[Problem]:
+    given = [name for name in SOURCES if getattr(section, name) is not None]
+    if len(given) != 1:
+        have = f"has {' and '.join(given)}" if given else "says not where its text comes from"
+        yield place, f"section {str(place[-1])!r} {have}: give exactly one of {', '.join(SOURCES)}"
+    if section.forms is not None and section.forms[:1] != ("full",):
+        yield (*place, "forms"), "forms must begin with full"
+    yield from _paths(place, section)
+    for field in ("file", "text"):
+        yield from _blanks((*place, field), getattr(section, field) or "", blanks)
+
+
+def _paths(place: Place, section: SectionSpec) -> Iterator[Problem]:
+    yield from _outside((*place, "file"), (section.file or "",), listed=False)
+    yield from _outside((*place, "folder"), (section.folder,), listed=False)
+    yield from _outside((*place, "files"), section.files or ())
+    if re.search(r"[*?]", section.file or ""):
+        yield (*place, "file"), f"file: {section.file!r} is a glob, and file is the name of one: use files:"
+
+
+def _outside(place: Place, paths: Iterable[str], listed: bool = True) -> Iterator[Problem]:
+    for index, path in enumerate(paths):
+        if path.startswith(("/", "~")) or ".." in PurePosixPath(path).parts:
+            yield (*place, index) if listed else place, f"{path!r} leads out of the root"
+
+
+def _blanks(place: Place, template: str, known: Mapping[str, None]) -> Iterator[Problem]:
+    for name in dict.fromkeys(BLANK.findall(template)):
+        if name not in known:
+            guess = did_you_mean(name, known)
+            yield place, f"nothing fills {{{name}}}" + (f", did you mean {{{guess}}}?" if guess else "")
+
+
+def _essential(place: Place, section: SectionSpec) -> Iterator[Problem]:
+    if section.essential and section.max is not None:
+        yield (*place, "max"), "essential means never cut, so max can't hold: take one of them away"
+    if section.essential and section.forms not in (None, ("full",)):
+        yield (*place, "forms"), "essential means always whole, so other forms can't come: take one of them away"
+
+
+def _profile(place: Place, profile: Profile, recipe: RecipeSpec, blanks: Mapping[str, None]) -> Iterator[Problem]:
+    for field in ("sections", "add", "without", "required", "optional"):
+        yield from _unknown((*place, field), getattr(profile, field) or (), recipe.sections, "section")
+    yield from _order((*place, "gives_way"), profile.gives_way or (), recipe)
+    yield from _unknown((*place, "change"), tuple(profile.change), recipe.sections, "section")
+    if profile.agent is not None:
+        yield from _unknown((*place, "agent"), (profile.agent,), recipe.agents, "agent")
+    for tag, fields in profile.change.items():
+        yield from _change((*place, "change", tag), fields, recipe, blanks)
+
+
+def _change(
+    place: Place, fields: Mapping[str, object], recipe: RecipeSpec, blanks: Mapping[str, None]
+) -> Iterator[Problem]:
+    """What a profile's own fields make wrong about a section that was right without them."""
+    tag = str(place[-1])
+    try:
+        alone = SectionSpec.model_validate(fields)
+    except ValidationError as invalid:
+        for error in invalid.errors():
+            loc = tuple(error["loc"])
+            yield (*place, *loc), worded(error, ("sections", tag, *loc))
+        return
+    if (base := recipe.sections.get(tag)) is not None:
+        before = {message for _, message in _section(place, base, blanks)}
+        kept = {name: getattr(base, name) for name in base.model_fields_set}
+        changed = SectionSpec.model_validate({**kept, **fields})
+        yield from (p for p in _section(place, changed, blanks) if p[1] not in before)
+        yield from _essential(place, alone)
+
+
+def _order(place: Place, ranks: Ranks, recipe: RecipeSpec) -> Iterator[Problem]:
+    """The tags of an order of giving way: each must be known, and there once."""
+    yield from _unknown(place, ranks, recipe.sections, "section")
+    seen = set[str]()
+    for index, entry in enumerate(ranks):
+        for tag in (entry,) if isinstance(entry, str) else entry:
+            if tag in seen:
+                yield (*place, index), f"section {tag!r} is in gives_way twice"
+            seen.add(tag)
+
+
+def _locate(recipe: RecipeSpec) -> Iterator[Problem]:
+    needs = {
+        name: [blank for blank in BLANK.findall(how.among or "") if blank in recipe.locate]
+        for name, how in recipe.locate.items()
+    }
+    reported = set[str]()
+    for name, how in recipe.locate.items():
+        place = ("locate", name)
+        yield from _outside((*place, "among"), (how.among or "",), listed=False)
+        if how.named_in is not None:
+            yield from _outside((*place, "named_in", "file"), (how.named_in.file,), listed=False)
+        circle = _circle(name, needs)
+        if circle and name not in reported:
+            reported |= set(circle)
+            whom = " and ".join(repr(other) for other in circle)
+            yield (*place, "among"), f"{whom} need each other" if len(circle) > 1 else f"{whom} needs itself"
+
+
+def _circle(name: str, needs: Mapping[str, list[str]]) -> list[str]:
+    """The names on a way from this one back to itself, or nothing."""
+    ways, seen = [[name]], set[str]()
+    while ways:
+        way = ways.pop()
+        for other in needs[way[-1]]:
+            if other == name:
+                return way
+            if other not in seen:
+                seen.add(other)
+                ways.append([*way, other])
+    return []
+
+
+def _unknown(place: Place, used: Ranks, known: Mapping[str, object], kind: str) -> Iterator[Problem]:
+    for index, entry in enumerate(used):
+        for name in (entry,) if isinstance(entry, str) else entry:
+            if name not in known:
+                yield (*place, index), UnknownName(kind, name, known).message

@@ -1,0 +1,134 @@
+"""Recipes that mean harm, or mean nothing: each is one error with its place, at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foreword.errors import RecipeError
+from foreword.recipe.load import layers, problems
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join([f'*{chr(97 + i)}'] * 9)}]\n" for i in range(8)
+)
+MERGED = "a: &a {x: 1}\n" + "".join(
+    f"{chr(98 + i)}: &{chr(98 + i)} {{<<: [{', '.join([f'*{chr(97 + i)}'] * 9)}]}}\n" for i in range(8)
+)
+CHAIN = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in range(1, 500))
+
+
+def said(root: Path, text: str) -> list[str]:
+    """What is wrong with a recipe, from its line on."""
+    path = root / "mine.yaml"
+    path.write_text(text)
+    try:
+        found = list(problems(layers(str(path), root)))
+    except RecipeError as problem:
+        found = [problem]
+    return [problem.message.removeprefix(f"{path}:") for problem in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[" * 100_000, "1:51: nested more than 50 levels deep"),
+        ("{a: " * 3_000, "nested more than 50 levels deep"),
+        ("- " * 3_000 + "x", "nested more than 50 levels deep"),
+        (CHAIN, "nested more than 50 levels deep"),
+        ("a: &a [*a]", "1:8: *a stands inside its own anchor"),
+        (BOMB, "aliases make it more than 50,000 values"),
+        (MERGED, "aliases make it more than 50,000 values"),
+        ("a: [" + "x, " * 30_000 + "]", "more than 20,000 values"),
+        ("# " + "x" * 1_000_001, "larger than 1,000,000 bytes"),
+        ("a: " + "1:1" * 100_000, "a number of more than 400 digits"),
+        ("? [a]\n: b\n", "not valid YAML"),
+    ],
+    ids=["brackets", "mappings", "dashes", "chain", "itself", "bomb", "merged", "long", "large", "number", "key"],
+)
+def test_a_recipe_that_would_take_all_memory_or_for_ever_is_refused_at_once(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    (message,) = said(tmp_path, text)
+    assert says in message
+
+
+def test_at_most_twenty_recipes_extend_one_another(tmp_path: Path) -> None:
+    folder = tmp_path / "foreword/recipes"
+    folder.mkdir(parents=True)
+    for number in range(30):
+        (folder / f"r{number}.yaml").write_text(f"name: r{number}\nextends: r{number + 1}\n")
+    with pytest.raises(RecipeError, match=r"r0\.yaml:2:1: .*more than 20"):
+        layers("r0", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a\0.yaml", "x" * 5_000 + ".yaml", "~nobody-of-that-name/a.yaml"])
+def test_a_name_that_no_file_can_have_is_no_such_file(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RecipeError, match="no such file"):
+        layers(name, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("section", "says"),
+    [
+        ("file: A.md, max: 0%", "3:19: sections.a.max: must be more than 0%"),
+        ("file: A.md, max: 101%", "3:19: sections.a.max: must be at most 100%"),
+        ("file: A.md, max: 10000000000000", "3:19: sections.a.max: must be at most 1,000,000,000,000 tokens"),
+        ("file: A.md, target: 9-2%", "3:19: sections.a.target: must be a range from less to more"),
+        ("file: A.md, forms: full", "3:19: sections.a.forms: must be a list"),
+        ("file: A.md, forms: [full, sumary]", "did you mean 'summary'?"),
+        ("file: A.md, essential: true, max: 5", "3:36: essential means never cut"),
+        ("file: A.md, essential: true, forms: [full, gone]", "3:36: essential means always whole"),
+        ("file: /etc/passwd", "3:7: '/etc/passwd' leads out of the root"),
+        ("file: a/../../b", "3:7: 'a/../../b' leads out of the root"),
+        ("files: [a, ../x]", "3:18: '../x' leads out of the root"),
+        ("folder: /etc, files: x", "3:7: '/etc' leads out of the root"),
+        ("file: 'docs/*.md'", "use files:"),
+        ("file: '{taks}'", "nothing fills {taks}, did you mean {task}?"),
+        ("text: 'Do {this}'", "3:7: nothing fills {this}"),
+    ],
+)
+def test_a_section_that_makes_no_sense_is_told_with_its_place(tmp_path: Path, section: str, says: str) -> None:
+    (message,) = said(tmp_path, f"name: mine\nsections:\n  a: {{{section}}}\n")
+    assert says in message
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("needs: [agnt]", "did you mean 'agent'?"),
+        ("gives_way: [a, [a]]", "4:16: section 'a' is in gives_way twice"),
+        ("budget: {share: 0%}", "4:10: budget.share: must be more than 0%"),
+        ("budget: {share: 500}", "4:10: budget.share: must be a share of the window"),
+        ("budget: {less: {x: -4}}", "4:17: budget.less.x: must be"),
+        ("budget: {tokens: 10000000000000}", "4:10: budget.tokens: must be"),
+        ("purposes: {p: {split: 0/0}}", "4:16: purposes.p.split: must give at least one tier a share"),
+        ("locate: {x: {among: '{y}'}, y: {among: '{x}'}}", "4:14: 'x' and 'y' need each other"),
+        ("locate: {x: {among: '{x}'}}", "4:14: 'x' needs itself"),
+        ("locate: {x: {among: '/etc/*'}}", "4:14: '/etc/*' leads out of the root"),
+        ("skill_file: ['../{skill}.md']", "4:14: '../{skill}.md' leads out of the root"),
+        ("agents: {b: {change: {a: {file: ../x}}}}", "4:27: '../x' leads out of the root"),
+    ],
+)
+def test_a_recipe_that_makes_no_sense_is_told_with_its_place(tmp_path: Path, more: str, says: str) -> None:
+    (message,) = said(tmp_path, f"name: mine\nsections:\n  a: {{file: A.md}}\n{more}\n")
+    assert says in message
+
+
+def test_a_tag_with_a_line_end_is_no_tag(tmp_path: Path) -> None:
+    (message,) = said(tmp_path, 'name: mine\nsections:\n  "a\\n": {file: A.md}\n')
+    assert "lower-case" in message
+
+
+def test_the_values_of_any_profile_fill_blanks(tmp_path: Path) -> None:
+    recipe = "name: mine\nsections:\n  a: {text: '{rules}'}\nagents:\n  b: {values: {rules: Be brief.}}\n"
+    assert said(tmp_path, recipe) == []
+
+
+def test_problems_come_in_the_order_of_the_lines(tmp_path: Path) -> None:
+    recipe = (
+        "name: mine\ngives_way: [zz]\nagents:\n  one: {sections: [yy]}\nlocate: {x: {among: /a}}\n"
+        "sections:\n  a: {file: /b}\n  b: {file: ../c}\n"
+    )
+    lines = [int(message.partition(":")[0]) for message in said(tmp_path, recipe)]
+    assert lines == [2, 4, 5, 7, 8]
