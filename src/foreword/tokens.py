@@ -32,7 +32,7 @@ class Counter:
     measure: Measure
     units_per_token: float = 1.0
     exact: bool = True
-    longest_unit: int = 128  # characters: no unit stands for more
+    longest_unit: int = 32  # characters: no text worth reading has more to a unit
     usual_unit: int = 12  # characters: a long text with more to a unit is not worth counting on
     splits_at_lines: bool = False  # no token reaches across the end of a line into what follows it
 

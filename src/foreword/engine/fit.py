@@ -261,6 +261,8 @@ class _Fitting:
                 continue
             units = had.units if had is not None else 0
             room = min(min(left, self._tier_left(section.rule.tier)) + units, self._cap(section))
+            if room - units < self.least:
+                continue
             found = self._best(section, room - self._entry_fee(section))
             if found is not None and found[1] > units:
                 self.place(index, *found, "" if found[0].form == "full" else SHORTENED)
