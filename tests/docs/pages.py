@@ -82,7 +82,7 @@ def squeezed(output: str) -> str:
     return "".join(" ".join(line.split()) + "\n" for line in output.splitlines() if line.strip())
 
 
-def run_page(page: Path, project: Path) -> None:
+def check_page(page: Path, project: Path) -> None:
     """Save, run and check every block of the page that is meant to be."""
     handle = ""
     for block in blocks(page):

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from foreword.faces.cli import demo
 from foreword.recipe import schema
 from foreword.recipe.load import load
-from tests.docs.pages import blocks, run_page, save
+from tests.docs.pages import blocks, check_page, save
 
 DOC = Path(__file__).parents[2] / "docs" / "recipes.md"
 TASK = ".director/goals/02-shelf-reservations/02-reserve-a-shelf/tasks/03-reservation-form.md"
@@ -34,7 +34,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_the_page_works_from_top_to_bottom(project: Path) -> None:
-    run_page(DOC, project)
+    check_page(DOC, project)
 
 
 def test_every_recipe_on_the_page_loads_but_the_wrong_one(project: Path) -> None:

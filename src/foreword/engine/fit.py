@@ -24,7 +24,7 @@ FLOOR_TOKENS = 100  # kept for a section that may be shortened but never lost
 LEAST_TOKENS = 8  # room below this, or below a 500th of the budget, is not worth handing out
 SLACK_TOKENS = 4  # what a section may be charged above what it adds to the whole
 LEAST_CUT_TOKENS = 40  # below this, and below a 40th of the budget, a cut is not worth its mark
-SHORTENED = "shortened to the room that was left"
+SHORTENED = "shortened to fit"
 
 
 def fit(
