@@ -384,3 +384,9 @@ def test_a_budget_above_the_window_is_warned_of_and_the_window_stands(project: P
     report = foreword.assemble("director", root=project, agent="builder", budget=9_000, window=5_000).report
     assert report.budget.window_tokens == 5_000
     assert any("larger than the window" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize("root", ["~nobody-by-that-name/x", "nowhere", "\x00"])
+def test_a_root_that_is_no_folder_is_refused(root: str) -> None:
+    with pytest.raises(foreword.ForewordError):
+        foreword.assemble("director", root=root, agent="builder")

@@ -77,7 +77,7 @@ def assemble(
     package = fit_and_write(gathered.sections, _request(selection, gathered, budgeted, counting))
     if spec.self_check:
         package = replace(package, report=replace(package.report, checks=self_check(package)))
-    if carry is not None:
+    if carry is not None and save:
         carrying.keep(root, carry, spec, gathered.items)
     return keep(package, root) if save else package
 
@@ -88,16 +88,20 @@ def _source(
     """Where the source is, and how to read it if it is no file."""
     if source is None or isinstance(source, str | Path):
         return None if source is None else str(source), lambda: sys.stdin.buffer.read()
-    data = json.dumps(source).encode()
+    data = json.dumps(source, default=str).encode()
     return "-", lambda: data
 
 
 def project_root(root: str | Path) -> Path:
     """The root as a real folder, or an error."""
-    path = Path(root).expanduser()
-    if not path.is_dir():
+    path: Path | None
+    try:
+        path = Path(root).expanduser().resolve()
+    except (RuntimeError, ValueError, OSError):  # ~nobody, a loop of links, a NUL in the name
+        path = None
+    if path is None or not path.is_dir():
         raise BadSource(str(root), "there is no such folder", hint="give the project's folder with --root")
-    return path.resolve()
+    return path
 
 
 def keep(package: Package, root: Path) -> Package:
