@@ -169,7 +169,8 @@ class _Gathering:
         if spec.state:
             return InputMissing(tag, why, hint=f"docs/recipes.md shows what {spec.state!r} in the source looks like")
         if first_blank(spec.file or "", self.values) == tag:
-            return InputMissing(tag, "none was given and none is pending", hint=f"give one with --{tag} FILE")
+            looked = "".join(f" ({note.partition(': ')[2]})" for note in self.out.notes[:1])
+            return InputMissing(tag, f"none was given and none is pending{looked}", hint=f"give one with --{tag} FILE")
         return InputMissing(tag, why, hint=f"the recipe reads it from {spec.file or spec.folder}")
 
     def _file(self, tag: str, spec: SectionSpec) -> list[Section]:
