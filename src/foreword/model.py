@@ -39,7 +39,6 @@ class Rule:
     forms: tuple[Form, ...] = DEFAULT_FORMS
     target: Share | None = None
     cap: Share | None = None
-    role: Literal["system", "user"] = "user"
     joiner: str = "\n"  # between the entries of a list
     newest_first: bool = False  # the order of a list's entries
     in_order: bool = False  # sections under the same tag give way one after another, and do not share

@@ -78,6 +78,15 @@ def test_a_stand_in_for_something_that_is_not_there_is_a_section_like_any_other(
     assert "the short version" in package.text
 
 
+def test_a_stand_in_that_was_wanted_for_itself_and_went_is_on_the_bill() -> None:
+    rule = Rule(forms=("full", "gone"), stands_in_for="detail")
+    package = package_of(
+        Section("task", "do it", Rule(essential=True)), Section("brief", "word " * 900, rule), budget=90
+    )
+    assert [omission.tag for omission in package.report.omissions] == ["brief"]
+    assert package.report.status == "trimmed"
+
+
 def test_rows_add_up_to_the_total_with_tags_that_are_shared() -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
     texts = ["alpha beta. " * 60, "gamma delta. " * 60, "epsilon zeta. " * 60, "x"]

@@ -75,6 +75,12 @@ def test_every_problem_of_a_recipe_is_listed_not_only_the_first(tmp_path: Path) 
     assert all("bad.yaml:" in message for message in found)
 
 
+def test_what_other_skills_read_is_checked_like_any_profile(tmp_path: Path) -> None:
+    own(tmp_path, "bad", MINE + "other_skills: {sections: [notse]}\n")
+    (problem,) = problems(layers("bad", tmp_path))
+    assert "did you mean 'notes'?" in problem.message
+
+
 def test_every_rule_of_the_seeds_is_in_the_recipes_and_not_in_code() -> None:
     """The tables of the five documents: agents, skills, task types, purposes, kinds, phases."""
     director, package, phases = (load(name) for name in ("director", "package", "phases"))

@@ -13,7 +13,7 @@ from foreword.engine.fit import fit
 from foreword.engine.outline import Memory, Outline
 from foreword.engine.package import Package
 from foreword.engine.render import GAP, Scale, pieces_of, scale_for, total_units
-from foreword.engine.report import Check, Report
+from foreword.engine.report import Report
 from foreword.model import Absent, Budget, Section, Tiers, handle_of
 from foreword.tokens import Counter
 
@@ -35,7 +35,6 @@ class Request:
     absent: tuple[Absent, ...] = ()
     notes: tuple[str, ...] = ()
     profile: dict[str, str] = field(default_factory=dict)
-    checks: tuple[Check, ...] = ()
 
 
 def assemble(sections: Sequence[Section], request: Request, memory: Memory | None = None) -> Package:
@@ -59,7 +58,7 @@ def assemble(sections: Sequence[Section], request: Request, memory: Memory | Non
         over += total - request.budget.tokens
     report = Report(
         request.recipe, request.budget, total, scale, tuple(sections), decided, request.absent, request.notes,
-        request.profile, request.checks, request.tiers.shares, note if len(pieces) > len(written) else "",
+        request.profile, request.tiers.shares, note if len(pieces) > len(written) else "",
     )  # fmt: skip
     return Package("".join(pieces), report, listing)
 

@@ -10,6 +10,7 @@ import math
 from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import compress, count
 from operator import is_not
 
 from foreword.model import Section
@@ -104,9 +105,7 @@ class Memory:
         return self.outline
 
     def _same_shape(self, sections: Sequence[Section]) -> bool:
-        differs, at = list(map(is_not, self.sections, sections)), -1
-        while True in differs[at + 1 :]:
-            at = differs.index(True, at + 1)
+        for at in compress(count(), map(is_not, self.sections, sections)):
             old, new = self.sections[at], sections[at]
             if old.tag != new.tag or old.rank != new.rank or old.rule != new.rule:
                 return False

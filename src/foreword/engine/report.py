@@ -7,7 +7,7 @@ does not pay for counting what was left out. Drawing the table is `str()` of the
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -72,14 +72,15 @@ class Report:
     absent: tuple[Absent, ...] = ()
     notes: tuple[str, ...] = ()
     profile: dict[str, str] = field(default_factory=dict)
-    checks: tuple[Check, ...] = ()
     tier_shares: dict[int, float] = field(default_factory=dict)
     note: str = ""  # the last line, on what is gone
+    checks: tuple[Check, ...] = ()
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
         """What became of every section that came in, in reading order."""
-        return tuple(self.decided.get(i) or Choice(s, GONE, 0, _absence(s)) for i, s in enumerate(self.came_in))
+        tags = {section.tag for section in self.came_in}
+        return tuple(self.decided.get(i) or Choice(s, GONE, 0, _absence(s, tags)) for i, s in enumerate(self.came_in))
 
     @property
     def note_tokens(self) -> int:
@@ -257,9 +258,9 @@ class Report:
         return draw(self)
 
 
-def _absence(section: Section) -> str:
-    """Why a section nothing was decided for is not in."""
-    return section.rule.excluded or (STANDS_BY if section.rule.stands_in_for else NO_ROOM)
+def _absence(section: Section, tags: Set[str]) -> str:
+    """Why a section nothing was decided for is not in; one that stands in for nothing was wanted for itself."""
+    return section.rule.excluded or (STANDS_BY if section.rule.stands_in_for in tags else NO_ROOM)
 
 
 def _what(choice: Choice) -> str:

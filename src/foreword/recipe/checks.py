@@ -42,6 +42,8 @@ def check(recipe: RecipeSpec) -> Iterator[Problem]:
     for table in PROFILES.values():
         for name, profile in getattr(recipe, table).items():
             yield from _profile((table, name), profile, recipe, blanks)
+    if recipe.other_skills is not None:
+        yield from _profile(("other_skills",), recipe.other_skills, recipe, blanks)
 
 
 def _known_blanks(recipe: RecipeSpec) -> dict[str, None]:

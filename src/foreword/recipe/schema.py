@@ -114,7 +114,6 @@ class SectionSpec(Spec):
     target: ShareField | None = Field(default=None, description="Of the window, or tokens: only shown, never enforced.")
     max: ShareField | None = Field(default=None, description="Of the budget, or tokens: never more than this.")
     stands_in_for: str | None = Field(default=None, description="Comes in only where that section can't be whole.")
-    role: Literal["system", "user"] = "user"
 
 
 class Profile(Spec):
@@ -184,12 +183,10 @@ class CommandLimits(Spec):
 
 
 class AcrossSessions(Spec):
-    """What happens to kinds of item between one session and the next."""
+    """Which kinds of item come back in the next session; the others are read anew or not at all."""
 
     persist: tuple[str, ...] = ()
     persist_if_validated: tuple[str, ...] = ()
-    read_anew: tuple[str, ...] = ()
-    discard: tuple[str, ...] = ()
 
 
 class Ended(Spec):
@@ -213,6 +210,7 @@ class RecipeSpec(Spec):
     )
     agents: dict[str, Profile] = Field(default_factory=dict)
     skills: dict[str, Profile] = Field(default_factory=dict)
+    other_skills: Profile | None = Field(default=None, description="For a skill in no table that has a file.")
     purposes: dict[str, Profile] = Field(default_factory=dict)
     phases: dict[str, Profile] = Field(default_factory=dict)
     skill_file: Names = Field(default=(), description="Where a skill's own instructions may be; {skill} is filled in.")

@@ -37,7 +37,6 @@ class Selection:
             forms=spec.forms or DEFAULT_FORMS,
             target=spec.target,
             cap=spec.max,
-            role=spec.role,
             stands_in_for=spec.stands_in_for or "",
         )
 
@@ -82,8 +81,8 @@ def _profile(recipe: RecipeSpec, kind: str, name: str, extra_skills: bool) -> Pr
     ]
     if same:
         return table[same[0]]
-    if kind == "skill" and extra_skills:
-        return Profile(sections=tuple(tag for tag in ("vision", "instructions") if tag in recipe.sections))
+    if kind == "skill" and extra_skills and recipe.other_skills is not None:
+        return recipe.other_skills
     raise UnknownName(kind, name, table, where=f"in recipe {recipe.name!r}")
 
 
