@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def test_output_takes_the_commands_place(tmp_path: Path) -> None:
     result = inject("<state>\n!`cat STATE.md`\n</state>\n", tmp_path, Policy(allow=("cat",)))
     assert result.text == "<state>\n# State\nhalf done\n</state>\n"
     (ran,) = result.ran
-    assert (ran.command, ran.line, ran.outcome, ran.output_chars) == ("cat STATE.md", 2, "ran", 17)
+    assert (ran.command, ran.line, ran.outcome) == ("cat STATE.md", 2, "ran")
 
 
 def test_several_commands_in_a_line_and_their_line_ends_are_kept(tmp_path: Path) -> None:
@@ -192,11 +193,21 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def test_commands_get_no_input_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_does_not_read_what_was_meant_for_us(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path\nfrom foreword.sources.commands import Policy, inject\n"
+        "print(inject('[!`cat`]', Path(), Policy(allow=('cat',))).text, input())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, input="ours\n", capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[] ours\n"
+
+
+def test_commands_get_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
     monkeypatch.setenv("GITHUB_TOKEN", "secret")
     monkeypatch.setenv("GIT_DIR", "/elsewhere")
-    assert inject("[!`cat`]", tmp_path, ALL).text == "[]"
     shown = inject("!`env`", tmp_path, ALL).text
     assert "PATH=" in shown
     assert "secret" not in shown

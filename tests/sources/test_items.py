@@ -42,7 +42,6 @@ def test_json_items_keep_their_order_and_their_fields(tmp_path: Path) -> None:
     (first, second), notes = from_json(tmp_path, {"items": [full, {"text": "# Head\nrest"}]})
     assert first == Item(
         "assumption", "Users read", "They do.", "2024-03-05T08:00:00+00:00", "active", True, "talk",
-        {"owner": "kim", "weight": "3", "tags": '["ä"]'},
     )  # fmt: skip
     assert (second.kind, second.title, second.validated, second.created) == ("doc", "Head", None, "")
     assert second.source.endswith("items.json items[1]")
@@ -196,7 +195,7 @@ def test_a_folder_of_markdown_gives_its_files_in_natural_order(tmp_path: Path) -
 def test_one_markdown_file_is_one_item(tmp_path: Path) -> None:
     place = put(tmp_path, "decisions/a.md", "---\nkind: Blocker\nowner: kim\n---\nbody")
     assert read_items(str(place), tmp_path, no_input) == (
-        [Item("blocker", "a", "body", source=str(place), extra={"owner": "kim"})],
+        [Item("blocker", "a", "body", source=str(place))],
         [],
     )
 

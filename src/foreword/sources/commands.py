@@ -62,13 +62,12 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What became of one command: where it stood, how it went, how much it put into the text."""
+    """What became of one command: where it stood and how it went."""
 
     command: str
     line: int
     outcome: Outcome
     detail: str = ""
-    output_chars: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def inject(text: str, root: Path, policy: Policy) -> Injected:
         if mark.loose and not _is_program(mark.command, root, policy):
             continue
         result = _carry_out(mark.command, root, policy, until)
-        ran.append(Ran(mark.command, mark.line, result.outcome, result.detail, len(result.text or "")))
+        ran.append(Ran(mark.command, mark.line, result.outcome, result.detail))
         if result.text is not None:
             pieces += (text[done : mark.start], result.text)
             done = mark.end

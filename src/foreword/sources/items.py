@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 
@@ -22,7 +22,6 @@ from foreword.text.clean import clean
 _STDIN = "standard input"
 _HINT = "give a JSON file, a folder of Markdown files, or - for JSON on standard input"
 _SHAPE = '{"items": [{"kind": "decision", "title": "...", "text": "..."}]}'
-_FIELDS = ("kind", "title", "text", "created", "status", "validated", "source")
 _MARKDOWN = (".md", ".markdown")
 _DAY = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
 _SINGULARS = {"criteria": "criterion", "analyses": "analysis", "hypotheses": "hypothesis", "feedback": "feedback"}
@@ -40,7 +39,6 @@ class Item:
     status: str = ""
     validated: bool | None = None
     source: str = ""
-    extra: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_items(where: str, root: Path, stdin: Callable[[], bytes]) -> tuple[list[Item], list[str]]:
@@ -126,7 +124,6 @@ def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
         status=_string(entry, "status", place, name).strip(),
         validated=validated,
         source=_string(entry, "source", place, name) or f"{name} {place}",
-        extra=_extra(entry),
     )
 
 
@@ -183,7 +180,6 @@ def _from_markdown(text: str, path: PurePosixPath, shown: str, notes: list[str])
         status=_field(fields, "status", notes),
         validated=_validated(fields, notes),
         source=shown,
-        extra=_extra(fields),
     )
 
 
@@ -237,16 +233,6 @@ def _heading(text: str) -> str:
             line = re.match(r"[^\r\n]*", text[begin:])
             return line[0].strip().strip("#").strip() if line else ""
     return ""
-
-
-def _extra(fields: Mapping[str, object]) -> dict[str, str]:
-    """The fields we have no name for, each as text."""
-    return {key: _as_text(value) for key, value in fields.items() if key not in _FIELDS and value is not None}
-
-
-def _as_text(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return clean(text)[0]
 
 
 def _named(value: object) -> str:
