@@ -8,9 +8,13 @@
         OutsideRoot           a path that leads out of the project root
         BadSource             a file that was named can't be read as what it should be
         RecipeError           a recipe that can't be read, with file, line and column
+        BadPlan               a workflow plan that has not the shape of one, with every problem
+        BadNode               a workflow node that has not the shape of one, with every problem
       EssentialsTooLarge    what may never be cut does not fit the budget (exit 1)
       UnknownHandle         nothing is kept under that handle (exit 1)
       StoreError            the store can't be opened or written (exit 1)
+      PlanConflict          somebody else has updated the plan in the meantime (exit 1)
+      ModelFailed           a model gave no answer (exit 1)
 
 Facts are attributes; the message says what happened, with the values; `hint` says what to do next. How an error
 is shown (exit code, HTTP status) is the business of the faces.
@@ -110,6 +114,32 @@ class RecipeError(UsageError):
         )
 
 
+class BadPlan(UsageError):
+    """A workflow plan that has not the shape of one; `problems` has every one of them, with its path."""
+
+    code = "bad_plan"
+
+    def __init__(self, problems: Iterable[str], where: str = "plan") -> None:
+        self.problems, self.where = tuple(problems), where
+        super().__init__(
+            f"{where}: {each_problem(self.problems)}",
+            hint="a plan is {overall_goal, phases: [{phase_name, status, tasks: [{task_id, description, status}]}]}",
+        )
+
+
+class BadNode(UsageError):
+    """A workflow node that has not the shape of one; `problems` has every one of them, with its path."""
+
+    code = "bad_node"
+
+    def __init__(self, problems: Iterable[str], where: str = "node") -> None:
+        self.problems, self.where = tuple(problems), where
+        super().__init__(
+            f"{where}: {each_problem(self.problems)}",
+            hint="a node is {id, position, type, config: {...}, description}",
+        )
+
+
 class EssentialsTooLarge(ForewordError):
     """The sections that may never be cut do not fit the budget on their own."""
 
@@ -148,10 +178,37 @@ class StoreError(ForewordError):
     code = "store"
 
 
+class PlanConflict(ForewordError):
+    """The plan is not at the version the caller expected; `newest` is what it is now."""
+
+    code = "plan_conflict"
+
+    def __init__(self, expected: int, version: int, newest: Mapping[str, object] | None) -> None:
+        self.expected, self.version, self.newest = expected, version, newest
+        super().__init__(
+            f"the plan is at version {version}, not {expected}: somebody has updated it in the meantime",
+            hint=f"look at version {version}, put your change on top of it, and expect version {version}",
+        )
+
+
+class ModelFailed(ForewordError):
+    """A model gave no answer, or none in time."""
+
+    code = "model_failed"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names with commas between them, the first few of many."""
     more = f" and {len(names) - 2 * MOST_NAMED} more" if len(names) > 2 * MOST_NAMED else ""
     return ", ".join(names[: 2 * MOST_NAMED]) + more
+
+
+def each_problem(problems: Sequence[str]) -> str:
+    """One problem on its line, or how many there are and the first few below."""
+    if len(problems) == 1:
+        return problems[0]
+    more = [f"and {len(problems) - MOST_NAMED} more"] if len(problems) > MOST_NAMED else []
+    return f"{len(problems)} problems" + "".join(f"\n  {line}" for line in [*problems[:MOST_NAMED], *more])
 
 
 def at(path: str, line: int = 0, column: int = 0) -> str:
