@@ -36,6 +36,7 @@ soak: $(INSTALLED)
 
 bench: $(BENCH_INSTALLED)
 	@.venv-bench/bin/python -m benchmarks.fit $(ARGS)
+	@.venv-bench/bin/python -m benchmarks.sessions $(ARGS)
 
 # make lock UPGRADE=--upgrade moves every pin to its newest version.
 COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -11,17 +11,21 @@ from hypothesis import strategies as st
 
 from foreword.errors import BadSource
 from foreword.message import (
+    KINDS,
+    NO_RESULT,
+    NOT_HISTORY,
+    Image,
+    Kind,
     Message,
     Opaque,
     Text,
+    Thinking,
     ToolCall,
     ToolResult,
-    read_message,
-    read_messages,
-    to_anthropic,
-    to_openai,
+    mend,
     together,
 )
+from foreword.shapes import read_message, read_messages, to_anthropic, to_openai
 
 ANTHROPIC: list[dict[str, Any]] = [
     {"role": "user", "content": [{"type": "text", "text": "What is in a.py and b.py?"}]},
@@ -149,8 +153,11 @@ def test_an_empty_text_is_no_block_for_anthropic() -> None:
 
 def test_a_result_made_of_text_parts_is_read_as_its_text() -> None:
     parts = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
-    message = read_message({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": parts}]})
-    assert message.parts == (ToolResult("a", "one\ntwo"),)
+    theirs = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": parts}]}
+    (result,) = read_message(theirs).parts
+    assert isinstance(result, ToolResult)
+    assert (result.text, result.rest) == ("one\ntwo", ())
+    assert to_anthropic([ask("a"), read_message(theirs)])[1] == theirs
 
 
 def test_arguments_that_are_no_json_still_make_an_object_for_anthropic() -> None:
@@ -159,14 +166,80 @@ def test_arguments_that_are_no_json_still_make_an_object_for_anthropic() -> None
 
 
 def test_a_part_we_do_not_know_is_carried_unread() -> None:
-    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBOR"}}
-    message = read_message({"role": "user", "content": [image]})
-    assert message.parts == (Opaque(json.dumps(image)),)
-    assert to_anthropic([message])[0]["content"] == [image]
+    block = {"type": "document", "source": {"type": "file", "file_id": "f1"}, "title": "Berths"}
+    message = read_message({"role": "user", "content": [block, {"type": "tool_use", "id": "a", "name": "t"}]})
+    assert isinstance(message.parts[0], Opaque)
+    assert to_anthropic([message])[0]["content"][0] == block
+    assert message.text.startswith("[document]\n")
 
 
-def test_openais_developer_role_is_read_as_a_system_message() -> None:
-    assert read_message({"role": "developer", "content": "Be short."}) == Message("system", (Text("Be short."),))
+def test_openais_developer_role_is_read_as_a_system_message_and_goes_back_as_it_was() -> None:
+    theirs = {"role": "developer", "content": "Be short."}
+    message = read_message(theirs)
+    assert (message.role, message.kind, message.text) == ("system", "system_prompt", "Be short.")
+    assert to_openai([message]) == [theirs]
+
+
+@pytest.mark.parametrize("more", [{}, {"content": None}, {"content": []}, {"content": None, "tool_calls": None}])
+def test_a_message_without_content_is_read_as_one_that_says_nothing(more: dict[str, Any]) -> None:
+    message = read_message({"role": "assistant", **more})
+    assert (message.parts, message.text) == ((), "")
+    assert to_anthropic([message]) == to_openai([message]) == []
+
+
+def test_the_old_function_call_is_paired_by_its_name() -> None:
+    talk = [
+        {"role": "assistant", "content": None, "function_call": {"name": "tide", "arguments": "{}"}},
+        {"role": "function", "name": "tide", "content": "high at 04:12"},
+    ]
+    shaped = to_openai(read_messages(talk, "here"))
+    assert shaped[0]["tool_calls"][0]["id"] == shaped[1]["tool_call_id"] == "tide"
+    assert shaped[1]["content"] == "high at 04:12"
+
+
+def test_calls_without_an_id_are_given_one_each() -> None:
+    shaped = to_anthropic([ask("", ""), answer("", "")])
+    assert [block["id"] for block in shaped[0]["content"]] == ["call", "call_2"]
+    assert [block["tool_use_id"] for block in shaped[1]["content"]] == ["call", "call_2"]
+
+
+# --- what a message is, and what of it is read ------------------------------------------------------------------
+
+
+def test_a_picture_is_a_short_mark_in_the_text_and_is_counted() -> None:
+    picture = Image("image/png", "A" * 16_384)
+    message = Message(
+        "user", (Text("see"), picture, Image(url="https://example.org/a.png"), ToolResult("a", "", rest=(picture,)))
+    )
+    assert message.text == "see\n[image image/png, 12 KB]\n[image https://example.org/a.png]\n[image image/png, 12 KB]"
+    assert message.images == 3
+
+
+def test_thinking_is_no_part_of_the_text() -> None:
+    assert Message("assistant", (Thinking("hm", "sig" * 900), Text("Yes."))).text == "Yes."
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_message_may_say_what_it_is_and_that_decides_whether_it_stays(kind: Kind) -> None:
+    message = read_message({"role": "user", "content": "# Plan", "kind": kind})
+    assert message.kind == kind
+    assert message.is_history == (kind not in NOT_HISTORY)
+
+
+def test_words_that_look_like_a_plan_do_not_make_a_message_one() -> None:
+    assert read_message({"role": "user", "content": "<plan>system_prompt</plan>"}).is_history
+
+
+def test_a_system_message_is_a_system_prompt_unless_it_says_otherwise() -> None:
+    assert not Message("system", (Text("x"),)).is_history
+    assert Message("system", (Text("x"),), "summary").is_history
+
+
+def test_a_kind_nobody_knows_is_an_error_that_names_the_known_ones() -> None:
+    with pytest.raises(BadSource, match=r"^talk\.json: messages\[1\]\.kind: 'notes' is not one of conversation, "):
+        read_messages(
+            [{"role": "user", "content": "x"}, {"role": "user", "content": "x", "kind": "notes"}], "talk.json"
+        )
 
 
 @pytest.mark.parametrize(
@@ -178,6 +251,11 @@ def test_openais_developer_role_is_read_as_a_system_message() -> None:
         ([{"content": "x"}], "messages[0].role: None"),
         ([{"role": "user", "content": 3}], "messages[0].content"),
         ([{"role": "user", "content": [7]}], "messages[0].content[0]"),
+        (
+            [{"role": "user", "content": [{"type": "text", "text": 7}]}],
+            "messages[0].content[0].text: must be text, not int",
+        ),
+        ([{"role": "assistant", "function_call": "tide"}], "messages[0].function_call"),
         ([{"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}], "messages[0].tool_calls[0].function"),
         ([{"role": "assistant", "content": None, "tool_calls": 5}], "messages[0].tool_calls"),
     ],
@@ -270,3 +348,103 @@ def test_an_image_is_written_as_each_provider_wants_it() -> None:
 def test_ten_thousand_results_to_one_call_stay_together() -> None:
     talk = [Message("assistant", (ToolCall("x", "a", "{}"),)), *[Message("tool", (ToolResult("x", "r"),))] * 10_000]
     assert [len(group) for group in together(talk)] == [10_001]
+
+
+# --- mending ---------------------------------------------------------------------------------------------------
+
+SPOKEN = st.lists(
+    st.one_of(
+        IDS.map(lambda ids: ask(*ids)),
+        IDS.map(lambda ids: answer(*ids)),
+        st.just(say("words")),
+        st.just(Message("assistant", (Text("well"),))),
+        IDS.map(lambda ids: Message("user", (*answer(*ids).parts, Text("and words")))),
+    ),
+    max_size=12,
+)
+
+
+def check_pairs(mended: list[Message]) -> None:
+    """Every call is answered right behind its message, once, and nothing else is answered."""
+    waiting, used = list[str](), set[str]()
+    for message in mended:
+        for part in message.parts:
+            if isinstance(part, ToolResult):
+                waiting.remove(part.id)
+        if not message.results:
+            assert not waiting
+        waiting += message.calls
+        assert len(set(message.calls)) == len(message.calls)
+        assert not used & set(message.calls)
+        used |= set(message.calls)
+    assert not waiting or mended[-1].calls
+
+
+@given(SPOKEN)
+def test_mending_leaves_every_call_with_its_result_right_behind_it(talk: list[Message]) -> None:
+    mended, done = mend(talk)
+    check_pairs(mended)
+    assert mend(mended) == (mended, [])
+    if not done:
+        assert len([1 for m in mended for _ in m.results]) == len([1 for m in talk for _ in m.results])
+
+
+@given(SPOKEN, SPOKEN)
+def test_new_messages_change_nothing_before_the_last_turn_of_the_assistant(
+    old: list[Message], new: list[Message]
+) -> None:
+    turn = max((at for at, message in enumerate(old) if message.role == "assistant"), default=len(old))
+    while turn and old[turn - 1].role == "assistant":
+        turn -= 1
+    settled = mend(old[:turn])[0]
+    assert mend(old)[0][: len(settled)] == settled
+    assert mend(old + new)[0][: len(settled)] == settled
+
+
+@given(SPOKEN, SPOKEN)
+def test_once_the_assistant_has_answered_in_words_nothing_before_changes(
+    old: list[Message], new: list[Message]
+) -> None:
+    settled = [*old, say("so?"), Message("assistant", (Text("done"),))]
+    before = mend(settled)[0]
+    assert mend([*settled, say("next"), *new])[0][: len(before)] == before
+
+
+@given(st.permutations(range(12)), st.lists(st.integers(1, 12), max_size=4))
+def test_twelve_parallel_calls_answered_in_any_order_are_valid_for_both_providers(
+    order: list[int], cuts: list[int]
+) -> None:
+    edges = sorted({0, 12, *cuts})
+    replies = [answer(*(f"c{n}" for n in order[start:end])) for start, end in pairwise(edges)]
+    talk = [say("go"), ask(*(f"c{n}" for n in range(12))), *replies, say("thanks")]
+    theirs = to_anthropic(talk)
+    assert [message["role"] for message in theirs] == ["user", "assistant", "user"]
+    assert [block["type"] for block in theirs[2]["content"]] == ["tool_result"] * 12 + ["text"]
+    chat = to_openai(talk)
+    assert [message["role"] for message in chat] == ["user", "assistant", *["tool"] * 12, "user"]
+    assert {m["tool_call_id"]: m["content"] for m in chat[2:14]} == {f"c{n}": f"result of c{n}" for n in range(12)}
+
+
+def test_a_result_that_comes_after_the_assistant_spoke_again_is_shown_as_words() -> None:
+    mended, done = mend([ask("a"), say("well?"), ask("b"), answer("b"), answer("a")])
+    assert [message.text for message in mended if "a" in message.results] == [NO_RESULT]
+    assert mended[-1].parts == (Text("result of a"),)
+    assert len(done) == 2
+
+
+def test_one_result_that_is_there_twice_answers_once_and_is_words_the_second_time() -> None:
+    same = answer("a")
+    mended, done = mend([ask("a"), same, same])
+    assert [message.role for message in mended] == ["assistant", "tool", "user"]
+    assert len(done) == 1
+
+
+def test_a_result_keeps_what_its_message_is() -> None:
+    ran = Message("tool", (ToolResult("a", "ok"),), "execution_result", tokens=3)
+    (_, kept, _) = mend([ask("a"), ran, say("next")])[0]
+    assert kept is ran
+
+
+def test_ten_thousand_calls_of_one_id_are_mended_in_no_time() -> None:
+    mended, _ = mend([message for _ in range(10_000) for message in (ask("x"), answer("x"))])
+    assert len({call for message in mended for call in message.calls}) == 10_000

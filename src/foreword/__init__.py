@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from foreword.engine.report import Report as Report
     from foreword.errors import EssentialsTooLarge as EssentialsTooLarge
     from foreword.errors import ForewordError as ForewordError
+    from foreword.errors import PlanConflict as PlanConflict
     from foreword.errors import UnknownHandle as UnknownHandle
     from foreword.errors import UsageError as UsageError
     from foreword.message import Message as Message
     from foreword.runtime.assembly import assemble as assemble
     from foreword.runtime.assembly import recall as recall
+    from foreword.runtime.session import Session as Session
     from foreword.tokens import Counter as Counter
     from foreword.tokens import calibrated as calibrated
     from foreword.tokens import counter as counter
@@ -31,7 +33,9 @@ _HOMES = {
     "ForewordError": "foreword.errors",
     "Message": "foreword.message",
     "Package": "foreword.engine.package",
+    "PlanConflict": "foreword.errors",
     "Report": "foreword.engine.report",
+    "Session": "foreword.runtime.session",
     "UnknownHandle": "foreword.errors",
     "UsageError": "foreword.errors",
     "assemble": "foreword.runtime.assembly",

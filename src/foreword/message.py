@@ -1,25 +1,40 @@
-"""One provider-neutral message, read from and written to the shapes of Anthropic and OpenAI.
+"""One provider-neutral message: a role and its parts, and what keeps a conversation whole.
 
-A message is a role and parts: text, tool calls, tool results. It knows nothing of budgets or tags. Input that is
-not a message is a `BadSource` with the path to the wrong value.
+Plain frozen values. `together` and `mend` know which result answers which call. How a provider writes a message is
+the business of `shapes`; budgets and tags are the engine's. Fields of a provider that nobody here reads travel as a
+JSON string (`extra`), and go back only into the shape they came from.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, Literal
-
-from foreword.errors import BadSource
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
+from operator import is_
+from typing import Literal, get_args
 
 Role = Literal["system", "user", "assistant", "tool"]
-ROLES = ("system", "user", "assistant", "tool")
+ROLES: tuple[Role, ...] = get_args(Role)
+Kind = Literal[
+    "conversation",
+    "system_prompt",
+    "plan",
+    "snapshot",
+    "variables",
+    "browser",
+    "attachment",
+    "debug_action",
+    "execution_result",
+    "summary",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+NOT_HISTORY: frozenset[Kind] = frozenset(
+    ("system_prompt", "plan", "snapshot", "variables", "browser", "attachment")
+)  # made anew for every turn, so they never stay in a history
 NO_RESULT = "(no result was recorded)"
-DATA_ADDRESS = re.compile(r"^data:([^;,]+);base64,(.*)$", re.DOTALL)
+IMAGE_TOKENS = 1_600  # about the most that one image costs
+LONGEST_ADDRESS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +42,37 @@ class Text:
     """Words."""
 
     text: str
+    extra: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture: its bytes in base64, or its address; with neither, only its provider can find it."""
+
+    media_type: str = ""
+    data: str = ""
+    url: str = ""
+    extra: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What the model thought, with the proof or the encrypted form that only its own provider reads."""
+
+    text: str
+    signature: str = ""
+    redacted: bool = False
+    shape: str = ""  # whose it is
+    extra: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A part that is carried but not read."""
+
+    data: str  # JSON
+    shape: str = ""  # the only one it is written for
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,248 +82,99 @@ class ToolCall:
     id: str
     name: str
     arguments: str  # JSON, as the model wrote it
+    extra: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What the tool answered."""
+    """What the tool answered: all its words, and the rest such as images."""
 
     id: str
     text: str
     failed: bool = False
+    rest: tuple[Image | Opaque, ...] = ()
+    extra: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
-    """A part we carry but do not read, such as an image or a thinking block."""
-
-    data: str  # JSON
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether it may be shown to any provider: a thinking block goes back only to the one it came from."""
-        return "thinking" not in str(json.loads(self.data).get("type", ""))
-
-
-Part = Text | ToolCall | ToolResult | Opaque
+Part = Text | Image | Thinking | Opaque | ToolCall | ToolResult
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A role and its parts."""
+    """A role and its parts. What it is says `kind`, never its words."""
 
     role: Role
     parts: tuple[Part, ...]
+    kind: Kind = "conversation"
+    extra: str = ""
+    tokens: int | None = field(default=None, compare=False)  # its size, where somebody has counted
+
+    def __post_init__(self) -> None:
+        if self.role == "system" and self.kind == "conversation":
+            object.__setattr__(self, "kind", "system_prompt")
 
     @property
     def text(self) -> str:
-        """All of it as one text, tool calls and results included."""
-        return "\n".join(_spoken(part) for part in self.parts)
+        """The words a model would read, tool calls and results included; pictures and the like as a short mark."""
+        return "\n".join([spoken(part) for part in self.parts if not isinstance(part, Thinking)])
 
     content = text
 
     @property
+    def images(self) -> int:
+        """How many pictures it shows; each costs about `IMAGE_TOKENS`."""
+        return sum(map(_images, self.parts))
+
+    @property
     def calls(self) -> tuple[str, ...]:
         """The ids of the tool calls it makes."""
-        return tuple(part.id for part in self.parts if isinstance(part, ToolCall))
+        return tuple([part.id for part in self.parts if isinstance(part, ToolCall)])
 
     @property
     def results(self) -> tuple[str, ...]:
         """The ids of the tool calls it answers."""
-        return tuple(part.id for part in self.parts if isinstance(part, ToolResult))
+        return tuple([part.id for part in self.parts if isinstance(part, ToolResult)])
+
+    @property
+    def is_history(self) -> bool:
+        """Whether it may stay in a history."""
+        return self.kind not in NOT_HISTORY
 
     def with_mark(self, mark: str) -> Message:
         """The same message with one more line of text at its end."""
-        return replace(self, parts=(*self.parts, Text(mark)))
+        return replace(self, parts=(*self.parts, Text(mark)), tokens=None)
 
 
-def _spoken(part: Part) -> str:
+def spoken(part: Part) -> str:
+    """One part in words, the same every time."""
     match part:
         case Text(text):
             return text
         case ToolCall(name=name, arguments=arguments):
             return f"[calls {name}({arguments})]"
-        case ToolResult(text=text):
-            return text
-        case Opaque(data):
-            return data
+        case ToolResult(text=text, rest=rest):
+            return "\n".join([*([text] if text or not rest else []), *map(spoken, rest)])
+        case Image():
+            return _described(part)
+        case Thinking():
+            return ""
+        case Opaque(name=name):
+            return f"[{name or 'something that is not text'}]"
 
 
-# --- reading ---------------------------------------------------------------------------------------------------
+def _described(image: Image) -> str:
+    if image.data:
+        return f"[image {image.media_type}, {max(1, round(len(image.data) * 3 / 4 / 1024)):,} KB]"
+    return f"[image {image.url[:LONGEST_ADDRESS]}]" if image.url else "[image]"
 
 
-def read_messages(values: object, where: str) -> tuple[Message, ...]:
-    """Messages from Anthropic- or OpenAI-shaped dicts; `where` names the source in errors."""
-    if not isinstance(values, Sequence) or isinstance(values, str | bytes):
-        raise BadSource(where, "messages: must be a list of messages")
-    return tuple(read_message(value, where, f"messages[{index}]") for index, value in enumerate(values))
+def _images(part: Part) -> int:
+    if isinstance(part, ToolResult):
+        return sum(map(_images, part.rest))
+    return isinstance(part, Image)
 
 
-def read_message(value: object, where: str = "message", path: str = "message") -> Message:
-    """One message from an Anthropic- or OpenAI-shaped dict (or a `Message`, as it is)."""
-    if isinstance(value, Message):
-        return value
-    if not isinstance(value, Mapping):
-        raise BadSource(where, f"{path}: must be a mapping with role and content")
-    role: Any = "system" if value.get("role") == "developer" else value.get("role")
-    if role not in ROLES:
-        raise BadSource(where, f"{path}.role: {role!r} is not one of {', '.join(ROLES)}")
-    parts = [*_read_content(value, role, where, path), *_read_openai_calls(value, where, path)]
-    return Message(role, tuple(parts))
-
-
-def _read_content(value: Mapping[str, Any], role: str, where: str, path: str) -> Iterable[Part]:
-    content = value.get("content")
-    if role == "tool":
-        return [ToolResult(str(value.get("tool_call_id", "")), _plain(content))]
-    if content is None:
-        return []
-    if isinstance(content, str):
-        return [Text(content)]
-    if not isinstance(content, list):
-        raise BadSource(where, f"{path}.content: must be text or a list of parts")
-    return [_read_part(part, where, f"{path}.content[{index}]") for index, part in enumerate(content)]
-
-
-def _read_part(part: object, where: str, path: str) -> Part:
-    if isinstance(part, str):
-        return Text(part)
-    if not isinstance(part, Mapping):
-        raise BadSource(where, f"{path}: must be a mapping with a type")
-    match part.get("type"):
-        case "text":
-            return Text(str(part.get("text", "")))
-        case "tool_use":
-            return ToolCall(str(part.get("id", "")), str(part.get("name", "")), _json(part.get("input", {})))
-        case "tool_result":
-            return ToolResult(str(part.get("tool_use_id", "")), _plain(part.get("content")), bool(part.get("is_error")))
-        case _:
-            return Opaque(_json(part))
-
-
-def _read_openai_calls(value: Mapping[str, Any], where: str, path: str) -> Iterable[ToolCall]:
-    calls = value.get("tool_calls") or []
-    if not isinstance(calls, list):
-        raise BadSource(where, f"{path}.tool_calls: must be a list of calls")
-    for index, call in enumerate(calls):
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping):
-            raise BadSource(where, f"{path}.tool_calls[{index}].function: must be a mapping with a name")
-        arguments = function.get("arguments", "{}")
-        yield ToolCall(
-            str(call.get("id", "")),
-            str(function.get("name", "")),
-            arguments if isinstance(arguments, str) else _json(arguments),
-        )
-
-
-def _plain(content: object) -> str:
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "\n".join(
-            str(part["text"]) if isinstance(part, Mapping) and "text" in part else _json(part) for part in content
-        )
-    return _json(content)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-# --- writing ---------------------------------------------------------------------------------------------------
-
-
-def to_anthropic(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """Anthropic's shape: tool results travel in user messages, neighbours of one role are joined."""
-    out: list[dict[str, Any]] = []
-    for message in mend(messages)[0]:
-        role = "assistant" if message.role == "assistant" else "user"
-        blocks = [_anthropic_part(part) for part in message.parts if not isinstance(part, Text) or part.text.strip()]
-        if not blocks:
-            continue
-        if out and out[-1]["role"] == role:
-            out[-1]["content"].extend(blocks)
-        else:
-            out.append({"role": role, "content": blocks})
-    return out
-
-
-def _anthropic_part(part: Part) -> dict[str, Any]:
-    match part:
-        case Text(text):
-            return {"type": "text", "text": text}
-        case ToolCall(id, name, arguments):
-            return {"type": "tool_use", "id": id, "name": name, "input": _arguments(arguments)}
-        case ToolResult(id, text, failed):
-            result: dict[str, Any] = {"type": "tool_result", "tool_use_id": id, "content": text}
-            return result | ({"is_error": True} if failed else {})
-        case Opaque(data):
-            return _image_for_anthropic(json.loads(data))
-
-
-def _image_for_anthropic(block: dict[str, Any]) -> dict[str, Any]:
-    """An image as Anthropic wants it; any other block as it is."""
-    if block.get("type") != "image_url":
-        return block
-    address = str((block.get("image_url") or {}).get("url", ""))
-    found = DATA_ADDRESS.match(address)
-    if found is None:
-        return {"type": "image", "source": {"type": "url", "url": address}}
-    return {"type": "image", "source": {"type": "base64", "media_type": found[1], "data": found[2]}}
-
-
-def _image_for_openai(block: dict[str, Any]) -> dict[str, Any]:
-    """An image as OpenAI wants it; any other block as it is."""
-    source = block.get("source")
-    if block.get("type") != "image" or not isinstance(source, dict):
-        return block
-    address = source.get("url") or f"data:{source.get('media_type')};base64,{source.get('data')}"
-    return {"type": "image_url", "image_url": {"url": address}}
-
-
-def _arguments(arguments: str) -> object:
-    try:
-        value = json.loads(arguments)
-    except ValueError:
-        return {"arguments": arguments}
-    return value if isinstance(value, dict) else {"arguments": value}
-
-
-def to_openai(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """OpenAI chat's shape: every tool result is a message of its own."""
-    return [shaped for message in mend(messages)[0] for shaped in _openai_messages(message)]
-
-
-def _openai_messages(message: Message) -> Iterable[dict[str, Any]]:
-    for part in message.parts:
-        if isinstance(part, ToolResult):
-            yield {"role": "tool", "tool_call_id": part.id, "content": part.text}
-    said = [part for part in message.parts if isinstance(part, Text) or (isinstance(part, Opaque) and part.is_shown)]
-    calls = [part for part in message.parts if isinstance(part, ToolCall)]
-    if not said and not calls:
-        return
-    role = "user" if message.role == "tool" else message.role
-    shaped: dict[str, Any] = {"role": role, "content": _openai_content(said)}
-    if calls:
-        shaped["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in calls
-        ]
-    yield shaped
-
-
-def _openai_content(parts: Sequence[Text | Opaque]) -> str | list[dict[str, Any]] | None:
-    if not parts:
-        return None
-    if all(isinstance(part, Text) for part in parts):
-        return "\n".join(part.text for part in parts if isinstance(part, Text))
-    return [
-        _image_for_openai(json.loads(part.data)) if isinstance(part, Opaque) else {"type": "text", "text": part.text}
-        for part in parts
-    ]
+# --- calls and their results -----------------------------------------------------------------------------------
 
 
 def together(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
@@ -293,60 +190,98 @@ def together(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     return [tuple(messages[start:end]) for start, end in pairwise([*starts, len(messages)])]
 
 
+_PAIRED = (ToolCall, ToolResult)
+Place = tuple[int, int]  # of a part: its message, and where it stands in there
+
+
 def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
     """The messages as providers accept them, and what had to be done: every call has its result right behind it.
 
-    A result that nobody asked for becomes plain text; a call that was never answered gets a result that says so,
-    unless it is the last word: then its result is still to come. An id may be used again in a later turn.
+    A result that nobody asked for becomes plain text, and so does a call of anybody but the assistant. A call that
+    was never answered gets a result that says so, unless it is the last word: then its result is still to come. A
+    call waits until the assistant speaks again after somebody else; later results are words. So new messages change
+    nothing that stands before the last turn of the assistant. An id may be used again in a later turn.
     """
     messages = list(messages)
-    answers, ids = _answers(messages), set[str]()
-    used = {id(result) for result in answers.values()}
-    mended, done = list[Message](), list[str]()
+    answers, used = _answers(messages)
+    ids, mended, done = dict[str, int](), list[Message](), list[str]()
     for at, message in enumerate(messages):
-        parts, results = list[Part](), list[Message]()
-        for place, part in enumerate(message.parts):
-            if isinstance(part, ToolCall):
-                part = replace(part, id=_fresh(part.id, ids))
-                answer = answers.get((at, place))
-                if answer is None and at < len(messages) - 1:
-                    done.append(f"call {part.id!r} was never answered")
-                    answer = ToolResult(part.id, NO_RESULT)
-                results += [Message("tool", (replace(answer, id=part.id),))] if answer else []
-            parts += _unasked(part, used, done)
-        if parts or not message.parts:
-            mended.append(replace(message, parts=tuple(parts)))
-        mended += results
+        if not any(isinstance(part, _PAIRED) for part in message.parts):
+            mended.append(message)
+            continue
+        parts, names = _without_pairs(message, at, used, ids, done)
+        if parts:
+            mended.append(_with_parts(message, tuple(parts)))
+        answered = answers.get(at, {})
+        mended += _results(messages, names, answered)
+        open_calls = [name for place, name in names.items() if place not in answered]
+        if open_calls and (answered or at < len(messages) - 1):
+            done += [f"call {name!r} was never answered" for name in open_calls]
+            mended.append(Message("tool", tuple([ToolResult(name, NO_RESULT) for name in open_calls])))
     return mended, done
 
 
-def _fresh(call: str, ids: set[str]) -> str:
-    """An id nobody has used before: providers want each call to have its own."""
-    fresh, times = call or "call", 1
-    while fresh in ids:
-        times += 1
-        fresh = f"{call or 'call'}_{times}"
-    ids.add(fresh)
-    return fresh
-
-
-def _answers(messages: Sequence[Message]) -> dict[tuple[int, int], ToolResult]:
-    """For each call, by its message and its place there, the first result behind it that no earlier call took."""
-    waiting, answers = dict[str, deque[tuple[int, int]]](), dict[tuple[int, int], ToolResult]()
+def _answers(messages: Sequence[Message]) -> tuple[dict[int, dict[int, Place]], set[Place]]:
+    """Which result answers which call: by message and place of the call, in the order the results came."""
+    answers, used = dict[int, dict[int, Place]](), set[Place]()
+    waiting, speaking = dict[str, deque[Place]](), False
     for at, message in enumerate(messages):
+        if message.role == "assistant" and not speaking:
+            waiting = {}
+        speaking = message.role == "assistant"
         for place, part in enumerate(message.parts):
-            if isinstance(part, ToolCall):
+            if isinstance(part, ToolCall) and speaking:
                 waiting.setdefault(part.id, deque()).append((at, place))
             elif isinstance(part, ToolResult) and waiting.get(part.id):
-                answers[waiting[part.id].popleft()] = part
-    return answers
+                caller, where = waiting[part.id].popleft()
+                answers.setdefault(caller, {})[where] = (at, place)
+                used.add((at, place))
+    return answers, used
 
 
-def _unasked(part: Part, used: set[int], done: list[str]) -> tuple[Part, ...]:
-    """What is left of a part once results stand behind their calls."""
-    if not isinstance(part, ToolResult):
-        return (part,)
-    if id(part) in used:
-        return ()
-    done.append(f"result {part.id!r} answers no call that is there; it is shown as text")
-    return (Text(part.text),)
+def _without_pairs(
+    message: Message, at: int, used: set[Place], ids: dict[str, int], done: list[str]
+) -> tuple[list[Part], dict[int, str]]:
+    """What is left of a message once results stand behind their calls, and the ids of its own calls by place."""
+    parts, names = list[Part](), dict[int, str]()
+    for place, part in enumerate(message.parts):
+        if isinstance(part, ToolCall) and message.role != "assistant":
+            done.append(f"call {part.id!r} is not the assistant's; it is shown as text")
+            parts.append(Text(spoken(part)))
+        elif isinstance(part, ToolCall):
+            names[place] = _fresh(part.id, ids)
+            parts.append(part if part.id == names[place] else replace(part, id=names[place]))
+        elif not isinstance(part, ToolResult):
+            parts.append(part)
+        elif (at, place) not in used:
+            done.append(f"result {part.id!r} answers no call that is there; it is shown as text")
+            parts += [Text(part.text), *part.rest]
+    return parts, names
+
+
+def _results(messages: Sequence[Message], names: dict[int, str], answers: dict[int, Place]) -> Iterable[Message]:
+    """The results of one message's calls; those that came in one message stay in one."""
+    for at, found in groupby(answers.items(), key=lambda answer: answer[1][0]):
+        results = list[Part]()
+        for call, (_, place) in found:
+            result = messages[at].parts[place]
+            assert isinstance(result, ToolResult)
+            results.append(result if result.id == names[call] else replace(result, id=names[call]))
+        yield _with_parts(messages[at], tuple(results), role="tool")
+
+
+def _with_parts(message: Message, parts: tuple[Part, ...], role: Role | None = None) -> Message:
+    role = role or message.role
+    if role == message.role and len(parts) == len(message.parts) and all(map(is_, parts, message.parts)):
+        return message
+    return replace(message, role=role, parts=parts, tokens=None)
+
+
+def _fresh(call: str, ids: dict[str, int]) -> str:
+    """An id nobody has used before: providers want each call to have its own."""
+    base = fresh = call or "call"
+    while fresh in ids:
+        ids[base] += 1
+        fresh = f"{base}_{ids[base]}"
+    ids[fresh] = 1
+    return fresh

@@ -70,13 +70,15 @@ class Section:
     after: str = ""
     entries: tuple[Entry, ...] = ()
     raw: bytes | None = None  # the author's bytes, where they differ from the text
+    known_as: str = ""  # its handle, where the store can put the original together itself
     _label: str = field(default="", init=False, compare=False, repr=False)
 
     @property
     def label(self) -> str:
         """Its line in a list of what was left out, handle first; worked out once."""
         if not self._label:
-            object.__setattr__(self, "_label", f"{handle_of(self.original)}  {self.tag}  {self.name}\n")
+            handle = self.known_as or handle_of(self.original)
+            object.__setattr__(self, "_label", f"{handle}  {self.tag}  {self.name}\n")
         return self._label
 
     @property
@@ -108,7 +110,9 @@ class Body:
     form: Form
     kept_entries: tuple[Entry, ...] = ()
     lost: int = 0  # entries or messages given up
+    lost_tokens: int = 0  # of a section that holds only what is in: the size of the rest
     mark: str = ""  # the line that says what was given up, for messages
+    units: int | None = None  # with the closing tag, where that is known without measuring
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ import foreword
 from foreword.errors import StoreError, UnknownHandle
 from foreword.model import handle_of
 from foreword.store.places import store_path
-from foreword.store.sqlite import Store, recall
+from foreword.store.kept import Store, recall
+from foreword.store.sqlite import Sqlite
 from tests.command import foreword as command
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
@@ -58,8 +59,8 @@ def test_a_handle_may_be_shortened_while_it_is_unique(tmp_path: Path) -> None:
 
 def test_a_handle_that_means_two_things_is_an_error(tmp_path: Path) -> None:
     bodies = [str(number).encode() for number in range(5_000)]  # more than there are beginnings of three digits
-    store = Store(store_path(tmp_path)[0])
-    store.save({handle_of(body): body for body in bodies}, REPORT, "now")
+    store = Store(Sqlite(store_path(tmp_path)[0]))
+    store.save({handle_of(body): body for body in bodies}, REPORT, created="now")
     store.close()
     ((shared, _),) = Counter(handle_of(body)[:6] for body in bodies).most_common(1)
     with pytest.raises(UnknownHandle, match="2 originals begin with"):
@@ -114,7 +115,7 @@ def test_ten_processes_that_open_and_write_at_once_lose_nothing(tmp_path: Path) 
     with ThreadPoolExecutor(10) as pool:
         runs = pool.map(run, range(10))
     assert [run.stderr.decode() for run in runs if run.returncode] == []
-    store = Store(store_path(tmp_path)[0])
+    store = Store(Sqlite(store_path(tmp_path)[0]))
     assert len(store.reports(100)) == 50
 
 
@@ -122,11 +123,11 @@ def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_writ
     path = store_path(tmp_path)[0]
     script = (
         "import sys\nfrom pathlib import Path\n"
-        "from foreword.store.sqlite import Store\nfrom foreword.model import handle_of\n"
-        "store = Store(Path(sys.argv[1]))\nprint('open', flush=True)\n"
+        "from foreword.store.kept import Store\nfrom foreword.store.sqlite import Sqlite\nfrom foreword.model import handle_of\n"
+        "store = Store(Sqlite(Path(sys.argv[1])))\nprint('open', flush=True)\n"
         "for n in range(10**6):\n"
         "    body = str(n).encode() * 2000\n"
-        "    store.save({handle_of(body): body}, {'recipe': str(n), 'total_tokens': 1, 'budget_tokens': 1}, 'now')\n"
+        "    store.save({handle_of(body): body}, {'recipe': str(n), 'total_tokens': 1, 'budget_tokens': 1}, created='now')\n"
         "    print(n, flush=True)\n"
     )
     for before in (1, 7, 40):
@@ -136,21 +137,21 @@ def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_writ
             os.kill(writer.pid, signal.SIGKILL)
             lines += writer.stdout.readlines()
         acknowledged = {line.strip() for line in lines if line.strip().isdigit()}
-        store = Store(path)
+        store = Store(Sqlite(path))
         kept = {stored.report["recipe"] for stored in store.reports(10**6)}
         assert acknowledged <= kept
         for number in kept:
-            assert store.originals(handle_of(number.encode() * 2000))
+            assert store.found(handle_of(number.encode() * 2000))
         store.close()
 
 
 def test_a_store_of_a_newer_foreword_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = store_path(tmp_path)[0]
-    Store(path).close()
+    Store(Sqlite(path)).close()
     newer = apsw.Connection(str(path))
     newer.pragma("user_version", 999)
     newer.close()
     before = path.read_bytes()
     with pytest.raises(StoreError, match="newer Foreword"):
-        Store(path)
+        Store(Sqlite(path))
     assert path.read_bytes() == before

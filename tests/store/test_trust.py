@@ -14,9 +14,11 @@ import pytest
 import foreword
 from foreword.errors import StoreError, UnknownHandle
 from foreword.model import handle_of
+from foreword.store import kept as store_kept
 from foreword.store import sqlite
 from foreword.store.places import store_path
-from foreword.store.sqlite import Store, open_existing, recall
+from foreword.store.kept import Store, open_existing, recall
+from foreword.store.sqlite import Sqlite
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 BODY = b"what was cut"
@@ -26,8 +28,8 @@ def kept(root: Path, created: str = "now") -> Path:
     """A store of the root with one original and one report."""
     root.mkdir(exist_ok=True)
     path = store_path(root)[0]
-    store = Store(path)
-    store.save({handle_of(BODY): BODY}, REPORT, created)
+    store = Store(Sqlite(path))
+    store.save({handle_of(BODY): BODY}, REPORT, created=created)
     store.close()
     return path
 
@@ -47,7 +49,7 @@ def test_a_store_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(tm
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(outside / name if name else outside)
     with pytest.raises(StoreError, match=f"{link} is a symbolic link"):
-        Store(store_path(root)[0])
+        Store(Sqlite(store_path(root)[0]))
     assert list(outside.iterdir()) == []
 
 
@@ -69,7 +71,7 @@ def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Pat
     changed(path, statement)
     before = path.read_bytes()
     with pytest.raises(StoreError, match="is not a Foreword store"):
-        Store(path)
+        Store(Sqlite(path))
     assert path.read_bytes() == before
 
 
@@ -77,7 +79,7 @@ def test_a_store_made_before_stores_were_marked_is_taken_and_marked(tmp_path: Pa
     path = kept(tmp_path)
     changed(path, "PRAGMA application_id = 0")
     assert recall(handle_of(BODY), tmp_path) == BODY
-    Store(path).close()
+    Store(Sqlite(path)).close()
     db = apsw.Connection(str(path))
     assert db.pragma("application_id") == sqlite.APPLICATION
     db.close()
@@ -102,8 +104,8 @@ def test_a_root_that_became_read_only_still_gives_back_what_it_kept(tmp_path: Pa
     for folder in (path.parent, root):
         folder.chmod(0o555)
     try:
-        store = Store(store_path(root)[0])
-        store.save({}, {**REPORT, "recipe": "later"}, "2024-01-02")
+        store = Store(Sqlite(store_path(root)[0]))
+        store.save({}, {**REPORT, "recipe": "later"}, created="2024-01-02")
         store.close()
         before = sorted(path.parent.iterdir())
         assert recall(handle_of(BODY), root) == BODY
@@ -122,7 +124,7 @@ def test_items_carried_before_the_root_became_read_only_come_back_once(tmp_path:
     path = kept(tmp_path)
     old, new = ({"kind": "decision", "title": "Store", "text": text} for text in ("old", "new"))
     for text in (old, new):
-        store = Store(store_path(tmp_path)[0])
+        store = Store(Sqlite(store_path(tmp_path)[0]))
         store.carry("work", {("decision", "Store"): text}, [])
         store.close()
         path.parent.chmod(0o555)
@@ -162,7 +164,7 @@ def test_an_altered_original_is_found_in_another_store_that_has_it_whole(tmp_pat
 def test_an_original_that_would_fill_the_memory_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "LARGEST_BYTES", len(BODY) - 1)
+    monkeypatch.setattr(store_kept, "LARGEST_BYTES", len(BODY) - 1)
     kept(tmp_path)
     with pytest.raises(StoreError, match="was altered"):
         recall(handle_of(BODY), tmp_path)
@@ -174,7 +176,7 @@ ODD = ["", "no json", "[]", "null", "{}", '{"recipe": 5}', "[" * 100_000, 7, b"\
 @pytest.mark.parametrize("row", ODD, ids=range(len(ODD)))
 def test_odd_rows_are_left_out_of_lists_and_named_when_asked_for(tmp_path: Path, row: object) -> None:
     path = kept(tmp_path)
-    changed(path, "INSERT INTO reports VALUES (2, 'now', 'r', 1, 1, ?)", row)
+    changed(path, "INSERT INTO reports VALUES (2, 'now', 'r', 1, 1, ?, NULL, NULL)", row)
     changed(path, "INSERT INTO carried VALUES ('work', 'a', 'b', ?)", row)
     found = open_existing(tmp_path)
     assert found
@@ -186,18 +188,18 @@ def test_odd_rows_are_left_out_of_lists_and_named_when_asked_for(tmp_path: Path,
 
 
 def test_numbers_beyond_what_a_database_holds_are_numbers_of_nothing(tmp_path: Path) -> None:
-    store = Store(kept(tmp_path))
+    store = Store(Sqlite(kept(tmp_path)))
     assert store.report(10**20) is store.report(-(10**20)) is None
     assert len(store.reports(10**20)) == 1
-    store.save({}, {**REPORT, "budget_tokens": 10**20}, "now")
+    store.save({}, {**REPORT, "budget_tokens": 10**20}, created="now")
     assert store.reports()[0].report["budget_tokens"] == 10**20
     store.close()
 
 
 def test_twelve_processes_in_twelve_roots_are_all_remembered(tmp_path: Path) -> None:
     script = (
-        "import sys\nfrom pathlib import Path\nfrom foreword.store.sqlite import Store\n"
-        "print(flush=True)\nsys.stdin.read()\nStore(Path(sys.argv[1])).close()\n"
+        "import sys\nfrom pathlib import Path\nfrom foreword.store.sqlite import Sqlite\n"
+        "print(flush=True)\nsys.stdin.read()\nSqlite(Path(sys.argv[1])).close()\n"
     )
     paths = [tmp_path / str(number) / ".foreword" / "state.db" for number in range(12)]
     running = [
@@ -234,7 +236,7 @@ def test_a_root_whose_name_is_no_text_has_a_store_and_harms_no_list(tmp_path: Pa
 
 
 def test_a_name_that_is_no_text_is_an_error_in_words(tmp_path: Path) -> None:
-    store = Store(kept(tmp_path))
+    store = Store(Sqlite(kept(tmp_path)))
     with pytest.raises(StoreError, match="can't be used"):
         store.carry("\udcff", {("a", "b"): {}}, [])
     store.close()
@@ -245,5 +247,5 @@ def test_an_empty_file_left_by_a_stopped_writer_holds_nothing(tmp_path: Path) ->
     path.parent.mkdir()
     path.touch()
     assert open_existing(tmp_path) is None
-    Store(path).close()
+    Store(Sqlite(path)).close()
     assert open_existing(tmp_path)

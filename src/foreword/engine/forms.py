@@ -120,7 +120,7 @@ def _without(section: Section, kept: Sequence[int], scale: Scale) -> Body:
     mark = _lost_mark(section, lost)
     lines = [_entry_text(entry, scale, section.origin) for entry in entries]
     lines.insert(len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries), mark)
-    return Body(scale.framed(section, section.rule.joiner.join(lines)), "newest", entries, lost, mark)
+    return Body(scale.framed(section, section.rule.joiner.join(lines)), "newest", entries, lost, mark=mark)
 
 
 def members(entries: Sequence[Entry]) -> int:

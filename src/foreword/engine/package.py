@@ -6,7 +6,7 @@ replace, so what fits as text fits as messages.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -14,14 +14,16 @@ from typing import Any
 
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
-from foreword.message import Message, Opaque, Part, Text, ToolCall, ToolResult, to_anthropic, to_openai
+from foreword.message import Message, Part, Text, Thinking, ToolResult
 from foreword.model import Choice, handle_of
+from foreword.shapes import to_anthropic, to_openai
 from foreword.text.clean import clean
 
 CACHE_MARK = {"type": "ephemeral"}
 EMPTY = "(nothing was said)"  # the API wants words
 OPENING = "(the conversation begins with the assistant)"  # the API wants a user to begin
 LEAST_CACHED_TOKENS = 1024  # providers do not cache shorter prefixes
+CONVERSATION = "conversation"  # the kind of a section that is one
 
 
 @dataclass(frozen=True)
@@ -31,42 +33,60 @@ class Package:
     text: str = field(repr=False)
     report: Report
     listing: str = field(default="", repr=False)  # what the note on missing sections refers to
+    cut: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # originals of parts of messages, by handle
+    cached: int = 0  # messages of the conversation that the call before this one had
 
     @cached_property
     def originals(self) -> dict[str, bytes]:
-        """All that was cut, by handle."""
-        cut = {choice.section.handle: choice.section.original for choice in self.report.choices if choice.is_cut}
+        """All that was cut, by handle; what the store can put together itself is not in it."""
+        choices = (choice for choice in self.report.choices if choice.is_cut and not choice.section.known_as)
+        cut = {choice.section.handle: choice.section.original for choice in choices}
         listed = self.listing.encode("utf-8", "surrogatepass")
-        return cut | ({handle_of(listed): listed} if listed else {})
+        return cut | dict(self.cut) | ({handle_of(listed): listed} if listed else {})
 
     @cached_property
     def messages(self) -> list[Message]:
-        """The same as messages: a conversation where the recipe makes one, else one user message."""
+        """The same as messages: a conversation where the recipe makes one, else one user message.
+
+        What stands in front of the conversation is the system's, what stands behind it the newest message.
+        """
         talk = _conversation(self.report.choices)
         if talk is None:
             return [Message("user", (Text(self.text),))]
-        others = [choice for choice in self.report.choices if choice is not talk]
-        context = Message("system", (Text("".join(self._pieces(others))),))
-        return [context, *_turns(talk)]
+        front, behind = self._around(talk)
+        context = [Message("system", (Text("".join(front)),))] if front else []
+        newest = [Message("user", (Text("".join(behind)),))] if behind else []
+        return [*context, *_turns(talk), *newest]
 
     def to_anthropic(self) -> dict[str, Any]:
-        """`system` and `messages` for Anthropic's Messages API, with cache breakpoints where they pay."""
+        """`system` and `messages` for Anthropic's Messages API, with at most four cache breakpoints where they pay."""
         talk = _conversation(self.report.choices)
-        blocks = self._cached_blocks(talk)
         if talk is None:
+            blocks = self._cached_blocks(self._pieces(self.report.choices))
             return {"system": [], "messages": [{"role": "user", "content": blocks or _words(EMPTY)}]}
-        turns = to_anthropic(_turns(talk))
-        if not turns or turns[0]["role"] != "user":
-            turns.insert(0, {"role": "user", "content": _words(OPENING if turns else EMPTY)})
-        return {"system": blocks, "messages": turns}
+        front, behind = self._around(talk)
+        turns = _without_last_thoughts(_turns(talk))
+        newest = [Message("user", tuple(map(Text, behind)))] if behind else []
+        shaped = _unmarked(to_anthropic([*turns, *newest]))
+        self._mark_turns(turns, shaped)
+        if not shaped or shaped[0]["role"] != "user":
+            shaped.insert(0, {"role": "user", "content": _words(OPENING if shaped else EMPTY)})
+        return {"system": self._cached_blocks(front), "messages": shaped}
 
     def to_openai(self) -> list[dict[str, Any]]:
         """Messages for OpenAI's chat API."""
         return to_openai(self.messages)
 
-    def _cached_blocks(self, talk: Choice | None) -> list[dict[str, Any]]:
+    def _around(self, talk: Choice) -> tuple[list[str], list[str]]:
+        """The texts in front of the conversation and behind it; the note on what is missing is the last."""
+        at = self.report.choices.index(talk)
+        front, behind = self.report.choices[:at], self.report.choices[at + 1 :]
+        if all(choice.body.form == "gone" for choice in behind):
+            return self._pieces(front), []
+        return self._pieces(front, note=False), self._pieces(behind)
+
+    def _cached_blocks(self, texts: list[str]) -> list[dict[str, Any]]:
         """One block for each pair of tags; a breakpoint once a prefix is worth caching, and at the end."""
-        texts = self._pieces([choice for choice in self.report.choices if choice is not talk])
         blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
         sizes, running = [], 0
         for text in texts:
@@ -78,28 +98,71 @@ class Package:
                 blocks[index]["cache_control"] = CACHE_MARK
         return blocks
 
-    def _pieces(self, choices: Sequence[Choice]) -> list[str]:
+    def _mark_turns(self, turns: Sequence[Message], shaped: list[dict[str, Any]]) -> None:
+        """Breakpoints where the last call's conversation ended and where this one's does: the next call finds both."""
+        if self.report.total_tokens < LEAST_CACHED_TOKENS:
+            return
+        for known in {min(self.cached, len(turns)), len(turns)}:
+            before = to_anthropic(turns[:known])
+            if before and len(before) <= len(shaped):
+                _mark_last(shaped[len(before) - 1]["content"][: len(before[-1]["content"])])
+
+    def _pieces(self, choices: Sequence[Choice], *, note: bool = True) -> list[str]:
         """One text for each pair of tags, and the note; joined they are the whole."""
         blocks = groupby((c for c in choices if c.body.form != "gone"), key=lambda choice: choice.section.tag)
         texts = ["".join(pieces_of(block)) for _, block in blocks]
         texts = [text + GAP for text in texts[:-1]] + texts[-1:]
-        return [*texts, self.report.note] if self.report.note else texts
+        return [*texts, self.report.note] if note and self.report.note else texts
 
 
 def _words(text: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": text}]
 
 
+def _unmarked(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the breakpoints that messages came in with: a request has room for four, and they are ours to set."""
+    for message in shaped:
+        for block in message["content"]:
+            inside = block.get("content") if block["type"] == "tool_result" else None
+            for marked in (block, *(inside if isinstance(inside, list) else ())):
+                marked.pop("cache_control", None)
+    return shaped
+
+
+def _without_last_thoughts(turns: Sequence[Message]) -> list[Message]:
+    """Without thoughts that nothing follows: the API takes no reply that ends with one."""
+    kept = list[Message]()
+    for message in turns:
+        said = len(message.parts)
+        while said and isinstance(message.parts[said - 1], Thinking):
+            said -= 1
+        if said or not message.parts:
+            kept.append(message if said == len(message.parts) else replace(message, parts=message.parts[:said]))
+    return kept
+
+
+def _mark_last(blocks: list[dict[str, Any]]) -> None:
+    """A breakpoint on the last block that may have one."""
+    for block in reversed(blocks):
+        if "thinking" not in block["type"]:
+            block["cache_control"] = CACHE_MARK
+            return
+
+
 def _conversation(choices: Sequence[Choice]) -> Choice | None:
-    return next((c for c in choices if c.body.kept_entries and c.body.kept_entries[0].messages), None)
+    return next(
+        (c for c in choices if c.section.kind == CONVERSATION or any(e.messages for e in c.body.kept_entries)), None
+    )
 
 
 def _turns(talk: Choice) -> list[Message]:
-    """The kept messages; the mark for those left out stands at the end of the first one, in its words."""
-    messages = [_cleaned(message) for entry in talk.body.kept_entries for message in entry.messages]
-    if talk.body.mark:
-        first = len(talk.body.kept_entries[0].messages) - 1 if talk.body.kept_entries[0].pinned else 0
-        messages[first] = messages[first].with_mark(talk.body.mark)
+    """The kept messages; the mark for those left out stands in the words of the last one in front of the gap."""
+    entries = talk.body.kept_entries
+    messages = [_cleaned(message) for entry in entries for message in entry.messages]
+    if talk.body.mark and messages:
+        pinned = [entry for entry in entries if entry.pinned]
+        place = max(0, sum(len(entry.messages) for entry in pinned) - 1)
+        messages[place] = messages[place].with_mark(talk.body.mark)
     return messages
 
 
@@ -110,12 +173,12 @@ def _cleaned(message: Message) -> Message:
 
 
 def _cleaned_part(part: Part) -> Part:
-    match part:
-        case ToolCall(call, name, arguments):
-            return ToolCall(clean(call)[0], clean(name)[0], clean(arguments)[0])
-        case ToolResult(call, text, failed):
-            return ToolResult(clean(call)[0], clean(text)[0], failed)
-        case Opaque(data):
-            return Opaque(clean(data)[0])
-        case Text(text):
-            return Text(clean(text)[0])
+    texts = {name: getattr(part, name) for name in part.__slots__}
+    changes: dict[str, Any] = {
+        name: cleaned
+        for name, text in texts.items()
+        if isinstance(text, str) and (cleaned := clean(text)[0]) is not text
+    }
+    if isinstance(part, ToolResult) and part.rest:
+        changes["rest"] = tuple([_cleaned_part(each) for each in part.rest])
+    return replace(part, **changes) if changes else part

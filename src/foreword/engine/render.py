@@ -99,6 +99,11 @@ def scale_for(outline: Outline, counter: Counter, task: str, tags: Iterable[str]
     return Scale(counter, boundary_pattern(outline.tags.union(tags, (TURN,))), outline.shared_tags, task)
 
 
+def scale_of_tags(tags: Iterable[str], counter: Counter) -> Scale:
+    """A scale that guards these tags, for sections that share none of them."""
+    return Scale(counter, boundary_pattern(frozenset((*tags, TURN))), frozenset())
+
+
 def pieces_of(choices: Iterable[Choice]) -> list[str]:
     """The text in pieces that join without anything between them, in reading order; these are what was weighed."""
     pieces: list[str] = []
@@ -120,7 +125,8 @@ def written_units(choices: Iterable[Choice], counter: Counter) -> list[int]:
             body = choice.body.text
             size = counter.measure(open_tag(tag)) if present[:1] == [place] else 0
             if present[-1:] == [place]:
-                size += counter.measure(body + close_tag(tag, body) + GAP)
+                known = choice.body.units
+                size += known if known is not None else counter.measure(body + close_tag(tag, body) + GAP)
             elif choice.body.form != "gone":
                 size += counter.measure(body + BETWEEN)
             sizes.append(size)

@@ -75,6 +75,7 @@ class Report:
     tier_shares: dict[int, float] = field(default_factory=dict)
     note: str = ""  # the last line, on what is gone
     checks: tuple[Check, ...] = ()
+    cuts: tuple[Omission, ...] = ()  # inside sections that are in: a message that was shortened, a stretch summed up
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
@@ -127,7 +128,8 @@ class Report:
         """One entry for each section that is not whole."""
         rows = iter(self.sections)
         pairs = [(choice, next(rows)) for choice in self.choices if choice.reason != STANDS_BY]
-        return tuple(self._omission(choice, row) for choice, row in pairs if choice.is_cut)
+        whole = [self._omission(choice, row) for choice, row in pairs if choice.is_cut]
+        return (*(omission for omission in whole if omission.tokens or not self.cuts), *self.cuts)
 
     @property
     def kept_tokens(self) -> int:
@@ -173,8 +175,8 @@ class Report:
 
     def _row(self, choice: Choice, tokens: int) -> Row:
         section, rule = choice.section, choice.section.rule
-        original = tokens
-        if choice.body.form != "full":
+        original = tokens + choice.body.lost_tokens + sum(cut.tokens for cut in self.cuts if cut.tag == section.tag)
+        if choice.body.form != "full" and not section.known_as:
             original = self.scale.counter.tokens(forms.units(section, forms.full(section, self.scale), self.scale))
         share = tokens / self.budget.window_tokens
         return Row(
@@ -195,7 +197,8 @@ class Report:
         section = choice.section
         where = f"in tier {section.rule.tier}" if self.tier_shares else self.outlived_by(choice)
         reason = choice.reason if section.rule.excluded else ", ".join(part for part in (choice.reason, where) if part)
-        return Omission(section.tag, _what(choice), row.original_tokens - row.tokens, reason, section.handle)
+        tokens = row.original_tokens - row.tokens - sum(cut.tokens for cut in self.cuts if cut.tag == section.tag)
+        return Omission(section.tag, _what(choice), tokens, reason, section.handle)
 
     def outlived_by(self, choice: Choice) -> str:
         """`gives way before a, b`: the tags that are kept longer than this one, the next in order first."""
@@ -266,7 +269,8 @@ def _absence(section: Section, tags: Set[str]) -> str:
 def _what(choice: Choice) -> str:
     section, body = choice.section, choice.body
     if body.lost:
-        return f"{body.lost:,} of {forms.members(section.entries):,} entries of {section.name}"
+        entries = forms.members(section.entries) + (body.lost if section.known_as else 0)
+        return f"{body.lost:,} of {entries:,} entries of {section.name}"
     if body.form in ("gone", "reference"):
         return f"all of {section.name}"
     return f"part of {section.name}"

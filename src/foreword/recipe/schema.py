@@ -102,6 +102,9 @@ class SectionSpec(Spec):
     )
     before: str = Field(default="", description="Written in front, in every form.")
     after: str = Field(default="", description="Written behind, in every form.")
+    show: Literal["plan", "snapshot", "variables", "browser", "conversation"] | None = Field(
+        default=None, description="How a value of `state` is written; secrets in it are hidden."
+    )
     inject: bool = Field(default=False, description="Run !`commands` in the text, as far as the user allows.")
 
     follows: str | None = Field(default=None, description="Stands behind that section, for recipes that extend.")

@@ -9,7 +9,6 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from foreword.engine.assemble import Request
@@ -26,8 +25,8 @@ from foreword.runtime.selection import Selection, select
 from foreword.runtime.self_check import self_check
 from foreword.sources import files
 from foreword.sources.commands import Policy
-from foreword.store import sqlite
-from foreword.store.places import store_path
+from foreword.store import kept
+from foreword.store.urls import store_note
 from foreword.tokens import Counter, underestimated
 
 
@@ -106,14 +105,11 @@ def project_root(root: str | Path) -> Path:
 
 def keep(package: Package, root: Path) -> Package:
     """Put the report and the originals into the root's store; a note says where, if not under the root."""
-    path, note = store_path(root)
+    note = store_note(root)
     if note and package.originals:
         package = replace(package, report=replace(package.report, notes=(*package.report.notes, note)))
-    store = sqlite.Store(path)
-    try:
-        store.save(package.originals, package.report.to_dict(), datetime.now(UTC).isoformat(timespec="milliseconds"))
-    finally:
-        store.close()
+    with kept.opened(root) as store:
+        store.save(package.originals, package.report.to_dict())
     return package
 
 
@@ -122,7 +118,7 @@ def recall(handle: str, root: str | Path = ".") -> str:
 
     Bytes that are not UTF-8 come back as surrogate escapes, so that encoding them again gives the same bytes.
     """
-    return sqlite.recall(handle, Path(root)).decode("utf-8", "surrogateescape")
+    return kept.recall(handle, Path(root)).decode("utf-8", "surrogateescape")
 
 
 def _request(selection: Selection, gathered: Gathered, budget: Budget, counter: Counter) -> Request:

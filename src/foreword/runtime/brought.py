@@ -19,6 +19,7 @@ from foreword.runtime.selection import Selection
 from foreword.sources import state
 from foreword.sources.items import Item
 from foreword.text import markdown
+from foreword.workflow.parts import shown
 
 REST = "*"
 CONVERSATION = "messages"
@@ -78,8 +79,10 @@ def state_sections(
     """The sections a key of the state makes, or why there are none; and notes."""
     spec = selection.sections[tag]
     value = state.value_at(data, spec.state or "")
-    if spec.state == CONVERSATION:
+    if spec.state == CONVERSATION and (value or not spec.show):
         return _conversation(tag, selection, value, where) if value else ("not in the source", [])
+    if spec.show:
+        return [part_section(tag, selection, value)], []
     if isinstance(value, dict) and not spec.each:
         value = value.get(selection.names.get("phase", ""))  # a text for each phase
     if value in (None, [], {}) or (isinstance(value, str) and not value.strip()):
@@ -89,6 +92,15 @@ def state_sections(
         return [Section(tag, value, rule, rank, "", spec.state or "", "", spec.before, spec.after)], []
     texts = _members(spec, value, data, where)
     return ([_listed(tag, selection, tuple(map(Entry, texts)), "\n\n")] if texts else _none_of(spec)), []
+
+
+def part_section(tag: str, selection: Selection, value: object) -> Section:
+    """A fresh part of a call; it is always there, if only to say that there is nothing."""
+    spec = selection.sections[tag]
+    text = shown(spec.show, value) if spec.show else str(value or "")
+    return Section(
+        tag, text, selection.rule(tag), selection.rank(tag), "", spec.state or "", "", spec.before, spec.after
+    )
 
 
 def _conversation(tag: str, selection: Selection, value: object, where: str) -> tuple[list[Section] | str, list[str]]:

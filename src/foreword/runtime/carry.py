@@ -15,8 +15,7 @@ from foreword.model import handle_of
 from foreword.recipe.schema import AcrossSessions, RecipeSpec
 from foreword.runtime.brought import ended
 from foreword.sources.items import Item
-from foreword.store.places import store_path
-from foreword.store.sqlite import Store, open_existing
+from foreword.store.kept import open_existing, opened
 
 
 def carried(root: Path, name: str | None) -> tuple[Item, ...]:
@@ -46,11 +45,8 @@ def keep(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> No
             over += [key, (item.kind, item.title)]
         elif _persists(item, recipe.across_sessions):
             lasting[key] = asdict(item)
-    store = Store(store_path(root)[0])
-    try:
+    with opened(root) as store:
         store.carry(name, lasting, over)
-    finally:
-        store.close()
 
 
 def _persists(item: Item, rules: AcrossSessions) -> bool:

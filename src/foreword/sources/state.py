@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import BadSource
-from foreword.message import Message, mend, read_messages, together
+from foreword.message import Message, mend, together
 from foreword.model import Entry
+from foreword.shapes import read_messages
 from foreword.sources import given
 from foreword.text.words import parts
 

@@ -1,1 +1,1 @@
-"""What outlives a process: originals by handle, reports, items carried from session to session."""
+"""What outlives a process: workflows and their conversations, originals by handle, reports, what sessions carry on."""

@@ -1,8 +1,7 @@
-"""The store in SQLite: originals by handle, reports in order, carried items by name.
+"""What the store keeps of contexts: originals by handle, reports in order, carried items by name.
 
-One file, write-ahead log, one transaction for each save, so that a reader or a killed writer never sees half of it.
-Only a file that says it is a store is written, and what only reads opens it read-only. Where the file is, is `places`'
-business.
+Each save is one transaction, so that a reader or a killed writer never sees half of it. A store may have been meddled
+with: what can't be read as what it should be is not used.
 """
 
 from __future__ import annotations
@@ -11,33 +10,21 @@ import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from foreword.errors import StoreError, UnknownHandle
 from foreword.model import handle_of
-from foreword.store.places import existing_stores, prepare, refuse_links, stores_of, writable
+from foreword.store import messages
+from foreword.store.database import LARGEST_NUMBER, Database, plain, stamp
+from foreword.store.messages import Range
+from foreword.store.places import existing_stores, stores_of
+from foreword.store.sqlite import Sqlite
+from foreword.store.urls import VARIABLE, open_database, open_to_read
 
-APPLICATION = int.from_bytes(b"FWRD")
-SCHEMA_VERSION = 1
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS originals (handle TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS reports (
-    id INTEGER PRIMARY KEY, created TEXT NOT NULL, recipe TEXT NOT NULL, total_tokens INTEGER NOT NULL,
-    budget_tokens INTEGER NOT NULL, report TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS carried (
-    name TEXT NOT NULL, kind TEXT NOT NULL, title TEXT NOT NULL, item TEXT NOT NULL, PRIMARY KEY (name, kind, title)
-) WITHOUT ROWID;
-"""
-TABLES = {"originals", "reports", "carried"}
-WAIT_MILLISECONDS = 10_000
 LARGEST_BYTES = 256 * 1024 * 1024
-LARGEST_NUMBER = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,112 +36,102 @@ class Stored:
     report: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
 class Store:
-    """One store file, open; with `read_only`, one that is there already and is left as it is."""
+    """An open database, asked for originals, reports and carried items."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self.path = path
-        with _translated(path), ExitStack() as undo:
-            if read_only:
-                refuse_links(path)
-                _refuse_strangers(path)
-            else:
-                prepare(path)
-            self._db = _connected(path, read_only)
-            undo.callback(self._db.close)
-            done = self._recognise(read_only)
-            if not read_only:
-                self._db.pragma("journal_mode", "wal")
-                self._db.pragma("synchronous", "normal")
-                self._migrate(done)
-            undo.pop_all()
-
-    def _recognise(self, read_only: bool) -> bool:
-        """Whether it is a store in today's form; an error where it is somebody else's, or of a newer Foreword."""
-        application, version = self._db.pragma("application_id"), self._db.pragma("user_version")
-        names = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
-        if application not in (0, APPLICATION) or (not names >= TABLES and (names or read_only)):
-            raise StoreError(f"{self.path} is not a Foreword store", hint="move it away; it will be made anew")
-        if version > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} was written by a newer Foreword (schema {version}, this one knows {SCHEMA_VERSION})",
-                hint="upgrade Foreword, or use another root",
-            )
-        return bool(application == APPLICATION and version == SCHEMA_VERSION)
-
-    def _migrate(self, done: bool) -> None:
-        if not done:
-            self._db.execute(
-                f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION};"
-                f"PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
-            )
+    db: Database
 
     def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        """Close the database."""
+        self.db.close()
 
-    def save(self, originals: Mapping[str, bytes], report: Mapping[str, Any], created: str) -> int:
+    def save(
+        self,
+        originals: Mapping[str, bytes],
+        report: Mapping[str, Any],
+        *,
+        conversation: int | None = None,
+        usage: Mapping[str, Any] | None = None,
+        created: str = "",
+    ) -> int:
         """Keep a report and the originals of all that it left out, both or neither; returns the report's id."""
-        with _translated(self.path), self._db:
-            self._db.executemany(
-                "INSERT OR IGNORE INTO originals VALUES (?, ?)",
-                ((handle, zlib.compress(body, 1)) for handle, body in originals.items()),
+        with self.db.transaction():
+            self.db.many(
+                "INSERT INTO originals VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [(handle, zlib.compress(body, 1)) for handle, body in originals.items()],
             )
             sizes = (min(report[size], LARGEST_NUMBER) for size in ("total_tokens", "budget_tokens"))
-            self._db.execute(
-                "INSERT INTO reports (created, recipe, total_tokens, budget_tokens, report) VALUES (?, ?, ?, ?, ?)",
-                (created, report["recipe"], *sizes, _dumped(report)),
-            )
-        return self._db.last_insert_rowid()
+            ((number,),) = self.db.rows(
+                "INSERT INTO reports (created, recipe, total_tokens, budget_tokens, report, conversation, usage)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                (created or stamp(), report["recipe"], *sizes, _dumped(report), conversation,
+                 None if usage is None else _dumped(usage)),
+            )  # fmt: skip
+        return int(number)
 
     def reports(self, limit: int = 20) -> list[Stored]:
         """The newest reports first; what can't be read as one is left out."""
-        limit = max(-1, min(limit, LARGEST_NUMBER))
-        with _translated(self.path):
-            rows = self._db.execute("SELECT id, created, report FROM reports ORDER BY id DESC LIMIT ?", (limit,))
-            return [stored for row in rows if (stored := _stored(*row))]
+        limit = max(0, min(limit, LARGEST_NUMBER))
+        rows = self.db.rows("SELECT id, created, report FROM reports ORDER BY id DESC LIMIT ?", (limit,))
+        return [stored for row in rows if (stored := _stored(*row))]
+
+    def usage(self, conversation: int, limit: int = 20) -> list[dict[str, Any]]:
+        """The newest entries of a conversation's usage log, the newest first."""
+        rows = self.db.rows(
+            "SELECT id, created, usage FROM reports WHERE conversation = ? ORDER BY id DESC LIMIT ?",
+            (conversation, max(0, min(limit, LARGEST_NUMBER))),
+        )
+        return [
+            {"report": number, "created": created, **entry}
+            for number, created, text in rows
+            if (entry := _loaded(text)) is not None
+        ]
 
     def report(self, number: int) -> Stored | None:
         """One report."""
         if abs(number) > LARGEST_NUMBER:
             return None
-        with _translated(self.path):
-            row = self._db.execute("SELECT id, created, report FROM reports WHERE id = ?", (number,)).fetchone()
-        stored = _stored(*row) if row else None
-        if row and not stored:
-            raise _altered(self.path, f"report {number}")
+        rows = self.db.rows("SELECT id, created, report FROM reports WHERE id = ?", (number,))
+        stored = _stored(*rows[0]) if rows else None
+        if rows and not stored:
+            raise _altered(self.db.name, f"report {number}")
         return stored
 
-    def originals(self, handle: str) -> list[tuple[str, bytes]]:
-        """What is kept under a handle or a beginning of one; at most two, to tell one from many."""
-        return [(found, _unpacked(self.path, found, packed)) for found, packed in self.packed(handle)]
+    def found(self, handle: str) -> list[tuple[str, object]]:
+        """What is kept under a handle or a beginning of one, packed; at most two, to tell one from many."""
+        within = (handle, handle + "{")
+        rows = self.db.rows("SELECT handle, body FROM originals WHERE handle >= ? AND handle < ? LIMIT 2", within)
+        if self.db.version() > 1:
+            rows += [(name, Range(*row)) for name, *row in self.db.rows(
+                "SELECT handle, conversation, first, last FROM ranges WHERE handle >= ? AND handle < ? LIMIT 2", within
+            )]  # fmt: skip
+        return [(name, packed) for name, packed in rows]
 
-    def packed(self, handle: str) -> list[tuple[str, object]]:
-        """The same as it lies in the file, unchecked."""
-        with _translated(self.path):
-            rows = self._db.execute(
-                "SELECT handle, body FROM originals WHERE handle >= ? AND handle < ? LIMIT 2", (handle, handle + "{")
-            )
-            return [(found, body) for found, body in rows]
+    def original(self, handle: str, packed: object) -> bytes:
+        """The original of what was found: bytes that were kept, or the messages of a range."""
+        if isinstance(packed, Range):
+            return messages.as_text(self.db, packed)
+        return _unpacked(self.db.name, handle, packed)
 
     def carried(self, name: str) -> list[dict[str, Any]]:
         """The items kept under a name, in a stable order; what can't be read as one is left out."""
-        with _translated(self.path):
-            rows = self._db.execute("SELECT item FROM carried WHERE name = ? ORDER BY kind, title", (name,))
-            return [item for (text,) in rows if (item := _loaded(text, kind=str, title=str, text=str))]
+        rows = self.db.rows("SELECT item FROM carried WHERE name = ? ORDER BY kind, title", (name,))
+        return [item for (text,) in rows if (item := _loaded(text, kind=str, title=str, text=str))]
 
     def carry(
         self, name: str, items: Mapping[tuple[str, str], Mapping[str, Any]], ended: list[tuple[str, str]]
     ) -> None:
         """Keep items under a name, by kind and title, and forget those that have ended."""
-        with _translated(self.path), self._db:
-            self._db.executemany(
-                "INSERT OR REPLACE INTO carried VALUES (?, ?, ?, ?)",
-                [(name, kind, title, _dumped(item)) for (kind, title), item in items.items()],
+        with self.db.transaction():
+            self.db.many(
+                "INSERT INTO carried VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (name, kind, title) DO UPDATE SET item = excluded.item",
+                [(name, plain(kind), plain(title), _dumped(item)) for (kind, title), item in items.items()],
             )
-            self._db.executemany(
+            self.db.many(
                 "DELETE FROM carried WHERE name = ? AND kind = ? AND title = ?",
-                [(name, kind, title) for kind, title in ended],
+                [(name, plain(kind), plain(title)) for kind, title in ended],
             )
 
 
@@ -184,62 +161,64 @@ class Kept:
             store.close()
 
 
-def open_existing(root: Path) -> Kept | None:
+@contextmanager
+def opened(root: Path, url: str | None = None) -> Iterator[Store]:
+    """The store to write for a root, made where there is none."""
+    store = Store(open_database(url, root))
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def open_existing(root: Path, url: str | None = None) -> Kept | None:
     """What is kept for a root, open for reading, or nothing; makes no file."""
+    url = url or os.environ.get(VARIABLE)
+    if url:
+        named = open_to_read(url, root)
+        return Kept((Store(named),)) if named else None
     with ExitStack() as undo:
         stores = []
         for path in stores_of(root):
             if path.is_symlink() or path.stat().st_size:  # an empty file: a writer was stopped before it began
-                stores.append(Store(path, read_only=True))
+                stores.append(Store(Sqlite(path, read_only=True)))
                 undo.callback(stores[-1].close)
         undo.pop_all()
     return Kept(tuple(stores)) if stores else None
 
 
-def recall(handle: str, root: Path) -> bytes:
+def recall(handle: str, root: Path, url: str | None = None) -> bytes:
     """The original kept under a handle, from the root's store or any other this user has."""
-    stores, ambiguous, altered = existing_stores(root.resolve()), False, None
-    for path in stores if handle.startswith("fw_") and len(handle) >= 6 else []:
-        try:
-            found = _looked_up(path, handle)
-        except StoreError:
-            continue
-        try:
-            if len(found) == 1:
-                return _unpacked(path, *found[0])
-        except StoreError as error:
-            altered = error
-        ambiguous = ambiguous or len(found) > 1
+    ambiguous, altered = False, None
+    for store in _stores(root.resolve(), url) if handle.startswith("fw_") and len(handle) >= 6 else ():
+        with closing(store):
+            try:
+                found = store.found(handle)
+            except StoreError:
+                continue
+            ambiguous = ambiguous or len(found) > 1
+            try:
+                if len(found) == 1:
+                    return store.original(*found[0])
+            except StoreError as error:
+                altered = error
     if altered and not ambiguous:
         raise altered
     raise UnknownHandle(handle, str(root), matches=2 if ambiguous else 0)
 
 
-def _looked_up(path: Path, handle: str) -> list[tuple[str, object]]:
-    store = Store(path, read_only=True)
-    try:
-        return store.packed(handle)
-    finally:
-        store.close()
-
-
-def _connected(path: Path, read_only: bool) -> apsw.Connection:
-    """A connection; a store in a folder that can't be written is read without the files SQLite would put there."""
-    mode = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    uri = path.absolute().as_uri()  # as a URI: apsw takes no name that is not UTF-8
-    log = path.with_name(f"{path.name}-wal")
-    if read_only and not writable(path.parent) and not (log.exists() and log.stat().st_size):
-        uri += "?immutable=1"
-    connection = apsw.Connection(uri, flags=mode | apsw.SQLITE_OPEN_URI)
-    connection.set_busy_timeout(WAIT_MILLISECONDS)
-    return connection
-
-
-def _refuse_strangers(path: Path) -> None:
-    """What another user put there is not ours to hand on; root's is trusted, and root may read everyone's."""
-    owner = path.stat().st_uid
-    if owner not in (os.getuid(), 0) and os.getuid():
-        raise StoreError(f"{path} belongs to another user (id {owner})", hint="use a root of your own")
+def _stores(root: Path, url: str | None) -> Iterator[Store]:
+    """Each store that may hold an original, the one that is named first; others that can't be read are passed over."""
+    url = url or os.environ.get(VARIABLE)
+    named = open_to_read(url, root) if url else None
+    if named:
+        yield Store(named)
+    for path in existing_stores(root):
+        try:
+            store = Store(Sqlite(path, read_only=True))
+        except StoreError:
+            continue
+        yield store
 
 
 def _dumped(value: Mapping[str, Any]) -> str:
@@ -262,28 +241,17 @@ def _stored(number: int, created: object, text: object) -> Stored | None:
     return Stored(number, created, report) if report and isinstance(created, str) else None
 
 
-def _unpacked(path: Path, handle: str, packed: object) -> bytes:
+def _unpacked(where: str, handle: str, packed: object) -> bytes:
     """The original of a row, if it is the one its handle was made from."""
     unpacking = zlib.decompressobj()
     try:
         body = unpacking.decompress(packed, LARGEST_BYTES) if isinstance(packed, bytes) else b""
     except zlib.error:
-        raise _altered(path, handle) from None
+        raise _altered(where, handle) from None
     if not unpacking.eof or handle_of(body) != handle:
-        raise _altered(path, handle)
+        raise _altered(where, handle)
     return body
 
 
-def _altered(path: Path, what: str) -> StoreError:
-    return StoreError(f"{what} in {path} was altered, so it is not used", hint="assemble the context again")
-
-
-@contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    """Foreign errors become ours, once, here."""
-    try:
-        yield
-    except apsw.NotADBError:
-        raise StoreError(f"{path} is not a Foreword store", hint="move it away; it will be made anew") from None
-    except (apsw.Error, OSError, OverflowError, UnicodeError) as error:
-        raise StoreError(f"{path} can't be used: {error}", hint="check the folder, its rights and the disk") from None
+def _altered(where: str, what: str) -> StoreError:
+    return StoreError(f"{what} in {where} was altered, so it is not used", hint="assemble the context again")

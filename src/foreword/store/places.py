@@ -43,18 +43,26 @@ def existing_stores(root: Path) -> list[Path]:
     return [path for path in dict.fromkeys(candidates) if os.path.isfile(path)]  # noqa: PTH113 - never raises
 
 
+def is_ours(path: Path) -> bool:
+    """Whether a store is where we put it ourselves; any other file was named by the user."""
+    return path.name == FILE and (path.parent.name == FOLDER or cache_folder() in path.parents)
+
+
 def prepare(path: Path) -> None:
-    """Make the folder of a store, invisible to git, and remember the store."""
-    refuse_links(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with suppress(FileExistsError), (path.parent / IGNORE).open("x") as ignore:
-        ignore.write("*\n")
+    """Make the folder of a store of ours, invisible to git, and remember the store."""
+    if is_ours(path):
+        refuse_links(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError), (path.parent / IGNORE).open("x") as ignore:
+            ignore.write("*\n")
+    elif not path.parent.is_dir():
+        raise StoreError(f"{path} can't be used: there is no folder {path.parent}", hint="make the folder first")
     _remember(path)
 
 
 def refuse_links(path: Path) -> None:
     """An error where a part of a store is a link, through which we would read or write something else."""
-    beside = [path.with_name(FILE + end) for end in _BESIDE]
+    beside = [path.with_name(path.name + end) for end in _BESIDE]
     for part in (path.parent, path, path.parent / IGNORE, *beside):
         mode = part.lstat().st_mode if os.path.lexists(part) else stat.S_IFREG
         if stat.S_ISLNK(mode):

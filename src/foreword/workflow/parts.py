@@ -14,6 +14,7 @@ EMPTY = {
     "snapshot": "no workflow yet",
     "variables": variables.listing({}),
     "browser": "no browser attached",
+    "conversation": "no messages yet",
 }
 
 

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from foreword.errors import did_you_mean
+from foreword.workflow.secrets import mask
 
 Rule = Callable[[object, str], Iterable[str]]
 _MOST_QUOTED = 60
+_MOST_LOOKED_AT = 10_000
 _MOST_DEPTH = 100
 _MOST_BITS = 64
 # 'doing' is not near 'pending'; 'complete' and 'in-progress' are near what they mean.
@@ -115,6 +117,7 @@ def said(value: object) -> str:
     if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, str):
+        value = mask(value[:_MOST_LOOKED_AT])
         return repr(value if len(value) <= _MOST_QUOTED else value[: _MOST_QUOTED - 3] + "...")
     if isinstance(value, float) or (isinstance(value, int) and value.bit_length() < _MOST_BITS):
         return str(value)

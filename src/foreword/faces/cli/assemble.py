@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from foreword.engine.package import Package
 from foreword.faces.cli import screen
 from foreword.faces.cli.options import request_options
-from foreword.runtime import assembly
-from foreword.runtime.why import explain
+
+if TYPE_CHECKING:
+    from foreword.engine.package import Package
 
 FORMATS = ("xml", "messages", "anthropic", "openai", "json")
 
@@ -37,6 +37,8 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
       foreword assemble package --purpose handoff --source items.json --budget 4000
       foreword assemble phases --phase testing --source state.json --format anthropic
     """
+    from foreword.runtime import assembly
+
     _say_what_is_read(request)
     package = assembly.assemble(recipe, **request)
     click.echo(written(package, form), nl=False)
@@ -80,6 +82,8 @@ def why(recipe: str, about: str, **request: Any) -> None:
       foreword why director --agent builder --budget 3000 --about recent_changes
       foreword why director --agent builder --about .director/codebase/STRUCTURE.md
     """
+    from foreword.runtime.why import explain
+
     _say_what_is_read(request)
     answer = explain(recipe, about, **request)
     click.echo(answer.text)

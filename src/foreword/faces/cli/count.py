@@ -11,9 +11,7 @@ import click
 
 from foreword.engine.table import printable
 from foreword.errors import BadSource
-from foreword.faces.cli import screen
-from foreword.runtime.budget import choose_counter
-from foreword.sources.files import decode
+from foreword.faces.cli.given import read_bytes
 from foreword.tokens import COUNTERS, underestimated
 
 LARGE_BYTES = 20_000_000
@@ -34,6 +32,8 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
       foreword count README.md docs/*.md --counter o200k
       git diff | foreword count --model gpt-4o
     """
+    from foreword.runtime.budget import choose_counter
+
     chosen = choose_counter(counter, model)
     counted: list[tuple[str, int]] = []
     for name, text in _texts(files or ("-",)):
@@ -66,14 +66,9 @@ def _quick(names: tuple[str, ...]) -> bool:
 
 
 def _text(name: str) -> str:
+    from foreword.sources.files import decode
+
     try:
-        if name == "-":
-            screen.say_reading()
-        raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        return decode(raw)[0]
+        return decode(read_bytes(name))[0]
     except UnicodeDecodeError:
         raise BadSource(name, "is binary, not text", hint="count text files only") from None
-    except IsADirectoryError:
-        raise BadSource(name, "is a folder, not a file", hint=f"name its files, as in {name.rstrip('/')}/*") from None
-    except OSError as error:
-        raise BadSource(name, f"can't be read: {error.strerror}", hint="check the name") from None

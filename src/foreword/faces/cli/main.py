@@ -10,25 +10,40 @@ import errno
 import io
 import os
 import sys
-from importlib import import_module
 
 import click
 
 from foreword import __version__
-from foreword.errors import EssentialsTooLarge, ForewordError, StoreError, UnknownHandle, UsageError, did_you_mean
+from foreword.errors import (
+    BadNode,
+    BadPlan,
+    EssentialsTooLarge,
+    ForewordError,
+    ModelFailed,
+    PlanConflict,
+    StoreError,
+    UnknownHandle,
+    UsageError,
+)
 from foreword.faces.cli import screen
+from foreword.faces.cli.groups import Commands
 
 EXIT_CODES: dict[type[ForewordError], int] = {
     UsageError: 2,
     EssentialsTooLarge: 1,
     UnknownHandle: 1,
     StoreError: 1,
+    PlanConflict: 1,
+    ModelFailed: 1,
 }
 COMMANDS = {
     "assemble": "assemble",
     "why": "assemble",
     "recall": "originals",
-    "report": "originals",
+    "report": "report",
+    "session": "session",
+    "plan": "plan",
+    "variable": "variable",
     "count": "count",
     "lint": "recipes",
     "recipes": "recipes",
@@ -37,31 +52,9 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
-    """Commands by name, each imported on use; a mistyped name gets a suggestion."""
-
-    def list_commands(self, context: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        found = getattr(import_module(f"foreword.faces.cli.{COMMANDS[name]}"), name)
-        assert isinstance(found, click.Command)
-        return found
-
-    def resolve_command(
-        self, context: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            guess = did_you_mean(args[0], COMMANDS)
-            raise click.UsageError(
-                f"unknown command {args[0]!r}" + (f", did you mean {guess!r}?" if guess else ""), context
-            )
-        return super().resolve_command(context, args)
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Commands, modules=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="foreword", message="%(prog)s %(version)s")
 def cli() -> None:
     """Everything a model reads before it writes.
@@ -75,6 +68,8 @@ def cli() -> None:
       foreword assemble director --agent builder --budget 12000
       foreword why director --agent builder --budget 3000 --about recent_changes
       foreword recall fw_3f9c01d7ab52e8
+      foreword session import talk.jsonl --workflow demo
+      foreword session context demo --format anthropic
     """
 
 
@@ -91,6 +86,9 @@ def run() -> None:
         command = context.command_path if context else "foreword"
         screen.show_error(wrong.format_message(), f"`{command} --help` shows how it is used")
         sys.exit(wrong.exit_code)
+    except (BadPlan, BadNode) as bad:
+        screen.show_problems(bad.where, bad.problems, bad.hint)
+        sys.exit(exit_code(bad))
     except ForewordError as error:
         screen.show_error(error.message, error.hint)
         sys.exit(exit_code(error))

@@ -29,6 +29,19 @@ REQUEST = [
     click.option("--carry", metavar="NAME", help="Keep what persists under this name and bring it back (package)."),
 ]  # fmt: skip
 
+STORE = [
+    click.option("--db", metavar="URL", envvar="FOREWORD_DB", show_envvar=True,
+                 help="The store: sqlite:///FILE or postgresql://...; else the one of the root."),
+    click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder."),
+]  # fmt: skip
+
+
+def store_options(command: Command) -> Command:
+    """The options that say where things are kept."""
+    for option in reversed(STORE):
+        command = option(command)
+    return command
+
 
 def request_options(command: Command) -> Command:
     """All the options that say what to assemble."""

@@ -10,7 +10,7 @@ import click
 
 from foreword.engine.table import printable
 from foreword.errors import RecipeError
-from foreword.recipe import load as loading
+from foreword.faces.cli.groups import Commands
 
 OWN = "foreword/recipes"
 
@@ -22,6 +22,8 @@ def recipes(root: str) -> None:
 
     Built-in ones, and those in foreword/recipes under the root; one that is wrong is marked.
     """
+    from foreword.recipe import load as loading
+
     for name, path in loading.names(Path(root)).items():
         own = "" if path.parent == loading.BUILTIN else f"  ({path})"
         click.echo(printable(f"{name:<12} {_about(name, Path(root))}{own}"))
@@ -29,13 +31,15 @@ def recipes(root: str) -> None:
 
 def _about(name: str, root: Path) -> str:
     """What a recipe says it is, or what is wrong with it."""
+    from foreword.recipe import load as loading
+
     try:
         return loading.load(name, root).about
     except RecipeError as wrong:
         return f"BROKEN, line {wrong.line or 1}: {wrong.problem}"
 
 
-@click.group()
+@click.group(cls=Commands)
 def recipe() -> None:
     """Look at recipes."""
 
@@ -45,6 +49,8 @@ def recipe() -> None:
 @click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
 def show(name: str, root: str) -> None:
     """Print a recipe and those it extends."""
+    from foreword.recipe import load as loading
+
     for layer in loading.layers(name, Path(root)):
         click.echo(Path(layer.path).read_text("utf-8"), nl=False)
 
@@ -52,6 +58,8 @@ def show(name: str, root: str) -> None:
 @recipe.command()
 def schema() -> None:
     """Print the JSON Schema of a recipe, for editors."""
+    from foreword.recipe import load as loading
+
     click.echo(json.dumps(loading.json_schema(), indent=2))
 
 
@@ -93,6 +101,8 @@ def _recipe_files(paths: tuple[str, ...]) -> Iterator[str]:
 
 
 def _problems(name: str) -> Iterator[RecipeError]:
+    from foreword.recipe import load as loading
+
     try:
         yield from loading.problems(loading.layers(name, Path()))
     except RecipeError as problem:

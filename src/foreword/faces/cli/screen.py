@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import sys
-from typing import TextIO
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from foreword.engine.report import Report
 from foreword.engine.table import WIDTH, draw, printable
+
+if TYPE_CHECKING:
+    from foreword.engine.report import Report
 
 HEADINGS = re.compile(r"^(?:section .*|left out.*|not there|self-check|warnings)$", re.MULTILINE)
 HANDLE = re.compile(r"\bfw_[0-9a-f]{14}\b")
+_LONE = re.compile("[\ud800-\udfff]")
 
 
 def columns(stream: TextIO | None) -> int:
@@ -39,17 +44,48 @@ def show_report(report: Report) -> None:
     click.echo("\n" + HANDLE.sub(lambda found: paint(found[0], dim=True), table), err=True)
 
 
+def say(line: str) -> None:
+    """One line on stderr, whatever is in it."""
+    click.echo(printable(line), err=True)
+
+
+def warn(line: str) -> None:
+    """One line on stderr that is marked as a warning."""
+    click.echo(f"{paint('warning:', fg='yellow')} {printable(line)}", err=True)
+
+
+def show_json(value: object) -> None:
+    """A value on stdout as JSON; half characters, which JSON can say and UTF-8 can not, stay escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    click.echo(_LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
 def say_reading() -> None:
     """Tell a person at a terminal that it is their turn to type."""
     if is_terminal(sys.stdin):
         click.echo("reading standard input (end with ctrl-D)", err=True)
 
 
+def show_problems(where: str, problems: Sequence[str], hint: str) -> None:
+    """One problem on the line of the error, or each on a line of its own."""
+    if len(problems) == 1:
+        return show_error(f"{where}: {problems[0]}", hint)
+    show_error(f"{where}: {len(problems):,} problems")
+    for problem in problems:
+        say(f"  {problem}")
+    return show_hint(hint)
+
+
 def show_error(message: str, hint: str = "") -> None:
     """One line that says what happened, one that says what to do."""
     try:
         click.echo(f"{paint('error:', fg='red', bold=True)} {printable(message)}", err=True)
-        if hint:
-            click.echo(f"{paint('hint:', fg='cyan')} {printable(hint)}", err=True)
+        show_hint(hint)
     except OSError:
         pass  # there is nowhere left to say it; the exit code does
+
+
+def show_hint(hint: str) -> None:
+    """One line that says what to do."""
+    if hint:
+        click.echo(f"{paint('hint:', fg='cyan')} {printable(hint)}", err=True)

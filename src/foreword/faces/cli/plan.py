@@ -1,0 +1,168 @@
+"""`foreword plan`: a workflow's plan, in all its versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from foreword.engine.table import bar, printable
+from foreword.errors import UsageError
+from foreword.faces.cli import screen
+from foreword.faces.cli.given import named, read_json
+from foreword.faces.cli.groups import Commands
+from foreword.faces.cli.options import store_options
+
+if TYPE_CHECKING:
+    from foreword.runtime.state import WorkflowState
+    from foreword.store.plans import Plan
+
+BAR = 10
+
+
+@click.group(cls=Commands)
+def plan() -> None:
+    """Look at a workflow's plan, or update it.
+
+    Every update is a new version; none is ever lost.
+
+    \b
+    Examples:
+      foreword plan update demo plan.json --reason "first plan"
+      foreword plan show demo
+    """
+
+
+@plan.command()
+@click.argument("workflow")
+@click.option("--version", "number", metavar="N", type=int, help="An earlier version; else the newest.")
+@click.option("--format", "form", type=click.Choice(["todo", "json"]), default="todo", show_default=True)
+@store_options
+def show(workflow: str, number: int | None, form: str, db: str | None, root: str) -> None:
+    """Print the plan as a to-do list or as JSON.
+
+    In the list, secrets are hidden; the JSON is exactly what is kept.
+
+    \b
+    Examples:
+      foreword plan show demo
+      foreword plan show demo --version 2 --format json
+    """
+    from foreword.faces.cli.workflows import reading
+    from foreword.workflow.plan import as_todo
+    from foreword.workflow.secrets import hide
+
+    with reading(db, root, workflow) as state:
+        data = state.plan if number is None else state.plan_version(number).data
+    if data is None:
+        raise _no_plan(workflow)
+    if form == "json":
+        screen.show_json(data)
+        return
+    for line in as_todo(hide(data)).splitlines():  # type: ignore[arg-type]
+        click.echo(printable(line))
+
+
+@plan.command()
+@click.argument("workflow")
+@click.argument("file", metavar="FILE|-")
+@click.option("--reason", metavar="TEXT", required=True, help="Why the plan is changed.")
+@click.option("--expect", metavar="N", type=int, help="Only if the newest version is N; 0 where there is none yet.")
+@store_options
+def update(workflow: str, file: str, reason: str, expect: int | None, db: str | None, root: str) -> None:
+    """Replace the plan by a new version.
+
+    FILE is JSON: overall_goal and phases, each with phase_name, status and tasks; a task has task_id, description
+    and status. Other fields are kept as they are. Prints the number of the new version.
+
+    \b
+    Examples:
+      foreword plan update demo plan.json --reason "first plan"
+      foreword plan show demo --format json | jq '.blockers = []' |
+        foreword plan update demo - --reason "unblocked" --expect 3
+    """
+    from foreword.faces.cli.workflows import reading, writing
+    from foreword.workflow.plan import read_plan, warnings
+
+    data = read_plan(read_json(file, "a plan is JSON: `foreword plan update --help` shows its fields"), named(file))
+    with (reading if expect else writing)(db, root, workflow) as state:
+        made = state.update_plan(data, reason, expect)
+    click.echo(f"version {made.version}")
+    for warning in warnings(made.data):
+        screen.warn(warning)
+
+
+@plan.command()
+@click.argument("workflow")
+@store_options
+def history(workflow: str, db: str | None, root: str) -> None:
+    """List the versions, the oldest first.
+
+    \b
+    Example:
+      foreword plan history demo
+    """
+    from foreword.faces.cli.workflows import reading
+
+    with reading(db, root, workflow) as state:
+        versions = state.plan_history()
+    if not versions:
+        raise _no_plan(workflow)
+    click.echo(f"{'version':>7}  {'when (UTC)':<19}  {'done':<{BAR + 13}}  reason", err=True)
+    for version in versions:
+        click.echo(printable(_line(version)))
+
+
+def _line(version: Plan) -> str:
+    from foreword.workflow.plan import tasks
+
+    statuses = [task["status"] for _, task in tasks(version.data)]
+    done, total = statuses.count("completed"), len(statuses)
+    drawn = bar(done / total if total else 0.0, BAR)
+    when = version.created[:19]
+    return f"{version.version:>7}  {when}  {done:>4} of {total:<4} {drawn}  {version.reason}"
+
+
+@plan.command()
+@click.argument("workflow")
+@click.argument("old", type=int, required=False)
+@click.argument("new", type=int, required=False)
+@store_options
+def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: str) -> None:
+    """Say what changed between two versions.
+
+    Without numbers the last two; with one, from that version to the newest.
+
+    \b
+    Examples:
+      foreword plan diff demo
+      foreword plan diff demo 1 3
+    """
+    from foreword.faces.cli.workflows import reading
+    from foreword.workflow.secrets import mask
+
+    with reading(db, root, workflow) as state:
+        first, last = _pair(state, old, new)
+        changes = state.plan_diff(first, last)
+    screen.say(f"version {first} -> {last}: {f'{len(changes):,} changed' if changes else 'no changes'}")
+    for change in changes:
+        click.echo(printable(mask(change)))
+
+
+def _pair(state: WorkflowState, old: int | None, new: int | None) -> tuple[int, int]:
+    if old is not None and new is not None:
+        return old, new
+    newest = state.plan
+    if newest is None:
+        raise _no_plan(state.workflow.name)
+    last = int(newest["plan_version"])
+    if old is None and last == 1:
+        raise UsageError(f"the plan of {state.workflow.name!r} has one version, so there is nothing to compare")
+    return (last - 1 if old is None else old), last
+
+
+def _no_plan(workflow: str) -> UsageError:
+    return UsageError(
+        f"workflow {workflow!r} has no plan yet",
+        hint=f'foreword plan update {workflow} plan.json --reason "first plan"',
+    )

@@ -1,0 +1,173 @@
+"""`foreword report`: the reports of earlier contexts, and what changed from one to another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from foreword.engine.table import bar, cut_to, printable
+from foreword.errors import UsageError
+from foreword.faces.cli import screen
+from foreword.faces.cli.groups import Commands
+from foreword.faces.cli.options import store_options
+
+if TYPE_CHECKING:
+    from foreword.store.kept import Kept, Stored
+
+BAR, LONGEST_NAME = 12, 40
+ASKED = ("agent", "skill", "purpose", "phase", "workflow")
+
+
+@click.group(cls=Commands)
+def report() -> None:
+    """Look at reports of earlier contexts.
+
+    They are kept in the project's store, or in the one of --db.
+
+    \b
+    Examples:
+      foreword report list
+      foreword report diff 11 12
+    """
+
+
+@report.command("list")
+@click.option("--last", metavar="N", default=20, show_default=True, help="How many, the newest first.")
+@store_options
+def list_reports(last: int, db: str | None, root: str) -> None:
+    """List earlier contexts, the newest first.
+
+    \b
+    Example:
+      foreword report list --last 5
+    """
+    with _store(db, root) as store:
+        kept = store.reports(last) if store else []
+    if not kept:
+        screen.say(f"no reports yet in {_place(db, root)}")
+        return
+    heading = f"{'no.':>5}  {'when (UTC)':<19}  {'recipe':<10} {'for':<16} {'tokens':>9} of {'budget':>9}  status"
+    click.echo(heading, err=True)
+    for report in kept:
+        click.echo(printable(_line(report)))
+
+
+def _line(kept: Stored) -> str:
+    asked = " ".join(str(kept.report[kind]) for kind in ASKED if kind in kept.report)
+    size = f"{kept.report['total_tokens']:>9,} of {kept.report['budget_tokens']:>9,}"
+    when, what = kept.created[:19], f"{kept.report['recipe']:<10} {asked:<16}"
+    return f"{kept.number:>5}  {when}  {what} {size}  {kept.report.get('status', '')}"
+
+
+def _place(db: str | None, root: str) -> str:
+    """Where reports were looked for; an address may have a password in it."""
+    from foreword.runtime.assembly import project_root
+    from foreword.runtime.state import store_file
+
+    folder = project_root(root)
+    return str((store_file(db, folder) or "the database") if db else folder)
+
+
+@contextmanager
+def _store(db: str | None, root: str) -> Iterator[Kept | None]:
+    """What was kept, if anything: looking must not make a store."""
+    from foreword.runtime.assembly import project_root
+    from foreword.store.kept import open_existing
+
+    kept = open_existing(project_root(root), db)
+    try:
+        yield kept
+    finally:
+        if kept is not None:
+            kept.close()
+
+
+@report.command("show")
+@click.argument("number", type=int)
+@store_options
+def show_report(number: int, db: str | None, root: str) -> None:
+    """Print one report as JSON.
+
+    \b
+    Example:
+      foreword report show 12
+    """
+    with _store(db, root) as store:
+        kept = _existing(store, number)
+    screen.show_json({"number": kept.number, "created": kept.created, **kept.report})
+
+
+def _existing(store: Kept | None, number: int) -> Stored:
+    kept = store.report(number) if store else None
+    if kept is None:
+        raise UsageError(f"there is no report {number}", hint="`foreword report list` shows those there are")
+    return kept
+
+
+@report.command("diff")
+@click.argument("old", type=int)
+@click.argument("new", type=int)
+@store_options
+def diff_reports(old: int, new: int, db: str | None, root: str) -> None:
+    """Say which sections grew, shrank, appeared or went.
+
+    \b
+    Example:
+      foreword report diff 11 12
+    """
+    with _store(db, root) as store:
+        before, after = _existing(store, old), _existing(store, new)
+    screen.say(f"report {old} ({_asked(before)}) -> {new} ({_asked(after)})")
+    for line in _changes(before.report, after.report):
+        click.echo(printable(line))
+
+
+def _asked(kept: Stored) -> str:
+    asked = (f"{kind} {kept.report[kind]}" for kind in ASKED if kind in kept.report)
+    return ", ".join([str(kept.report["recipe"]), *asked])
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """A row for each section, those that changed most first, and one for all."""
+    old, new = _sizes(before), _sizes(after)
+    names = sorted(dict.fromkeys([*new, *old]), key=lambda name: -abs(new[name] - old[name]))
+    largest = max([1, *(abs(new[name] - old[name]) for name in names)])
+    width = min(LONGEST_NAME, max([len("section"), *map(len, names)]))
+    rows = [_row(name, old[name], new[name], width, largest) for name in names]
+    totals = (before["total_tokens"], after["total_tokens"])
+    head = f"{'section':<{width}}  {'before':>9} {'after':>9} {'change':>9}"
+    return [head, *rows, _row("total", *totals, width, 0), *_budgets(before, after)]
+
+
+def _sizes(report: Mapping[str, Any]) -> Counter[str]:
+    sizes = Counter[str]()
+    for section in report.get("sections", ()):
+        match section:
+            case {"tag": str(tag), "tokens": int(tokens)}:
+                sizes[tag] += tokens
+    return sizes
+
+
+def _row(name: str, before: int, after: int, width: int, largest: int) -> str:
+    change = after - before
+    drawn = f"  {_word(before, after):<8}  {bar(abs(change) / largest, BAR)}" if largest else ""
+    return f"{cut_to(name, width):<{width}}  {before:>9,} {after:>9,} {change:>+9,}{drawn}".rstrip()
+
+
+def _word(before: int, after: int) -> str:
+    if before == after:
+        return "same"
+    if not before or not after:
+        return "went" if before else "appeared"
+    return "grew" if after > before else "shrank"
+
+
+def _budgets(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    old, new = before["budget_tokens"], after["budget_tokens"]
+    same_counter = before.get("counter") == after.get("counter")
+    counters = f"counted by {before.get('counter')}, then by {after.get('counter')}: sizes do not compare"
+    return [*([f"budget {old:,} -> {new:,}"] if old != new else []), *([] if same_counter else [counters])]

@@ -1,0 +1,109 @@
+"""`foreword session`: conversations that last. Here those that make and list them; the others have their modules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from foreword.engine.table import bar, printable
+from foreword.errors import UsageError
+from foreword.faces.cli import screen
+from foreword.faces.cli.given import read_text
+from foreword.faces.cli.groups import Commands
+from foreword.faces.cli.options import store_options
+
+if TYPE_CHECKING:
+    from foreword.store.workflows import Listed
+
+MODULES = {
+    "new": "session",
+    "list": "session",
+    "append": "messages",
+    "import": "messages",
+    "context": "context",
+    "usage": "context",
+    "compress": "compression",
+    "expand": "compression",
+    "undo": "compression",
+}
+BAR = 12
+
+
+@click.group(cls=Commands, modules=MODULES)
+def session() -> None:
+    """Keep a conversation, and make the context of its next call.
+
+    A session is the conversation of a workflow, beside its plan and its variables.
+
+    \b
+    Examples:
+      foreword session import talk.jsonl --workflow demo
+      foreword session context demo --format anthropic
+      foreword session usage demo
+    """
+
+
+@click.command()
+@click.argument("name")
+@click.option("--system-prompt", metavar="FILE|-", help="The system prompt to begin with.")
+@store_options
+def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None:
+    """Begin a session.
+
+    \b
+    Examples:
+      foreword session new demo
+      foreword session new demo --system-prompt prompt.md
+    """
+    from foreword.faces.cli.workflows import say_if_made
+    from foreword.runtime.session import Session
+    from foreword.runtime.state import WorkflowState
+    from foreword.store import messages
+
+    prompt = None if system_prompt is None else read_text(system_prompt)
+    with WorkflowState.open(db, name, root=root) as state:
+        say_if_made(state)
+        if messages.find(state.db, state.workflow.id, "main") is not None:
+            raise UsageError(
+                f"there is a session {name!r} already", hint=f"`foreword session append {name}` adds to it"
+            )
+    with Session.open(db, name, root=root) as made:
+        if prompt is not None:
+            made.system_prompt = prompt
+    screen.say(f"began session {name!r}")
+
+
+@click.command("list")
+@store_options
+def list_sessions(db: str | None, root: str) -> None:
+    """List the sessions, the oldest first.
+
+    \b
+    Examples:
+      foreword session list
+      foreword session list --db postgresql://me@localhost/agents
+    """
+    from foreword.runtime.state import open_store
+    from foreword.store.workflows import listed
+
+    store = open_store(db, root, create=False)
+    try:
+        found = listed(store)
+    finally:
+        store.close()
+    if not found:
+        screen.say(f"no sessions yet in {store.name}")
+        return
+    width = max(len("name"), *(len(one.name) for one in found))
+    largest = max(1, *(one.tokens for one in found))
+    head = f"{'name':<{width}}  {'messages':>8} {'tokens':>12}  {'':<{BAR}} {'plan':>5} {'variables':>9}  made (UTC)"
+    click.echo(head, err=True)
+    for one in found:
+        click.echo(printable(_line(one, width, largest)))
+
+
+def _line(one: Listed, width: int, largest: int) -> str:
+    size = f"{one.messages:>8,} {one.tokens:>12,}  {bar(one.tokens / largest, BAR)}"
+    plan = f"v{one.plan_version}" if one.plan_version else "-"
+    return f"{one.name:<{width}}  {size} {plan:>5} {one.variables:>9,}  {one.created[:19]}"

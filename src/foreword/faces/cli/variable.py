@@ -1,0 +1,180 @@
+"""`foreword variable`: a workflow's variables and the trail of their changes. Only `get` ever prints a secret."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from foreword.engine.table import printable
+from foreword.errors import UsageError
+from foreword.faces.cli import screen
+from foreword.faces.cli.given import STDIN, read_text
+from foreword.faces.cli.groups import Commands
+from foreword.faces.cli.options import store_options
+
+if TYPE_CHECKING:
+    from foreword.store.variables import Change
+
+REASON = click.option("--reason", metavar="TEXT", required=True, help="Why; it is kept in the trail.")
+
+
+@click.group(cls=Commands)
+def variable() -> None:
+    """Look at a workflow's variables, or set them.
+
+    \b
+    Examples:
+      foreword variable set demo node7.emails '["a@example.org"]' --reason "found in the inbox"
+      foreword variable list demo
+    """
+
+
+@variable.command("list")
+@click.argument("workflow")
+@click.option("--changes", is_flag=True, help="The trail of changes instead, the newest first.")
+@click.option("--last", metavar="N", default=100, show_default=True, help="How many changes.")
+@store_options
+def list_variables(workflow: str, changes: bool, last: int, db: str | None, root: str) -> None:
+    """List the variables as a model sees them.
+
+    Long values by their beginning, secrets hidden.
+
+    \b
+    Examples:
+      foreword variable list demo
+      foreword variable list demo --changes
+    """
+    from foreword.faces.cli.workflows import reading
+
+    with reading(db, root, workflow) as state:
+        lines = _trail(state.variable_changes(last)) if changes else _listed(state.variables)
+    if not lines:
+        screen.say(f"no {'changes' if changes else 'variables'} in {workflow!r}")
+    elif changes:
+        click.echo(f"{'when (UTC)':<19}  change", err=True)
+    for line in lines:
+        click.echo(printable(line))
+
+
+def _listed(variables: dict[str, object]) -> list[str]:
+    from foreword.workflow.variables import listing
+
+    return listing(variables).split("\n") if variables else []
+
+
+def _trail(changes: list[Change]) -> list[str]:
+    from foreword.workflow.secrets import mask
+
+    return [
+        f"{change.created[:19]}  {change.action} {mask(change.name)}: "
+        f"{change.before or 'nothing'} -> {change.after or 'nothing'} ({change.reason})"
+        for change in changes
+    ]
+
+
+@variable.command()
+@click.argument("workflow")
+@click.argument("name", required=False, metavar="[NAME|all]")
+@click.option("--node", metavar="N", help="All variables of this node, as in 7 for node7.emails.")
+@store_options
+def get(workflow: str, name: str | None, node: str | None, db: str | None, root: str) -> None:
+    """Print a whole value as JSON.
+
+    Secrets are printed, too: this is the one command that does.
+
+    \b
+    Examples:
+      foreword variable get demo node7.emails
+      foreword variable get demo --node 7
+      foreword variable get demo all
+    """
+    from foreword.faces.cli.workflows import reading
+
+    if node is not None and name not in (None, "all"):
+        raise UsageError(f"give a name or --node, not both ({name!r} and {node!r})")
+    with reading(db, root, workflow) as state:
+        value = state.get_workflow_variable(name, node=node)
+    screen.show_json(value)
+
+
+@variable.command("set")
+@click.argument("workflow")
+@click.argument("name")
+@click.argument("value", metavar="VALUE|-")
+@click.option("--text", "as_text", is_flag=True, help="Take the value as text even where it reads as JSON.")
+@REASON
+@store_options
+def set_variable(workflow: str, name: str, value: str, as_text: bool, reason: str, db: str | None, root: str) -> None:
+    """Set a variable.
+
+    VALUE is JSON where it reads as JSON, else text; - reads it from standard input, where no list of processes and
+    no shell history shows it. One that begins with a minus comes last, after --.
+
+    \b
+    Examples:
+      foreword variable set demo retries 3 --reason "the site is slow"
+      foreword variable set demo node7.zip 01234 --text --reason "keeps its zero"
+      pass show gmail | foreword variable set demo gmail.password - --reason "new login"
+      foreword variable set demo offset --reason "measured" -- -5
+    """
+    from foreword.faces.cli.workflows import writing
+    from foreword.workflow.variables import listing
+
+    given = read_text(STDIN).removesuffix("\n").removesuffix("\r") if value == STDIN else value
+    meant = given if as_text else _meant(given)
+    with writing(db, root, workflow) as state:
+        state.set_variable(name, meant, reason)
+    screen.say(f"set {listing({name: meant}).removeprefix('- ')}")
+
+
+def _meant(given: str) -> object:
+    """The value that a text stands for; NaN and the like are no JSON."""
+    try:
+        return json.loads(given, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return given
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+@variable.command()
+@click.argument("workflow")
+@click.argument("name")
+@REASON
+@store_options
+def clear(workflow: str, name: str, reason: str, db: str | None, root: str) -> None:
+    """Remove a variable.
+
+    \b
+    Example:
+      foreword variable clear demo node7.emails --reason "read again tomorrow"
+    """
+    from foreword.faces.cli.workflows import reading
+
+    with reading(db, root, workflow) as state:
+        state.clear_variable(name, reason)
+    screen.say(f"cleared {name}")
+
+
+@variable.command("clear-all")
+@click.argument("workflow")
+@REASON
+@store_options
+def clear_all(workflow: str, reason: str, db: str | None, root: str) -> None:
+    """Remove every variable.
+
+    \b
+    Example:
+      foreword variable clear-all demo --reason "a new run"
+    """
+    from foreword.faces.cli.workflows import reading
+
+    with reading(db, root, workflow) as state:
+        names = state.clear_all_variables(reason)
+    screen.say(f"cleared {len(names):,} {'variable' if len(names) == 1 else 'variables'}")
+    for name in names:
+        screen.say(f"  {name}")

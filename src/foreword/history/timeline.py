@@ -1,0 +1,87 @@
+"""A conversation in memory, in groups that are never parted: a tool call and all its results are one group.
+
+Grows at its end in constant time. Which groups a call carries is `window`'s business.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from foreword.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a history, with its number and its size."""
+
+    seq: int
+    message: Message
+    tokens: int
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Messages that stay or go together."""
+
+    turns: tuple[Turn, ...]
+    tokens: int
+
+    @property
+    def first(self) -> int:
+        """The number of its first message."""
+        return self.turns[0].seq
+
+    @property
+    def last(self) -> int:
+        """The number of its last message."""
+        return self.turns[-1].seq
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """Its messages."""
+        return tuple(turn.message for turn in self.turns)
+
+
+@dataclass(slots=True)
+class Timeline:
+    """Groups in order."""
+
+    groups: list[Group] = field(default_factory=list)
+    _starts: list[int] = field(default_factory=list)
+    _calls: dict[str, int] = field(default_factory=dict)  # call id -> the number of the message that makes it
+
+    def add(self, turn: Turn) -> None:
+        """One more message; a result joins the group of its call."""
+        message = turn.message
+        self._calls.update((call, turn.seq) for call in message.calls)
+        asked = [self._calls[call] for call in message.results if call in self._calls]
+        first = min((seq for seq in asked if self._starts and seq >= self._starts[0]), default=turn.seq)
+        at = bisect_right(self._starts, first) - 1 if first < turn.seq else len(self.groups)
+        joined = [other for group in self.groups[at:] for other in group.turns]
+        tokens = sum(group.tokens for group in self.groups[at:]) + turn.tokens
+        del self.groups[at:], self._starts[at:]
+        self.groups.append(Group((*joined, turn), tokens))
+        self._starts.append(self.groups[-1].first)
+
+    def extend(self, turns: Iterable[Turn]) -> None:
+        """More messages, in order."""
+        for turn in turns:
+            self.add(turn)
+
+    def drop_before(self, seq: int) -> None:
+        """Forget the groups that begin in front of a message."""
+        at = bisect_right(self._starts, seq - 1)
+        del self.groups[:at], self._starts[:at]
+        if len(self._calls) > 4 * len(self.groups) + 1_000:
+            known = {call for group in self.groups for turn in group.turns for call in turn.message.calls}
+            self._calls = {call: number for call, number in self._calls.items() if call in known}
+
+
+def grouped(turns: Iterable[Turn]) -> list[Group]:
+    """Messages in groups."""
+    timeline = Timeline()
+    timeline.extend(turns)
+    return timeline.groups

@@ -1,0 +1,105 @@
+"""The calls of one conversation, one after another: each finds what the last one left in memory and in the store.
+
+Holds the transcript, what has been written of it, where the window begins, and the fingerprint of the last call. All
+of it can be made anew from the store; nothing here is known to this process alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from foreword.engine.package import Package
+from foreword.message import IMAGE_TOKENS
+from foreword.model import Budget
+from foreword.runtime import usage
+from foreword.runtime.selection import Selection
+from foreword.runtime.told import Writing
+from foreword.runtime.transcript import Transcript
+from foreword.runtime.turn import Turned, make
+from foreword.store import compressions
+from foreword.store.compressions import Compression, Cut
+from foreword.store.database import Database
+from foreword.store.kept import Store
+from foreword.store.messages import Conversation, Line
+
+COMPRESSED, UNDONE = "compressed", "compression undone"
+
+
+class Calls:
+    """Makes the contexts of a conversation."""
+
+    def __init__(self, db: Database, conversation: Conversation, selection: Selection, writing: Writing) -> None:
+        self.db, self.conversation, self.selection, self.writing = db, conversation, selection, writing
+        self.transcript = Transcript(db, conversation)
+        self._store = Store(db)
+        self._cut = Cut()
+        self._key = ""  # the recipe and budget that is loaded; nothing while nothing is
+        self._note = ""  # why the history is not what it was
+
+    def refresh(self, budget: Budget) -> Transcript:
+        """Take in what has changed since the last call, here or elsewhere."""
+        key = f"{self.selection.recipe.name} {budget.tokens}"
+        current, mine = compressions.current(self.db, self.conversation.id), self.transcript.compression
+        cut, same = compressions.cut_for(self.db, self.conversation.id, key), _number(current) == _number(mine)
+        if self._key == key and same and cut.start >= self._cut.start:
+            self.transcript.sync()
+            self._adopt(cut)
+            return self.transcript
+        if self._key and not same:
+            self._note = COMPRESSED if _number(current) > _number(mine) else UNDONE
+        self._cut = Cut() if cut.start <= (current.last if current else 0) else cut
+        self.transcript.load(self._cut.start, budget.tokens)
+        self.writing.groups.clear()
+        self._key = key
+        return self.transcript
+
+    def take(self, line: Line) -> None:
+        """Take in a message that was just kept, unless others came before it: then `refresh` finds them all."""
+        if self._key and line.seq == self.transcript.known + 1:
+            self.transcript.take(line)
+
+    def make(
+        self, parts: Mapping[str, object], budget: Budget, workflow: str, notes: Sequence[str], *, save: bool
+    ) -> Package:
+        """The next call; saving keeps its report, what it left out, where its window begins, and a usage log line."""
+        began = perf_counter()
+        self.refresh(budget)
+        before = self._before()
+        turned = make(
+            self.selection, parts, self.transcript, self.writing, self._cut, budget, workflow,
+            notes=notes, cached=0 if self._note else before.get("messages", 0),
+        )  # fmt: skip
+        if save:
+            self._keep(turned, before.get("prefix"), began)
+        return turned.package
+
+    def _keep(self, turned: Turned, before: Sequence[Sequence[Any]] | None, began: float) -> None:
+        package, told = turned.package, turned.told
+        reuse = usage.compare(turned.stretches, before, self._note or told.reason)
+        said = sum(len(written.entry.messages) for written in told.written)
+        images = IMAGE_TOKENS * told.images
+        entry = usage.entry(package.report, reuse, said, images, (perf_counter() - began) * 1000)
+        if told.cut != self._cut:
+            self._adopt(told.cut)
+            compressions.keep_cut(self.db, self.conversation.id, self._key, told.cut)
+        log = {**entry, "key": self._key, "prefix": usage.fingerprint(turned.stretches)}
+        self._store.save(package.originals, package.report.to_dict(), conversation=self.conversation.id, usage=log)
+        self._note = ""
+
+    def _adopt(self, cut: Cut) -> None:
+        """Begin the window where it begins now."""
+        if cut.start > self._cut.start:
+            self.transcript.cut(cut.start)
+            self.writing.forget(cut.start)
+        self._cut = cut
+
+    def _before(self) -> dict[str, Any]:
+        """The last call under the same recipe and budget, as the usage log has it, if it was the very last."""
+        log = self._store.usage(self.conversation.id, 1)
+        return log[0] if log and log[0].get("key") == self._key else {}
+
+
+def _number(compression: Compression | None) -> int:
+    return compression.number if compression else 0

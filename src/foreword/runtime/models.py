@@ -1,0 +1,33 @@
+"""One question to a model, through pydantic-ai: any provider it knows, or a model object of the caller's.
+
+pydantic-ai is an extra (`pip install foreword[models]`), imported on use. Whatever goes wrong is one error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from foreword.errors import ModelFailed, UsageError
+
+
+def ask(model: Any, instructions: str, request: str, timeout_seconds: float) -> str:
+    """The model's answer; the call has its own thread, so it may come from inside an event loop."""
+    try:
+        from pydantic_ai import Agent
+    except ImportError:
+        raise UsageError("models need a package that is not installed", hint="pip install 'foreword[models]'") from None
+
+    async def answered() -> str:
+        agent = Agent(model, output_type=str, instructions=instructions)
+        return (await asyncio.wait_for(agent.run(request), timeout_seconds)).output
+
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, answered()).result()
+    except TimeoutError:
+        raise ModelFailed(f"the model did not answer within {timeout_seconds:g} s") from None
+    except Exception as error:  # noqa: BLE001 - a provider may raise anything
+        what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        raise ModelFailed(f"the model failed: {what}") from None

@@ -1,0 +1,353 @@
+"""A conversation that lasts: append to it, and ask for the context of the next call.
+
+`foreword.Session`. Every context has the same six parts; five of them are made anew from the store, the sixth is the
+history, windowed or compressed so that it fits. What is in memory is a copy: the store is the truth, and others may
+write to it at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from foreword.engine.package import Package
+from foreword.engine.render import turn_text
+from foreword.errors import UsageError
+from foreword.message import IMAGE_TOKENS, NOT_HISTORY, Kind, Message
+from foreword.runtime import compaction, usage
+from foreword.runtime.budget import whole_number
+from foreword.runtime.calls import Calls
+from foreword.runtime.compaction import Compaction, Known
+from foreword.runtime.gather import Inputs, gather
+from foreword.runtime.limits import limits_for
+from foreword.runtime.opening import Opening, budget_for, opening_for
+from foreword.runtime.state import WorkflowState, checked_name, find_or_make, open_store
+from foreword.runtime.transcript import summary_message
+from foreword.shapes import read_message
+from foreword.store import compressions, messages
+from foreword.store.compressions import Compression
+from foreword.store.database import LARGEST_NUMBER, Database
+from foreword.store.messages import Conversation, Range
+from foreword.store.workflows import Workflow
+from foreword.tokens import Counter
+from foreword.workflow import plan as planning
+from foreword.workflow.literals import literals
+from foreword.workflow.parts import shown
+
+BATCH = 1_000  # messages in one transaction of an import
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What became of a message that was appended."""
+
+    seq: int
+    tokens: int
+    size_tokens: int  # of the whole context after it
+    warnings: tuple[str, ...] = ()
+    compaction: Compaction | None = None
+
+
+class Session(WorkflowState):
+    """A workflow's conversation, turn by turn."""
+
+    def __init__(self, db: Database, workflow: Workflow, conversation: Conversation, opening: Opening) -> None:
+        super().__init__(db, workflow)
+        self.conversation, self._opening, self.limits = conversation, opening, opening.limits
+        self._calls = Calls(db, conversation, opening.selection, opening.writing)
+        self._counter = opening.writing.scale.counter
+        self._fresh_tokens: int | None = None  # of all but the messages, as they were last seen
+        self._browser: object = None
+
+    @classmethod
+    def open(
+        cls,
+        url: str | None = None,
+        workflow: str = "main",
+        *,
+        root: str | Path = ".",
+        create: bool = True,
+        conversation: str = "main",
+        recipe: str = "workflow",
+        budget: int | str | None = None,
+        window: int | str | None = None,
+        model: str | None = None,
+        counter: str | Counter | None = None,
+        warn_at: int | str | None = None,
+        compress_at: int | str | None = None,
+        compress_to: int | str | None = None,
+        compress_with: Any = None,
+        auto_compress: bool = True,
+    ) -> Self:
+        """Open a conversation, made where there is none unless `create` says no.
+
+        `url` is `sqlite:///path` or `postgresql://...`; without it, `FOREWORD_DB` or the store of `root`. `recipe` is
+        `workflow`, `workflow-cached` or your own. `budget` is the most tokens a context may have; without it, the size
+        at which the history is compressed. `warn_at`, `compress_at` and `compress_to` are tokens or shares of the
+        window (`"80%"`), which is `window`, or the model's. `compress_with` names a model of pydantic-ai that writes
+        the summaries; without it, or without `auto_compress`, see `compress`.
+        """
+        limits = limits_for(window, model, warn_at, compress_at, compress_to)
+        opening = opening_for(root, recipe, limits, budget, model, counter, compress_with, auto_compress)
+        name, talk = checked_name(workflow, "workflow"), checked_name(conversation, "conversation")
+        db = open_store(url, opening.root, create=create)
+        try:
+            found, is_new = find_or_make(db, name, create=create)
+            counting = opening.writing.scale.counter.name
+            session = cls(db, found, messages.ensure(db, found.id, talk, counting), opening)
+            session.is_new = is_new
+            if session.conversation.counter != counting:
+                session._recount(counting)
+        except BaseException:
+            db.close()
+            raise
+        return session
+
+    # --- writing -----------------------------------------------------------------------------------------------
+
+    @property
+    def system_prompt(self) -> str:
+        """The newest system prompt."""
+        return self._now().system_prompt
+
+    @system_prompt.setter
+    def system_prompt(self, text: str) -> None:
+        messages.set_system_prompt(self.db, self.conversation.id, text)
+        self._changed()
+
+    @property
+    def browser(self) -> object:
+        """The tabs of the browser, for the fifth part: a list of name, url and active; nothing while none is there."""
+        return self._browser
+
+    @browser.setter
+    def browser(self, tabs: object) -> None:
+        self._browser = tabs
+        self._changed()
+
+    def _changed(self) -> None:
+        self._fresh_tokens = None
+
+    def append(self, message: object, *, kind: Kind | None = None, pinned: bool = False) -> Appended:
+        """Add a message: Anthropic's or OpenAI's shape, or a `foreword.Message`.
+
+        What it is decides what becomes of it: a system prompt is the newest from now on; an old plan, a snapshot or
+        an attachment is kept and never shown again; all else is history. A pinned message is never left out.
+        """
+        read = _read(message, kind)
+        tokens = self._tokens(read)
+        size, compacted = self._with_room_for(tokens)
+        (seq,) = self._keep([(read, tokens, pinned)])
+        warnings = (*(compacted.notes if compacted else ()), *self._warn(size))
+        return Appended(seq, tokens, size, warnings, compacted)
+
+    def extend(self, said: Iterable[object], progress: Callable[[int], None] = lambda count: None) -> int:
+        """Add many messages, in batches; returns how many. Nothing is compressed on the way."""
+        count, batch = 0, list[tuple[Message, int, bool]]()
+        for message in said:
+            read = _read(message, None)
+            batch.append((read, self._tokens(read), False))
+            if len(batch) >= BATCH:
+                count += len(self._keep(batch))
+                batch.clear()
+                progress(count)
+        count += len(self._keep(batch)) if batch else 0
+        progress(count)
+        return count
+
+    def _keep(self, batch: list[tuple[Message, int, bool]]) -> list[int]:
+        lines = messages.append(self.db, self.conversation.id, batch)
+        for line in lines:
+            self._calls.take(line)
+            if line.kind == "system_prompt":
+                self.system_prompt = line.message.text
+        return [line.seq for line in lines]
+
+    def _tokens(self, message: Message) -> int:
+        if message.kind in NOT_HISTORY:
+            return 0
+        writing = self._opening.writing
+        words = turn_text(message.role, writing.scale.safe(message.text, writing.tag))
+        return self._counter.count(f"{words}\n") + IMAGE_TOKENS * message.images
+
+    # --- the next call -----------------------------------------------------------------------------------------
+
+    def context(self, *, budget: int | str | None = None, save: bool = True) -> Package:
+        """The context of the next call: six parts within the budget, the history compressed when it has to be.
+
+        `save=False` leaves no line in the usage log, and no originals for `recall`.
+        """
+        given = whole_number(budget, "budget")
+        allowed = self._opening.budget if given is None else budget_for(self.limits, given)
+        parts = self._parts()
+        self._fresh_tokens = self._size_of(parts)
+        size, compacted = self._with_room_for(0)
+        notes = (*(compacted.notes if compacted else ()), *self._warn(size))
+        return self._calls.make(parts, allowed, self.workflow.name, notes, save=save)
+
+    def _parts(self) -> dict[str, object]:
+        """The value of every part but the history, by its tag."""
+        data = {
+            "system_prompt": self.system_prompt,
+            "plan": self.plan,
+            "snapshot": self.snapshot(),
+            "variables": self.variables,
+            "browser": self._browser,
+        }
+        selection = self._opening.selection
+        parts: dict[str, object] = {
+            tag: data.get(spec.state) for tag, spec in selection.sections.items() if spec.state in data
+        }
+        others = {tag: spec for tag, spec in selection.sections.items() if spec.state is None}
+        if others:
+            read = gather(replace(selection, sections=others), Inputs(self._opening.root))
+            parts |= {section.tag: section.text for section in read.sections}
+        return parts
+
+    # --- size and compression ----------------------------------------------------------------------------------
+
+    @property
+    def size_tokens(self) -> int:
+        """What the next context would have with the history whole: the fresh parts, and all that was said."""
+        if self._fresh_tokens is None:
+            self._fresh_tokens = self._size_of(self._parts())
+        return self._fresh_tokens + self._calls.refresh(self._opening.budget).history_tokens
+
+    def compress(self, *, to: int | str | None = None, model: Any = None, preview: bool = False) -> Compaction:
+        """Compress the history to about so many tokens; a preview says what would happen and changes nothing.
+
+        A preview is always the built-in compressor's: a model is not asked for something that is not used.
+        """
+        transcript = self._calls.refresh(self._opening.budget)
+        target = self.limits.compress_to if to is None else limits_for(self.limits.window, compress_to=to).compress_to
+        asked = None if preview else model or self._opening.compress_with
+        made = compaction.plan(transcript, target, self._counter, self._known(), self.workflow.name, asked)
+        if preview or not made.messages:
+            return made
+        made = compaction.apply(transcript, made)
+        self._be_quiet(0 if made.reached else messages.size_up_to(self.db, self.conversation.id)[1])
+        return made
+
+    def undo(self) -> Compression:
+        """Take back the last compression: the messages it stood for are in the history again."""
+        undone = compressions.undo(self.db, self.conversation.id)
+        if undone is None:
+            raise UsageError(f"there is no compression of {self.workflow.name!r} to undo")
+        self._be_quiet(messages.size_up_to(self.db, self.conversation.id)[1])  # or it would be made again at once
+        return undone
+
+    def expand(self, number: int | None = None) -> list[Message]:
+        """The original messages that a compression stands for; without a number, the current one."""
+        there = self.compressions()
+        made = [one for one in there if one.number == number or (number is None and not one.undone)]
+        if not made:
+            which = "" if number is None else f" {number}"
+            raise UsageError(
+                f"there is no compression{which} of {self.workflow.name!r}",
+                hint=f"there are: {', '.join(str(one.number) for one in there)}" if there else "nothing was compressed",
+            )
+        return self._between(1, made[-1].last)
+
+    def compressions(self) -> list[Compression]:
+        """Every compression, the oldest first, undone ones too."""
+        return compressions.history(self.db, self.conversation.id)
+
+    def history(self) -> list[Message]:
+        """Every message of the history as it was appended."""
+        return self._between(1, LARGEST_NUMBER)
+
+    def usage(self, last: int = 200) -> dict[str, Any]:
+        """The size now, the limits, and the log of calls, the newest first, with their averages."""
+        self._fresh_tokens = None
+        log = self.store.usage(self.conversation.id, last)
+        return {
+            "workflow": self.workflow.name,
+            "size_tokens": self.size_tokens,
+            "history_tokens": self._calls.transcript.history_tokens,
+            "messages": self._calls.transcript.known,
+            "warn_at": self.limits.warn_at,
+            "compress_at": self.limits.compress_at,
+            "compress_to": self.limits.compress_to,
+            "warning": self.size_tokens >= self.limits.warn_at,
+            "compressions": sum(not one.undone for one in self.compressions()),
+            **usage.totals(log),
+            "log": usage.readable(log),
+        }
+
+    def _with_room_for(self, tokens: int) -> tuple[int, Compaction | None]:
+        """The size with so many tokens more, after a compression where that would be past the limit.
+
+        Nothing is compressed while the last try is known to have been no use.
+        """
+        size = self.size_tokens + tokens
+        if not self._opening.auto_compress or size <= self.limits.compress_at:
+            return size, None
+        if self._calls.transcript.running < self._now().quiet_until:
+            return size, None
+        made = self.compress()
+        if not made.applied:
+            self._be_quiet(self._calls.transcript.running)
+        return self.size_tokens + tokens, made
+
+    def _warn(self, size: int) -> tuple[str, ...]:
+        """A warning, once, when the size reaches the limit for it."""
+        if size < self.limits.warn_at or (now := self._now()).warned:
+            return ()
+        messages.set_limits(self.db, self.conversation.id, warned=size, quiet_until=now.quiet_until)
+        return (
+            f"the context has {size:,} tokens, past {self.limits.warn_at:,}; "
+            f"at {self.limits.compress_at:,} its history is compressed",
+        )
+
+    def _be_quiet(self, running: int) -> None:
+        """Compress again only when the history has grown by a quarter of the limit; from 0: whenever it has to be."""
+        quiet = running + self.limits.compress_at // 4 if running else 0
+        messages.set_limits(self.db, self.conversation.id, warned=0, quiet_until=quiet)
+
+    def _shown(self, parts: dict[str, object]) -> list[tuple[str, str]]:
+        """Every part as the model reads it."""
+        specs = self._opening.selection.sections
+        ways = {tag: specs[tag].show for tag in parts}
+        return [(tag, shown(way, parts[tag]) if way else str(parts[tag] or "")) for tag, way in ways.items()]
+
+    def _size_of(self, parts: dict[str, object]) -> int:
+        """The tokens of the parts, and of the tags around the history."""
+        tagged = [*self._shown(parts), (self._opening.writing.tag, "")]
+        return sum(self._counter.count(f"<{tag}>\n{text}\n</{tag}>\n\n") for tag, text in tagged)
+
+    def _known(self) -> Known:
+        """What a summary need not repeat, and what it must not lose."""
+        parts, plan = self._shown(self._parts()), self.plan
+        specs = self._opening.selection.sections
+        named = {name for tag, text in parts if specs[tag].show == "variables" for name in literals(text)}
+        if plan is None:
+            return Known(parts, sorted(named))
+        over = [(description, status) for _, description, status in planning.settled(plan)]
+        return Known(parts, sorted(named | planning.identifiers(plan)), over)
+
+    def _between(self, first: int, last: int) -> list[Message]:
+        lines = messages.between(self.db, Range(self.conversation.id, first, last))
+        return [line.message for line in lines]
+
+    def _now(self) -> Conversation:
+        """The conversation as it is in the store now."""
+        return messages.ensure(self.db, self.workflow.id, self.conversation.name, self._counter.name)
+
+    def _recount(self, counter: str) -> None:
+        """Another counter than before: every message of the history is counted anew, once."""
+        lines = messages.after(self.db, self.conversation.id, 0)
+        sizes = [(line.seq, self._tokens(line.message)) for line in lines]
+        messages.recount(self.db, self.conversation.id, counter, sizes)
+        for made in self.compressions():
+            size = self._tokens(summary_message(made.summary, made.last, self.workflow.name))
+            compressions.resize(self.db, self.conversation.id, made.number, size)
+
+
+def _read(message: object, kind: Kind | None) -> Message:
+    """A message as it will be kept; a system prompt is one whatever it says it is."""
+    read = read_message(message)
+    if kind is not None:
+        read = replace(read, kind=kind)
+    return replace(read, kind="system_prompt") if read.role == "system" else read

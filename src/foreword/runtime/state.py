@@ -1,0 +1,221 @@
+"""A workflow's state: its plan in all versions, its variables with their trail, its nodes.
+
+These are the tools an agent is given (`update_plan`, `get_workflow_variable` ...), under the same names. Nothing here
+writes a log; what a tool returns goes to its caller alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from foreword.errors import UnknownName, UsageError
+from foreword.store import plans, variables, workflows
+from foreword.store.database import Database
+from foreword.store.kept import Store
+from foreword.store.places import store_path
+from foreword.store.plans import Plan
+from foreword.store.urls import VARIABLE, file_of, open_database
+from foreword.store.variables import Change
+from foreword.store.workflows import Workflow
+from foreword.workflow import plan as planning
+from foreword.workflow.secrets import mask
+from foreword.workflow.snapshot import read_node, snapshot
+from foreword.workflow.variables import of_node
+
+ALL = "all"
+LONGEST_NAME = 200
+_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+
+
+class WorkflowState:
+    """One workflow in one store, open."""
+
+    is_new = False  # whether this very opening made it
+
+    def __init__(self, db: Database, workflow: Workflow) -> None:
+        self.db, self.workflow = db, workflow
+        self.store = Store(db)
+
+    @classmethod
+    def open(
+        cls, url: str | None = None, workflow: str = "main", *, root: str | Path = ".", create: bool = True
+    ) -> Self:
+        """The workflow of that name, made where there is none, unless `create` says no."""
+        name = checked_name(workflow, "workflow")
+        db = open_store(url, root, create=create)
+        try:
+            found, is_new = find_or_make(db, name, create=create)
+            state = cls(db, found)
+            state.is_new = is_new
+        except BaseException:
+            db.close()
+            raise
+        return state
+
+    def close(self) -> None:
+        """Close the store."""
+        self.db.close()
+
+    def _changed(self) -> None:
+        """Called after every change, for who keeps something about the state in memory."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- the plan ----------------------------------------------------------------------------------------------
+
+    @property
+    def plan(self) -> dict[str, Any] | None:
+        """The plan as it is now."""
+        newest = plans.current(self.db, self.workflow.id)
+        return newest.data if newest else None
+
+    def get_current_plan(self) -> dict[str, Any] | None:
+        """The plan as it is now."""
+        return self.plan
+
+    def update_plan(self, plan: object, reason: str, expected_version: int | None = None) -> Plan:
+        """Replace the plan by a new version; `PlanConflict` where the newest is not the expected one."""
+        data = {"workflow_id": self.workflow.name, **planning.read_plan(plan)}
+        made = plans.add(self.db, self.workflow.id, data, mask(reason), expected_version)
+        self._changed()
+        return made
+
+    def plan_history(self) -> list[Plan]:
+        """Every version, the oldest first."""
+        return plans.history(self.db, self.workflow.id)
+
+    def plan_version(self, version: int) -> Plan:
+        """One version."""
+        found = plans.get(self.db, self.workflow.id, version)
+        if found is None:
+            known = [str(plan.version) for plan in self.plan_history()]
+            raise UnknownName("plan version", str(version), known, where=f"of {self.workflow.name!r}")
+        return found
+
+    def plan_diff(self, old: int, new: int) -> list[str]:
+        """What changed from one version to another, in words."""
+        return planning.diff(self.plan_version(old).data, self.plan_version(new).data)
+
+    # --- variables ---------------------------------------------------------------------------------------------
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """Every variable with its whole value."""
+        return variables.everything(self.db, self.workflow.id)
+
+    def get_workflow_variable(self, name: str | None = None, *, node: str | int | None = None) -> Any:
+        """The whole value of one variable; with `node`, or with the name "all", a mapping of several."""
+        known = self.variables
+        if node is not None:
+            return of_node(known, node)
+        if name is None:
+            raise UsageError("which variable?", hint='give its name, a node, or "all"')
+        if name in known:
+            return known[name]
+        if name == ALL:
+            return known
+        raise UnknownName("variable", name, known, where=f"in {self.workflow.name!r}")
+
+    def set_variable(self, name: str, value: object, reason: str) -> None:
+        """Set a variable, and write down why."""
+        variables.put(self.db, self.workflow.id, checked_name(name, "variable"), value, mask(reason))
+        self._changed()
+
+    def clear_variable(self, name: str, reason: str) -> None:
+        """Remove a variable, and write down why."""
+        if not variables.drop(self.db, self.workflow.id, name, mask(reason)):
+            raise UnknownName("variable", name, self.variables, where=f"in {self.workflow.name!r}")
+        self._changed()
+
+    def clear_all_variables(self, reason: str) -> list[str]:
+        """Remove every variable, and write down why; returns their names."""
+        cleared = variables.drop_all(self.db, self.workflow.id, mask(reason))
+        self._changed()
+        return cleared
+
+    def variable_changes(self, limit: int = 100) -> list[Change]:
+        """The trail of changes, the newest first; secrets are hidden in it."""
+        return variables.changes(self.db, self.workflow.id, limit)
+
+    # --- nodes -------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, Any]:
+        """The workflow and its nodes as a call shows them, secrets hidden."""
+        now = workflows.existing(self.db, self.workflow.name)
+        about = {"id": now.name, "name": now.name, "created_at": now.created, "updated_at": now.updated}
+        return snapshot({**about, **now.details}, workflows.nodes(self.db, self.workflow.id))
+
+    def describe(self, details: Mapping[str, Any]) -> None:
+        """Replace what is kept about the workflow besides its nodes."""
+        workflows.describe(self.db, self.workflow.id, details)
+        self._changed()
+
+    def put_node(self, node: object) -> None:
+        """Add a node, or replace the one with its id."""
+        workflows.put_node(self.db, self.workflow.id, read_node(node))
+        self._changed()
+
+    def drop_node(self, node: str | int) -> None:
+        """Remove a node."""
+        if not workflows.drop_node(self.db, self.workflow.id, str(node)):
+            known = [str(one["id"]) for one in workflows.nodes(self.db, self.workflow.id)]
+            raise UnknownName("node", str(node), known, where=f"in {self.workflow.name!r}")
+        self._changed()
+
+
+def open_store(url: str | None, root: str | Path, *, create: bool = True) -> Database:
+    """The database of that address; without `create` it has to be there already, since looking makes no file."""
+    folder = _folder(root)
+    file = store_file(url, folder)
+    if not create and file is not None and not os.path.exists(file):  # noqa: PTH110 - never raises
+        raise UsageError(
+            f"no store yet: there is no {file}", hint="`foreword session new NAME` makes one, or name another with --db"
+        )
+    return open_database(url, folder)
+
+
+def _folder(root: str | Path) -> Path:
+    """The root as a real folder; only where that is in doubt `project_root` is asked, which is slow to import."""
+    if os.path.isdir(root):  # noqa: PTH112 - never raises
+        return Path(root).resolve()
+    from foreword.runtime.assembly import project_root
+
+    return project_root(root)
+
+
+def store_file(url: str | None, root: Path) -> Path | None:
+    """The file of the store of that address; nothing where it is no file."""
+    url = url or os.environ.get(VARIABLE)
+    if not url:
+        return store_path(root)[0]
+    scheme, _, rest = url.partition("://")
+    return file_of(rest) if scheme == "sqlite" else None
+
+
+def find_or_make(db: Database, name: str, *, create: bool) -> tuple[Workflow, bool]:
+    """The workflow of that name, and whether it had to be made."""
+    if not create:
+        return workflows.existing(db, name), False
+    found = workflows.find(db, name)
+    return found or workflows.ensure(db, name), found is None
+
+
+def checked_name(name: str, what: str) -> str:
+    """A name that can be kept and shown on one line."""
+    if not name.strip() or not _NAME.fullmatch(name):
+        raise UsageError(
+            f"a {what}'s name must be 1 to {LONGEST_NAME} characters on one line, not {str(name)[:40]!r}",
+            hint="for example gmail-to-airtable",
+        )
+    return name

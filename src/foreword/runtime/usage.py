@@ -1,0 +1,109 @@
+"""What each call cost, and how much of it a prompt cache could take from the call before.
+
+A cache matches exact beginnings. So the text is looked at in stretches (system prompt, plan ..., history): those that
+are the same as in the last call count as reused, up to the first that is not, which is the reason of the break.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from foreword.engine.report import Report
+
+FIRST = "first call"
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """How the beginning of a call compares with the call before."""
+
+    tokens: int  # of the beginning that is the same
+    stable_tokens: int  # in front of the parts that are always fresh, where they come last; else all
+    broken_by: str  # nothing where the call only grew
+
+    @property
+    def share(self) -> float:
+        """The share that is reused."""
+        return self.tokens / self.stable_tokens if self.stable_tokens else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of the text that stays or changes as one."""
+
+    name: str
+    text: str
+    tokens: int
+    is_history: bool = False
+
+
+def fingerprint(stretches: Sequence[Stretch]) -> list[list[object]]:
+    """Each stretch by its name, its length and a digest of its text."""
+    return [[stretch.name, len(stretch.text), _digest(stretch.text)] for stretch in stretches]
+
+
+def compare(stretches: Sequence[Stretch], before: Sequence[Sequence[Any]] | None, reason: str) -> Reuse:
+    """The reuse of a call after one with that fingerprint; `reason` is why its history was cut, if it was."""
+    last = max(place for place, stretch in enumerate(stretches) if stretch.is_history)
+    stable = sum(stretch.tokens for stretch in stretches[: last + 1])
+    if before is None:
+        return Reuse(0, stable, FIRST)
+    reused = 0
+    for place, stretch in enumerate(stretches[: last + 1]):
+        name, length, digest = before[place] if place < len(before) else ("", 0, "")
+        if name != stretch.name or length > len(stretch.text) or _digest(stretch.text[:length]) != digest:
+            return Reuse(reused, stable, _break(stretch, reason))
+        grown = len(stretch.text) > length
+        reused += round(stretch.tokens * length / len(stretch.text)) if grown else stretch.tokens
+        if grown and place < last:
+            return Reuse(reused, stable, _break(stretch, reason))
+    return Reuse(reused, stable, "")
+
+
+def _break(stretch: Stretch, reason: str) -> str:
+    return reason if reason and stretch.is_history else f"{stretch.name} changed"
+
+
+def entry(report: Report, reuse: Reuse, messages: int, images: int, milliseconds: float) -> dict[str, Any]:
+    """A line of the usage log."""
+    parts = dict[str, int]()
+    for row in report.sections:
+        parts[row.tag] = parts.get(row.tag, 0) + row.tokens
+    return {
+        "recipe": report.recipe,
+        "total_tokens": report.total_tokens,
+        "budget_tokens": report.budget_tokens,
+        "used": round(report.total_tokens / report.budget_tokens, 4),
+        "parts": parts,
+        "messages": messages,
+        "image_tokens": images,
+        "stable_tokens": reuse.stable_tokens,
+        "reused_tokens": reuse.tokens,
+        "reuse": round(reuse.share, 4),
+        "prefix_break": reuse.broken_by,
+        "milliseconds": round(milliseconds, 2),
+    }
+
+
+def totals(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The averages of a usage log, the first call aside: there was nothing to reuse yet."""
+    later = [line for line in log if line["prefix_break"] != FIRST]
+    stable, reused = sum(line["stable_tokens"] for line in later), sum(line["reused_tokens"] for line in later)
+    return {
+        "calls": len(log),
+        "reuse": round(reused / stable, 4) if stable else None,
+        "used": round(sum(line["used"] for line in log) / len(log), 4) if log else None,
+        "breaks": sum(1 for line in later if line["prefix_break"]),
+    }
+
+
+def readable(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A usage log without what only the next call reads."""
+    return [{name: value for name, value in line.items() if name not in ("key", "prefix")} for line in log]
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

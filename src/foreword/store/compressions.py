@@ -1,0 +1,134 @@
+"""Compressions, the cut points of windows, and checkpoints: what a conversation was reduced to, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from foreword.store.database import Database, Row, dumped, loaded, plain, stamp
+
+COLUMNS = "number, last, summary, method, note, tokens_before, tokens_after, created, undone"
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """A summary that stands for all messages up to and with `last`."""
+
+    number: int
+    last: int
+    summary: str
+    method: str  # "extract", or the model that wrote it
+    note: str
+    tokens_before: int
+    tokens_after: int
+    created: str
+    undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where a window begins, and which of its messages are shortened to how many tokens."""
+
+    start: int = 0
+    excerpts: Mapping[int, int] = field(default_factory=dict)
+
+
+def add(
+    db: Database,
+    conversation: int,
+    *,
+    last: int,
+    summary: str,
+    method: str,
+    note: str,
+    tokens_before: int,
+    tokens_after: int,
+) -> Compression:
+    """Keep a compression; from now on it is the current one."""
+    note = plain(note)
+    with db.transaction(f"foreword: conversation {conversation}"):
+        ((number,),) = db.rows(
+            "SELECT COALESCE(MAX(number), 0) + 1 FROM compressions WHERE conversation = ?", (conversation,)
+        )
+        made = Compression(int(number), last, summary, method, note, tokens_before, tokens_after, stamp(), False)
+        db.rows(
+            f"INSERT INTO compressions (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
+            (conversation, made.number, last, dumped(summary, "the summary"), method, note, tokens_before, tokens_after,
+             made.created),
+        )  # fmt: skip
+    return made
+
+
+def current(db: Database, conversation: int) -> Compression | None:
+    """The newest compression that was not undone."""
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM compressions WHERE conversation = ? AND undone = 0 ORDER BY number DESC LIMIT 1",
+        (conversation,),
+    )
+    return _compression(db, rows[0]) if rows else None
+
+
+def history(db: Database, conversation: int) -> list[Compression]:
+    """Every compression, the oldest first, undone ones too."""
+    rows = db.rows(f"SELECT {COLUMNS} FROM compressions WHERE conversation = ? ORDER BY number", (conversation,))
+    return [_compression(db, row) for row in rows]
+
+
+def undo(db: Database, conversation: int) -> Compression | None:
+    """Take back the current compression; the one before it is current again."""
+    with db.transaction(f"foreword: conversation {conversation}"):
+        found = current(db, conversation)
+        if found:
+            db.rows(
+                "UPDATE compressions SET undone = 1 WHERE conversation = ? AND number = ?", (conversation, found.number)
+            )
+            db.rows("DELETE FROM cuts WHERE conversation = ?", (conversation,))  # they began behind the summary
+    return found
+
+
+def resize(db: Database, conversation: int, number: int, tokens: int) -> None:
+    """Write the size of a summary by another counter."""
+    db.rows(
+        "UPDATE compressions SET tokens_after = ? WHERE conversation = ? AND number = ?", (tokens, conversation, number)
+    )
+
+
+def cut_for(db: Database, conversation: int, budget: str) -> Cut:
+    """Where the window of that budget begins."""
+    rows = db.rows("SELECT start, excerpts FROM cuts WHERE conversation = ? AND budget = ?", (conversation, budget))
+    if not rows:
+        return Cut()
+    start, excerpts = rows[0]
+    sizes = loaded(excerpts, f"the cut in {db.name}")
+    return Cut(int(start), {int(seq): int(tokens) for seq, tokens in sizes.items()})
+
+
+def keep_cut(db: Database, conversation: int, budget: str, cut: Cut) -> None:
+    """Remember where the window of that budget begins."""
+    db.rows(
+        "INSERT INTO cuts VALUES (?, ?, ?, ?) ON CONFLICT (conversation, budget)"
+        " DO UPDATE SET start = excluded.start, excerpts = excluded.excerpts",
+        (conversation, budget, cut.start, dumped(dict(cut.excerpts), "the cut")),
+    )
+
+
+def keep_checkpoint(db: Database, workflow: int, name: str, data: Mapping[str, Any]) -> None:
+    """Keep a checkpoint under a name, in place of an older one of that name."""
+    db.rows(
+        "INSERT INTO checkpoints (workflow, name, created, written) VALUES (?, ?, ?, ?) ON CONFLICT (workflow, name)"
+        " DO UPDATE SET created = excluded.created, written = excluded.written",
+        (workflow, name, stamp(), dumped(data, f"checkpoint {name!r}")),
+    )
+
+
+def checkpoints(db: Database, workflow: int) -> dict[str, dict[str, Any]]:
+    """Every checkpoint of a workflow by its name, the oldest first."""
+    rows = db.rows("SELECT name, written FROM checkpoints WHERE workflow = ? ORDER BY id", (workflow,))
+    return {name: loaded(written, f"checkpoint {name!r} in {db.name}") for name, written in rows}
+
+
+def _compression(db: Database, row: Row) -> Compression:
+    number, last, summary, method, note, before, after, created, undone = row
+    text = loaded(summary, f"compression {number} in {db.name}")
+    return Compression(number, last, text, method, note, before, after, created, bool(undone))

@@ -1,0 +1,77 @@
+"""What a database must do for the store: run statements, hold a transaction under a lock, know its schema's version.
+
+SQLite and PostgreSQL differ in no more than this. Every query is written once, in SQL that both understand, in the
+modules named after what they keep (`plans`, `variables`, `messages` ...).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from foreword.errors import StoreError, UsageError
+
+Row = tuple[Any, ...]
+LARGEST_NUMBER = 2**63 - 1
+_LONE = re.compile("[\ud800-\udfff]")  # half a character: JSON can say it, UTF-8 can not
+_UNKEPT = re.compile("[\0\ud800-\udfff]")
+
+
+class Database(Protocol):
+    """An open database."""
+
+    @property
+    def name(self) -> str:
+        """What errors and notes call it; never with a password."""
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        """Run one statement, `?` for each value, and return its rows."""
+
+    def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run one statement for each row of values."""
+
+    def transaction(self, lock: str = "") -> AbstractContextManager[None]:
+        """All or nothing, and alone: nobody else is in a transaction with the same lock.
+
+        One inside another is a part of it that can fail by itself.
+        """
+
+    def version(self) -> int:
+        """The number of the last migration that was run; 0 for a database that is new."""
+
+    def migrate(self, script: str, version: int) -> None:
+        """Run one migration and remember its number; the caller holds the transaction."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+def stamp() -> str:
+    """The time now, as the store writes it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def dumped(value: object, what: str) -> str:
+    """A value as JSON in the author's order; `what` names it where it is no JSON."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"{what} can't be kept: {error}", hint="give a value that JSON can hold") from None
+    return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def plain(text: str) -> str:
+    """A remark as any database takes it: NUL and half characters become U+FFFD."""
+    return _UNKEPT.sub("\ufffd", text)
+
+
+def loaded(text: str, where: str) -> Any:
+    """The value of a text that `dumped` wrote."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise StoreError(f"{where} was altered, so it is not used", hint="restore the database from a copy") from None

@@ -1,0 +1,222 @@
+"""Conversations and their messages: appended, never changed; sizes are added up as they come in.
+
+`seq` numbers the messages of a conversation from 1 without a gap; `running` is the size of its history up to and with
+a message, so that the size of any stretch is one subtraction. What is no history (an old plan, a snapshot) is kept
+and counts nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from foreword.engine.render import turn_text
+from foreword.errors import StoreError
+from foreword.message import NOT_HISTORY, Message
+from foreword.model import handle_of
+from foreword.shapes.record import from_record, to_record
+from foreword.store.database import LARGEST_NUMBER, Database, Row, loaded, stamp
+
+COLUMNS = "seq, kind, pinned, tokens, running, created, message"
+HISTORY = f"kind NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_HISTORY))})"
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation of a workflow."""
+
+    id: int
+    workflow: int
+    name: str
+    created: str
+    counter: str  # by which its messages were counted
+    system_prompt: str  # the newest
+    warned: int  # the size at which a warning was given; 0 for none
+    quiet_until: int  # compression is not tried again before this size
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message as it is kept."""
+
+    seq: int
+    kind: str
+    pinned: bool
+    tokens: int
+    running: int
+    created: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Messages from one to another, both included."""
+
+    conversation: int
+    first: int
+    last: int
+
+
+def ensure(db: Database, workflow: int, name: str, counter: str) -> Conversation:
+    """The conversation of that name, made where there is none."""
+    if (found := find(db, workflow, name)) is not None:
+        return found
+    db.rows(
+        "INSERT INTO conversations (workflow, name, created, counter, system_prompt, warned, quiet_until)"
+        " VALUES (?, ?, ?, ?, ?, 0, 0) ON CONFLICT DO NOTHING",
+        (workflow, name, stamp(), counter, json.dumps("")),
+    )
+    made = find(db, workflow, name)
+    assert made is not None
+    return made
+
+
+def find(db: Database, workflow: int, name: str) -> Conversation | None:
+    """The conversation of that name, if there is one."""
+    rows = db.rows(
+        "SELECT id, workflow, name, created, counter, system_prompt, warned, quiet_until FROM conversations"
+        " WHERE workflow = ? AND name = ?",
+        (workflow, name),
+    )
+    if not rows:
+        return None
+    number, owner, name, created, counter, prompt, warned, quiet_until = rows[0]
+    newest = loaded(prompt, f"the system prompt in {db.name}")
+    return Conversation(number, owner, name, created, counter, newest, warned, quiet_until)
+
+
+def set_system_prompt(db: Database, conversation: int, text: str) -> None:
+    """From now on this is the newest system prompt."""
+    db.rows("UPDATE conversations SET system_prompt = ? WHERE id = ?", (json.dumps(text), conversation))
+
+
+def set_limits(db: Database, conversation: int, *, warned: int, quiet_until: int) -> None:
+    """Remember what has been said, so that it is said once."""
+    db.rows("UPDATE conversations SET warned = ?, quiet_until = ? WHERE id = ?", (warned, quiet_until, conversation))
+
+
+def append(db: Database, conversation: int, messages: Sequence[tuple[Message, int, bool]]) -> list[Line]:
+    """Add messages, each with its tokens and whether it is pinned; they are there, all, when this returns."""
+    with db.transaction(f"foreword: conversation {conversation}"):
+        created = stamp()
+        last = db.rows(
+            "SELECT seq, running FROM messages WHERE conversation = ? ORDER BY seq DESC LIMIT 1", (conversation,)
+        )
+        seq, running = last[0] if last else (0, 0)
+        lines = list[Line]()
+        for message, size, pinned in messages:
+            tokens = size if message.is_history else 0
+            seq, running = seq + 1, running + tokens
+            lines.append(Line(seq, message.kind, pinned, tokens, running, created, message))
+        insert = f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+        values = [(conversation, *_row(line)) for line in lines]
+        if len(values) == 1:
+            db.rows(insert, values[0])
+        else:
+            db.many(insert, values)
+    return lines
+
+
+def after(db: Database, conversation: int, seq: int, limit: int = LARGEST_NUMBER) -> list[Line]:
+    """The history behind a message, the oldest first."""
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq > ? AND {HISTORY} ORDER BY seq LIMIT ?",
+        (conversation, seq, limit),
+    )
+    return [_line(db, row) for row in rows]
+
+
+def before(db: Database, conversation: int, seq: int, limit: int) -> list[Line]:
+    """The history in front of a message, as much as the limit says, the oldest first."""
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq < ? AND {HISTORY} ORDER BY seq DESC LIMIT ?",
+        (conversation, seq, limit),
+    )
+    return [_line(db, row) for row in reversed(rows)]
+
+
+def between(db: Database, where: Range) -> list[Line]:
+    """The history from one message to another, both included."""
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? AND {HISTORY} ORDER BY seq",
+        (where.conversation, where.first, where.last),
+    )
+    return [_line(db, row) for row in rows]
+
+
+def pinned(db: Database, conversation: int) -> list[Line]:
+    """The messages that always stay, the oldest first."""
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND pinned = 1 AND {HISTORY} ORDER BY seq",
+        (conversation,),
+    )
+    return [_line(db, row) for row in rows]
+
+
+def size_up_to(db: Database, conversation: int, seq: int = LARGEST_NUMBER) -> tuple[int, int]:
+    """The last message at or before `seq`, and the tokens of the history up to it."""
+    rows = db.rows(
+        "SELECT seq, running FROM messages WHERE conversation = ? AND seq <= ? ORDER BY seq DESC LIMIT 1",
+        (conversation, seq),
+    )
+    return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
+
+
+def count_between(db: Database, where: Range) -> int:
+    """How many messages of the history there are from one to another, both included."""
+    ((found,),) = db.rows(
+        f"SELECT COUNT(*) FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? AND {HISTORY}",
+        (where.conversation, where.first, where.last),
+    )
+    return int(found)
+
+
+def recount(db: Database, conversation: int, counter: str, sizes: Iterable[tuple[int, int]]) -> None:
+    """Write sizes by another counter, (seq, tokens) for every message of the history.
+
+    What somebody has appended since they were counted keeps its own; the sums are right even so.
+    """
+    counted = dict(sizes)
+    with db.transaction(f"foreword: conversation {conversation}"):
+        running, values = 0, list[tuple[int, int, int, int]]()
+        for seq, before in db.rows(
+            "SELECT seq, tokens FROM messages WHERE conversation = ? ORDER BY seq", (conversation,)
+        ):
+            tokens = counted.get(seq, int(before))
+            running += tokens
+            values.append((tokens, running, conversation, seq))
+        db.many("UPDATE messages SET tokens = ?, running = ? WHERE conversation = ? AND seq = ?", values)
+        db.rows("UPDATE conversations SET counter = ? WHERE id = ?", (counter, conversation))
+
+
+def handle_for(db: Database, conversation: Conversation, where: Range) -> str:
+    """A handle for messages from one to another; what it stands for can't change, since messages never do."""
+    name = f"{conversation.created} {conversation.name} {conversation.id} {where.first}-{where.last}"
+    handle = handle_of(name.encode("utf-8", "surrogatepass"))
+    if not db.rows("SELECT 1 FROM ranges WHERE handle = ?", (handle,)):
+        values = (handle, where.conversation, where.first, where.last)
+        db.rows("INSERT INTO ranges VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
+    return handle
+
+
+def as_text(db: Database, where: Range) -> bytes:
+    """Messages as a model reads them."""
+    lines = between(db, where)
+    return "\n".join(turn_text(line.message.role, line.message.text) for line in lines).encode("utf-8", "surrogatepass")
+
+
+def _row(line: Line) -> Row:
+    sizes = (int(line.pinned), line.tokens, line.running)
+    return (line.seq, line.kind, *sizes, line.created, to_record(line.message))
+
+
+def _line(db: Database, row: Row) -> Line:
+    seq, kind, stays, tokens, running, created, record = row
+    try:
+        message = from_record(record)
+    except ValueError:
+        raise StoreError(
+            f"message {seq} in {db.name} was altered, so it is not used", hint="restore the database from a copy"
+        ) from None
+    return Line(seq, kind, bool(stays), tokens, running, created, message)

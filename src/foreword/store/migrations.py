@@ -1,0 +1,129 @@
+"""The schema, as numbered steps forward: a new database runs all of them, an older one those it lacks.
+
+A step that has been released is never changed. `{names}` stand for what the two databases spell differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from foreword.errors import StoreError
+from foreword.store.database import Database
+
+SQLITE = {
+    "id": "INTEGER PRIMARY KEY",
+    "number": "INTEGER",
+    "key": "TEXT",
+    "bytes": "BLOB",
+    "message": "TEXT",
+    "keyed": "WITHOUT ROWID",
+    "data": "",
+}
+# What people write is kept as they wrote it, in `written`; `data` is the same for SQL to look into. jsonb forgets the
+# order of keys and takes neither NUL nor half characters, so it can't be the original. Keys are compared by their
+# bytes, as in SQLite, whatever the language of the database.
+POSTGRES = {
+    "id": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+    "number": "bigint",
+    "key": 'TEXT COLLATE "C"',
+    "bytes": "bytea",
+    "message": "jsonb",
+    "keyed": "",
+    "data": ", data jsonb GENERATED ALWAYS AS "
+    "(regexp_replace(written, '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\ufffd', 'g')::jsonb) STORED",
+}
+
+MIGRATIONS = (
+    """
+CREATE TABLE IF NOT EXISTS originals (handle {key} PRIMARY KEY, body {bytes} NOT NULL) {keyed};
+CREATE TABLE IF NOT EXISTS reports (
+    id {id}, created TEXT NOT NULL, recipe TEXT NOT NULL, total_tokens {number} NOT NULL,
+    budget_tokens {number} NOT NULL, report TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS carried (
+    name {key} NOT NULL, kind {key} NOT NULL, title {key} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (name, kind, title)
+) {keyed};
+""",
+    """
+CREATE TABLE workflows (
+    id {id}, name {key} NOT NULL UNIQUE, created TEXT NOT NULL, updated TEXT NOT NULL, written TEXT NOT NULL {data}
+);
+CREATE TABLE nodes (
+    workflow {number} NOT NULL REFERENCES workflows (id), node {key} NOT NULL, position {number} NOT NULL,
+    updated TEXT NOT NULL, written TEXT NOT NULL {data}, PRIMARY KEY (workflow, node)
+);
+CREATE TABLE plans (
+    workflow {number} NOT NULL REFERENCES workflows (id), version {number} NOT NULL, reason TEXT NOT NULL,
+    created TEXT NOT NULL, written TEXT NOT NULL {data}, PRIMARY KEY (workflow, version)
+);
+CREATE TABLE variables (
+    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), name {key} NOT NULL, updated TEXT NOT NULL,
+    written TEXT NOT NULL {data}, UNIQUE (workflow, name)
+);
+CREATE TABLE variable_changes (
+    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), name TEXT NOT NULL, action TEXT NOT NULL,
+    before TEXT NOT NULL, after TEXT NOT NULL, reason TEXT NOT NULL, created TEXT NOT NULL
+);
+CREATE INDEX variable_changes_of ON variable_changes (workflow, id);
+CREATE TABLE conversations (
+    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), name {key} NOT NULL, created TEXT NOT NULL,
+    counter TEXT NOT NULL, system_prompt TEXT NOT NULL, warned {number} NOT NULL, quiet_until {number} NOT NULL,
+    UNIQUE (workflow, name)
+);
+CREATE TABLE messages (
+    conversation {number} NOT NULL REFERENCES conversations (id), seq {number} NOT NULL, kind TEXT NOT NULL,
+    pinned {number} NOT NULL, tokens {number} NOT NULL, running {number} NOT NULL, created TEXT NOT NULL,
+    message {message} NOT NULL, PRIMARY KEY (conversation, seq)
+);
+CREATE INDEX pinned_messages ON messages (conversation, seq) WHERE pinned = 1;
+CREATE TABLE compressions (
+    conversation {number} NOT NULL REFERENCES conversations (id), number {number} NOT NULL,
+    last {number} NOT NULL, summary TEXT NOT NULL, method TEXT NOT NULL, note TEXT NOT NULL,
+    tokens_before {number} NOT NULL, tokens_after {number} NOT NULL, created TEXT NOT NULL, undone {number} NOT NULL,
+    PRIMARY KEY (conversation, number)
+);
+CREATE TABLE cuts (
+    conversation {number} NOT NULL REFERENCES conversations (id), budget {key} NOT NULL, start {number} NOT NULL,
+    excerpts TEXT NOT NULL, PRIMARY KEY (conversation, budget)
+);
+CREATE TABLE ranges (
+    handle {key} PRIMARY KEY, conversation {number} NOT NULL REFERENCES conversations (id), first {number} NOT NULL,
+    last {number} NOT NULL
+) {keyed};
+CREATE TABLE checkpoints (
+    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), name {key} NOT NULL, created TEXT NOT NULL,
+    written TEXT NOT NULL {data}, UNIQUE (workflow, name)
+);
+ALTER TABLE reports ADD COLUMN conversation {number} REFERENCES conversations (id);
+ALTER TABLE reports ADD COLUMN usage TEXT;
+CREATE INDEX reports_of ON reports (conversation, id);
+""",
+)
+NEWEST = len(MIGRATIONS)
+
+
+def migrate(db: Database, spelling: Mapping[str, str], most: int = NEWEST) -> None:
+    """Run what is missing, one process at a time; a newer schema than this program knows is left alone."""
+    if refuse_newer(db) >= most:
+        return
+    with db.transaction("foreword: migrate"):
+        for version in range(db.version() + 1, most + 1):
+            db.migrate(spelled(MIGRATIONS[version - 1], spelling), version)
+
+
+def refuse_newer(db: Database) -> int:
+    """The version of the schema, or an error where it is newer than this program."""
+    version = db.version()
+    if version > NEWEST:
+        raise StoreError(
+            f"{db.name} was written by a newer Foreword (schema {version}, this one knows {NEWEST})",
+            hint="upgrade Foreword, or use another database",
+        )
+    return version
+
+
+def spelled(script: str, spelling: Mapping[str, str]) -> str:
+    """A migration in the words of one database."""
+    for name, words in spelling.items():
+        script = script.replace(f"{{{name}}}", words)
+    return script

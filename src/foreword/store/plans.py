@@ -1,0 +1,77 @@
+"""Plans: every update is a new version, and no version is ever lost, given twice, or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from foreword.errors import PlanConflict
+from foreword.store.database import LARGEST_NUMBER, Database, Row, dumped, loaded, plain, stamp
+
+COLUMNS = "version, reason, created, written"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One version of a plan."""
+
+    version: int
+    reason: str
+    created: str
+    data: dict[str, Any]
+
+
+def add(db: Database, workflow: int, data: Mapping[str, Any], reason: str, expected: int | None = None) -> Plan:
+    """A new version; where the newest is not the `expected` one, a conflict that carries the newest."""
+    reason = plain(reason)
+    with db.transaction(f"foreword: plan {workflow}"):
+        newest = current(db, workflow)
+        version = newest.version if newest else 0
+        if expected is not None and expected != version:
+            raise PlanConflict(expected, version, newest.data if newest else None)
+        created = stamp()
+        stamped = _stamped(data, version + 1, newest.data.get("created_at", created) if newest else created, created)
+        db.rows(
+            "INSERT INTO plans (workflow, version, reason, created, written) VALUES (?, ?, ?, ?, ?)",
+            (workflow, version + 1, reason, created, dumped(stamped, "the plan")),
+        )
+    return Plan(version + 1, reason, created, stamped)
+
+
+def current(db: Database, workflow: int) -> Plan | None:
+    """The newest version, if there is any."""
+    rows = db.rows(f"SELECT {COLUMNS} FROM plans WHERE workflow = ? ORDER BY version DESC LIMIT 1", (workflow,))
+    return _plan(db, rows[0]) if rows else None
+
+
+def get(db: Database, workflow: int, version: int) -> Plan | None:
+    """One version, if there is one of that number."""
+    if abs(version) > LARGEST_NUMBER:
+        return None
+    rows = db.rows(f"SELECT {COLUMNS} FROM plans WHERE workflow = ? AND version = ?", (workflow, version))
+    return _plan(db, rows[0]) if rows else None
+
+
+def history(db: Database, workflow: int) -> list[Plan]:
+    """Every version, the oldest first."""
+    rows = db.rows(f"SELECT {COLUMNS} FROM plans WHERE workflow = ? ORDER BY version", (workflow,))
+    return [_plan(db, row) for row in rows]
+
+
+def newest_version(db: Database, workflow: int) -> int:
+    """The number of the newest version; 0 where there is none."""
+    ((version,),) = db.rows("SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = ?", (workflow,))
+    return int(version)
+
+
+def _stamped(data: Mapping[str, Any], version: int, created: str, updated: str) -> dict[str, Any]:
+    """The plan with what the store knows about it, in the place where a reader looks for it."""
+    known = {"plan_version": version, "created_at": created, "updated_at": updated}
+    first = {"workflow_id": data["workflow_id"]} if "workflow_id" in data else {}
+    return {**first, **known, **{name: value for name, value in data.items() if name not in known}}
+
+
+def _plan(db: Database, row: Row) -> Plan:
+    version, reason, created, written = row
+    return Plan(int(version), reason, created, loaded(written, f"plan version {version} in {db.name}"))

@@ -1,0 +1,130 @@
+"""The store's database in SQLite: one file, write-ahead log, every commit on the disk before it is acknowledged.
+
+Only a file that says it is a store is written, and what only reads opens it read-only. A store in a project's own
+folder may come from a stranger, so there no part of it may be a link; a file that the user named is the user's word.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import apsw
+
+from foreword.errors import StoreError
+from foreword.store.database import Row
+from foreword.store.migrations import SQLITE, migrate, refuse_newer
+from foreword.store.places import is_ours, prepare, refuse_links, writable
+
+APPLICATION = int.from_bytes(b"FWRD")
+TABLES = {"originals", "reports", "carried"}  # of the first schema: what makes a file a store
+WAIT_MILLISECONDS = 30_000
+OUTER = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+INNER = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part")
+
+
+class Sqlite:
+    """One store file, open and in today's form; with `read_only`, one that is there already and is left as it is."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
+        with self._translated(), ExitStack() as undo:
+            if not read_only:
+                prepare(path)
+            elif is_ours(path):
+                refuse_links(path)
+                _refuse_strangers(path)
+            self._db = _connected(path, read_only)
+            undo.callback(self._db.close)
+            self._recognise(read_only)
+            if not read_only:
+                self._db.pragma("journal_mode", "wal")
+                self._db.pragma("synchronous", "full")
+                self._db.pragma("foreign_keys", 1)
+                migrate(self, SQLITE)
+                if self._db.pragma("application_id") != APPLICATION:  # from before stores were marked
+                    self._db.pragma("application_id", APPLICATION)
+            undo.pop_all()
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        with self._translated():
+            return self._db.execute(sql, values).fetchall()
+
+    def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        with self._translated():
+            self._db.executemany(sql, rows)
+
+    @contextmanager
+    def transaction(self, lock: str = "") -> Iterator[None]:
+        """All or nothing. SQLite has one writer at a time, so every lock is the same one."""
+        with self._translated():
+            begin, end, undo = INNER if self._db.in_transaction else OUTER
+            self._db.execute(begin)
+        try:
+            yield
+            with self._translated():
+                self._db.execute(end)
+        except BaseException:
+            if self._db.in_transaction:  # a full disk may have ended it already
+                self._db.execute(undo)
+            raise
+
+    def version(self) -> int:
+        with self._translated():
+            return int(self._db.pragma("user_version"))
+
+    def migrate(self, script: str, version: int) -> None:
+        with self._translated():
+            self._db.execute(f"{script}; PRAGMA user_version = {version}")
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _recognise(self, read_only: bool) -> None:
+        """An error where it is somebody else's file, or of a newer Foreword."""
+        application = self._db.pragma("application_id")
+        names = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
+        if application not in (0, APPLICATION) or (not names >= TABLES and (names or read_only)):
+            raise _no_store(self.path)
+        refuse_newer(self)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Foreign errors become ours, once, here."""
+        try:
+            yield
+        except apsw.NotADBError:
+            raise _no_store(self.path) from None
+        except (apsw.Error, OSError, OverflowError, UnicodeError) as error:
+            what = f"{self.path} can't be used: {error}"
+            raise StoreError(what, hint="check the folder, its rights and the disk") from None
+
+
+def _no_store(path: Path) -> StoreError:
+    hint = "move it away; it will be made anew" if is_ours(path) else "name another file"
+    return StoreError(f"{path} is not a Foreword store", hint=hint)
+
+
+def _connected(path: Path, read_only: bool) -> apsw.Connection:
+    """A connection; a store in a folder that can't be written is read without the files SQLite would put there."""
+    mode = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    uri = path.absolute().as_uri()  # as a URI: apsw takes no name that is not UTF-8
+    log = path.with_name(f"{path.name}-wal")
+    if read_only and not writable(path.parent) and not (log.exists() and log.stat().st_size):
+        uri += "?immutable=1"
+    connection = apsw.Connection(uri, flags=mode | apsw.SQLITE_OPEN_URI)
+    connection.set_busy_timeout(WAIT_MILLISECONDS)
+    return connection
+
+
+def _refuse_strangers(path: Path) -> None:
+    """What another user put there is not ours to hand on; root's is trusted, and root may read everyone's."""
+    owner = path.stat().st_uid
+    if owner not in (os.getuid(), 0) and os.getuid():
+        raise StoreError(f"{path} belongs to another user (id {owner})", hint="use a root of your own")

@@ -1,0 +1,67 @@
+"""From an address to an open database: `sqlite:///path` or `postgresql://user@host/name`.
+
+Without an address it is `FOREWORD_DB`, else the project's own file, `.foreword/state.db`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from foreword.errors import UsageError, did_you_mean
+from foreword.store.database import Database
+from foreword.store.places import store_path
+
+VARIABLE = "FOREWORD_DB"
+SCHEMES = ("sqlite", "postgresql", "postgres")
+EXAMPLES = "for example sqlite:///state.db or postgresql://user@localhost/name"
+
+
+def open_database(url: str | None, root: Path) -> Database:
+    """The database of that address, in today's form."""
+    url = url or os.environ.get(VARIABLE) or None
+    if url is None:
+        from foreword.store.sqlite import Sqlite
+
+        return Sqlite(store_path(root)[0])
+    scheme, colon, rest = url.partition("://")
+    if not colon or scheme not in SCHEMES:
+        guess = did_you_mean(scheme, SCHEMES) if colon else ""
+        what = (
+            f"{scheme}:// is no database we know"
+            if colon
+            else "a database address begins with sqlite:/// or postgresql://"
+        )
+        raise UsageError(what + (f", did you mean {guess}://?" if guess else ""), hint=EXAMPLES)
+    if scheme == "sqlite":
+        from foreword.store.sqlite import Sqlite
+
+        return Sqlite(file_of(rest))
+    from foreword.store.postgres import Postgres
+
+    return Postgres(url)
+
+
+def open_to_read(url: str, root: Path) -> Database | None:
+    """The database of that address as it is, or nothing where its file is still to be made; makes none."""
+    scheme, _, rest = url.partition("://")
+    if scheme != "sqlite":
+        return open_database(url, root)
+    from foreword.store.sqlite import Sqlite
+
+    file = file_of(rest)
+    there = os.path.exists(file) and file.stat().st_size  # noqa: PTH110 - never raises
+    return Sqlite(file, read_only=True) if there else None
+
+
+def store_note(root: Path) -> str:
+    """Where originals and reports are kept, if that is neither under the root nor where the user said."""
+    return "" if os.environ.get(VARIABLE) else store_path(root)[1]
+
+
+def file_of(rest: str) -> Path:
+    """The file of `sqlite:///state.db` (from here) or `sqlite:////srv/state.db` (from the top)."""
+    path = rest.removeprefix("/")
+    if not rest.startswith("/") or not path or path.endswith("/") or "\0" in path:
+        raise UsageError(f"sqlite://{rest} names no file", hint=EXAMPLES)
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - never raises

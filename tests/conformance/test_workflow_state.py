@@ -1,0 +1,194 @@
+"""The state of a workflow in its contexts, row by row (SPEC W3-W6): plan, snapshot, variables, and no secret."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import foreword
+from foreword.errors import BadPlan, UnknownName
+
+TABS = [{"name": "Main Tab", "url": "https://mail.google.com/mail/u/0/#inbox", "active": True}]
+PASSWORD, KEY = "correct-horse-battery", "sk-ant-api03-Zm9yZXdvcmQtdGVzdC1rZXk"
+Open = Callable[..., foreword.Session]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Open]:
+    """Opens sessions on one store; they are closed at the end."""
+    sessions: list[foreword.Session] = []
+
+    def opening(workflow: str = "gmail-to-airtable", **more: Any) -> foreword.Session:
+        sessions.append(foreword.Session.open(f"sqlite:///{tmp_path}/state.db", workflow, root=tmp_path, **more))
+        return sessions[-1]
+
+    yield opening
+    for session in sessions:
+        session.close()
+
+
+def plan(status: str = "in_progress", **more: object) -> dict[str, Any]:
+    tasks = [
+        {"task_id": 1, "description": "Scout Gmail login flow", "status": "completed", "notes": "#identifierId"},
+        {"task_id": 2, "description": "Build navigation node", "status": status, "node_ids": ["node_123"]},
+    ]
+    phase = {"phase_name": "Gmail Login Setup", "status": "in_progress", "tasks": tasks}
+    return {"overall_goal": "Gmail to Airtable", "current_phase": "Gmail Login Setup", "phases": [phase], **more}
+
+
+def filled(session: foreword.Session) -> foreword.Session:
+    """A session in which every part has something to show."""
+    session.append({"role": "system", "content": "You are Director, an AI workflow builder."})
+    session.update_plan(plan(), "first plan")
+    session.put_node({"id": "node_123", "position": 1, "type": "browser_action", "config": {"action": "navigate"}})
+    session.set_variable("current_page", "gmail_inbox", "seen")
+    session.browser = TABS
+    session.append({"role": "user", "content": "Hi, I would like a Gmail to Airtable workflow"})
+    session.append({"role": "assistant", "content": "I'll help you build it."})
+    return session
+
+
+def part(package: foreword.Package, tag: str) -> str:
+    found = re.search(rf"^<{tag}>\n(.*?)\n?</{tag}>$", package.text, re.MULTILINE | re.DOTALL)
+    assert found, f"no {tag}"
+    return found[1]
+
+
+def everything_shown(session: foreword.Session) -> str:
+    """All that leaves a session besides what a tool returns to its caller."""
+    package = session.context()
+    pieces: list[object] = [
+        package.text,
+        str(package.report),
+        package.report.to_dict(),
+        package.to_anthropic(),
+        package.to_openai(),
+    ]
+    pieces += [session.usage(), [str(change) for change in session.variable_changes()], session.snapshot()]
+    pieces += [session.store.reports(), [version.reason for version in session.plan_history()]]
+    return "\n".join(piece if isinstance(piece, str) else json.dumps(piece, default=str) for piece in pieces)
+
+
+def test_w3_a_new_plan_is_a_new_version_and_the_next_call_shows_it(opened: Open) -> None:
+    session = filled(opened())
+    made = session.update_plan(plan("completed"), "navigation works", expected_version=1)
+    shown = json.loads(part(session.context(), "current_plan"))
+    assert (made.version, shown["plan_version"], shown["phases"][0]["tasks"][1]["status"]) == (2, 2, "completed")
+    assert [version.reason for version in opened().plan_history()] == ["first plan", "navigation works"]
+    assert any("in_progress -> completed" in line for line in session.plan_diff(1, 2))
+    assert opened().get_current_plan() == session.plan
+
+
+def test_w3_a_stale_writer_is_told_and_changes_nothing(opened: Open) -> None:
+    session, other = filled(opened()), opened()
+    other.update_plan(plan("failed"), "it broke")
+    with pytest.raises(foreword.PlanConflict):
+        session.update_plan(plan("completed"), "done", expected_version=1)
+    assert [version.version for version in session.plan_history()] == [1, 2]
+    assert '"failed"' in part(session.context(), "current_plan")
+
+
+def test_w3_a_plan_that_is_none_is_refused_and_the_old_one_stays(opened: Open) -> None:
+    session = filled(opened())
+    with pytest.raises(BadPlan):
+        session.update_plan({"phases": "soon"}, "nonsense")
+    assert len(session.plan_history()) == 1
+
+
+def test_w4_the_snapshot_has_nodes_in_order_and_no_execution_results(opened: Open) -> None:
+    session = filled(opened())
+    session.put_node({
+        "id": "node_9", "position": 0, "type": "extract", "description": "Emails", "relationships": ["node_123"],
+        "status": "success", "execution_results": ["zebra"], "last_result": {"rows": "zebra"}, "config": {"to": "x"},
+    })  # fmt: skip
+    shown = json.loads(part(session.context(), "workflow_snapshot"))
+    assert [node["id"] for node in shown["nodes"]] == ["node_9", "node_123"]
+    assert shown["workflow"]["name"] == "gmail-to-airtable"
+    assert {"position", "type", "config", "description", "relationships", "status"} <= {*shown["nodes"][0]}
+    assert "zebra" not in session.context().text
+
+
+def test_w5_variables_are_shown_by_the_first_rule_that_fits(opened: Open) -> None:
+    session = opened()
+    values: dict[str, object] = {
+        "gmail_creds": {"email": "user@gmail.com", "password": PASSWORD},
+        "api_key": PASSWORD,
+        "nothing": None,
+        "none": [],
+        "short": "x" * 100,
+        "long": "y" * 101,
+        "results": [{"title": f"Gmail API {n}"} for n in range(20)],
+    }
+    for name, value in values.items():
+        session.set_variable(name, value, "test")
+    lines = dict(line[2:].split(" = ", 1) for line in part(session.context(), "workflow_variables").splitlines())
+    assert lines == {
+        "gmail_creds": '{email: "user@gmail.com", password: "[hidden]"}',
+        "api_key": "[hidden]",
+        "nothing": "null",
+        "none": "[] (empty)",
+        "short": f'"{"x" * 100}"',
+        "long": f'"{"y" * 100}...',
+        "results": lines["results"],
+    }
+    assert lines["results"].startswith('[Array of 20 - first: {"title": "Gmail API 0"')
+
+
+def test_w6_variables_are_read_set_and_cleared_each_with_its_reason(opened: Open) -> None:
+    session = opened()
+    session.set_variable("node7.emails", [1, 2], "extracted")
+    session.set_variable("node10.email", "a@b.c", "picked")
+    assert session.get_workflow_variable("node7.emails") == [1, 2]
+    assert session.get_workflow_variable(node=7) == {"node7.emails": [1, 2]}
+    assert session.get_workflow_variable("all") == session.variables
+    session.clear_variable("node7.emails", "again from the start")
+    assert session.clear_all_variables("clean test") == ["node10.email"]
+    assert [change.reason for change in opened().variable_changes()] == [
+        "clean test", "again from the start", "picked", "extracted",
+    ]  # fmt: skip
+    with pytest.raises(UnknownName):
+        session.get_workflow_variable("node7.emails")
+    assert part(session.context(), "workflow_variables") == "no variables are set"
+
+
+def test_w5_a_secret_at_any_depth_leaves_in_no_form(opened: Open) -> None:
+    session = filled(opened())
+    deep: object = {"password": PASSWORD, "note": f"the key is {KEY}"}
+    for _ in range(12):
+        deep = {"inner": [deep]}
+    session.set_variable("deep", deep, f"key {KEY}")
+    session.set_variable("creds", json.dumps({"password": PASSWORD}), "as text")
+    session.set_variable("creds", "gone", f"password: {PASSWORD}")
+    session.clear_variable("deep", f"token={KEY}")
+    session.put_node({"id": 7, "position": 2, "type": "type", "config": {"selector": "#password", "text": PASSWORD}})
+    session.describe({"name": "Gmail", "settings": {"api_key": KEY}})
+    session.update_plan(plan(notes=f"password: {PASSWORD}", extra={"deep": [{"token": KEY}]}), f"api_key={KEY}")
+    session.browser = [{"name": "Tab", "url": f"https://user:{PASSWORD}@example.com/?access_token={KEY}"}]
+    shown = everything_shown(session)
+    assert PASSWORD not in shown
+    assert KEY not in shown
+
+
+def test_w5_errors_give_no_secret_away(opened: Open) -> None:
+    session = filled(opened())
+    session.set_variable("creds", {"password": PASSWORD}, "login")
+    attempts: list[Callable[[], object]] = [
+        lambda: session.set_variable("creds", {"password": PASSWORD, "made": {1, 2}}, "no JSON"),
+        lambda: session.update_plan(plan(notes={"password": PASSWORD}), "no text"),
+        lambda: session.update_plan({"password": PASSWORD}, "no plan"),
+        lambda: session.update_plan(plan(notes=KEY), "stale", expected_version=7),
+        lambda: session.put_node({"id": {"password": PASSWORD}, "position": KEY}),
+        lambda: session.clear_variable("cred", f"password: {PASSWORD}"),
+        lambda: session.get_workflow_variable("cred"),
+    ]
+    for attempt in attempts:
+        with pytest.raises(foreword.ForewordError) as caught:
+            attempt()
+        said = f"{caught.value} {caught.value.hint}"
+        assert PASSWORD not in said
+        assert KEY not in said

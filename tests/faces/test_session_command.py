@@ -1,0 +1,228 @@
+"""`foreword session`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from foreword.faces.cli.main import cli
+from foreword.faces.cli.session import MODULES
+from tests.command import Ran, foreword
+from tests.postgres import new_database
+
+SECRET = "sk-ant-api03-abcdefgh12345678"
+
+
+def talk(rounds: int) -> list[dict[str, Any]]:
+    """Rounds of a question, a call, its result and an answer."""
+    messages = list[dict[str, Any]]()
+    for i in range(rounds):
+        call = {"type": "tool_use", "id": f"t{i}", "name": "read_node", "input": {"id": i}}
+        result = {"type": "tool_result", "tool_use_id": f"t{i}", "content": json.dumps({"rows": list(range(40))})}
+        messages += [
+            {"role": "user", "content": f"Please repair node{i}: it times out on the page of invoices. " * 3},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+            {"role": "assistant", "content": f"Decided to wait for the table in node{i}, and it works. " * 3},
+        ]
+    return messages
+
+
+def as_lines(messages: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(message) + "\n" for message in messages)
+
+
+@pytest.mark.parametrize("database", ["file", "postgresql"])
+def test_a_session_is_made_filled_called_and_looked_at(tmp_path: Path, database: str) -> None:
+    env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
+
+    def run(*words: str) -> Ran:
+        return foreword("session", *words, cwd=tmp_path, **env)
+
+    (tmp_path / "prompt.md").write_text("You build workflows.")
+    (tmp_path / "talk.jsonl").write_text(as_lines(talk(20)))
+    made = run("new", "demo", "--system-prompt", "prompt.md")
+    assert (made.code, made.out) == (0, "")
+    assert made.err.endswith("began session 'demo'\n")
+    assert run("new", "demo").code == 2
+    imported = run("import", "talk.jsonl", "--workflow", "demo")
+    assert (imported.code, imported.out) == (0, "")
+    assert imported.err.startswith("imported 80 messages, ")
+    called = run("context", "demo", "--format", "anthropic")
+    sent = json.loads(called.out)
+    assert "You build workflows." in sent["system"][0]["text"]
+    assert sent["messages"][0]["content"][0]["text"].startswith("Please repair node0")
+    assert "conversation_history" in called.err
+    added = run("append", "demo", "--text", f"Now use {SECRET}", "--pin")
+    assert added.out == "message 81\n"
+    assert SECRET not in added.err
+    assert run("context", "demo", "-q").err == ""
+
+    page = run("usage", "demo")
+    assert page.out.startswith("demo · 81 messages · ")
+    assert "█" in page.out
+    assert "size now" in page.out
+    assert "warning at" in page.out
+    used = json.loads(run("usage", "demo", "--last", "1", "--json").out)
+    assert used["calls"] == len(used["log"]) == 1
+    assert used["log"][0]["prefix_break"] == ""
+    assert 0.9 < used["reuse"] <= 1
+    listed = run("list")
+    assert listed.out.split()[:2] == ["demo", "81"]
+    assert listed.err.split()[:3] == ["name", "messages", "tokens"]
+
+
+def test_a_history_is_compressed_expanded_and_brought_back(tmp_path: Path) -> None:
+    def run(*words: str) -> Ran:
+        return foreword("session", *words, cwd=tmp_path)
+
+    (tmp_path / "talk.json").write_text(json.dumps({"system": "Be brief.", "messages": talk(30)}))
+    run("import", "talk.json", "--workflow", "demo")
+    preview = json.loads(run("compress", "demo", "--to", "2000", "--preview", "--json").out)
+    assert preview["applied"] is False
+    assert preview["tokens_after"] < preview["tokens_before"]
+    nothing = run("undo", "demo")
+    assert nothing.code == 2
+    assert "there is no compression" in nothing.err
+
+    done = run("compress", "demo", "--to", "1%")
+    lines = {line.split()[0]: line for line in done.out.splitlines()}
+    assert f"{preview['tokens_before']:,} tokens" in lines["before"]
+    assert f"{preview['tokens_after']:,} tokens" in lines["after"]
+    assert "by the built-in compressor" in lines["summed"]
+    assert "foreword session undo demo" in done.err
+    text = run("expand", "demo").out
+    assert text.startswith('<turn role="user">\nPlease repair node0')
+    originals = json.loads(run("expand", "demo", "1", "--format", "json").out)
+    assert originals[0]["content"] == talk(1)[0]["content"]
+    assert run("expand", "demo", "7").code == 2
+
+    assert "compression 1" in run("undo", "demo").err
+    again = json.loads(run("usage", "demo", "--json").out)
+    assert (again["compressions"], again["history_tokens"]) == (0, preview["tokens_before"])
+
+
+def test_a_target_that_is_none_is_told_by_the_name_of_the_option(tmp_path: Path) -> None:
+    foreword("session", "append", "demo", "--text", "hello", cwd=tmp_path)
+    for target in ("300%", "199k"):
+        ran = foreword("session", "compress", "demo", "--to", target, cwd=tmp_path)
+        assert ran.code == 2
+        assert "compress-to" not in ran.err
+        assert ran.err.endswith("hint: for example --to 20000 or --to 10%\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("talk.jsonl", as_lines(talk(1)) + "{oops}\n" + as_lines(talk(1)), "talk.jsonl:5: not JSON"),
+        ("talk.jsonl", as_lines([*talk(1), {"role": "user", "content": 7}, *talk(1)]), "talk.jsonl:5: "),
+        ("talk.json", json.dumps(talk(1), indent=1) + "]", "talk.json:"),
+        ("talk.json", json.dumps([*talk(1), {"role": "robot"}]), "messages[4].role: 'robot'"),
+        ("talk.jsonl", "", "talk.jsonl: no messages"),
+    ],
+)
+def test_a_transcript_that_is_wrong_anywhere_is_not_imported_at_all(
+    tmp_path: Path, name: str, text: str, place: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    ran = foreword("session", "import", name, "--workflow", "demo", cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert place in ran.err
+    assert not (tmp_path / ".foreword").exists()
+
+
+def test_what_is_no_message_is_counted_and_a_pipe_will_do(tmp_path: Path) -> None:
+    said = {"type": "user", "uuid": "1", "message": {"role": "user", "content": "hello"}}
+    lines: list[dict[str, Any]] = [
+        {"type": "summary", "leafUuid": "9"},
+        said,
+        said,
+        {**said, "uuid": "2", "isMeta": True},
+    ]
+    ran = foreword("session", "import", "-", "--workflow", "demo", cwd=tmp_path, stdin=as_lines(lines).encode())
+    assert ran.code == 0
+    assert "imported 1 message, " in ran.err
+    assert "left out, since they are no messages: 1 summary, 1 duplicate, 1 meta" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "message"),
+    [
+        (["-"], b'{"role": "user",\n "content": }', "standard input:2:13: not JSON"),
+        ([], b'{"role": "robot"}', "standard input: message.role: 'robot'"),
+        (["m.json", "--text", "hello"], b"", "give --text or a file, not both"),
+        (["-", "--role", "user"], b"{}", "--role goes with --text"),
+        (["missing.json"], b"", "missing.json: can't be read: No such file"),
+        (["--text", "x", "--kind", "sumary"], b"", "'sumary' is not one of"),
+    ],
+)
+def test_a_message_that_is_none_is_refused_before_anything_is_made(
+    tmp_path: Path, words: list[str], stdin: bytes, message: str
+) -> None:
+    ran = foreword("session", "append", "demo", *words, cwd=tmp_path, stdin=stdin)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_saving_nothing_is_compressed_or_logged(tmp_path: Path) -> None:
+    (tmp_path / "talk.jsonl").write_text(as_lines(talk(10)))
+    foreword("session", "import", "talk.jsonl", "--workflow", "demo", cwd=tmp_path)
+    look = ("session", "context", "demo", "--no-save", "--window", "1500", "--recipe", "workflow-cached")
+    assert "conversation_history" in foreword(*look, cwd=tmp_path).out
+    used = json.loads(foreword("session", "usage", "demo", "--json", cwd=tmp_path).out)
+    assert (used["calls"], used["compressions"]) == (0, 0)
+    assert foreword("report", "list", cwd=tmp_path).out == ""
+
+
+def test_what_reads_wants_the_session_to_exist(tmp_path: Path) -> None:
+    for command in ("list", "context demo", "usage demo"):
+        ran = foreword("session", *command.split(), cwd=tmp_path)
+        assert (ran.code, ran.out) == (2, "")
+        assert "no store yet" in ran.err
+    assert list(tmp_path.iterdir()) == []
+    foreword("variable", "set", "demo", "a", "1", "--reason", "x", cwd=tmp_path)
+    for command in ("context", "usage", "compress", "expand", "undo"):
+        ran = foreword("session", command, "dmo", cwd=tmp_path)
+        assert (ran.code, ran.out) == (2, "")
+        assert "did you mean 'demo'?" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("address", "code", "message"),
+    [
+        ("postgres//localhost/x", 2, "begins with sqlite:/// or postgresql://"),
+        ("postgersql://localhost/x", 2, "did you mean postgresql://?"),
+        ("sqlite:///", 2, "names no file"),
+        ("postgresql://me:hunter2@127.0.0.1:1/x", 1, "postgresql://me@127.0.0.1:1/x can't be used"),
+        ("sqlite:///newer.db", 1, "was written by a newer Foreword (schema 99"),
+        ("sqlite:///notes.txt", 1, "is not a Foreword store"),
+    ],
+)
+def test_an_address_that_will_not_do_is_told_without_its_password(
+    tmp_path: Path, address: str, code: int, message: str
+) -> None:
+    (tmp_path / "notes.txt").write_text("notes " * 200)
+    if "newer" in address:
+        foreword("session", "new", "demo", "--db", address, cwd=tmp_path)
+        with sqlite3.connect(tmp_path / "newer.db") as store:
+            store.execute("PRAGMA user_version = 99")
+        store.close()
+    for words in (["session", "list"], ["variable", "set", "demo", "x", "1", "--reason", "r"]):
+        ran = foreword(*words, "--db", address, cwd=tmp_path)
+        assert (ran.code, ran.out) == (code, "")
+        assert message in ran.err
+        assert "hunter2" not in ran.err
+
+
+@pytest.mark.parametrize("command", ["", *MODULES])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    ran = CliRunner().invoke(cli, ["session", *command.split(), "--help"], prog_name="foreword")
+    assert f"foreword session {command}".strip() in ran.output.partition("Example")[2]
+    assert "..." not in ran.output.partition("Commands:")[2]
+    assert command == "" or "FOREWORD_DB" in ran.output

@@ -1,0 +1,117 @@
+"""`foreword variable`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from foreword.faces.cli.main import cli
+from tests.command import Ran, foreword
+from tests.postgres import new_database
+
+SECRET = "hunter2-and-more"
+
+
+def put(folder: Path, name: str, *value: str, stdin: bytes = b"", **env: str) -> Ran:
+    return foreword("variable", "set", "demo", name, "--reason", "a test", *value, cwd=folder, stdin=stdin, **env)
+
+
+@pytest.mark.parametrize("database", ["file", "postgresql"])
+def test_variables_are_set_listed_got_and_cleared(tmp_path: Path, database: str) -> None:
+    env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
+
+    def run(*words: str) -> Ran:
+        return foreword("variable", *words, cwd=tmp_path, **env)
+
+    made = put(tmp_path, "node7.emails", '["a@example.org", "b@example.org"]', **env)
+    assert (made.code, made.out) == (0, "")
+    assert made.err.splitlines()[0].startswith("made workflow 'demo' in ")
+    put(tmp_path, "node7.note", "plain words", **env)
+    listed = run("list", "demo")
+    assert listed.out == '- node7.emails = ["a@example.org", "b@example.org"]\n- node7.note = "plain words"\n'
+    assert json.loads(run("get", "demo", "node7.emails").out) == ["a@example.org", "b@example.org"]
+    assert list(json.loads(run("get", "demo", "--node", "7").out)) == ["node7.emails", "node7.note"]
+    assert json.loads(run("get", "demo", "all").out)["node7.note"] == "plain words"
+
+    assert run("clear", "demo", "node7.note", "--reason", "read anew").code == 0
+    assert run("clear-all", "demo", "--reason", "over").err == "cleared 1 variable\n  node7.emails\n"
+    empty = run("list", "demo")
+    assert (empty.code, empty.out, empty.err) == (0, "", "no variables in 'demo'\n")
+    trail = run("list", "demo", "--changes").out.splitlines()
+    assert [line.split()[1:3] for line in trail] == [
+        ["clear", "node7.emails:"],
+        ["clear", "node7.note:"],
+        ["set", "node7.note:"],
+        ["set", "node7.emails:"],
+    ]
+    assert trail[1].endswith('"plain words" -> nothing (read anew)')
+
+
+@pytest.mark.parametrize(
+    ("given", "stdin", "kept"),
+    [
+        (["3"], b"", 3),
+        (["01234"], b"", "01234"),
+        (["3", "--text"], b"", "3"),
+        (["NaN"], b"", "NaN"),
+        (["--", "-5"], b"", -5),
+        (["-"], b'{"a": [1, null]}\n', {"a": [1, None]}),
+        (["-", "--text"], b"3\n", "3"),
+        (['"\\ud800"'], b"", "\ud800"),
+    ],
+)
+def test_a_value_is_json_where_it_reads_as_json(tmp_path: Path, given: list[str], stdin: bytes, kept: object) -> None:
+    assert put(tmp_path, "x", *given, stdin=stdin).code == 0
+    assert json.loads(foreword("variable", "get", "demo", "x", cwd=tmp_path).out) == kept
+
+
+def test_only_get_prints_a_secret(tmp_path: Path) -> None:
+    ran = [
+        put(tmp_path, "gmail.password", "-", stdin=SECRET.encode()),
+        put(tmp_path, "login", json.dumps({"user": "me", "password": SECRET})),
+        foreword("variable", "set", "demo", "a", "1", "--reason", f"password={SECRET}", cwd=tmp_path),
+        foreword("variable", "list", "demo", cwd=tmp_path),
+        foreword("variable", "list", "demo", "--changes", cwd=tmp_path),
+        foreword("variable", "get", "demo", "gmail.pasword", cwd=tmp_path),
+        foreword("variable", "clear", "demo", "gmail.password", "--reason", "x", cwd=tmp_path),
+        foreword("variable", "clear-all", "demo", "--reason", "x", cwd=tmp_path),
+    ]
+    for one in ran:
+        assert SECRET not in one.out + one.err
+    assert "set gmail.password = [hidden]" in ran[0].err
+    assert "did you mean 'gmail.password'?" in ran[5].err
+
+
+def test_a_near_name_is_noted_when_a_workflow_is_made(tmp_path: Path) -> None:
+    put(tmp_path, "x", "1")
+    ran = foreword("variable", "set", "demoo", "x", "1", "--reason", "x", cwd=tmp_path)
+    assert ran.code == 0
+    assert "there is a workflow 'demo' already; did you mean that one?" in ran.err
+
+
+def test_what_reads_or_clears_wants_the_workflow_to_exist(tmp_path: Path) -> None:
+    put(tmp_path, "x", "1")
+    for words in (["list"], ["get"], ["clear"], ["clear-all"]):
+        more = {"get": ["x"], "clear": ["x", "--reason", "r"], "clear-all": ["--reason", "r"]}.get(words[0], [])
+        ran = foreword("variable", *words, "dmeo", *more, cwd=tmp_path)
+        assert (ran.code, ran.out) == (2, "")
+        assert "unknown workflow 'dmeo'" in ran.err
+        assert "did you mean 'demo'?" in ran.err
+
+
+def test_a_name_and_a_node_are_one_too_many(tmp_path: Path) -> None:
+    ran = foreword("variable", "get", "demo", "x", "--node", "7", cwd=tmp_path)
+    assert ran.code == 2
+    assert "not both" in ran.err
+
+
+@pytest.mark.parametrize("command", ["", "list", "get", "set", "clear", "clear-all"])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    ran = CliRunner().invoke(cli, ["variable", *command.split(), "--help"], prog_name="foreword")
+    assert f"foreword variable {command}".strip() in ran.output.partition("Example")[2]
+    assert "..." not in ran.output.partition("Commands:")[2]
+    assert command == "" or "FOREWORD_DB" in ran.output

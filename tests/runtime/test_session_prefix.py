@@ -1,0 +1,207 @@
+"""The beginning of a call stays the same from turn to turn, measured in the texts themselves, and the log agrees."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import foreword
+
+BUDGET, TURNS = 20_000, 200
+Open = Callable[..., foreword.Session]
+Size = Callable[[int], int]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Open]:
+    """Opens sessions on one store; they are closed at the end."""
+    sessions: list[foreword.Session] = []
+
+    def opening(**more: Any) -> foreword.Session:
+        options = {"recipe": "workflow-cached", "budget": BUDGET, "counter": "o200k", **more}
+        sessions.append(foreword.Session.open(f"sqlite:///{tmp_path}/state.db", root=tmp_path, **options))
+        return sessions[-1]
+
+    yield opening
+    for session in sessions:
+        session.close()
+
+
+def words(turn: int, tokens: int) -> str:
+    """About so many tokens that name their turn."""
+    return f"Turn {turn}. " + " ".join(f"row {n % 10}" for n in range(tokens // 2))
+
+
+def start(session: foreword.Session) -> None:
+    """A system prompt, and a conversation that fills the budget."""
+    session.append({"role": "system", "content": words(0, 800)})
+    session.extend({"role": "assistant" if n % 2 else "user", "content": words(n, 200)} for n in range(110))
+
+
+def change_state(session: foreword.Session, turn: int) -> None:
+    """Parts two to five are new at every turn."""
+    task = {"task_id": 1, "description": f"Build node {turn}", "status": "in_progress"}
+    phase = {"phase_name": "Build", "status": "in_progress", "tasks": [task]}
+    session.update_plan({"overall_goal": "Build it", "phases": [phase]}, f"turn {turn}")
+    session.put_node({"id": f"node_{turn % 20}", "position": turn % 20, "type": "code", "config": {"turn": turn}})
+    session.set_variable(f"node{turn % 20}.value", f"value of {turn} " * (turn % 7), f"turn {turn}")
+    session.browser = [{"name": "Main", "url": f"https://example.com/{turn}", "active": True}]
+
+
+def go(session: foreword.Session, turn: int, size: int) -> foreword.Package:
+    """One turn: a call, its result, and the next context."""
+    call = {"type": "tool_use", "id": f"c{turn}", "name": "read", "input": {"turn": turn}}
+    session.append({"role": "assistant", "content": [{"type": "text", "text": f"Step {turn}."}, call]})
+    result = {"type": "tool_result", "tool_use_id": f"c{turn}", "content": words(turn, max(4, size - 40))}
+    session.append({"role": "user", "content": [result]})
+    change_state(session, turn)
+    return session.context()
+
+
+def stable(package: foreword.Package) -> str:
+    return package.text.partition("<current_plan>")[0]
+
+
+def same(old: str, new: str) -> int:
+    """How many characters two texts begin with in common."""
+    low, high = 0, min(len(old), len(new))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if old[:middle] == new[:middle] else (low, middle - 1)
+    return low
+
+
+def measured(packages: list[foreword.Package], counter: str) -> tuple[float, float]:
+    """The share of the beginning that each call has from the call before, and the share of the budget used."""
+    count = foreword.counter(counter).count
+    fronts = [stable(package) for package in packages]
+    whole = sum(map(count, fronts[1:]))
+    reused = sum(count(new[: same(old, new)]) for old, new in pairwise(fronts))
+    used = sum(package.report.total_tokens for package in packages) / len(packages) / BUDGET
+    return reused / whole, used
+
+
+def even(turn: int) -> int:
+    return 200
+
+
+def uneven(turn: int) -> int:
+    return random.Random(turn).choice([20, 60, 100, 200, 300, 520])
+
+
+@pytest.mark.parametrize("counter", ["o200k", "estimate"])
+@pytest.mark.parametrize("size", [even, uneven])
+def test_over_200_turns_at_the_limit_95_percent_of_the_beginning_is_reused_and_80_of_the_budget_used(
+    opened: Open, size: Size, counter: str
+) -> None:
+    session = opened(counter=counter)
+    start(session)
+    packages = [go(session, turn, size(turn)) for turn in range(TURNS)]
+    reuse, used = measured(packages, counter)
+    assert reuse >= 0.95
+    assert used >= 0.80
+    assert max(package.report.total_tokens for package in packages) <= BUDGET
+    usage = session.usage(TURNS)
+    assert usage["calls"] == TURNS
+    assert usage["reuse"] == pytest.approx(reuse, abs=0.01)
+    assert usage["used"] == pytest.approx(used, abs=0.01)
+
+
+def test_every_break_has_a_reason_and_every_call_without_one_only_grew(opened: Open) -> None:
+    session = opened()
+    start(session)
+    fronts = [stable(go(session, turn, 200)).partition("</conversation_history>")[0] for turn in range(80)]
+    reasons = [line["prefix_break"] for line in reversed(session.usage(80)["log"])]
+    assert reasons[0] == "first call"
+    for old, new, reason in zip(fronts[:-1], fronts[1:], reasons[1:], strict=True):
+        assert new.startswith(old) == (not reason)
+    assert {*reasons[1:]} == {"", "older messages left out to make room"}
+
+
+def test_a_restart_remembers_the_cut_and_the_beginning_does_not_break(opened: Open) -> None:
+    session = opened()
+    start(session)
+    packages = list[foreword.Package]()
+    for turn in range(60):
+        if turn % 7 == 3:
+            session.close()
+            session = opened()
+        packages.append(go(session, turn, 200))
+    reuse, _ = measured(packages, "o200k")
+    assert reuse >= 0.95
+    assert session.usage()["reuse"] == pytest.approx(reuse, abs=0.01)
+    assert session.usage()["breaks"] <= 5
+
+
+def test_two_processes_that_take_turns_have_one_beginning(opened: Open) -> None:
+    both = [opened(), opened()]
+    start(both[0])
+    packages = [go(both[turn % 2], turn, uneven(turn)) for turn in range(80)]
+    reuse, used = measured(packages, "o200k")
+    assert reuse >= 0.95
+    assert used >= 0.75
+    assert both[0].usage()["reuse"] == pytest.approx(reuse, abs=0.01)
+
+
+def test_a_call_that_is_not_kept_moves_nothing(opened: Open) -> None:
+    session = opened()
+    start(session)
+    before = stable(go(session, 0, 200))
+    session.context(budget=5000, save=False)
+    session.context(save=False)
+    assert stable(go(session, 1, 200)).startswith(before.partition("</conversation_history>")[0])
+    assert session.usage()["log"][0]["prefix_break"] == ""
+
+
+def test_a_new_system_prompt_breaks_the_beginning_and_the_log_says_so(opened: Open) -> None:
+    session = opened()
+    start(session)
+    go(session, 0, 200)
+    session.system_prompt = "You are somebody else."
+    go(session, 1, 200)
+    assert session.usage()["log"][0]["prefix_break"] == "system_prompt changed"
+
+
+def test_with_the_state_in_front_the_log_names_the_part_that_changed(opened: Open) -> None:
+    session = opened(recipe="workflow")
+    start(session)
+    go(session, 0, 200)
+    go(session, 1, 200)
+    assert session.usage()["log"][0]["prefix_break"] == "current_plan changed"
+
+
+def test_a_compression_and_its_undoing_are_breaks_with_a_reason(opened: Open) -> None:
+    session = opened()
+    start(session)
+    go(session, 0, 200)
+    session.compress(to=4000)
+    go(session, 1, 200)
+    session.undo()
+    go(session, 2, 200)
+    assert [line["prefix_break"] for line in session.usage()["log"]] == [
+        "compression undone", "compressed", "first call",
+    ]  # fmt: skip
+
+
+def test_the_breakpoints_for_a_cache_mark_what_the_call_before_had(opened: Open) -> None:
+    """The last message in front of the state is marked, and so is the one that was the last in the call before."""
+    session = opened()
+    start(session)
+    go(session, 0, 200)
+    for turn in range(1, 4):
+        before = stable(session.context())
+        package = go(session, turn, 20)
+        assert stable(package).startswith(before.partition("</conversation_history>")[0])
+        shaped = package.to_anthropic()
+        marked = [json.dumps(block) for message in shaped["messages"] for block in message["content"]
+                  if "cache_control" in block]  # fmt: skip
+        assert len(marked) == 2
+        assert f"Turn {turn - 1}." in marked[0]
+        assert f"Turn {turn}." in marked[1]
+        assert "<current_plan>" not in "".join(marked)

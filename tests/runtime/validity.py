@@ -1,0 +1,100 @@
+"""What a provider would refuse, found before it is sent: rules of Anthropic's and OpenAI's message formats.
+
+Each check returns the problems it finds, in words, so that a failing test names what is wrong with which message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import foreword
+
+MOST_BREAKPOINTS = 4
+Shaped = Mapping[str, Any]
+
+
+def problems(package: foreword.Package, *, last_call_open: bool = False) -> list[str]:
+    """Every reason for which either provider would refuse the package.
+
+    With `last_call_open` the newest message may make calls whose results are still to come.
+    """
+    return [
+        *(f"anthropic: {problem}" for problem in anthropic_problems(package.to_anthropic(), last_call_open)),
+        *(f"openai: {problem}" for problem in openai_problems(package.to_openai(), last_call_open)),
+    ]
+
+
+def anthropic_problems(request: Shaped, last_call_open: bool = False) -> Iterator[str]:
+    """Why Anthropic would refuse a request."""
+    messages = request["messages"]
+    yield from _breakpoints([*request["system"], *(block for message in messages for block in message["content"])])
+    if not messages:
+        yield "there is no message"
+    for at, message in enumerate(messages):
+        if message["role"] != ("assistant" if at % 2 else "user"):
+            yield f"message {at} is the {message['role']}'s: the user begins, and they take turns"
+        yield from (f"message {at} {problem}" for problem in _blocks(message))
+        last = at == len(messages) - 1
+        asked = _calls(message)
+        if len(set(asked)) < len(asked):
+            yield f"message {at} uses an id twice"
+        if last and last_call_open:
+            continue
+        answered = [] if last else _results(messages[at + 1])
+        if sorted(asked) != sorted(answered):
+            yield f"message {at} asks {asked}, the next answers {answered}"
+    if messages and _results(messages[0]):
+        yield f"message 0 answers {_results(messages[0])}, which nobody asked"
+
+
+def _blocks(message: Shaped) -> Iterator[str]:
+    if not message["content"]:
+        yield "is empty"
+    kinds = [block["type"] for block in message["content"]]
+    for block in message["content"]:
+        if block["type"] == "text" and not block["text"].strip():
+            yield "has an empty text"
+    results = [place for place, kind in enumerate(kinds) if kind == "tool_result"]
+    if results != list(range(len(results))):
+        yield "has something in front of its results"
+    if kinds and message["role"] == "assistant" and "thinking" in kinds[-1]:
+        yield "ends with a thought"
+
+
+def _breakpoints(blocks: Sequence[Shaped]) -> Iterator[str]:
+    inside = [part for block in blocks if isinstance(block.get("content"), list) for part in block["content"]]
+    marked = [block for block in (*blocks, *inside) if "cache_control" in block]
+    if len(marked) > MOST_BREAKPOINTS:
+        yield f"{len(marked)} cache breakpoints"
+    if any("thinking" in block["type"] for block in marked):
+        yield "a cache breakpoint on a thought"
+
+
+def _calls(message: Shaped) -> list[str]:
+    return [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+
+
+def _results(message: Shaped) -> list[str]:
+    return [block["tool_use_id"] for block in message["content"] if block["type"] == "tool_result"]
+
+
+def openai_problems(messages: Sequence[Shaped], last_call_open: bool = False) -> Iterator[str]:
+    """Why OpenAI would refuse a list of messages."""
+    waiting: list[str] = []
+    for at, message in enumerate(messages):
+        if message["role"] == "system" and at:
+            yield f"message {at} is a system message in the middle"
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in waiting:
+                yield f"message {at} answers {message['tool_call_id']!r}, which nobody asked right before"
+            else:
+                waiting.remove(message["tool_call_id"])
+            continue
+        if waiting:
+            yield f"message {at} stands between a call and its result ({waiting})"
+        waiting = [call["id"] for call in message.get("tool_calls", ())]
+        if message["content"] in (None, []) and not waiting:
+            yield f"message {at} is empty"
+    if waiting and not last_call_open:
+        yield f"the last calls have no results: {waiting}"

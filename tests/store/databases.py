@@ -1,0 +1,74 @@
+"""The two databases every promise of the store is tested on, and programs that use one from another process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from foreword.message import Message, Text
+from foreword.store import messages, workflows
+from foreword.store.database import Database
+from foreword.store.messages import Conversation
+from foreword.store.urls import open_database
+from tests.postgres import new_database
+
+KINDS = ("sqlite", "postgresql")
+
+
+def new_url(kind: str, folder: Path) -> str:
+    """The address of a database that is new."""
+    return f"sqlite:///{folder / 'store.db'}" if kind == "sqlite" else new_database()
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Database]:
+    """The database of that address, closed at the end."""
+    db = open_database(url, Path())
+    try:
+        yield db
+    finally:
+        db.close()
+
+
+def workflow_in(db: Database, name: str = "main") -> int:
+    """The number of a workflow of that name."""
+    return workflows.ensure(db, name).id
+
+
+def conversation_in(db: Database, name: str = "main") -> Conversation:
+    """A conversation of that name."""
+    return messages.ensure(db, workflow_in(db), name, "words")
+
+
+def said(text: str, role: str = "user") -> Message:
+    """A message of these words."""
+    assert role in ("user", "assistant")
+    return Message("user" if role == "user" else "assistant", (Text(text),))
+
+
+def start(program: str, *arguments: object) -> subprocess.Popen[str]:
+    """A Python program in a process of its own, its input and output for us."""
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def run_at_once(program: str, arguments: Sequence[Sequence[object]]) -> list[str]:
+    """What the program printed for each of the arguments, all processes let loose together; fails where one did.
+
+    The program prints a line when it is ready, and reads one before it begins.
+    """
+    running = [start(program, *each) for each in arguments]
+    for process in running:
+        assert process.stdout
+        process.stdout.readline()
+    for process in running:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    done = [(*process.communicate(), process.returncode) for process in running]
+    assert [errors for _, errors, code in done if code] == []
+    return [output for output, _, _ in done]

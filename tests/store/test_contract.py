@@ -1,0 +1,597 @@
+"""What the store promises, on both databases: what goes in comes out, in its order; nothing is lost or given twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foreword.errors import PlanConflict, StoreError, UnknownHandle, UnknownName, UsageError
+from foreword.message import KINDS as MESSAGE_KINDS
+from foreword.message import NOT_HISTORY, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
+from foreword.model import handle_of
+from foreword.store import compressions, messages, plans, variables, workflows
+from foreword.store.compressions import Cut
+from foreword.store.database import LARGEST_NUMBER, Database
+from foreword.store.kept import Store, open_existing, recall
+from foreword.store.messages import Line, Range
+from tests.store.databases import KINDS, conversation_in, new_url, opened, said, workflow_in
+
+REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
+ODD = ["", "\0", "a\0b", "\ud800", "x\udfffy", "\udcff", "\\u0000", "\\\\ud800", "\ufdd0", "\ufdd00000", "é", "日",
+       "🧭", "👩\u200d🚀", "\u2028", "'; DROP TABLE plans", "? %s %% $1", '"', "\x1f\x7f\x9f", "\uffff"]  # fmt: skip
+
+
+@pytest.fixture(params=KINDS)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_url(request.param, tmp_path)
+
+
+@pytest.fixture
+def db(url: str) -> Iterator[Database]:
+    with opened(url) as database:
+        yield database
+
+
+# --- workflows and their nodes -----------------------------------------------------------------------------------
+
+
+def test_a_workflow_is_made_once_and_found_by_its_name(db: Database) -> None:
+    made = workflows.ensure(db, "gmail ✉ to airtable")
+    assert workflows.ensure(db, "gmail ✉ to airtable") == made == workflows.find(db, made.name)
+    assert workflows.find(db, "gmail") is None
+    assert (made.details, made.created) == ({}, made.updated)
+    with pytest.raises(UnknownName, match=r"unknown workflow 'gmail ✉ to airtabel' in .*, did you mean"):
+        workflows.existing(db, "gmail ✉ to airtabel")
+
+
+def test_names_are_in_the_order_of_their_characters_whatever_the_language(db: Database) -> None:
+    names = ["b", "B", "a", "_", "Z", "é", "z", "-a", "aa", "日本", "🧭", "\ufdd0"]
+    for name in names:
+        workflows.ensure(db, name)
+    assert workflows.names(db) == sorted(names)
+
+
+def test_a_list_of_workflows_says_how_much_each_holds(db: Database) -> None:
+    conversation, other = conversation_in(db), workflow_in(db, "other")
+    messages.append(db, conversation.id, [(said("one"), 3, False), (said("two"), 4, False)])
+    plans.add(db, other, {"goal": 1}, "because")
+    variables.put(db, other, "a", 1, "because")
+    sizes = [(one.name, one.messages, one.tokens, one.plan_version, one.variables) for one in workflows.listed(db)]
+    assert sizes == [("main", 2, 7, 0, 0), ("other", 0, 0, 1, 1)]
+
+
+def test_details_are_replaced_and_keep_the_order_of_their_keys(db: Database) -> None:
+    workflow = workflow_in(db)
+    workflows.describe(db, workflow, {"old": 1})
+    workflows.describe(db, workflow, {"z": 1, "a": {"y": [1.5, None, True], "b": "\0"}})
+    details = workflows.existing(db, "main").details
+    assert list(details) == ["z", "a"]
+    assert list(details["a"].items()) == [("y", [1.5, None, True]), ("b", "\0")]
+
+
+def test_nodes_are_in_order_replaced_by_their_id_and_dropped(db: Database) -> None:
+    workflow = workflow_in(db)
+    for name, position in (("b", 2), ("a", 2), ("10", 1), ("last", LARGEST_NUMBER), ("first", -5)):
+        workflows.put_node(
+            db, workflow, {"id": name, "position": position, "z": 1, "config": {"y": "🧭", "b": "\ud800"}}
+        )
+    assert [node["id"] for node in workflows.nodes(db, workflow)] == ["first", "10", "a", "b", "last"]
+    workflows.put_node(db, workflow, {"position": 0, "id": "b"})
+    assert [node["id"] for node in workflows.nodes(db, workflow)] == ["first", "b", "10", "a", "last"]
+    assert list(workflows.nodes(db, workflow)[1]) == ["position", "id"]
+    assert workflows.drop_node(db, workflow, "b")
+    assert not workflows.drop_node(db, workflow, "b")
+    assert len(workflows.nodes(db, workflow)) == 4
+    assert workflows.nodes(db, workflow_in(db, "other")) == []
+
+
+def test_a_node_may_be_called_anything(db: Database) -> None:
+    workflow = workflow_in(db)
+    for name in ODD[1:]:
+        workflows.put_node(db, workflow, {"id": name, "position": 1})
+        assert [node["id"] for node in workflows.nodes(db, workflow)] == [name]
+        assert workflows.drop_node(db, workflow, name)
+
+
+# --- plans -------------------------------------------------------------------------------------------------------
+
+
+def test_every_update_of_a_plan_is_a_version_and_none_is_lost(db: Database) -> None:
+    workflow = workflow_in(db)
+    assert (plans.current(db, workflow), plans.newest_version(db, workflow)) == (None, 0)
+    for number in range(1, 6):
+        assert plans.add(db, workflow, {"goal": number}, f"reason {number}", number - 1).version == number
+    kept = plans.history(db, workflow)
+    assert [(plan.version, plan.reason, plan.data["goal"]) for plan in kept] == [
+        (number, f"reason {number}", number) for number in range(1, 6)
+    ]
+    assert plans.current(db, workflow) == kept[-1]
+    assert plans.get(db, workflow, 2) == kept[1]
+    assert plans.newest_version(db, workflow) == 5
+    assert plans.history(db, workflow_in(db, "other")) == []
+
+
+def test_there_is_no_plan_of_a_version_that_was_never_given(db: Database) -> None:
+    workflow = workflow_in(db)
+    plans.add(db, workflow, {}, "first")
+    for number in (0, -1, 3, 10**30, -(10**30), LARGEST_NUMBER):
+        assert plans.get(db, workflow, number) is None
+
+
+def test_a_conflict_carries_the_newest_plan_and_leaves_nothing(db: Database) -> None:
+    workflow = workflow_in(db)
+    with pytest.raises(PlanConflict) as early:
+        plans.add(db, workflow, {"goal": "mine"}, "too early", 1)
+    assert (early.value.version, early.value.newest) == (0, None)
+    newest = plans.add(db, workflow, {"goal": "theirs"}, "first", 0)
+    with pytest.raises(PlanConflict, match="at version 1, not 0") as late:
+        plans.add(db, workflow, {"goal": "mine"}, "too late", 0)
+    assert (late.value.expected, late.value.version, late.value.newest) == (0, 1, newest.data)
+    assert plans.history(db, workflow) == [newest]
+
+
+def test_a_plan_is_stamped_and_keeps_its_authors_order(db: Database) -> None:
+    workflow = workflow_in(db)
+    first = plans.add(db, workflow, {"z": 1, "workflow_id": "main", "a": {"y": 1, "b": 2}, "plan_version": 99}, "one")
+    second = plans.add(db, workflow, {"z": 2, "created_at": "never"}, "two")
+    kept = [plan.data for plan in plans.history(db, workflow)]
+    assert list(kept[0]) == ["workflow_id", "plan_version", "created_at", "updated_at", "z", "a"]
+    assert list(kept[0]["a"]) == ["y", "b"]
+    assert kept == [first.data, second.data]
+    assert [plan["plan_version"] for plan in kept] == [1, 2]
+    assert {plan["created_at"] for plan in kept} == {first.created}
+    assert kept[1]["updated_at"] == second.created
+
+
+def test_any_text_comes_back_from_plans_and_variables_as_it_was(db: Database) -> None:
+    workflow = workflow_in(db)
+    for text in ODD:
+        value = {text: [text, {"in": {text: text}}], "other": text * 3}
+        made = plans.add(db, workflow, {"goal": value}, f"reason {text}")
+        assert plans.current(db, workflow) == made
+        assert made.data["goal"] == value
+        variables.put(db, workflow, "name", value, f"reason {text}")
+        assert variables.everything(db, workflow) == {"name": value}
+        assert variables.changes(db, workflow)[0].reason == made.reason
+
+
+VALUES: list[object] = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    1e300,
+    -0.0,
+    10**400,
+    2**63,
+    "",
+    [],
+    {},
+    [[]],
+    {"a": {}},
+    [1, "1", 1.0, True, None],
+]
+
+
+def test_a_value_keeps_its_type(db: Database) -> None:
+    workflow = workflow_in(db)
+    for value in VALUES:
+        variables.put(db, workflow, "name", value, "because")
+        assert repr(variables.everything(db, workflow)["name"]) == repr(value)
+
+
+def test_a_value_of_many_levels_comes_back(db: Database) -> None:
+    value: list[Any] = []
+    for _ in range(400):
+        value = [value]
+    workflow = workflow_in(db)
+    plans.add(db, workflow, {"deep": value}, "because")
+    newest = plans.current(db, workflow)
+    assert newest
+    assert newest.data["deep"] == value
+
+
+def test_what_is_no_json_is_refused_and_leaves_nothing(db: Database) -> None:
+    workflow = workflow_in(db)
+    for value in (float("nan"), float("inf"), {1, 2}, b"bytes", 10**5000):
+        with pytest.raises(UsageError, match="variable 'name' can't be kept"):
+            variables.put(db, workflow, "name", value, "because")
+        with pytest.raises(UsageError, match="the plan can't be kept"):
+            plans.add(db, workflow, {"goal": value}, "because")
+    assert variables.changes(db, workflow) == []
+    assert plans.history(db, workflow) == []
+
+
+# --- variables ---------------------------------------------------------------------------------------------------
+
+
+def test_variables_keep_the_order_in_which_they_were_first_set(db: Database) -> None:
+    workflow = workflow_in(db)
+    for name in ("z", "a", "m"):
+        variables.put(db, workflow, name, 1, "because")
+    variables.put(db, workflow, "a", {"z": 1, "b": 2}, "again")
+    assert list(variables.everything(db, workflow).items()) == [("z", 1), ("a", {"z": 1, "b": 2}), ("m", 1)]
+    assert variables.drop(db, workflow, "z", "done")
+    assert not variables.drop(db, workflow, "z", "done")
+    variables.put(db, workflow, "z", 2, "anew")
+    assert list(variables.everything(db, workflow)) == ["a", "m", "z"]
+    assert variables.drop_all(db, workflow, "over") == ["a", "m", "z"]
+    assert variables.drop_all(db, workflow, "over") == []
+    assert variables.everything(db, workflow) == {}
+
+
+def test_the_trail_has_every_change_and_no_secret(db: Database) -> None:
+    workflow = workflow_in(db)
+    variables.put(db, workflow, "password", "hunter2hunter2", "given")
+    variables.put(db, workflow, "password", "correct horse", "changed")
+    variables.put(db, workflow, "creds", {"user": "me", "api_key": "sk-ant-abcdefgh12345678"}, "given")
+    variables.put(db, workflow, "count", 1, "counted")
+    variables.drop(db, workflow, "password", "revoked")
+    variables.drop(db, workflow, "nothing", "was never there")
+    variables.drop_all(db, workflow, "over")
+    trail = [
+        (one.name, one.action, one.before, one.after, one.reason) for one in reversed(variables.changes(db, workflow))
+    ]
+    creds = '{user: "me", api_key: "[hidden]"}'
+    assert trail == [
+        ("password", "set", "", "[hidden]", "given"),
+        ("password", "set", "[hidden]", "[hidden]", "changed"),
+        ("creds", "set", "", creds, "given"),
+        ("count", "set", "", "1", "counted"),
+        ("password", "clear", "[hidden]", "", "revoked"),
+        ("creds", "clear", creds, "", "over"),
+        ("count", "clear", "1", "", "over"),
+    ]
+
+
+def test_the_newest_changes_come_first_as_many_as_asked_for(db: Database) -> None:
+    workflow = workflow_in(db)
+    for number in range(5):
+        variables.put(db, workflow, f"v{number}", number, "because")
+    for limit, count in ((0, 0), (-1, 0), (2, 2), (10**30, 5)):
+        assert [one.name for one in variables.changes(db, workflow, limit)] == ["v4", "v3", "v2", "v1", "v0"][:count]
+
+
+# --- conversations and their messages ----------------------------------------------------------------------------
+
+EVERY_PART: tuple[Part, ...] = (
+    Text("words", extra='{"cache": true}'),
+    Image("image/png", data="aGk="),
+    Image(url="https://example.org/a.png", extra="{}"),
+    Thinking("hm", "c2ln", shape="anthropic"),
+    Thinking("", "ZW5j", redacted=True, shape="openai"),
+    Opaque('{"b": 1, "a": 2}', "openai", "audio"),
+    ToolCall("c1", "search", '{"q": "🧭", "n": 1}'),
+    ToolResult("c1", "found", failed=True, rest=(Image("image/png", "aGk="), Opaque("{}"))),
+)
+
+
+def test_a_conversation_is_made_once_and_remembers_what_it_is_told(db: Database) -> None:
+    made = conversation_in(db)
+    assert conversation_in(db) == made
+    assert messages.find(db, made.workflow, "other") is None
+    messages.set_system_prompt(db, made.id, "Be brief. \0\ud800🧭")
+    messages.set_limits(db, made.id, warned=5, quiet_until=LARGEST_NUMBER)
+    now = messages.find(db, made.workflow, "main")
+    assert now
+    assert (now.system_prompt, now.warned, now.quiet_until) == ("Be brief. \0\ud800🧭", 5, LARGEST_NUMBER)
+    assert messages.ensure(db, made.workflow, "main", "another counter").counter == "words"
+
+
+def test_messages_are_numbered_without_a_gap_and_their_sizes_added_up(db: Database) -> None:
+    one, other = conversation_in(db), conversation_in(db, "other")
+    sizes = [5, 0, 7, 1, 2, 30]
+    for size in sizes[:3]:
+        messages.append(db, one.id, [(said(str(size)), size, False)])
+        messages.append(db, other.id, [(said("other"), 100, False)])
+    appended = messages.append(db, one.id, [(said(str(size)), size, False) for size in sizes[3:]])
+    lines = messages.after(db, one.id, 0)
+    assert [line.seq for line in lines] == [1, 2, 3, 4, 5, 6]
+    assert [line.tokens for line in lines] == sizes
+    assert [line.running for line in lines] == list(accumulate(sizes))
+    assert lines[3:] == appended
+    assert messages.append(db, one.id, []) == []
+    assert messages.size_up_to(db, one.id) == (6, sum(sizes))
+    assert messages.size_up_to(db, one.id, 3) == (3, 12)
+    assert messages.size_up_to(db, one.id, 0) == (0, 0)
+
+
+def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
+    conversation = conversation_in(db).id
+    messages.append(db, conversation, [(said(str(number)), 1, number in (2, 5)) for number in range(1, 8)])
+
+    def numbers(lines: list[Line]) -> list[int]:
+        assert all(line.message.text == str(line.seq) for line in lines)
+        return [line.seq for line in lines]
+
+    assert numbers(messages.after(db, conversation, 4)) == [5, 6, 7]
+    assert numbers(messages.after(db, conversation, 4, 2)) == [5, 6]
+    assert numbers(messages.after(db, conversation, 7)) == []
+    assert numbers(messages.before(db, conversation, 4, 2)) == [2, 3]
+    assert numbers(messages.before(db, conversation, 1, 2)) == []
+    assert numbers(messages.between(db, Range(conversation, 3, 5))) == [3, 4, 5]
+    assert numbers(messages.between(db, Range(conversation, 5, 3))) == []
+    assert numbers(messages.pinned(db, conversation)) == [2, 5]
+    assert messages.count_between(db, Range(conversation, 0, 99)) == 7
+
+
+def test_what_is_no_history_is_kept_and_neither_shown_nor_counted(db: Database) -> None:
+    conversation = conversation_in(db).id
+    batch = [(Message("user", (Text(kind),), kind), 10, True) for kind in MESSAGE_KINDS]
+    appended = messages.append(db, conversation, batch)
+    history = [line.kind for line in messages.after(db, conversation, 0)]
+    assert history == [kind for kind in MESSAGE_KINDS if kind not in NOT_HISTORY]
+    assert [line.kind for line in messages.pinned(db, conversation)] == history
+    assert messages.count_between(db, Range(conversation, 1, 99)) == len(history)
+    assert messages.size_up_to(db, conversation) == (len(MESSAGE_KINDS), 10 * len(history))
+    assert {line.tokens for line in appended if line.kind in NOT_HISTORY} == {0}
+    ((kept,),) = db.rows("SELECT COUNT(*) FROM messages")
+    assert kept == len(MESSAGE_KINDS)
+
+
+def test_any_text_comes_back_in_every_part_of_a_message(db: Database) -> None:
+    conversation = conversation_in(db).id
+    for number, text in enumerate(ODD):
+        parts = (
+            Text(text, text), Image(text, text, text, text), Thinking(text, text, True, text, text),
+            Opaque(text, text, text), ToolCall(text, text, text, text),
+            ToolResult(text, text, True, (Image(text), Opaque(text)), text),
+        )  # fmt: skip
+        message = Message("assistant", parts, "debug_action", text, 7)
+        appended = messages.append(db, conversation, [(message, 7, False)])
+        (line,) = messages.after(db, conversation, number)
+        assert [line] == appended
+        assert (line.message, line.message.tokens) == (message, 7)
+
+
+def test_every_part_of_a_message_comes_back(db: Database) -> None:
+    conversation = conversation_in(db).id
+    said_by = [Message(role, parts) for role in ("user", "assistant", "tool") for parts in (EVERY_PART, ())]
+    messages.append(db, conversation, [(message, 1, False) for message in said_by])
+    assert [line.message for line in messages.after(db, conversation, 0)] == said_by
+
+
+@pytest.mark.parametrize("megabytes", [1, 10])
+def test_a_message_of_megabytes_comes_back_whole(db: Database, megabytes: int) -> None:
+    conversation = conversation_in(db).id
+    text = ("a🧭\0é" * 200_000)[: megabytes * 1_000_000] if megabytes == 1 else "words and\nlines " * 700_000
+    assert len(text.encode()) >= megabytes * 1_000_000
+    messages.append(db, conversation, [(said(text), 1, False)])
+    (line,) = messages.after(db, conversation, 0)
+    assert line.message == said(text)
+
+
+def test_a_plan_and_a_variable_of_megabytes_come_back_whole(db: Database) -> None:
+    workflow, text = workflow_in(db), "\0🧭" * 500_000
+    plans.add(db, workflow, {"goal": text}, "because")
+    variables.put(db, workflow, "big", [text], "because")
+    newest = plans.current(db, workflow)
+    assert newest
+    assert newest.data["goal"] == text
+    assert variables.everything(db, workflow) == {"big": [text]}
+
+
+def test_a_recount_sets_every_size_and_every_sum(db: Database) -> None:
+    conversation = conversation_in(db)
+    plan = Message("user", (Text("an old plan"),), "plan")
+    batch = [(said("a"), 5, False), (plan, 0, False), (said("b"), 5, False), (plan, 0, False)]
+    messages.append(db, conversation.id, batch)
+    messages.recount(db, conversation.id, "letters", [(1, 100), (3, 20)])
+    assert messages.size_up_to(db, conversation.id) == (4, 120)
+    (later,) = messages.append(db, conversation.id, [(said("c"), 3, False)])
+    assert later.running == 123
+    assert [messages.size_up_to(db, conversation.id, seq)[1] for seq in range(1, 6)] == [100, 100, 120, 120, 123]
+    now = messages.find(db, conversation.workflow, "main")
+    assert now
+    assert now.counter == "letters"
+
+
+def test_a_message_that_came_while_others_were_counted_is_in_the_sum(db: Database) -> None:
+    conversation = conversation_in(db).id
+    messages.append(db, conversation, [(said("a"), 5, False), (said("b"), 7, False)])
+    messages.recount(db, conversation, "letters", iter([(1, 50)]))
+    assert [(line.tokens, line.running) for line in messages.after(db, conversation, 0)] == [(50, 50), (7, 57)]
+
+
+# --- compressions, cuts, checkpoints -----------------------------------------------------------------------------
+
+
+def compress(db: Database, conversation: int, last: int, summary: str = "so far") -> compressions.Compression:
+    return compressions.add(
+        db, conversation, last=last, summary=summary, method="extract", note="", tokens_before=9, tokens_after=3
+    )
+
+
+def test_the_newest_compression_counts_until_it_is_undone(db: Database) -> None:
+    conversation = conversation_in(db).id
+    assert compressions.current(db, conversation) is compressions.undo(db, conversation) is None
+    first, second = compress(db, conversation, 4), compress(db, conversation, 8)
+    assert compressions.current(db, conversation) == second
+    assert compressions.undo(db, conversation) == second
+    assert compressions.current(db, conversation) == first
+    third = compress(db, conversation, 9)
+    assert third.number == 3
+    assert compressions.current(db, conversation) == third
+    assert [(one.number, one.undone) for one in compressions.history(db, conversation)] == [
+        (1, False), (2, True), (3, False)
+    ]  # fmt: skip
+    for _ in range(3):
+        compressions.undo(db, conversation)
+    assert compressions.current(db, conversation) is None
+
+
+def test_any_text_comes_back_from_a_summary(db: Database) -> None:
+    conversation = conversation_in(db).id
+    for text in ODD:
+        made = compressions.add(
+            db, conversation, last=1, summary=text, method="extract", note=text, tokens_before=1, tokens_after=1
+        )
+        assert made.summary == text
+        assert compressions.current(db, conversation) == made
+
+
+def test_each_budget_has_a_cut_of_its_own(db: Database) -> None:
+    conversation = conversation_in(db).id
+    assert compressions.cut_for(db, conversation, "100") == Cut()
+    compressions.keep_cut(db, conversation, "100", Cut(5, {7: 20, 6: 10}))
+    compressions.keep_cut(db, conversation, "200", Cut(2))
+    compressions.keep_cut(db, conversation, "100", Cut(8, {9: 1}))
+    assert compressions.cut_for(db, conversation, "100") == Cut(8, {9: 1})
+    assert compressions.cut_for(db, conversation, "200") == Cut(2)
+
+
+def test_a_checkpoint_is_replaced_in_its_place(db: Database) -> None:
+    workflow = workflow_in(db)
+    for name in ("z", "a", "z"):
+        compressions.keep_checkpoint(db, workflow, name, {"z": name, "a": ["\0", "\ud800", "🧭"]})
+    kept = compressions.checkpoints(db, workflow)
+    assert list(kept) == ["z", "a"]
+    assert list(kept["z"].items()) == [("z", "z"), ("a", ["\0", "\ud800", "🧭"])]
+
+
+# --- reports, originals, ranges, what is carried -------------------------------------------------------------------
+
+
+def test_reports_come_newest_first_with_the_usage_of_their_conversation(db: Database) -> None:
+    conversation, store = conversation_in(db).id, Store(db)
+    numbers = [store.save({}, {**REPORT, "recipe": f"r{n}", "odd": "\0\ud800"}, created=f"t{n}") for n in range(3)]
+    used = store.save({}, REPORT, conversation=conversation, usage={"parts": {"plan": 3}, "odd": "\0"}, created="t3")
+    assert [(one.number, one.created) for one in store.reports()] == [
+        (used, "t3"),
+        *((n, f"t{n - 1}") for n in reversed(numbers)),
+    ]
+    assert [one.number for one in store.reports(2)] == [used, numbers[-1]]
+    assert store.reports(0) == store.reports(-1) == []
+    assert store.usage(conversation) == [{"report": used, "created": "t3", "parts": {"plan": 3}, "odd": "\0"}]
+    assert store.usage(conversation, -5) == []
+    stored = store.report(numbers[1])
+    assert stored
+    assert stored.report == {**REPORT, "recipe": "r1", "odd": "\0\ud800"}
+    assert store.report(10**30) is store.report(-1) is None
+
+
+def test_an_original_comes_back_by_its_handle_and_by_the_beginning_of_it(
+    url: str, db: Database, tmp_path: Path
+) -> None:
+    bodies = [b"", b"\0\xff\xfe", b"what was cut", b"x" * 3_000_000]
+    Store(db).save({handle_of(body): body for body in bodies}, REPORT)
+    Store(db).save({handle_of(body): body for body in bodies}, REPORT)
+    for body in bodies:
+        assert recall(handle_of(body), tmp_path, url) == body
+        assert recall(handle_of(body)[:10], tmp_path, url) == body
+
+
+def test_a_handle_of_nothing_is_unknown(url: str, db: Database, tmp_path: Path) -> None:
+    Store(db).save({handle_of(b"body"): b"body"}, REPORT)
+    for handle in ("fw_", "fw_00000000000000", "fw_\0\0\0", "fw_\ud800\ud800\ud800", "fw_%%%%", "", "fw_zzz{"):
+        with pytest.raises(UnknownHandle):
+            recall(handle, tmp_path, url)
+
+
+def test_a_handle_of_a_stretch_gives_back_the_words_of_its_messages(url: str, db: Database, tmp_path: Path) -> None:
+    conversation = conversation_in(db)
+    texts = ["first", "find the \0 harbour 🧭", "it is \ud800 here", "last"]
+    messages.append(db, conversation.id, [(said(text), 1, False) for text in texts])
+    handle = messages.handle_for(db, conversation, Range(conversation.id, 2, 3))
+    assert messages.handle_for(db, conversation, Range(conversation.id, 2, 3)) == handle
+    assert messages.handle_for(db, conversation, Range(conversation.id, 2, 4)) != handle
+    text = recall(handle, tmp_path, url).decode("utf-8", "surrogatepass")
+    assert texts[1] in text
+    assert texts[2] in text
+    assert "first" not in text
+    assert "last" not in text
+
+
+def test_what_is_carried_is_replaced_forgotten_and_in_a_stable_order(url: str, db: Database, tmp_path: Path) -> None:
+    store = Store(db)
+    items = {(kind, title): {"kind": kind, "title": title, "text": title} for kind in "bBa" for title in ODD}
+    store.carry("work", items, [])
+    key = ("a", "é")
+    store.carry("work", {key: {**items[key], "text": "new"}}, [("b", ""), ("never", "there")])
+    kept = store.carried("work")
+    found = {(item["kind"], item["title"]): item["text"] for item in kept}
+    assert found[key] == "new"
+    assert ("b", "") not in found
+    assert [item["kind"] for item in kept] == sorted(item["kind"] for item in kept)
+    assert store.carried("other") == []
+    existing = open_existing(tmp_path, url)
+    assert existing
+    assert existing.carried("work") == kept
+    existing.close()
+
+
+# --- transactions --------------------------------------------------------------------------------------------------
+
+
+def test_a_transaction_that_fails_halfway_leaves_nothing(db: Database) -> None:
+    workflow = workflow_in(db)
+
+    def fail() -> None:
+        with db.transaction("lock"):
+            workflows.put_node(db, workflow, {"id": "a", "position": 1})
+            variables.put(db, workflow, "inner", 1, "part of it")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert workflows.nodes(db, workflow) == []
+    assert variables.everything(db, workflow) == {}
+    variables.put(db, workflow, "next", 1, "works")
+    assert list(variables.everything(db, workflow)) == ["next"]
+
+
+def test_a_part_of_a_transaction_may_fail_by_itself(db: Database) -> None:
+    workflow = workflow_in(db)
+    with db.transaction("lock"):
+        variables.put(db, workflow, "before", 1, "stays")
+        with pytest.raises(PlanConflict):
+            plans.add(db, workflow, {}, "conflict", 7)
+        with pytest.raises(StoreError), db.transaction("other"):
+            db.rows("INSERT INTO variables (workflow) VALUES (?)", (workflow,))
+        variables.put(db, workflow, "after", 1, "stays")
+    assert list(variables.everything(db, workflow)) == ["before", "after"]
+
+
+def test_an_error_of_the_caller_inside_a_transaction_stays_what_it_is(db: Database) -> None:
+    for error in (UnicodeError("mine"), OverflowError("mine"), KeyboardInterrupt()):
+        with pytest.raises(type(error)), db.transaction():
+            raise error
+
+
+def test_a_batch_that_can_not_be_kept_whole_is_not_kept_at_all(db: Database) -> None:
+    conversation = conversation_in(db).id
+    messages.append(db, conversation, [(said("kept"), 1, False)])
+    with pytest.raises(StoreError, match="can't be used"):
+        messages.append(db, conversation, [(said("a"), 1, False), (said("b"), 2**70, False)])
+    assert messages.size_up_to(db, conversation) == (1, 1)
+
+
+def test_a_statement_that_makes_no_sense_is_an_error_and_the_next_one_works(db: Database) -> None:
+    for statement in ("SELEC", "SELECT * FROM nothing", "INSERT INTO nodes VALUES (1)", "SELECT ?"):
+        with pytest.raises(StoreError, match="can't be used"):
+            db.rows(statement)
+        assert db.rows("SELECT 1") == [(1,)]
+
+
+def test_nothing_is_kept_for_a_workflow_or_a_conversation_that_is_not_there(db: Database) -> None:
+    with pytest.raises(StoreError, match="can't be used"):
+        plans.add(db, 77, {}, "nobody's")
+    with pytest.raises(StoreError, match="can't be used"):
+        messages.append(db, 77, [(said("nobody's"), 1, False)])
+    with pytest.raises(StoreError, match="can't be used"):
+        Store(db).save({handle_of(b"body"): b"body"}, REPORT, conversation=77)
+    assert Store(db).found(handle_of(b"body")) == []
+
+
+def test_a_database_that_was_closed_stays_closed(db: Database) -> None:
+    db.close()
+    with pytest.raises(StoreError, match="can't be used"):
+        db.rows("SELECT 1")
+    with pytest.raises(StoreError, match="can't be used"), db.transaction():
+        pass
+    db.close()

@@ -1,0 +1,89 @@
+"""A writer that is killed at any moment: what it was told is kept is there, and nothing is there by halves."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+
+from foreword.store import messages, plans, variables
+from foreword.store.database import Database
+from tests.store.databases import KINDS, conversation_in, new_url, opened, said, start, workflow_in
+
+KILLS = int(os.environ.get("FOREWORD_KILLS", "50"))
+# It writes as fast as it can, and says what was kept only after the call has returned.
+WRITER = """
+import os, sys
+from itertools import count
+from pathlib import Path
+from foreword.message import Message, Text
+from foreword.store import messages, plans, variables, workflows
+from foreword.store.urls import open_database
+
+db = open_database(sys.argv[1], Path())
+workflow = workflows.ensure(db, "main").id
+conversation = messages.ensure(db, workflow, "main", "words").id
+print("open", flush=True)
+for number in count():
+    name = f"{os.getpid()}-{number}"
+    batch = [(Message("user", (Text(name + " " * part * 900),)), part + 1, False) for part in range(1 + number % 4)]
+    print("message", messages.append(db, conversation, batch)[-1].seq, flush=True)
+    print("plan", plans.add(db, workflow, {"goal": name * 50}, name).version, flush=True)
+    variables.put(db, workflow, "v" + str(number % 3), name, name)
+    print("variable", name, flush=True)
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_lost_or_half_written_when_a_writer_is_killed(kind: str, tmp_path: Path) -> None:
+    url, chance = new_url(kind, tmp_path), random.Random(20260)
+    acknowledged: dict[str, set[str]] = {"message": set(), "plan": set(), "variable": set()}
+    with opened(url):
+        pass
+    for _ in range(KILLS):
+        for line in written_until_killed(url, chance):
+            what, _, which = line.partition(" ")
+            if which:
+                acknowledged[what].add(which)
+        with opened(url) as db:
+            nothing_is_missing(db, acknowledged)
+            it_can_be_written(db, acknowledged)
+    assert all(len(each) > KILLS for each in acknowledged.values())
+
+
+def written_until_killed(url: str, chance: random.Random) -> list[str]:
+    """What a writer said was kept, up to the moment it was killed."""
+    with start(WRITER, url) as writer:
+        assert writer.stdout
+        assert writer.stderr
+        lines = [writer.stdout.readline() for _ in range(chance.randrange(30))]
+        time.sleep(chance.random() / 50)  # no wait for anything: the kill comes some way into the next write
+        os.kill(writer.pid, signal.SIGKILL)
+        lines += writer.stdout.read().splitlines(keepends=True)
+        assert writer.stderr.read() == ""
+    return [line.strip() for line in lines if line.endswith("\n")]
+
+
+def nothing_is_missing(db: Database, acknowledged: dict[str, set[str]]) -> None:
+    workflow, conversation = workflow_in(db), conversation_in(db).id
+    lines = messages.after(db, conversation, 0)
+    assert [line.seq for line in lines] == list(range(1, len(lines) + 1))
+    assert [line.running for line in lines] == list(accumulate(line.tokens for line in lines))
+    assert {int(seq) for seq in acknowledged["message"]} <= {line.seq for line in lines}
+    versions = [plan.version for plan in plans.history(db, workflow)]
+    assert versions == list(range(1, len(versions) + 1))
+    assert {int(version) for version in acknowledged["plan"]} <= set(versions)
+    trail = variables.changes(db, workflow, 10**9)
+    assert acknowledged["variable"] <= {change.reason for change in trail}
+    newest = {change.name: change.reason for change in reversed(trail)}
+    assert variables.everything(db, workflow) == newest
+
+
+def it_can_be_written(db: Database, acknowledged: dict[str, set[str]]) -> None:
+    (line,) = messages.append(db, conversation_in(db).id, [(said("still here"), 2, False)])
+    acknowledged["message"].add(str(line.seq))

@@ -1,0 +1,96 @@
+"""Eight processes that write the same conversation, plan and variables at once lose nothing and take turns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import accumulate
+from pathlib import Path
+
+import pytest
+
+from foreword.store import messages, plans, variables
+from tests.store.databases import KINDS, conversation_in, new_url, opened, run_at_once, workflow_in
+
+WRITERS, ROUNDS = 8, 20
+# Each says which numbers its messages were given, and which versions its plans.
+WRITER = f"""
+import sys
+from pathlib import Path
+from foreword.errors import PlanConflict
+from foreword.message import Message, Text
+from foreword.store import messages, plans, postgres, sqlite, variables, workflows
+from foreword.store.urls import open_database
+
+print(flush=True)
+sys.stdin.readline()
+db = open_database(sys.argv[1], Path())
+workflow = workflows.ensure(db, "main").id
+conversation = messages.ensure(db, workflow, "main", "words").id
+for number in range({ROUNDS}):
+    name = f"{{sys.argv[2]}}.{{number}}"
+    batch = [(Message("user", (Text(name),)), 1 + number % 7, False)] * (1 + number % 2)
+    print("seq", *(line.seq for line in messages.append(db, conversation, batch)))
+    print("version", plans.add(db, workflow, {{"goal": name}}, name).version)
+    try:  # on top of what it has seen, as an agent does
+        seen = plans.newest_version(db, workflow)
+        print("version", plans.add(db, workflow, {{"goal": name}}, "seen " + name, seen).version)
+    except PlanConflict as conflict:
+        assert conflict.version > seen and conflict.newest["plan_version"] == conflict.version
+    variables.put(db, workflow, f"v{{number % 5}}", name, name)
+db.close()
+"""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_eight_writers_at_once_lose_nothing(kind: str, tmp_path: Path) -> None:
+    url = new_url(kind, tmp_path)
+    said = [
+        line.split()
+        for output in run_at_once(WRITER, [(url, n) for n in range(WRITERS)])
+        for line in output.splitlines()
+    ]
+    given = {
+        what: [int(number) for line in said if line[0] == what for number in line[1:]] for what in ("seq", "version")
+    }
+    with opened(url) as db:
+        workflow, conversation = workflow_in(db), conversation_in(db).id
+        lines, versions = messages.after(db, conversation, 0), plans.history(db, workflow)
+        trail = variables.changes(db, workflow, 10**9)
+        values = variables.everything(db, workflow)
+    assert [line.seq for line in lines] == list(range(1, len(lines) + 1)) == sorted(given["seq"])
+    assert [line.running for line in lines] == list(accumulate(line.tokens for line in lines))
+    names = Counter({f"{writer}.{number}": 1 + number % 2 for writer in range(WRITERS) for number in range(ROUNDS)})
+    assert Counter(line.message.text for line in lines) == names
+    assert [plan.version for plan in versions] == list(range(1, len(versions) + 1)) == sorted(given["version"])
+    assert [plan.data["plan_version"] for plan in versions] == [plan.version for plan in versions]
+    assert {plan.reason for plan in versions} >= set(names)
+    assert Counter(change.reason for change in trail) == Counter(list(names))
+    assert values == {change.name: change.reason for change in reversed(trail)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_reader_sees_no_half_of_a_batch_while_others_write(kind: str, tmp_path: Path) -> None:
+    writer = (
+        "import sys\nfrom pathlib import Path\nfrom foreword.message import Message, Text\n"
+        "from foreword.store import messages, workflows\nfrom foreword.store.urls import open_database\n"
+        "print(flush=True)\nsys.stdin.readline()\ndb = open_database(sys.argv[1], Path())\n"
+        "conversation = messages.ensure(db, workflows.ensure(db, 'main').id, 'main', 'words').id\n"
+        "batch = [(Message('user', (Text('x' * 999),)), 1, False)] * 10\n"
+        "for _ in range(30): messages.append(db, conversation, batch)\n"
+        "db.close()\n"
+    )
+    reader = (
+        "import sys\nfrom pathlib import Path\nfrom foreword.store import messages, workflows\n"
+        "from foreword.store.urls import open_database\n"
+        "print(flush=True)\nsys.stdin.readline()\ndb = open_database(sys.argv[1], Path())\n"
+        "conversation = messages.ensure(db, workflows.ensure(db, 'main').id, 'main', 'words').id\n"
+        "for _ in range(60):\n"
+        "    lines = messages.after(db, conversation, 0)\n"
+        "    assert len(lines) % 10 == 0 and all(line.running == line.seq for line in lines), lines\n"
+        "db.close()\n"
+    )
+    url = new_url(kind, tmp_path)
+    either = "import sys\nexec(sys.argv[2])\n"
+    run_at_once(either, [(url, program) for program in (writer, writer, reader, reader)])
+    with opened(url) as db:
+        assert messages.size_up_to(db, conversation_in(db).id) == (600, 600)

@@ -1,0 +1,173 @@
+"""The same calls in the same order leave the same state in both databases."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, is_dataclass
+from functools import cache
+from itertools import count
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from foreword.errors import ForewordError
+from foreword.message import KINDS, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
+from foreword.model import handle_of
+from foreword.store import compressions, messages, plans, variables, workflows
+from foreword.store.compressions import Cut
+from foreword.store.database import Database
+from foreword.store.kept import Store
+from foreword.store.messages import Range
+from foreword.store.urls import open_database
+from tests.postgres import new_database
+
+EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "60"))
+TIMES = {"created", "updated", "created_at", "updated_at"}
+NUMBERS = {"id", "workflow"}  # given by the database
+_names = count()
+
+texts = st.text(st.characters(codec=None), max_size=12) | st.sampled_from(
+    ["\0", "\ud800", "\ufdd00000", "password", "🧭"]
+)
+names = st.sampled_from(["a", "B", "é", "password", "z y"])
+numbers = st.integers(-(2**63) - 1, 2**63) | st.integers(0, 9)
+values = st.recursive(
+    st.none() | st.booleans() | numbers | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+details = st.dictionaries(texts, values, max_size=3)
+small = st.integers(0, 6)
+sizes = st.dictionaries(small, small)
+cuts = st.builds(Cut, small, sizes)
+nodes = st.builds(lambda name, at, data: {**data, "id": name, "position": at}, texts, numbers, details)
+images = st.builds(Image, texts, texts, texts, texts)
+opaque = st.builds(Opaque, texts, texts, texts)
+parts = st.one_of(
+    st.builds(Text, texts, texts),
+    images,
+    opaque,
+    st.builds(Thinking, texts, texts, st.booleans(), texts, texts),
+    st.builds(ToolCall, texts, texts, texts, texts),
+    st.builds(ToolResult, texts, texts, st.booleans(), st.lists(images | opaque, max_size=2).map(tuple), texts),
+)
+said = st.builds(
+    Message,
+    st.sampled_from(["user", "assistant", "tool"]),
+    st.lists(parts, max_size=3).map(tuple),
+    st.sampled_from(KINDS),
+    texts,
+)
+batches = st.lists(st.tuples(said, st.integers(0, 99), st.booleans()), max_size=3)
+
+Call = Callable[[Database, int, int], object]
+
+
+def _compress(last: int, summary: str, note: str) -> Call:
+    return lambda db, workflow, talk: compressions.add(
+        db, talk, last=last, summary=summary, method="extract", note=note, tokens_before=2, tokens_after=1
+    )
+
+
+def _save(body: bytes, usage: dict[str, Any] | None) -> Call:
+    report = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2, "usage": usage}
+    return lambda db, workflow, talk: (
+        Store(db).save({handle_of(body): body}, report, conversation=talk, usage=usage) > 0
+    )
+
+
+def _carry(kind: str, title: str, end: bool) -> Call:
+    key, item = (kind, title), {"kind": kind, "title": title, "text": "t"}
+    return lambda db, workflow, talk: Store(db).carry(
+        f"work {workflow}", {} if end else {key: item}, [key] if end else []
+    )
+
+
+calls = st.one_of(
+    st.builds(lambda data: lambda db, w, c: workflows.describe(db, w, data), details),
+    st.builds(lambda node: lambda db, w, c: workflows.put_node(db, w, node), nodes),
+    st.builds(lambda name: lambda db, w, c: workflows.drop_node(db, w, name), texts),
+    st.builds(lambda data, why: lambda db, w, c: plans.add(db, w, data, why), details, texts),
+    st.builds(lambda data, why, seen: lambda db, w, c: plans.add(db, w, data, why, seen), details, texts, small),
+    st.builds(lambda version: lambda db, w, c: plans.get(db, w, version), numbers),
+    st.builds(lambda name, value, why: lambda db, w, c: variables.put(db, w, name, value, why), names, values, texts),
+    st.builds(lambda name, why: lambda db, w, c: variables.drop(db, w, name, why), names, texts),
+    st.builds(lambda why: lambda db, w, c: variables.drop_all(db, w, why), texts),
+    st.builds(lambda batch: lambda db, w, c: messages.append(db, c, batch), batches),
+    st.builds(lambda counted: lambda db, w, c: messages.recount(db, c, "other", counted.items()), sizes),
+    st.builds(lambda text: lambda db, w, c: messages.set_system_prompt(db, c, text), texts),
+    st.builds(lambda a, b: lambda db, w, c: messages.set_limits(db, c, warned=a, quiet_until=b), numbers, numbers),
+    st.builds(lambda seq, limit: lambda db, w, c: messages.before(db, c, seq, limit), small, small),
+    st.builds(lambda a, b: lambda db, w, c: messages.between(db, Range(c, a, b)), small, small),
+    st.builds(_compress, small, texts, texts),
+    st.just(lambda db, w, c: compressions.undo(db, c)),
+    st.builds(lambda name, cut: lambda db, w, c: compressions.keep_cut(db, c, name, cut), names, cuts),
+    st.builds(lambda name, data: lambda db, w, c: compressions.keep_checkpoint(db, w, name, data), names, details),
+    st.builds(_save, st.binary(max_size=9), st.none() | details),
+    st.builds(_carry, texts, texts, st.booleans()),
+)  # fmt: skip
+
+
+@cache
+def both() -> tuple[Database, Database]:
+    """Two databases, open for as long as the tests run."""
+    return open_database(f"sqlite:///{mkdtemp()}/store.db", Path()), open_database(new_database(), Path())
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(calls, max_size=12))
+def test_the_same_calls_leave_the_same_state(sequence: list[Call]) -> None:
+    name = f"workflow {next(_names)}"
+    seen = []
+    for db in both():
+        workflow = workflows.ensure(db, name).id
+        talk = messages.ensure(db, workflow, "main", "words").id
+        answers = [_answer(call, db, workflow, talk) for call in sequence]
+        seen.append((answers, state(db, workflow, talk)))
+    assert seen[0] == seen[1]
+
+
+def _answer(call: Call, db: Database, workflow: int, talk: int) -> object:
+    try:
+        return told(call(db, workflow, talk))
+    except ForewordError as error:
+        return type(error).__name__
+
+
+def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
+    """All that can be seen of a workflow, in order, without numbers and times of the database's own."""
+    (found,) = [one for one in workflows.listed(db) if workflows.existing(db, one.name).id == workflow]
+    cuts = {name: compressions.cut_for(db, talk, name) for name in ("a", "B", "é", "password", "z y")}
+    everything = {
+        "listed": found,
+        "details": workflows.existing(db, found.name),
+        "nodes": workflows.nodes(db, workflow),
+        "plans": plans.history(db, workflow),
+        "variables": variables.everything(db, workflow),
+        "changes": variables.changes(db, workflow),
+        "conversation": messages.find(db, workflow, "main"),
+        "history": messages.after(db, talk, 0),
+        "pinned": messages.pinned(db, talk),
+        "size": messages.size_up_to(db, talk),
+        "compressions": compressions.history(db, talk),
+        "cuts": cuts,
+        "checkpoints": compressions.checkpoints(db, workflow),
+        "usage": [{**entry, "report": 0} for entry in Store(db).usage(talk)],
+        "carried": Store(db).carried(f"work {workflow}"),
+    }
+    return {name: told(value) for name, value in everything.items()}
+
+
+def told(value: Any) -> Any:
+    """A value in a form that can be compared, order of keys included."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {name: each for name, each in asdict(value).items() if name not in NUMBERS}
+    if isinstance(value, dict):
+        return [(name, told(each)) for name, each in value.items() if name not in TIMES]
+    if isinstance(value, list | tuple):
+        return [told(each) for each in value]
+    return repr(value)

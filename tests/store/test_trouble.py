@@ -1,0 +1,363 @@
+"""Addresses that lead nowhere, disks that are full, servers that go away: one clear error, and nothing lost or told."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from foreword.errors import ForewordError, StoreError, UsageError
+from foreword.store import messages, plans, variables, workflows
+from foreword.store.database import Database
+from foreword.store.kept import Store, open_existing, recall
+from foreword.store.urls import VARIABLE, open_database
+from tests.postgres import new_database, server
+from tests.store.databases import conversation_in, opened, said, start, workflow_in
+
+REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
+SECRET = "hunter2"
+
+
+def refused(url: str) -> ForewordError:
+    with pytest.raises(ForewordError) as found, opened(url):
+        pass
+    return found.value
+
+
+# --- addresses -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("sqlit:///state.db", "sqlit:// is no database we know, did you mean sqlite://?"),
+        ("postgre://localhost/x", "postgre:// is no database we know, did you mean postgres://?"),
+        ("mongodb://localhost/x", "mongodb:// is no database we know"),
+        ("SQLITE:///state.db", "SQLITE:// is no database we know, did you mean sqlite://?"),
+        ("state.db", "a database address begins with sqlite:/// or postgresql://"),
+        ("sqlite:/state.db", "a database address begins with sqlite:/// or postgresql://"),
+        ("sqlite://", "sqlite:// names no file"),
+        ("sqlite:///", "sqlite:/// names no file"),
+        ("sqlite://state.db", "sqlite://state.db names no file"),
+        ("sqlite:///folder/", "sqlite:///folder/ names no file"),
+        ("sqlite:///a\0b", "names no file"),
+    ],
+)
+def test_an_address_that_makes_no_sense_says_what_one_looks_like(url: str, says: str) -> None:
+    error = refused(url)
+    assert isinstance(error, UsageError)
+    assert says in error.message
+    assert "postgresql://user@localhost/name" in error.hint
+
+
+def test_a_file_that_can_not_be_is_an_error_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("hello, I am no database")
+    for path, says in (
+        (tmp_path / "missing" / "state.db", f"there is no folder {tmp_path / 'missing'}"),
+        (tmp_path / "text" / "state.db", f"there is no folder {tmp_path / 'text'}"),
+        (tmp_path, "can't be used"),
+        (tmp_path / "text", "is not a Foreword store"),
+        (tmp_path / ("x" * 300), "can't be used"),
+    ):
+        error = refused(f"sqlite:///{path}")
+        assert isinstance(error, StoreError)
+        assert says in error.message
+        assert str(path) in error.message
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["text"]
+    assert (tmp_path / "text").read_text() == "hello, I am no database"
+
+
+def test_the_home_of_nobody_is_a_folder_that_is_not_there() -> None:
+    assert "there is no folder ~no-such-user" in refused("sqlite:///~no-such-user/state.db").message
+
+
+def test_looking_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    assert open_existing(tmp_path, url) is None
+    with pytest.raises(ForewordError):
+        recall("fw_00000000000000", tmp_path, url)
+    monkeypatch.setenv(VARIABLE, url)
+    assert open_existing(tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_was_named_and_is_not_there_is_an_error_for_recall_too(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="can't be used"):
+        recall("fw_00000000000000", tmp_path, f"{server()}/no_such_database")
+
+
+# --- servers that refuse -------------------------------------------------------------------------------------------
+
+
+def user_for(url: str, name: str) -> str:
+    """The name of a user that no other test has."""
+    return f"{name}_{url.rpartition('/')[2]}"
+
+
+def with_password(url: str, user: str, password: str) -> str:
+    return url.replace("://foreword@", f"://{user}:{password}@")
+
+
+@contextmanager
+def guarded() -> Iterator[tuple[str, str]]:
+    """A new database, and a user who needs a password for it."""
+    url = new_database()
+    name = user_for(url, "careful")
+    with psycopg.connect(url, autocommit=True) as db:
+        ((rules,),) = db.execute("SHOW hba_file").fetchall()
+        ((before,),) = db.execute("SELECT pg_read_file(%s)", (rules,)).fetchall()
+        db.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{SECRET}'".encode())
+        _write(db, rules, f"host all {name} 127.0.0.1/32 scram-sha-256\n{before}")
+        yield url, name
+        _write(db, rules, before)
+
+
+def _write(db: psycopg.Connection[tuple[object, ...]], path: str, text: str) -> None:
+    with db.transaction():
+        db.execute("CREATE TEMP TABLE lines (number serial, line text) ON COMMIT DROP")
+        for line in text.splitlines():
+            db.execute("INSERT INTO lines (line) VALUES (%s)", (line.replace("\t", " "),))
+        db.execute(f"COPY (SELECT line FROM lines ORDER BY number) TO '{path}'".encode())
+    db.execute("SELECT pg_reload_conf()")
+
+
+def test_a_password_is_in_no_error_and_in_no_name() -> None:
+    with guarded() as (url, user):
+        right, wrong = with_password(url, user, SECRET), with_password(url, user, f"{SECRET}x")
+        with psycopg.connect(url, autocommit=True) as db:
+            db.execute(f"CREATE SCHEMA foreword AUTHORIZATION {user}".encode())
+        with opened(right) as kept:
+            assert kept.name == url.replace("foreword@", f"{user}@")
+            with pytest.raises(StoreError) as found:
+                kept.rows("SELECT * FROM nothing")
+        errors = [found.value, refused(wrong), refused(f"{right}_that_is_not_there")]
+    assert "password authentication failed" in errors[1].message
+    for error in errors:
+        assert SECRET not in f"{error.message} {error.hint} {error!r}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://me:{SECRET}@127.0.0.1:1/x",
+        f"postgresql://me@127.0.0.1:1/x?password={SECRET}",
+        f"postgresql://me:{SECRET}/y@127.0.0.1:1/x",
+        f"postgresql://me:12/{SECRET}@127.0.0.1:1/x",
+        f"postgresql://me:{SECRET}#y@127.0.0.1:1/x",
+        f"postgresql://me:?{SECRET}@127.0.0.1:1/x",
+        f"postgresql://me:{SECRET}%zz@127.0.0.1:1/x",
+        f"postgresql://me:a@{SECRET}@127.0.0.1:1/x",
+        f"postgresql://[me:{SECRET}@127.0.0.1:1/x",
+        f"postgresql://me:{SECRET}",
+        f"postgresql://127.0.0.1:1/x?user=a@b&password={SECRET}",
+        f"postgresql://127.0.0.1:1/x?pasword={SECRET}",
+        f"postgresq://me:{SECRET}@127.0.0.1:1/x",
+        f"postgresql:me:{SECRET}@127.0.0.1:1/x",
+        f"me:{SECRET}@127.0.0.1:1/x",
+    ],
+)
+def test_no_address_tells_its_password(url: str) -> None:
+    error = refused(url)
+    assert SECRET not in f"{error.message} {error.hint} {error!r}"
+
+
+def test_a_server_that_is_not_there_and_a_database_that_is_not_there_are_named() -> None:
+    assert refused("postgresql://me@127.0.0.1:1/x").message.startswith("postgresql://me@127.0.0.1:1/x can't be used: ")
+    missing = refused(f"{server()}/no_such_database")
+    assert 'database "no_such_database" does not exist' in missing.message
+    assert "check the address" in missing.hint
+
+
+def test_a_user_without_the_right_to_make_a_schema_gets_one_clear_error_and_nothing_is_left() -> None:
+    url = new_database()
+    names = user_for(url, "guest"), user_for(url, "reader")
+    guest, reader = (url.replace("foreword@", f"{name}@") for name in names)
+    with psycopg.connect(url, autocommit=True) as db:
+        for name in names:
+            db.execute(f"CREATE ROLE {name} LOGIN".encode())
+        assert "permission denied for database" in refused(guest).message
+        assert db.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'foreword'").fetchall() == []
+        db.execute(f"CREATE SCHEMA foreword AUTHORIZATION {names[0]}".encode())
+        with opened(guest) as kept:
+            assert workflows.ensure(kept, "main").id == 1
+        assert "permission denied for schema foreword" in refused(reader).message
+        db.execute(f"GRANT USAGE ON SCHEMA foreword TO {names[1]}".encode())
+        db.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA foreword TO {names[1]}".encode())
+        with opened(reader) as kept:
+            assert workflows.names(kept) == ["main"]
+            with pytest.raises(StoreError, match="permission denied for table workflows"):
+                workflows.ensure(kept, "mine")
+
+
+def test_other_settings_of_the_database_change_nothing() -> None:
+    url = new_database()
+    name = url.rpartition("/")[2]
+    with psycopg.connect(url, autocommit=True) as db:
+        for setting in ("default_transaction_isolation = 'serializable'", "search_path = 'pg_catalog'"):
+            db.execute(f"ALTER DATABASE {name} SET {setting}".encode())
+        db.execute("CREATE TABLE public.plans (somebody text, elses text)")
+
+    def update(number: int) -> None:
+        with opened(url) as kept:
+            for _ in range(10):
+                plans.add(kept, workflow_in(kept), {"goal": number}, "at once")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(update, range(4)))
+    with opened(url) as kept:
+        assert [plan.version for plan in plans.history(kept, workflow_in(kept))] == list(range(1, 41))
+
+
+# --- servers that go away ------------------------------------------------------------------------------------------
+
+
+def cut_off(db: Database, url: str) -> None:
+    """The server ends the connection."""
+    ((backend,),) = db.rows("SELECT pg_backend_pid()")
+    with psycopg.connect(url) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 10000)", (backend,))
+
+
+def test_the_call_after_a_dropped_connection_is_an_error_and_the_next_one_works() -> None:
+    url = new_database()
+    with opened(url) as db:
+        workflow = workflow_in(db)
+        plans.add(db, workflow, {"goal": 1}, "before")
+        cut_off(db, url)
+        with pytest.raises(StoreError, match="can't be used"):
+            plans.add(db, workflow, {"goal": 2}, "lost")
+        plans.add(db, workflow, {"goal": 3}, "after")
+        assert [plan.reason for plan in plans.history(db, workflow)] == ["before", "after"]
+
+
+def test_a_transaction_is_not_carried_on_by_another_connection() -> None:
+    url = new_database()
+    with opened(url) as db:
+        workflow = workflow_in(db)
+
+        def go_on_regardless() -> None:
+            with db.transaction("lock"):
+                variables.put(db, workflow, "first", 1, "half")
+                cut_off(db, url)
+                for name in ("second", "third"):
+                    with pytest.raises(StoreError, match="can't be used"):
+                        variables.put(db, workflow, name, 1, "the other half")
+
+        with pytest.raises(StoreError, match="can't be used"):
+            go_on_regardless()
+        assert variables.everything(db, workflow) == {}
+        variables.put(db, workflow, "next", 1, "works")
+        assert list(variables.everything(db, workflow)) == ["next"]
+
+
+def test_a_transaction_that_the_server_has_given_up_does_not_end_as_if_it_were_done() -> None:
+    with opened(new_database()) as db:
+        workflow = workflow_in(db)
+
+        def go_on_regardless() -> None:
+            with db.transaction():
+                variables.put(db, workflow, "first", 1, "half")
+                with pytest.raises(StoreError):
+                    db.rows("SELECT * FROM nothing")
+
+        with pytest.raises(StoreError, match="an error on the way has undone the transaction"):
+            go_on_regardless()
+        assert variables.everything(db, workflow) == {}
+
+
+# --- disks ---------------------------------------------------------------------------------------------------------
+
+FILLER = """
+import resource, sys
+from pathlib import Path
+from foreword.errors import StoreError
+from foreword.message import Message, Text
+from foreword.store import messages, workflows
+from foreword.store.urls import open_database
+
+db = open_database(sys.argv[1], Path())
+conversation = messages.ensure(db, workflows.ensure(db, "main").id, "main", "words").id
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))  # no file may grow beyond this, as on a full disk
+failed = 0
+while failed < 3:
+    try:
+        batch = [(Message("user", (Text("x" * 5_000),)), 1, False)] * 3
+        print(messages.append(db, conversation, batch)[-1].seq)
+    except StoreError as error:
+        failed += 1
+        print(error.message, error.hint, file=sys.stderr)
+db.close()
+"""
+
+
+def test_a_full_disk_is_an_error_and_what_was_kept_before_is_whole(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    with start(FILLER, url) as filler:
+        output, errors = filler.communicate()
+    acknowledged = [int(line) for line in output.split()]
+    assert filler.returncode == 0, errors
+    assert len(errors.splitlines()) == 3
+    assert all("can't be used" in line and "the disk" in line for line in errors.splitlines())
+    with opened(url) as db:
+        assert db.rows("PRAGMA integrity_check") == [("ok",)]
+        conversation = conversation_in(db).id
+        assert acknowledged
+        assert messages.size_up_to(db, conversation) == (acknowledged[-1], acknowledged[-1])
+        messages.append(db, conversation, [(said("there is room again"), 1, False)])
+
+
+@contextmanager
+def as_somebody_else() -> Iterator[None]:
+    """Without the rights of root, who may write everywhere."""
+    me = os.geteuid()
+    os.seteuid(me or pwd.getpwnam("nobody").pw_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(me)
+
+
+def test_a_folder_that_can_not_be_written_is_an_error_and_its_store_can_be_read(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        path = Path(name) / "state.db"
+        with opened(f"sqlite:///{path}") as db:
+            number = Store(db).save({}, REPORT)
+        path.chmod(0o444)
+        path.parent.chmod(0o555)
+        with as_somebody_else():
+            assert "can't be used" in refused(f"sqlite:///{path}").message
+            assert "can't be used" in refused(f"sqlite:///{path.with_name('other.db')}").message
+            found = open_existing(tmp_path, f"sqlite:///{path}")
+            assert found
+            assert [one.number for one in found.reports()] == [number]
+            found.close()
+        path.parent.chmod(0o755)
+
+
+def test_a_store_that_others_keep_locked_is_an_error_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("foreword.store.sqlite.WAIT_MILLISECONDS", 50)
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    with opened(url) as one, opened(url) as other:
+        workflow = workflow_in(one)
+        with one.transaction(), pytest.raises(StoreError, match="database is locked"):
+            plans.add(other, workflow, {}, "meanwhile")
+        assert plans.add(other, workflow, {}, "afterwards").version == 1
+
+
+def test_a_store_that_is_open_twice_in_one_process_is_one_store(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    with opened(f"sqlite:///{tmp_path / 'state.db'}") as one:
+        other = open_database(f"sqlite:///{tmp_path / 'state.db'}", root)
+        variables.put(one, workflow_in(one), "a", 1, "from one")
+        assert variables.everything(other, workflow_in(other)) == {"a": 1}
+        other.close()
