@@ -33,6 +33,7 @@ SUMMARY = (
     "The user builds a workflow out of nodes; the nodes read so far are connected and the records were found. " * 8
 )
 FILL = 0.8  # of the budget, on average, for windows of so many messages
+KEEP = 0.6  # of the budget, after a summary: filling up from here uses four fifths of it on average
 SAMPLE = 1_000
 
 
@@ -90,13 +91,16 @@ class TrimMessages(Peer):
 class Summarization(Peer):
     """langchain's SummarizationMiddleware, its before_model hook, with a model that answers at once."""
 
-    def __init__(self, said: list[Said], budget: int, count: Count) -> None:
+    def __init__(self, said: list[Said], budget: int, count: Count, *, exact: bool = False, keep: float = KEEP) -> None:
         from langchain.agents.middleware import SummarizationMiddleware
         from langchain_core.language_models import FakeListChatModel
 
         limit = budget - count(SYSTEM)  # the system prompt is none of the messages it sees
         self._middleware = SummarizationMiddleware(
-            model=FakeListChatModel(responses=[SUMMARY]), trigger=("tokens", limit), keep=("tokens", limit // 2)
+            model=FakeListChatModel(responses=[SUMMARY]),
+            trigger=("tokens", limit),
+            keep=("tokens", round(keep * limit)),
+            **({"token_counter": partial(langchain_tokens, count)} if exact else {}),
         )
         self._messages = [to_langchain(one) for one in said]
 
@@ -133,8 +137,9 @@ class LlamaMemory(Peer):
         from llama_index.core.storage.chat_store.base_db import MessageStatus
 
         old, new, store = messages[:-SAMPLE], messages[-SAMPLE:], self._memory.sql_store
-        if old:
-            await store.add_messages(self._memory.session_id, old, status=MessageStatus.ARCHIVED)
+        for at in range(0, len(old), SAMPLE):
+            page = old[at : at + SAMPLE]
+            await store.add_messages(self._memory.session_id, page, status=MessageStatus.ARCHIVED)
         await self._memory.aput_messages(new)
 
     def prepare(self, said: list[Said]) -> list[Any]:
@@ -258,6 +263,7 @@ PEERS: dict[str, Callable[[list[Said], int, Count], Keeper]] = {
     "trim_messages": TrimMessages,
     "trim_messages (exact)": partial(TrimMessages, exact=True),
     "langchain summarization": Summarization,
+    "langchain summarization (exact)": partial(Summarization, exact=True),
     "LlamaIndex Memory": LlamaMemory,
     "LlamaIndex buffer": LlamaBuffer,
     "strands sliding window": Strands,

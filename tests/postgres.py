@@ -49,8 +49,8 @@ def new_database() -> str:
 def _programs(folder: Path) -> tuple[Path, str | None]:
     """Where the programs are, and who runs them."""
     found = find_spec(CARRIER)
-    assert found and found.origin, f"{CARRIER} is not installed: make .venv/installed"
-    package = Path(found.origin).parent
+    assert found is not None, f"{CARRIER} is not installed: make .venv/installed"
+    package = Path(str(found.origin)).parent
     if os.geteuid() == 0:
         nobody = pwd.getpwnam("nobody")
         for part in (CARRIER, f"{CARRIER}.libs"):

@@ -57,6 +57,12 @@ class Counter:
             return self
         return replace(self, units_per_token=self.units_per_token / margin, exact=False)
 
+    @property
+    def key(self) -> str:
+        """Its name with its margin, if it has one: what `keyed` makes it from again."""
+        margin = _usual_units(self.name) / self.units_per_token
+        return self.name if margin == 1 else f"{self.name} x{margin:.6g}"
+
     def describe(self) -> str:
         """The name with what a reader must know about it."""
         if self.name == "estimate":
@@ -79,6 +85,16 @@ def new_counter(name: str) -> Counter:
     if name not in ENCODINGS:
         raise UnknownName("counter", name, COUNTERS)
     return Counter(name, remembered(_tokenizer(ENCODINGS[name])), splits_at_lines=True)
+
+
+def keyed(key: str) -> Counter:
+    """The counter with that key."""
+    name, _, margin = key.partition(" x")
+    return counter(name).with_margin(float(margin or 1))
+
+
+def _usual_units(name: str) -> float:
+    return float(CHARS_PER_TOKEN) if name == "estimate" else 1.0
 
 
 @cache

@@ -4,66 +4,39 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 import foreword
-from foreword.runtime.limits import limits_for
-from foreword.runtime.opening import opening_for
-from foreword.store import messages, workflows
 from foreword.store.database import Row
 from foreword.store.sqlite import Sqlite
 
 Open = Callable[..., foreword.Session]
 
 
-class Counting:
-    """A database that counts the rows it hands out."""
+class Work:
+    """Counts what a session's database does: rows it hands out, messages among them, steps of its virtual machine."""
 
-    def __init__(self, inner: Sqlite) -> None:
-        self.inner, self.read, self.messages = inner, 0, 0
+    step = 50
 
-    @property
-    def name(self) -> str:
-        return self.inner.name
+    def __init__(self, session: foreword.Session) -> None:
+        assert isinstance(session.db, Sqlite)
+        self.rows = self.messages = self.steps = 0
+        session.db._db.row_trace = self._row
+        session.db._db.set_progress_handler(self._stepped, self.step)
 
-    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
-        found = self.inner.rows(sql, values)
-        self.read += len(found)
-        self.messages += len(found) if sql.startswith(f"SELECT {messages.COLUMNS} FROM messages") else 0
-        return found
+    def _row(self, cursor: apsw.Cursor, row: Row) -> Row:
+        names = [column[0] for column in cursor.get_description()]
+        self.rows += 1
+        self.messages += "message" in names
+        return row
 
-    def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        self.inner.many(sql, rows)
-
-    def transaction(self, lock: str = "") -> AbstractContextManager[None]:
-        return self.inner.transaction(lock)
-
-    def version(self) -> int:
-        return self.inner.version()
-
-    def migrate(self, script: str, version: int) -> None:
-        self.inner.migrate(script, version)
-
-    def close(self) -> None:
-        self.inner.close()
-
-
-class Steps:
-    """Counts the work inside SQLite, in steps of its virtual machine."""
-
-    every = 50
-
-    def __init__(self, db: Sqlite) -> None:
-        self.count = 0
-        db._db.set_progress_handler(self._step, self.every)
-
-    def _step(self) -> bool:
-        self.count += self.every
+    def _stepped(self) -> bool:
+        self.steps += self.step
         return False
 
 
@@ -85,60 +58,51 @@ def said(number: int) -> dict[str, Any]:
     return {"role": "assistant" if number % 2 else "user", "content": f"Message {number}. " + "word " * 30}
 
 
-def counted(path: Path, recipe: str = "workflow-cached", budget: int = 4000) -> tuple[foreword.Session, Counting]:
-    """A session on a database that counts."""
-    limits = limits_for(10**9)
-    opening = opening_for(path.parent, recipe, limits, budget, None, "estimate", None, False)
-    db = Counting(Sqlite(path))
-    workflow = workflows.existing(db, "main")
-    return foreword.Session(db, workflow, messages.ensure(db, workflow.id, "main", "estimate"), opening), db
+LONG = {"recipe": "workflow-cached", "budget": 4000, "counter": "estimate", "auto_compress": False}
 
 
-def turns(path: Path) -> tuple[int, int, int]:
-    """Rows, messages and steps of ten turns, once a first call has been made."""
-    session, db = counted(path)
+def ten_turns(session: foreword.Session) -> Work:
+    """The work of ten turns, once a first call has been made."""
     session.context()
-    before, steps = (db.read, db.messages), Steps(db.inner)
+    work = Work(session)
     for number in range(10):
         session.append(said(number))
         session.context()
-    session.close()
-    return db.read - before[0], db.messages - before[1], steps.count
+    return work
 
 
-def test_a_turn_costs_the_same_after_100_000_messages_as_after_1_000(opened: Open, tmp_path: Path) -> None:
-    spent = list[tuple[int, int, int]]()
+def test_a_turn_costs_the_same_after_100_000_messages_as_after_1_000(opened: Open) -> None:
+    spent = list[Work]()
     for count in (1_000, 100_000):
-        opened(str(count), counter="estimate").extend(said(n) for n in range(count))
-        spent.append(turns(tmp_path / f"{count}.db"))
+        opened(str(count), **LONG).extend(said(n) for n in range(count))
+        spent.append(ten_turns(opened(str(count), **LONG)))
     few, many = spent
-    assert many[0] <= 3 * few[0], "rows"
-    assert many[1] <= 3 * max(few[1], 10), "messages"
-    assert many[2] <= 3 * few[2], "steps inside the database"
+    assert 0 < many.rows <= 3 * few.rows
+    assert many.messages <= 3 * max(few.messages, 10)
+    assert 0 < many.steps <= 3 * few.steps
 
 
-def test_opening_a_long_conversation_reads_about_its_window(opened: Open, tmp_path: Path) -> None:
-    opened(counter="estimate").extend(said(n) for n in range(20_000))
-    session, db = counted(tmp_path / "state.db")
+def test_opening_a_long_conversation_reads_about_its_window(opened: Open) -> None:
+    opened(**LONG).extend(said(n) for n in range(20_000))
+    session = opened(**LONG)
+    work = Work(session)
     package = session.context()
     carried = package.text.count("<turn role=")
-    session.close()
-    assert db.messages <= 5 * carried + 300
-    again, db = counted(tmp_path / "state.db")
+    assert carried <= work.messages <= 5 * carried + 300
+    again = opened(**LONG)
+    work = Work(again)
     assert again.context().text == package.text
-    again.close()
-    assert db.messages <= 2 * carried + 100, "the cut is remembered"
+    assert carried <= work.messages <= 2 * carried + 100, "the cut is remembered"
 
 
-def test_reading_a_message_costs_nothing_in_the_turns_after(opened: Open, tmp_path: Path) -> None:
-    opened(counter="estimate").extend(said(n) for n in range(500))
-    session, db = counted(tmp_path / "state.db")
+def test_reading_a_message_costs_nothing_in_the_turns_after(opened: Open) -> None:
+    opened(**LONG).extend(said(n) for n in range(500))
+    session = opened(**LONG)
     session.context()
-    before = db.messages
+    work = Work(session)
     for _ in range(20):
         session.context()
-    assert db.messages == before
-    session.close()
+    assert work.messages == 0 < work.rows
 
 
 # --- more than one session -------------------------------------------------------------------------------------

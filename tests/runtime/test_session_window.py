@@ -17,7 +17,6 @@ from tests.runtime.validity import problems
 MARK = re.compile(r"\[([\d,]+) earlier messages? left out: foreword recall (fw_[0-9a-f]{14})\]")
 CUT_OUT = re.compile(r"\[\.\.\. (?:[\d,]+ lines, )?[\d,]+ tokens left out: foreword recall (fw_[0-9a-f]{14})\]")
 RECIPES = ("workflow", "workflow-cached")
-PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
 Open = Callable[..., foreword.Session]
 
 
@@ -215,48 +214,6 @@ def test_a_call_that_waits_for_its_result_is_sent_as_providers_want_it(opened: O
     package = session.context()
     assert problems(package) == []
     assert "no result was recorded" not in package.text
-
-
-THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "abc"}
-ODD = {
-    "null": {"role": "assistant", "content": None},
-    "empty": {"role": "assistant", "content": ""},
-    "no parts": {"role": "assistant", "content": []},
-    "blank": {"role": "assistant", "content": [{"type": "text", "text": " \n"}]},
-    "only a thought": {"role": "assistant", "content": [THOUGHT]},
-    "only a hidden thought": {"role": "assistant", "content": [{"type": "redacted_thinking", "data": "abc"}]},
-    "only a picture": {"role": "user", "content": [PICTURE]},
-    "user null": {"role": "user", "content": None},
-    "no type": {"role": "user", "content": [{"text": "typeless"}]},
-}
-
-
-@pytest.mark.parametrize("recipe", RECIPES)
-@pytest.mark.parametrize("place", ["first", "middle", "last", "alone"])
-@pytest.mark.parametrize("odd", ODD)
-def test_messages_without_words_break_nothing(opened: Open, odd: str, place: str, recipe: str) -> None:
-    session = opened(4000, recipe=recipe)
-    session.append({"role": "system", "content": words("prompt", 400)})
-    others = [] if place == "alone" else [said(0), said(1), said(2)]
-    at = {"first": 0, "middle": 1, "last": 3, "alone": 0}[place]
-    for message in [*others[:at], ODD[odd], *others[at:]]:
-        session.append(message)
-    package = session.context()
-    assert shown(package) == [0, 1, 2][: len(others)]
-    if odd != "no type":
-        assert problems(package) == []
-
-
-def test_breakpoints_that_came_in_with_messages_do_not_add_up_past_four(opened: Open) -> None:
-    session = opened(8000)
-    session.append({"role": "system", "content": words("prompt", 600)})
-    for number in range(8):
-        text = {"type": "text", "text": f"Message {number}.", "cache_control": {"type": "ephemeral"}}
-        session.append({"role": "assistant" if number % 2 else "user", "content": [text]})
-        session.append(call(f"c{number}"))
-        result = {"type": "tool_result", "tool_use_id": f"c{number}", "content": [text]}
-        session.append({"role": "user", "content": [result]})
-        assert problems(session.context()) == []
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

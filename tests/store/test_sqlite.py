@@ -16,8 +16,8 @@ import pytest
 import foreword
 from foreword.errors import StoreError, UnknownHandle
 from foreword.model import handle_of
-from foreword.store.places import store_path
 from foreword.store.kept import Store, recall
+from foreword.store.places import store_path
 from foreword.store.sqlite import Sqlite
 from tests.command import foreword as command
 
@@ -123,11 +123,13 @@ def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_writ
     path = store_path(tmp_path)[0]
     script = (
         "import sys\nfrom pathlib import Path\n"
-        "from foreword.store.kept import Store\nfrom foreword.store.sqlite import Sqlite\nfrom foreword.model import handle_of\n"
+        "from foreword.store.kept import Store\nfrom foreword.store.sqlite import Sqlite\n"
+        "from foreword.model import handle_of\n"
         "store = Store(Sqlite(Path(sys.argv[1])))\nprint('open', flush=True)\n"
         "for n in range(10**6):\n"
         "    body = str(n).encode() * 2000\n"
-        "    store.save({handle_of(body): body}, {'recipe': str(n), 'total_tokens': 1, 'budget_tokens': 1}, created='now')\n"
+        "    report = {'recipe': str(n), 'total_tokens': 1, 'budget_tokens': 1}\n"
+        "    store.save({handle_of(body): body}, report, created='now')\n"
         "    print(n, flush=True)\n"
     )
     for before in (1, 7, 40):

@@ -16,8 +16,8 @@ from foreword.errors import StoreError, UnknownHandle
 from foreword.model import handle_of
 from foreword.store import kept as store_kept
 from foreword.store import sqlite
-from foreword.store.places import store_path
 from foreword.store.kept import Store, open_existing, recall
+from foreword.store.places import store_path
 from foreword.store.sqlite import Sqlite
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}

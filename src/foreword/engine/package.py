@@ -6,6 +6,7 @@ replace, so what fits as text fits as messages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import Any
 
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
-from foreword.message import Message, Part, Text, Thinking, ToolResult
+from foreword.message import Message, Part, Text, ToolResult
 from foreword.model import Choice, handle_of
 from foreword.shapes import to_anthropic, to_openai
 from foreword.text.clean import clean
@@ -56,7 +57,7 @@ class Package:
         front, behind = self._around(talk)
         context = [Message("system", (Text("".join(front)),))] if front else []
         newest = [Message("user", (Text("".join(behind)),))] if behind else []
-        return [*context, *_turns(talk), *newest]
+        return [*context, *self._turns(talk, guarded=bool(behind)), *newest]
 
     def to_anthropic(self) -> dict[str, Any]:
         """`system` and `messages` for Anthropic's Messages API, with at most four cache breakpoints where they pay."""
@@ -65,9 +66,9 @@ class Package:
             blocks = self._cached_blocks(self._pieces(self.report.choices))
             return {"system": [], "messages": [{"role": "user", "content": blocks or _words(EMPTY)}]}
         front, behind = self._around(talk)
-        turns = _without_last_thoughts(_turns(talk))
+        turns = self._turns(talk, guarded=bool(behind))
         newest = [Message("user", tuple(map(Text, behind)))] if behind else []
-        shaped = _unmarked(to_anthropic([*turns, *newest]))
+        shaped = _shaped([*turns, *newest])
         self._mark_turns(turns, shaped)
         if not shaped or shaped[0]["role"] != "user":
             shaped.insert(0, {"role": "user", "content": _words(OPENING if shaped else EMPTY)})
@@ -84,6 +85,11 @@ class Package:
         if all(choice.body.form == "gone" for choice in behind):
             return self._pieces(front), []
         return self._pieces(front, note=False), self._pieces(behind)
+
+    def _turns(self, talk: Choice, *, guarded: bool) -> list[Message]:
+        """The conversation; where boundary tags follow it in the same message, its words can't forge one."""
+        turns = _turns(talk)
+        return [_guarded(message, self.report.scale.pattern) for message in turns] if guarded else turns
 
     def _cached_blocks(self, texts: list[str]) -> list[dict[str, Any]]:
         """One block for each pair of tags; a breakpoint once a prefix is worth caching, and at the end."""
@@ -103,7 +109,7 @@ class Package:
         if self.report.total_tokens < LEAST_CACHED_TOKENS:
             return
         for known in {min(self.cached, len(turns)), len(turns)}:
-            before = to_anthropic(turns[:known])
+            before = _shaped(turns[:known])
             if before and len(before) <= len(shaped):
                 _mark_last(shaped[len(before) - 1]["content"][: len(before[-1]["content"])])
 
@@ -119,6 +125,10 @@ def _words(text: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": text}]
 
 
+def _shaped(turns: Sequence[Message]) -> list[dict[str, Any]]:
+    return _without_last_thoughts(_unmarked(to_anthropic(turns)))
+
+
 def _unmarked(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without the breakpoints that messages came in with: a request has room for four, and they are ours to set."""
     for message in shaped:
@@ -129,15 +139,17 @@ def _unmarked(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return shaped
 
 
-def _without_last_thoughts(turns: Sequence[Message]) -> list[Message]:
+def _without_last_thoughts(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without thoughts that nothing follows: the API takes no reply that ends with one."""
-    kept = list[Message]()
-    for message in turns:
-        said = len(message.parts)
-        while said and isinstance(message.parts[said - 1], Thinking):
-            said -= 1
-        if said or not message.parts:
-            kept.append(message if said == len(message.parts) else replace(message, parts=message.parts[:said]))
+    kept = list[dict[str, Any]]()
+    for message in shaped:
+        content = message["content"]
+        while content and message["role"] == "assistant" and "thinking" in content[-1]["type"]:
+            content.pop()
+        if content and kept and kept[-1]["role"] == message["role"]:
+            kept[-1]["content"] += content
+        elif content:
+            kept.append(message)
     return kept
 
 
@@ -164,6 +176,15 @@ def _turns(talk: Choice) -> list[Message]:
         place = max(0, sum(len(entry.messages) for entry in pinned) - 1)
         messages[place] = messages[place].with_mark(talk.body.mark)
     return messages
+
+
+def _guarded(message: Message, pattern: re.Pattern[str]) -> Message:
+    """The message with the `<` of every forged boundary made harmless, as in the text."""
+    parts = tuple(
+        replace(part, text=pattern.sub("&lt;", part.text)) if isinstance(part, Text | ToolResult) else part
+        for part in message.parts
+    )
+    return message if parts == message.parts else replace(message, parts=parts)
 
 
 def _cleaned(message: Message) -> Message:

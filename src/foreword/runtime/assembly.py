@@ -14,13 +14,13 @@ from pathlib import Path
 from foreword.engine.assemble import Request
 from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
-from foreword.errors import BadSource
 from foreword.model import Budget
 from foreword.recipe.load import load
 from foreword.recipe.schema import RecipeSpec
 from foreword.runtime import carry as carrying
 from foreword.runtime.budget import choose_counter, work_out
 from foreword.runtime.gather import Gathered, Inputs, gather
+from foreword.runtime.root import project_root
 from foreword.runtime.selection import Selection, select
 from foreword.runtime.self_check import self_check
 from foreword.sources import files
@@ -89,18 +89,6 @@ def _source(
         return None if source is None else str(source), lambda: sys.stdin.buffer.read()
     data = json.dumps(source, default=str).encode()
     return "-", lambda: data
-
-
-def project_root(root: str | Path) -> Path:
-    """The root as a real folder, or an error."""
-    path: Path | None
-    try:
-        path = Path(root).expanduser().resolve()
-    except (RuntimeError, ValueError, OSError):  # ~nobody, a loop of links, a NUL in the name
-        path = None
-    if path is None or not path.is_dir():
-        raise BadSource(str(root), "there is no such folder", hint="give the project's folder with --root")
-    return path
 
 
 def keep(package: Package, root: Path) -> Package:

@@ -36,7 +36,6 @@ class Calls:
         self._store = Store(db)
         self._cut = Cut()
         self._key = ""  # the recipe and budget that is loaded; nothing while nothing is
-        self._note = ""  # why the history is not what it was
 
     def refresh(self, budget: Budget) -> Transcript:
         """Take in what has changed since the last call, here or elsewhere."""
@@ -47,8 +46,6 @@ class Calls:
             self.transcript.sync()
             self._adopt(cut)
             return self.transcript
-        if self._key and not same:
-            self._note = COMPRESSED if _number(current) > _number(mine) else UNDONE
         self._cut = Cut() if cut.start <= (current.last if current else 0) else cut
         self.transcript.load(self._cut.start, budget.tokens)
         self.writing.groups.clear()
@@ -66,27 +63,27 @@ class Calls:
         """The next call; saving keeps its report, what it left out, where its window begins, and a usage log line."""
         began = perf_counter()
         self.refresh(budget)
-        before = self._before()
+        before = self._before(budget)
         turned = make(
             self.selection, parts, self.transcript, self.writing, self._cut, budget, workflow,
-            notes=notes, cached=0 if self._note else before.get("messages", 0),
+            notes=notes, cached=0 if self._recast(before) else before.get("messages", 0),
         )  # fmt: skip
         if save:
-            self._keep(turned, before.get("prefix"), began)
+            self._keep(turned, before, began)
         return turned.package
 
-    def _keep(self, turned: Turned, before: Sequence[Sequence[Any]] | None, began: float) -> None:
+    def _keep(self, turned: Turned, before: Mapping[str, Any], began: float) -> None:
         package, told = turned.package, turned.told
-        reuse = usage.compare(turned.stretches, before, self._note or told.reason)
+        reuse = usage.compare(turned.stretches, before.get("prefix"), self._recast(before) or told.reason)
         said = sum(len(written.entry.messages) for written in told.written)
         images = IMAGE_TOKENS * told.images
         entry = usage.entry(package.report, reuse, said, images, (perf_counter() - began) * 1000)
         if told.cut != self._cut:
             self._adopt(told.cut)
             compressions.keep_cut(self.db, self.conversation.id, self._key, told.cut)
-        log = {**entry, "key": self._key, "prefix": usage.fingerprint(turned.stretches)}
-        self._store.save(package.originals, package.report.to_dict(), conversation=self.conversation.id, usage=log)
-        self._note = ""
+        now = {"compression": _number(self.transcript.compression), "prefix": usage.fingerprint(turned.stretches)}
+        report = package.report.to_dict()
+        self._store.save(package.originals, report, conversation=self.conversation.id, usage={**entry, **now})
 
     def _adopt(self, cut: Cut) -> None:
         """Begin the window where it begins now."""
@@ -95,10 +92,16 @@ class Calls:
             self.writing.forget(cut.start)
         self._cut = cut
 
-    def _before(self) -> dict[str, Any]:
-        """The last call under the same recipe and budget, as the usage log has it, if it was the very last."""
-        log = self._store.usage(self.conversation.id, 1)
-        return log[0] if log and log[0].get("key") == self._key else {}
+    def _before(self, budget: Budget) -> dict[str, Any]:
+        """The last call under the same recipe and budget, as the usage log has it; empty where there was none."""
+        return self._store.last_usage(self.conversation.id, self.selection.recipe.name, budget.tokens)
+
+    def _recast(self, before: Mapping[str, Any]) -> str:
+        """Why the history is not what it was at an earlier call: compressed, or a compression undone."""
+        number, was = _number(self.transcript.compression), before.get("compression")
+        if was is None or was == number:
+            return ""
+        return COMPRESSED if number > was else UNDONE
 
 
 def _number(compression: Compression | None) -> int:

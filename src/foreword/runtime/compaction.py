@@ -124,12 +124,12 @@ def _summary(
         keep = [name for name in known.identifiers[:MOST_KEPT] if name in words]
         try:
             asked = prompt.instructions(room, keep), prompt.request(known.parts, earlier, said)
-            answer = respect(ask(model, *asked, timeout_seconds), known.settled)
+            answer = ask(model, *asked, timeout_seconds)
             problem = prompt.problem_with(answer, room, keep, counter)
         except ModelFailed as failed:
             answer, problem = "", failed.message
         if not problem:
-            return answer, _name(model), ()
+            return respect(answer, known.settled), _name(model), ()
         notes = (f"{problem}: the built-in compressor was used",)
     made = compress(
         said, room, counter, earlier=earlier, keep=known.identifiers[:MOST_KEPT], settled=known.settled

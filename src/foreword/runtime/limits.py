@@ -42,7 +42,7 @@ def limits_for(
         raise BadBudget(
             limits.compress_to, "compress-to",
             problem=f"compressing at {limits.compress_at:,} tokens to {limits.compress_to:,} makes nothing smaller",
-            hint="give a smaller --compress-to, or a larger --compress-at",
+            hint="compress later, or to less",
         )  # fmt: skip
     return limits
 

@@ -20,7 +20,7 @@ def ask(model: Any, instructions: str, request: str, timeout_seconds: float) -> 
         raise UsageError("models need a package that is not installed", hint="pip install 'foreword[models]'") from None
 
     async def answered() -> str:
-        agent = Agent(model, output_type=str, instructions=instructions)
+        agent = Agent(model, output_type=str, instructions=instructions, retries=0)
         return (await asyncio.wait_for(agent.run(request), timeout_seconds)).output
 
     try:

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from foreword import tokens
 from foreword.engine.package import CONVERSATION
 from foreword.engine.render import scale_of_tags
-from foreword.errors import UsageError
+from foreword.errors import UnknownName, UsageError
 from foreword.model import Budget, Section
 from foreword.recipe.load import load
-from foreword.runtime.assembly import project_root
 from foreword.runtime.budget import choose_counter, whole_number
 from foreword.runtime.limits import Limits
+from foreword.runtime.root import project_root
 from foreword.runtime.selection import Selection, select
 from foreword.runtime.told import Writing
 from foreword.tokens import Counter
@@ -23,27 +24,32 @@ DEFAULT_COUNTER = "o200k"  # tool results are mostly JSON, which characters / 4 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What a session was opened with."""
+    """What a session was opened with, checked before a store is touched."""
 
     root: Path
     selection: Selection
-    writing: Writing
+    history: str  # the tag of the section that is the conversation
     limits: Limits
     budget: Budget
+    counter: Counter | None  # where one was asked for, or a model
     compress_with: Any
+    compress_timeout_seconds: float
     auto_compress: bool
 
 
 def opening_for(
     root: str | Path, recipe: str, limits: Limits, budget: object, model: str | None, counter: str | Counter | None,
-    compress_with: Any, auto_compress: bool,
+    compress_with: Any, compress_timeout_seconds: float, auto_compress: bool,
 ) -> Opening:  # fmt: skip
-    """Everything that is worked out once, before the store is opened."""
+    """Everything that can be worked out before the store is opened."""
     folder = project_root(root)
     selection = select(load(recipe, folder), {})
-    counting = choose_counter(counter if counter or model else DEFAULT_COUNTER, model)
+    counting = choose_counter(counter, model) if counter or model else None
     allowed = budget_for(limits, whole_number(budget, "budget"))
-    return Opening(folder, selection, _writing(selection, counting), limits, allowed, compress_with, auto_compress)
+    return Opening(
+        folder, selection, _history(selection), limits, allowed, counting, compress_with, compress_timeout_seconds,
+        auto_compress,
+    )  # fmt: skip
 
 
 def budget_for(limits: Limits, given: int | None) -> Budget:
@@ -53,13 +59,29 @@ def budget_for(limits: Limits, given: int | None) -> Budget:
     return Budget(tokens, limits.window, (("window", limits.window), last, ("budget", tokens)))
 
 
-def _writing(selection: Selection, counter: Counter) -> Writing:
+def counter_for(opening: Opening, used_before: str | None) -> Counter:
+    """The counter that was asked for, else the one the conversation was counted by before, else the default."""
+    if opening.counter is not None:
+        return opening.counter
+    try:
+        return tokens.keyed(used_before or DEFAULT_COUNTER)
+    except (UnknownName, ValueError):  # one of the caller's own
+        return tokens.counter(DEFAULT_COUNTER)
+
+
+def writing_for(opening: Opening, counter: Counter) -> Writing:
+    """Nothing written yet, counted by that counter."""
+    tag, selection = opening.history, opening.selection
+    rule, rank = selection.rule(tag), selection.rank(tag)
+    section = Section(tag, "", rule, rank, "", "conversation", CONVERSATION, known_as="history")
+    return Writing(scale_of_tags(selection.sections, counter), section)
+
+
+def _history(selection: Selection) -> str:
     tag = next((tag for tag, spec in selection.sections.items() if spec.state == "messages"), None)
     if tag is None:
         raise UsageError(
             f"recipe {selection.recipe.name!r} has no conversation: a section with `state: messages`",
             hint="use workflow or workflow-cached",
         )
-    rule, rank = selection.rule(tag), selection.rank(tag)
-    section = Section(tag, "", rule, rank, "", "conversation", CONVERSATION, known_as="history")
-    return Writing(scale_of_tags(selection.sections, counter), section)
+    return tag

@@ -19,17 +19,18 @@ from foreword.message import IMAGE_TOKENS, NOT_HISTORY, Kind, Message
 from foreword.runtime import compaction, usage
 from foreword.runtime.budget import whole_number
 from foreword.runtime.calls import Calls
-from foreword.runtime.compaction import Compaction, Known
+from foreword.runtime.compaction import MODEL_SECONDS, Compaction, Known
 from foreword.runtime.gather import Inputs, gather
 from foreword.runtime.limits import limits_for
-from foreword.runtime.opening import Opening, budget_for, opening_for
-from foreword.runtime.state import WorkflowState, checked_name, find_or_make, open_store
+from foreword.runtime.opening import Opening, budget_for, counter_for, opening_for, writing_for
+from foreword.runtime.state import WorkflowState, checked_name, find_or_make
 from foreword.runtime.transcript import summary_message
 from foreword.shapes import read_message
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range
+from foreword.store.urls import open_database
 from foreword.store.workflows import Workflow
 from foreword.tokens import Counter
 from foreword.workflow import plan as planning
@@ -53,11 +54,13 @@ class Appended:
 class Session(WorkflowState):
     """A workflow's conversation, turn by turn."""
 
-    def __init__(self, db: Database, workflow: Workflow, conversation: Conversation, opening: Opening) -> None:
+    def __init__(
+        self, db: Database, workflow: Workflow, conversation: Conversation, opening: Opening, counter: Counter
+    ) -> None:
         super().__init__(db, workflow)
         self.conversation, self._opening, self.limits = conversation, opening, opening.limits
-        self._calls = Calls(db, conversation, opening.selection, opening.writing)
-        self._counter = opening.writing.scale.counter
+        self._counter, self._writing = counter, writing_for(opening, counter)
+        self._calls = Calls(db, conversation, opening.selection, self._writing)
         self._fresh_tokens: int | None = None  # of all but the messages, as they were last seen
         self._browser: object = None
 
@@ -79,6 +82,7 @@ class Session(WorkflowState):
         compress_at: int | str | None = None,
         compress_to: int | str | None = None,
         compress_with: Any = None,
+        compress_timeout_seconds: float = MODEL_SECONDS,
         auto_compress: bool = True,
     ) -> Self:
         """Open a conversation, made where there is none unless `create` says no.
@@ -86,20 +90,25 @@ class Session(WorkflowState):
         `url` is `sqlite:///path` or `postgresql://...`; without it, `FOREWORD_DB` or the store of `root`. `recipe` is
         `workflow`, `workflow-cached` or your own. `budget` is the most tokens a context may have; without it, the size
         at which the history is compressed. `warn_at`, `compress_at` and `compress_to` are tokens or shares of the
-        window (`"80%"`), which is `window`, or the model's. `compress_with` names a model of pydantic-ai that writes
-        the summaries; without it, or without `auto_compress`, see `compress`.
+        window (`"80%"`), which is `window`, or the model's. `counter` is one of `assemble`'s; without one or a
+        `model`, it is what the conversation was counted by before, at first `o200k`. `compress_with` names a model of
+        pydantic-ai that writes the summaries; without it the built-in compressor does.
         """
         limits = limits_for(window, model, warn_at, compress_at, compress_to)
-        opening = opening_for(root, recipe, limits, budget, model, counter, compress_with, auto_compress)
+        opening = opening_for(
+            root, recipe, limits, budget, model, counter, compress_with, compress_timeout_seconds, auto_compress
+        )
         name, talk = checked_name(workflow, "workflow"), checked_name(conversation, "conversation")
-        db = open_store(url, opening.root, create=create)
+        db = open_database(url, opening.root, create=create)
         try:
             found, is_new = find_or_make(db, name, create=create)
-            counting = opening.writing.scale.counter.name
-            session = cls(db, found, messages.ensure(db, found.id, talk, counting), opening)
+            before = messages.find(db, found.id, talk)
+            counting = counter_for(opening, before.counter if before else None)
+            said = before or messages.ensure(db, found.id, talk, counting.key)
+            session = cls(db, found, replace(said, counter=counting.key), opening, counting)
             session.is_new = is_new
-            if session.conversation.counter != counting:
-                session._recount(counting)
+            if said.counter != counting.key:
+                session._recount()
         except BaseException:
             db.close()
             raise
@@ -168,8 +177,7 @@ class Session(WorkflowState):
     def _tokens(self, message: Message) -> int:
         if message.kind in NOT_HISTORY:
             return 0
-        writing = self._opening.writing
-        words = turn_text(message.role, writing.scale.safe(message.text, writing.tag))
+        words = turn_text(message.role, self._writing.scale.safe(message.text, self._writing.tag))
         return self._counter.count(f"{words}\n") + IMAGE_TOKENS * message.images
 
     # --- the next call -----------------------------------------------------------------------------------------
@@ -223,7 +231,10 @@ class Session(WorkflowState):
         transcript = self._calls.refresh(self._opening.budget)
         target = self.limits.compress_to if to is None else limits_for(self.limits.window, compress_to=to).compress_to
         asked = None if preview else model or self._opening.compress_with
-        made = compaction.plan(transcript, target, self._counter, self._known(), self.workflow.name, asked)
+        made = compaction.plan(
+            transcript, target, self._counter, self._known(), self.workflow.name, asked,
+            self._opening.compress_timeout_seconds,
+        )  # fmt: skip
         if preview or not made.messages:
             return made
         made = compaction.apply(transcript, made)
@@ -314,7 +325,7 @@ class Session(WorkflowState):
 
     def _size_of(self, parts: dict[str, object]) -> int:
         """The tokens of the parts, and of the tags around the history."""
-        tagged = [*self._shown(parts), (self._opening.writing.tag, "")]
+        tagged = [*self._shown(parts), (self._writing.tag, "")]
         return sum(self._counter.count(f"<{tag}>\n{text}\n</{tag}>\n\n") for tag, text in tagged)
 
     def _known(self) -> Known:
@@ -333,13 +344,13 @@ class Session(WorkflowState):
 
     def _now(self) -> Conversation:
         """The conversation as it is in the store now."""
-        return messages.ensure(self.db, self.workflow.id, self.conversation.name, self._counter.name)
+        return messages.ensure(self.db, self.workflow.id, self.conversation.name, self._counter.key)
 
-    def _recount(self, counter: str) -> None:
+    def _recount(self) -> None:
         """Another counter than before: every message of the history is counted anew, once."""
         lines = messages.after(self.db, self.conversation.id, 0)
         sizes = [(line.seq, self._tokens(line.message)) for line in lines]
-        messages.recount(self.db, self.conversation.id, counter, sizes)
+        messages.recount(self.db, self.conversation.id, self._counter.key, sizes)
         for made in self.compressions():
             size = self._tokens(summary_message(made.summary, made.last, self.workflow.name))
             compressions.resize(self.db, self.conversation.id, made.number, size)

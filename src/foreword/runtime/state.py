@@ -6,7 +6,6 @@ writes a log; what a tool returns goes to its caller alone.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,12 +13,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from foreword.errors import UnknownName, UsageError
+from foreword.runtime.root import project_root
 from foreword.store import plans, variables, workflows
 from foreword.store.database import Database
 from foreword.store.kept import Store
-from foreword.store.places import store_path
 from foreword.store.plans import Plan
-from foreword.store.urls import VARIABLE, file_of, open_database
+from foreword.store.urls import open_database
 from foreword.store.variables import Change
 from foreword.store.workflows import Workflow
 from foreword.workflow import plan as planning
@@ -47,7 +46,7 @@ class WorkflowState:
     ) -> Self:
         """The workflow of that name, made where there is none, unless `create` says no."""
         name = checked_name(workflow, "workflow")
-        db = open_store(url, root, create=create)
+        db = open_database(url, project_root(root), create=create)
         try:
             found, is_new = find_or_make(db, name, create=create)
             state = cls(db, found)
@@ -172,35 +171,6 @@ class WorkflowState:
             known = [str(one["id"]) for one in workflows.nodes(self.db, self.workflow.id)]
             raise UnknownName("node", str(node), known, where=f"in {self.workflow.name!r}")
         self._changed()
-
-
-def open_store(url: str | None, root: str | Path, *, create: bool = True) -> Database:
-    """The database of that address; without `create` it has to be there already, since looking makes no file."""
-    folder = _folder(root)
-    file = store_file(url, folder)
-    if not create and file is not None and not os.path.exists(file):  # noqa: PTH110 - never raises
-        raise UsageError(
-            f"no store yet: there is no {file}", hint="`foreword session new NAME` makes one, or name another with --db"
-        )
-    return open_database(url, folder)
-
-
-def _folder(root: str | Path) -> Path:
-    """The root as a real folder; only where that is in doubt `project_root` is asked, which is slow to import."""
-    if os.path.isdir(root):  # noqa: PTH112 - never raises
-        return Path(root).resolve()
-    from foreword.runtime.assembly import project_root
-
-    return project_root(root)
-
-
-def store_file(url: str | None, root: Path) -> Path | None:
-    """The file of the store of that address; nothing where it is no file."""
-    url = url or os.environ.get(VARIABLE)
-    if not url:
-        return store_path(root)[0]
-    scheme, _, rest = url.partition("://")
-    return file_of(rest) if scheme == "sqlite" else None
 
 
 def find_or_make(db: Database, name: str, *, create: bool) -> tuple[Workflow, bool]:

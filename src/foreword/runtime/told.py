@@ -181,10 +181,12 @@ def _sized(group: Group, excerpts: Mapping[int, int]) -> Group:
 
 def _front(transcript: Transcript, start: int, budget: int, workflow: str) -> list[tuple[Group, int]]:
     """What stands in front (the first message, what is pinned, the summary), each with the most tokens it may have."""
-    front = [(group, round(FRONT_SHARE * budget)) for group in transcript.in_front_of(start)]
+    most = round(FRONT_SHARE * budget)
+    before = [group for group in transcript.in_front_of(start) if group.first <= transcript.compressed_to]
+    front = [(group, most) for group in before]
     if transcript.compression is not None:
         front.append((summary_group(transcript.compression, workflow), round(SUMMARY_SHARE * budget)))
-    return front
+    return front + [(group, most) for group in transcript.in_front_of(start)[len(before) :]]
 
 
 def _size(front: Sequence[tuple[Group, int]]) -> int:

@@ -102,7 +102,7 @@ def totals(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def readable(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A usage log without what only the next call reads."""
-    return [{name: value for name, value in line.items() if name not in ("key", "prefix")} for line in log]
+    return [{name: value for name, value in line.items() if name not in ("compression", "prefix")} for line in log]
 
 
 def _digest(text: str) -> str:

@@ -18,7 +18,8 @@ from foreword.errors import EssentialsTooLarge, UnknownName
 from foreword.model import STANDS_BY, Absent, Choice
 from foreword.recipe.load import load
 from foreword.recipe.schema import PROFILES, RecipeSpec
-from foreword.runtime.assembly import assemble, project_root
+from foreword.runtime.assembly import assemble
+from foreword.runtime.root import project_root
 
 DIGEST = {
     "full": "in, whole",

@@ -88,6 +88,15 @@ class Store:
             if (entry := _loaded(text)) is not None
         ]
 
+    def last_usage(self, conversation: int, recipe: str, budget_tokens: int) -> dict[str, Any]:
+        """The newest entry of a usage log for a recipe and budget; empty where there is none."""
+        rows = self.db.rows(
+            "SELECT usage FROM reports WHERE conversation = ? AND recipe = ? AND budget_tokens = ?"
+            " ORDER BY id DESC LIMIT 1",
+            (conversation, recipe, budget_tokens),
+        )
+        return (_loaded(rows[0][0]) if rows else None) or {}
+
     def report(self, number: int) -> Stored | None:
         """One report."""
         if abs(number) > LARGEST_NUMBER:

@@ -101,8 +101,8 @@ class Postgres:
 
         connection: psycopg.Connection[Row] = driver.connect(autocommit=True, **self._settings)
         set_json_loads(_as_text, connection)
-        connection.isolation_level = driver.IsolationLevel.READ_COMMITTED  # whoever waited for a lock sees what is new
         connection.execute(f"SET search_path TO {SCHEMA}")
+        connection.execute("SET default_transaction_isolation TO 'read committed'")  # after a lock, what is new is seen
         return connection
 
     @contextmanager

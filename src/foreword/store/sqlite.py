@@ -21,6 +21,7 @@ from foreword.store.places import is_ours, prepare, refuse_links, writable
 APPLICATION = int.from_bytes(b"FWRD")
 TABLES = {"originals", "reports", "carried"}  # of the first schema: what makes a file a store
 WAIT_MILLISECONDS = 30_000
+FOREIGN = (apsw.Error, OSError, OverflowError, UnicodeError)
 OUTER = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 INNER = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part")
 
@@ -30,7 +31,8 @@ class Sqlite:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path = path
-        with self._translated(), ExitStack() as undo:
+        self._translated = _Translated(path)
+        with self._translated, ExitStack() as undo:
             if not read_only:
                 prepare(path)
             elif is_ours(path):
@@ -53,22 +55,22 @@ class Sqlite:
         return str(self.path)
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
-        with self._translated():
+        with self._translated:
             return self._db.execute(sql, values).fetchall()
 
     def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._translated():
+        with self._translated:
             self._db.executemany(sql, rows)
 
     @contextmanager
     def transaction(self, lock: str = "") -> Iterator[None]:
         """All or nothing. SQLite has one writer at a time, so every lock is the same one."""
-        with self._translated():
+        with self._translated:
             begin, end, undo = INNER if self._db.in_transaction else OUTER
             self._db.execute(begin)
         try:
             yield
-            with self._translated():
+            with self._translated:
                 self._db.execute(end)
         except BaseException:
             if self._db.in_transaction:  # a full disk may have ended it already
@@ -76,11 +78,11 @@ class Sqlite:
             raise
 
     def version(self) -> int:
-        with self._translated():
+        with self._translated:
             return int(self._db.pragma("user_version"))
 
     def migrate(self, script: str, version: int) -> None:
-        with self._translated():
+        with self._translated:
             self._db.execute(f"{script}; PRAGMA user_version = {version}")
 
     def close(self) -> None:
@@ -94,14 +96,20 @@ class Sqlite:
             raise _no_store(self.path)
         refuse_newer(self)
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Foreign errors become ours, once, here."""
-        try:
-            yield
-        except apsw.NotADBError:
+
+class _Translated:
+    """Foreign errors become ours, once, here. A class, since a generator would cost as much as a short statement."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, apsw.NotADBError):
             raise _no_store(self.path) from None
-        except (apsw.Error, OSError, OverflowError, UnicodeError) as error:
+        if isinstance(error, FOREIGN):
             what = f"{self.path} can't be used: {error}"
             raise StoreError(what, hint="check the folder, its rights and the disk") from None
 

@@ -14,44 +14,51 @@ from foreword.store.places import store_path
 
 VARIABLE = "FOREWORD_DB"
 SCHEMES = ("sqlite", "postgresql", "postgres")
+BEGINS = "a database address begins with sqlite:/// or postgresql://"
 EXAMPLES = "for example sqlite:///state.db or postgresql://user@localhost/name"
 
 
-def open_database(url: str | None, root: Path) -> Database:
-    """The database of that address, in today's form."""
-    url = url or os.environ.get(VARIABLE) or None
-    if url is None:
-        from foreword.store.sqlite import Sqlite
+def open_database(url: str | None, root: Path, *, create: bool = True) -> Database:
+    """The database of that address, in today's form; without `create` its file has to be there already."""
+    place = place_of(url, root)
+    if not isinstance(place, Path):
+        from foreword.store.postgres import Postgres
 
-        return Sqlite(store_path(root)[0])
-    scheme, colon, rest = url.partition("://")
-    if not colon or scheme not in SCHEMES:
-        guess = did_you_mean(scheme, SCHEMES) if colon else ""
-        what = (
-            f"{scheme}:// is no database we know"
-            if colon
-            else "a database address begins with sqlite:/// or postgresql://"
+        return Postgres(place)
+    from foreword.store.sqlite import Sqlite
+
+    if not create and not os.path.exists(place):  # noqa: PTH110 - never raises
+        raise UsageError(
+            f"no store yet: there is no {place}",
+            hint="`foreword session new NAME` makes one, or name another with --db",
         )
-        raise UsageError(what + (f", did you mean {guess}://?" if guess else ""), hint=EXAMPLES)
-    if scheme == "sqlite":
-        from foreword.store.sqlite import Sqlite
-
-        return Sqlite(file_of(rest))
-    from foreword.store.postgres import Postgres
-
-    return Postgres(url)
+    return Sqlite(place)
 
 
 def open_to_read(url: str, root: Path) -> Database | None:
     """The database of that address as it is, or nothing where its file is still to be made; makes none."""
-    scheme, _, rest = url.partition("://")
-    if scheme != "sqlite":
+    place = place_of(url, root)
+    if not isinstance(place, Path):
         return open_database(url, root)
     from foreword.store.sqlite import Sqlite
 
-    file = file_of(rest)
-    there = os.path.exists(file) and file.stat().st_size  # noqa: PTH110 - never raises
-    return Sqlite(file, read_only=True) if there else None
+    there = os.path.exists(place) and place.stat().st_size  # noqa: PTH110 - never raises
+    return Sqlite(place, read_only=True) if there else None
+
+
+def place_of(url: str | None, root: Path) -> Path | str:
+    """The file that an address leads to, or the address itself where it is a server's."""
+    url = url or os.environ.get(VARIABLE)
+    if not url:
+        return store_path(root)[0]
+    scheme, colon, rest = url.partition("://")
+    if scheme == "sqlite" and colon:
+        return file_of(rest)
+    if scheme in SCHEMES and colon:
+        return url
+    guess = did_you_mean(scheme, SCHEMES) if colon else ""
+    what = f"{scheme}:// is no database we know" if colon else BEGINS
+    raise UsageError(what + (f", did you mean {guess}://?" if guess else ""), hint=EXAMPLES)
 
 
 def store_note(root: Path) -> str:

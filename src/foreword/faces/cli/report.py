@@ -65,17 +65,18 @@ def _line(kept: Stored) -> str:
 
 def _place(db: str | None, root: str) -> str:
     """Where reports were looked for; an address may have a password in it."""
-    from foreword.runtime.assembly import project_root
-    from foreword.runtime.state import store_file
+    from foreword.runtime.root import project_root
+    from foreword.store.urls import place_of
 
     folder = project_root(root)
-    return str((store_file(db, folder) or "the database") if db else folder)
+    place = place_of(db, folder) if db else folder
+    return "the database" if isinstance(place, str) else str(place)
 
 
 @contextmanager
 def _store(db: str | None, root: str) -> Iterator[Kept | None]:
     """What was kept, if anything: looking must not make a store."""
-    from foreword.runtime.assembly import project_root
+    from foreword.runtime.root import project_root
     from foreword.store.kept import open_existing
 
     kept = open_existing(project_root(root), db)

@@ -84,10 +84,11 @@ def list_sessions(db: str | None, root: str) -> None:
       foreword session list
       foreword session list --db postgresql://me@localhost/agents
     """
-    from foreword.runtime.state import open_store
+    from foreword.runtime.root import project_root
+    from foreword.store.urls import open_database
     from foreword.store.workflows import listed
 
-    store = open_store(db, root, create=False)
+    store = open_database(db, project_root(root), create=False)
     try:
         found = listed(store)
     finally:
