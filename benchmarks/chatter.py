@@ -42,8 +42,9 @@ class Said:
 
     @property
     def words(self) -> str:
-        """All that a model reads of it, without the framing a provider adds."""
-        return "\n".join([self.text, *(f"{call.name} {call.arguments}" for call in self.calls)])
+        """All that a model reads of it, with a mark around it that says whose it is: the same for everyone."""
+        said = "\n".join([self.text, *(f"{call.name} {call.arguments}" for call in self.calls)])
+        return f'<turn role="{self.role}">\n{said}\n</turn>\n'
 
 
 def conversation(count: int, turns: int, fan_outs: Sequence[int] = FAN_OUTS) -> tuple[list[Said], list[list[Said]]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,7 +97,7 @@ def check_page(page: Path, project: Path) -> None:
             assert code == 0, f"{where}:\n{output}"
         elif block.language == "console":
             for command, expected in commands(block.body):
-                words = command.replace("HANDLE", handle).split()
+                words = shlex.split(command.replace("HANDLE", handle))
                 assert words[0] == "foreword", where
                 output, code = run(project, "-m", "foreword", *words[1:])
                 handle = next(iter(re.findall(r"\bfw_\w+", output)), handle)

@@ -88,7 +88,7 @@ def test_over_many_turns_few_calls_move_the_window_and_most_of_the_budget_is_use
     groups, moves, used, calls = list[Group](), 0, 0, 0
     for at in range(1, 3 * budget // size):
         groups.append(Group((said(at, size),), size))
-        window = choose(groups, budget, low_water(budget, 0, budget))
+        window = choose(groups, budget, low_water(groups, budget, 0, budget))
         moves, groups = moves + window.moved, list(window.groups)
         if moves:
             calls, used = calls + 1, used + sum(group.tokens for group in groups)

@@ -17,7 +17,7 @@ from foreword.store import compressions, messages, plans, variables, workflows
 from foreword.store.compressions import Cut
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.kept import Store, open_existing, recall
-from foreword.store.messages import Line, Range
+from foreword.store.messages import Extent, Line, Range
 from tests.store.databases import KINDS, conversation_in, new_url, opened, said, workflow_in
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
@@ -296,9 +296,9 @@ def test_messages_are_numbered_without_a_gap_and_their_sizes_added_up(db: Databa
     assert [line.running for line in lines] == list(accumulate(sizes))
     assert lines[3:] == appended
     assert messages.append(db, one.id, []) == []
-    assert messages.size_up_to(db, one.id) == (6, sum(sizes))
-    assert messages.size_up_to(db, one.id, 3) == (3, 12)
-    assert messages.size_up_to(db, one.id, 0) == (0, 0)
+    assert messages.up_to(db, one.id) == Extent(6, sum(sizes), 6)
+    assert messages.up_to(db, one.id, 3) == Extent(3, 12, 3)
+    assert messages.up_to(db, one.id, 0) == Extent(0, 0, 0)
 
 
 def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
@@ -317,7 +317,7 @@ def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
     assert numbers(messages.between(db, Range(conversation, 3, 5))) == [3, 4, 5]
     assert numbers(messages.between(db, Range(conversation, 5, 3))) == []
     assert numbers(messages.pinned(db, conversation)) == [2, 5]
-    assert messages.count_between(db, Range(conversation, 0, 99)) == 7
+    assert messages.up_to(db, conversation, 99).place == 7
 
 
 def test_what_is_no_history_is_kept_and_neither_shown_nor_counted(db: Database) -> None:
@@ -327,8 +327,7 @@ def test_what_is_no_history_is_kept_and_neither_shown_nor_counted(db: Database) 
     history = [line.kind for line in messages.after(db, conversation, 0)]
     assert history == [kind for kind in MESSAGE_KINDS if kind not in NOT_HISTORY]
     assert [line.kind for line in messages.pinned(db, conversation)] == history
-    assert messages.count_between(db, Range(conversation, 1, 99)) == len(history)
-    assert messages.size_up_to(db, conversation) == (len(MESSAGE_KINDS), 10 * len(history))
+    assert messages.up_to(db, conversation) == Extent(len(MESSAGE_KINDS), 10 * len(history), len(history))
     assert {line.tokens for line in appended if line.kind in NOT_HISTORY} == {0}
     ((kept,),) = db.rows("SELECT COUNT(*) FROM messages")
     assert kept == len(MESSAGE_KINDS)
@@ -382,10 +381,10 @@ def test_a_recount_sets_every_size_and_every_sum(db: Database) -> None:
     batch = [(said("a"), 5, False), (plan, 0, False), (said("b"), 5, False), (plan, 0, False)]
     messages.append(db, conversation.id, batch)
     messages.recount(db, conversation.id, "letters", [(1, 100), (3, 20)])
-    assert messages.size_up_to(db, conversation.id) == (4, 120)
+    assert messages.up_to(db, conversation.id) == Extent(4, 120, 2)
     (later,) = messages.append(db, conversation.id, [(said("c"), 3, False)])
     assert later.running == 123
-    assert [messages.size_up_to(db, conversation.id, seq)[1] for seq in range(1, 6)] == [100, 100, 120, 120, 123]
+    assert [messages.up_to(db, conversation.id, seq).running for seq in range(1, 6)] == [100, 100, 120, 120, 123]
     now = messages.find(db, conversation.workflow, "main")
     assert now
     assert now.counter == "letters"
@@ -568,7 +567,7 @@ def test_a_batch_that_can_not_be_kept_whole_is_not_kept_at_all(db: Database) -> 
     messages.append(db, conversation, [(said("kept"), 1, False)])
     with pytest.raises(StoreError, match="can't be used"):
         messages.append(db, conversation, [(said("a"), 1, False), (said("b"), 2**70, False)])
-    assert messages.size_up_to(db, conversation) == (1, 1)
+    assert messages.up_to(db, conversation) == Extent(1, 1, 1)
 
 
 def test_a_statement_that_makes_no_sense_is_an_error_and_the_next_one_works(db: Database) -> None:

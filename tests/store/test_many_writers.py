@@ -93,4 +93,4 @@ def test_a_reader_sees_no_half_of_a_batch_while_others_write(kind: str, tmp_path
     either = "import sys\nexec(sys.argv[2])\n"
     run_at_once(either, [(url, program) for program in (writer, writer, reader, reader)])
     with opened(url) as db:
-        assert messages.size_up_to(db, conversation_in(db).id) == (600, 600)
+        assert messages.up_to(db, conversation_in(db).id) == messages.Extent(600, 600, 600)

@@ -152,7 +152,7 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
         "conversation": messages.find(db, workflow, "main"),
         "history": messages.after(db, talk, 0),
         "pinned": messages.pinned(db, talk),
-        "size": messages.size_up_to(db, talk),
+        "size": messages.up_to(db, talk),
         "compressions": compressions.history(db, talk),
         "cuts": cuts,
         "checkpoints": compressions.checkpoints(db, workflow),

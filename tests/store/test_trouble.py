@@ -309,7 +309,7 @@ def test_a_full_disk_is_an_error_and_what_was_kept_before_is_whole(tmp_path: Pat
         assert db.rows("PRAGMA integrity_check") == [("ok",)]
         conversation = conversation_in(db).id
         assert acknowledged
-        assert messages.size_up_to(db, conversation) == (acknowledged[-1], acknowledged[-1])
+        assert messages.up_to(db, conversation) == messages.Extent(*[acknowledged[-1]] * 3)
         messages.append(db, conversation, [(said("there is room again"), 1, False)])
 
 

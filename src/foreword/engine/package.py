@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from foreword.engine.render import GAP, pieces_of
+from foreword.engine.render import GAP, boundary_pattern, pieces_of
 from foreword.engine.report import Report
 from foreword.message import Message, Part, Text, ToolResult
 from foreword.model import Choice, handle_of
@@ -57,7 +57,7 @@ class Package:
         front, behind = self._around(talk)
         context = [Message("system", (Text("".join(front)),))] if front else []
         newest = [Message("user", (Text("".join(behind)),))] if behind else []
-        return [*context, *self._turns(talk, guarded=bool(behind)), *newest]
+        return [*context, *self._turns(talk), *newest]
 
     def to_anthropic(self) -> dict[str, Any]:
         """`system` and `messages` for Anthropic's Messages API, with at most four cache breakpoints where they pay."""
@@ -66,7 +66,7 @@ class Package:
             blocks = self._cached_blocks(self._pieces(self.report.choices))
             return {"system": [], "messages": [{"role": "user", "content": blocks or _words(EMPTY)}]}
         front, behind = self._around(talk)
-        turns = self._turns(talk, guarded=bool(behind))
+        turns = self._turns(talk)
         newest = [Message("user", tuple(map(Text, behind)))] if behind else []
         shaped = _shaped([*turns, *newest])
         self._mark_turns(turns, shaped)
@@ -86,10 +86,11 @@ class Package:
             return self._pieces(front), []
         return self._pieces(front, note=False), self._pieces(behind)
 
-    def _turns(self, talk: Choice, *, guarded: bool) -> list[Message]:
-        """The conversation; where boundary tags follow it in the same message, its words can't forge one."""
-        turns = _turns(talk)
-        return [_guarded(message, self.report.scale.pattern) for message in turns] if guarded else turns
+    def _turns(self, talk: Choice) -> list[Message]:
+        """The conversation; its words can't forge the boundary tags that follow it, as the newest message has them."""
+        behind = self.report.choices[self.report.choices.index(talk) + 1 :]
+        tags = frozenset(choice.section.tag for choice in behind if choice.body.form != "gone")
+        return [_guarded(message, boundary_pattern(tags)) for message in _turns(talk)] if tags else _turns(talk)
 
     def _cached_blocks(self, texts: list[str]) -> list[dict[str, Any]]:
         """One block for each pair of tags; a breakpoint once a prefix is worth caching, and at the end."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from foreword.history.timeline import Group
 
-REFILL = 0.65  # of the budget, after a cut: filling up from here again uses a good 80% of it on average
+AVERAGE = 0.81  # of the budget, over many turns: what is left after a cut is chosen for this
+LARGEST_SPREAD = 0.1  # of the budget
 MUCH = 0.4  # of the low-water mark: too much to leave empty because of one large group
 LEAST_RUN = 0.3  # of the room for the run: a cut leaves at least so much of the conversation
 
@@ -25,9 +26,15 @@ class Window:
     shorten_to: int = 0  # tokens for the oldest of the groups, where it does not fit whole
 
 
-def low_water(budget: int, others: int, room: int) -> int:
-    """How many tokens of a conversation to keep at a cut, where other parts take so many of the budget."""
-    return min(room, max(round(REFILL * budget) - others, round(LEAST_RUN * room)))
+def low_water(groups: Sequence[Group], budget: int, others: int, room: int) -> int:
+    """How many tokens of a conversation to keep at a cut, where other parts take so many of the budget.
+
+    From there to full and back to there, call by call, is `AVERAGE` in the middle. It is never quite full: the group
+    that no longer fits ends it, and that is more often a large one.
+    """
+    spread = sum(group.tokens**2 for group in groups) / max(1, sum(group.tokens for group in groups))
+    refill = (2 * AVERAGE - 1) * budget + min(spread, LARGEST_SPREAD * budget)
+    return min(room, max(round(refill) - others, round(LEAST_RUN * room)))
 
 
 def choose(groups: Sequence[Group], room: int, low: int) -> Window:

@@ -82,7 +82,7 @@ def state_sections(
     if spec.state == CONVERSATION and (value or not spec.show):
         return _conversation(tag, selection, value, where) if value else ("not in the source", [])
     if spec.show:
-        return [part_section(tag, selection, value)], []
+        return [part_section(tag, selection, shown(spec.show, value))], []
     if isinstance(value, dict) and not spec.each:
         value = value.get(selection.names.get("phase", ""))  # a text for each phase
     if value in (None, [], {}) or (isinstance(value, str) and not value.strip()):
@@ -94,10 +94,9 @@ def state_sections(
     return ([_listed(tag, selection, tuple(map(Entry, texts)), "\n\n")] if texts else _none_of(spec)), []
 
 
-def part_section(tag: str, selection: Selection, value: object) -> Section:
+def part_section(tag: str, selection: Selection, text: str) -> Section:
     """A fresh part of a call; it is always there, if only to say that there is nothing."""
     spec = selection.sections[tag]
-    text = shown(spec.show, value) if spec.show else str(value or "")
     return Section(
         tag, text, selection.rule(tag), selection.rank(tag), "", spec.state or "", "", spec.before, spec.after
     )

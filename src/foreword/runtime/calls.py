@@ -58,7 +58,7 @@ class Calls:
             self.transcript.take(line)
 
     def make(
-        self, parts: Mapping[str, object], budget: Budget, workflow: str, notes: Sequence[str], *, save: bool
+        self, parts: Mapping[str, str], budget: Budget, workflow: str, notes: Sequence[str], *, save: bool
     ) -> Package:
         """The next call; saving keeps its report, what it left out, where its window begins, and a usage log line."""
         began = perf_counter()

@@ -73,7 +73,7 @@ def plan(
     old, newest = _split(grouped(turns), round(NEWEST_SHARE * target))
     before = transcript.history_tokens
     if not old:
-        note = "there is nothing to compress: what is there is the newest message, or was compressed before"
+        note = "there is nothing to compress: what is there fits already, or is the newest message alone"
         return Compaction(transcript.compressed_to, 0, len(turns), before, before, target, "", 0, EXTRACT, (note,))
     last = old[-1].last
     stays = [turn for group in transcript.in_front_of(last + 1) for turn in group.turns]
@@ -96,7 +96,7 @@ def apply(transcript: Transcript, made: Compaction) -> Compaction:
     if not made.messages:
         return made
     staying = size_of(transcript.in_front_of(made.last + 1))
-    originals = messages.size_up_to(transcript.db, transcript.conversation.id, made.last)[1] - staying
+    originals = messages.up_to(transcript.db, transcript.conversation.id, made.last).running - staying
     compressions.add(
         transcript.db, transcript.conversation.id, last=made.last, summary=made.summary, method=made.method,
         note="; ".join(made.notes), tokens_before=originals, tokens_after=made.summary_tokens,

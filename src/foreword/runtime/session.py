@@ -7,7 +7,7 @@ write to it at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -62,6 +62,7 @@ class Session(WorkflowState):
         self._counter, self._writing = counter, writing_for(opening, counter)
         self._calls = Calls(db, conversation, opening.selection, self._writing)
         self._fresh_tokens: int | None = None  # of all but the messages, as they were last seen
+        self._shown = dict[str, tuple[object, str]]()  # every part: its value, and how that is written
         self._browser: object = None
 
     @classmethod
@@ -189,7 +190,7 @@ class Session(WorkflowState):
         """
         given = whole_number(budget, "budget")
         allowed = self._opening.budget if given is None else budget_for(self.limits, given)
-        parts = self._parts()
+        parts = self._texts()
         self._fresh_tokens = self._size_of(parts)
         size, compacted = self._with_room_for(0)
         notes = (*(compacted.notes if compacted else ()), *self._warn(size))
@@ -220,7 +221,7 @@ class Session(WorkflowState):
     def size_tokens(self) -> int:
         """What the next context would have with the history whole: the fresh parts, and all that was said."""
         if self._fresh_tokens is None:
-            self._fresh_tokens = self._size_of(self._parts())
+            self._fresh_tokens = self._size_of(self._texts())
         return self._fresh_tokens + self._calls.refresh(self._opening.budget).history_tokens
 
     def compress(self, *, to: int | str | None = None, model: Any = None, preview: bool = False) -> Compaction:
@@ -238,7 +239,7 @@ class Session(WorkflowState):
         if preview or not made.messages:
             return made
         made = compaction.apply(transcript, made)
-        self._be_quiet(0 if made.reached else messages.size_up_to(self.db, self.conversation.id)[1])
+        self._be_quiet(0 if made.reached else messages.up_to(self.db, self.conversation.id).running)
         return made
 
     def undo(self) -> Compression:
@@ -246,7 +247,7 @@ class Session(WorkflowState):
         undone = compressions.undo(self.db, self.conversation.id)
         if undone is None:
             raise UsageError(f"there is no compression of {self.workflow.name!r} to undo")
-        self._be_quiet(messages.size_up_to(self.db, self.conversation.id)[1])  # or it would be made again at once
+        self._be_quiet(messages.up_to(self.db, self.conversation.id).running)  # or it would be made again at once
         return undone
 
     def expand(self, number: int | None = None) -> list[Message]:
@@ -317,21 +318,23 @@ class Session(WorkflowState):
         quiet = running + self.limits.compress_at // 4 if running else 0
         messages.set_limits(self.db, self.conversation.id, warned=0, quiet_until=quiet)
 
-    def _shown(self, parts: dict[str, object]) -> list[tuple[str, str]]:
-        """Every part as the model reads it."""
+    def _texts(self) -> dict[str, str]:
+        """Every part as the model reads it, by its tag; one that has not changed is not written again."""
         specs = self._opening.selection.sections
-        ways = {tag: specs[tag].show for tag in parts}
-        return [(tag, shown(way, parts[tag]) if way else str(parts[tag] or "")) for tag, way in ways.items()]
+        for tag, value in self._parts().items():
+            if tag not in self._shown or self._shown[tag][0] != value:
+                way = specs[tag].show
+                self._shown[tag] = value, shown(way, value) if way else str(value or "")
+        return {tag: text for tag, (_, text) in self._shown.items()}
 
-    def _size_of(self, parts: dict[str, object]) -> int:
+    def _size_of(self, parts: Mapping[str, str]) -> int:
         """The tokens of the parts, and of the tags around the history."""
-        tagged = [*self._shown(parts), (self._writing.tag, "")]
-        return sum(self._counter.count(f"<{tag}>\n{text}\n</{tag}>\n\n") for tag, text in tagged)
+        tagged = {**parts, self._writing.tag: ""}
+        return sum(self._counter.count(f"<{tag}>\n{text}\n</{tag}>\n\n") for tag, text in tagged.items())
 
     def _known(self) -> Known:
         """What a summary need not repeat, and what it must not lose."""
-        parts, plan = self._shown(self._parts()), self.plan
-        specs = self._opening.selection.sections
+        parts, plan, specs = list(self._texts().items()), self.plan, self._opening.selection.sections
         named = {name for tag, text in parts if specs[tag].show == "variables" for name in literals(text)}
         if plan is None:
             return Known(parts, sorted(named))

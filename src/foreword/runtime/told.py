@@ -163,7 +163,7 @@ def _plan(transcript: Transcript, cut: Cut, budget: int, taken: int, workflow: s
     # From here on the first message and what is pinned stand in front: leave room for them.
     held = _size(_front(transcript, groups[-1].first, budget, workflow)) + MARK_TOKENS
     free = max(1, room - held)
-    window = choose(groups, free, low_water(budget, taken + held, free))
+    window = choose(groups, free, low_water(groups, budget, taken + held, free))
     gone = len(groups) - len(window.groups)
     start = window.groups[0].first if gone else start
     if window.shorten_to:

@@ -63,8 +63,9 @@ class Transcript:
         """Read from a known start, or, where there is none (0), as far back as the room goes."""
         conversation = self.conversation.id
         self.compression = compressions.current(self.db, conversation)
-        self.known, self.running = messages.size_up_to(self.db, conversation)
-        self.floor = messages.size_up_to(self.db, conversation, self.compressed_to)[1] if self.compression else 0
+        whole = messages.up_to(self.db, conversation)
+        self.known, self.running = whole.seq, whole.running
+        self.floor = messages.up_to(self.db, conversation, self.compressed_to).running if self.compression else 0
         self.staying, self._dropped, self.timeline = self._read_staying(), {}, Timeline()
         self.start = max(start, self.compressed_to + 1)
         if start <= self.compressed_to and self.running - self.floor > room:
@@ -128,12 +129,14 @@ class Transcript:
         return found if found.messages else None
 
     def _look_up(self, start: int) -> Dropped:
-        where = Range(self.conversation.id, self.compressed_to + 1, start - 1)
+        conversation = self.conversation.id
         staying = [group for group in self.in_front_of(start) if group.first > self.compressed_to]
-        before = messages.size_up_to(self.db, self.conversation.id, start - 1)[1]
-        count = messages.count_between(self.db, where) - sum(len(group.turns) for group in staying)
-        handle = messages.handle_for(self.db, self.conversation, where)
-        return Dropped(max(0, count), max(0, before - self.floor - size_of(staying)), handle)
+        last = messages.up_to(self.db, conversation, start - 1)
+        first = messages.up_to(self.db, conversation, self.compressed_to)
+        count = last.place - first.place - sum(len(group.turns) for group in staying)
+        tokens = last.running - first.running - size_of(staying)
+        where = Range(conversation, self.compressed_to + 1, start - 1)
+        return Dropped(max(0, count), max(0, tokens), messages.handle_for(self.db, self.conversation, where))
 
     def summed_up(self) -> str:
         """A handle for the messages that the summary stands for."""

@@ -36,7 +36,7 @@ class Turned:
 
 
 def make(
-    selection: Selection, parts: Mapping[str, object], transcript: Transcript, writing: Writing, cut: Cut,
+    selection: Selection, parts: Mapping[str, str], transcript: Transcript, writing: Writing, cut: Cut,
     budget: Budget, workflow: str, *, notes: Sequence[str] = (), cached: int = 0,
 ) -> Turned:  # fmt: skip
     """The package for the next call; `cached` is how many messages the call before it had."""
@@ -60,7 +60,7 @@ def make(
 
 def _fitted(
     selection: Selection,
-    parts: Mapping[str, object],
+    parts: Mapping[str, str],
     transcript: Transcript,
     history: str,
     scale: Scale,
@@ -68,7 +68,7 @@ def _fitted(
 ) -> tuple[list[Choice], list[Choice]]:
     """The parts in front of the history and behind it; they leave it its share of the budget."""
     tags = list(selection.sections)
-    sections = [part_section(tag, selection, parts.get(tag)) for tag in tags if tag != history]
+    sections = [part_section(tag, selection, parts[tag]) for tag in tags if tag != history]
     least = min(transcript.history_tokens + MARK_TOKENS, round(LEAST_HISTORY * budget.tokens))
     decided = fit(sections, outline_of(sections), budget.tokens, scale, Tiers(), spare_tokens=least)
     at = tags.index(history)

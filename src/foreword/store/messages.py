@@ -1,8 +1,8 @@
 """Conversations and their messages: appended, never changed; sizes are added up as they come in.
 
 `seq` numbers the messages of a conversation from 1 without a gap; `running` is the size of its history up to and with
-a message, so that the size of any stretch is one subtraction. What is no history (an old plan, a snapshot) is kept
-and counts nothing.
+a message, `place` how many messages of history these are, so that any stretch is measured by one subtraction. What is
+no history (an old plan, a snapshot) is kept and counts nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from foreword.model import handle_of
 from foreword.shapes.record import from_record, to_record
 from foreword.store.database import LARGEST_NUMBER, Database, Row, loaded, stamp
 
-COLUMNS = "seq, kind, pinned, tokens, running, created, message"
+COLUMNS = "seq, kind, pinned, tokens, running, place, created, message"
 HISTORY = f"kind NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_HISTORY))})"
 
 
@@ -45,8 +45,18 @@ class Line:
     pinned: bool
     tokens: int
     running: int
+    place: int
     created: str
     message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How far a conversation goes: its last message, and the tokens and the number of messages of its history."""
+
+    seq: int = 0
+    running: int = 0
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +111,15 @@ def append(db: Database, conversation: int, messages: Sequence[tuple[Message, in
     with db.transaction(f"foreword: conversation {conversation}"):
         created = stamp()
         last = db.rows(
-            "SELECT seq, running FROM messages WHERE conversation = ? ORDER BY seq DESC LIMIT 1", (conversation,)
+            "SELECT seq, running, place FROM messages WHERE conversation = ? ORDER BY seq DESC LIMIT 1", (conversation,)
         )
-        seq, running = last[0] if last else (0, 0)
+        seq, running, place = last[0] if last else (0, 0, 0)
         lines = list[Line]()
         for message, size, pinned in messages:
             tokens = size if message.is_history else 0
-            seq, running = seq + 1, running + tokens
-            lines.append(Line(seq, message.kind, pinned, tokens, running, created, message))
-        insert = f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            seq, running, place = seq + 1, running + tokens, place + message.is_history
+            lines.append(Line(seq, message.kind, pinned, tokens, running, place, created, message))
+        insert = f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         values = [(conversation, *_row(line)) for line in lines]
         if len(values) == 1:
             db.rows(insert, values[0])
@@ -154,22 +164,13 @@ def pinned(db: Database, conversation: int) -> list[Line]:
     return [_line(db, row) for row in rows]
 
 
-def size_up_to(db: Database, conversation: int, seq: int = LARGEST_NUMBER) -> tuple[int, int]:
-    """The last message at or before `seq`, and the tokens of the history up to it."""
+def up_to(db: Database, conversation: int, seq: int = LARGEST_NUMBER) -> Extent:
+    """How far a conversation goes up to and with a message."""
     rows = db.rows(
-        "SELECT seq, running FROM messages WHERE conversation = ? AND seq <= ? ORDER BY seq DESC LIMIT 1",
+        "SELECT seq, running, place FROM messages WHERE conversation = ? AND seq <= ? ORDER BY seq DESC LIMIT 1",
         (conversation, seq),
     )
-    return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
-
-
-def count_between(db: Database, where: Range) -> int:
-    """How many messages of the history there are from one to another, both included."""
-    ((found,),) = db.rows(
-        f"SELECT COUNT(*) FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? AND {HISTORY}",
-        (where.conversation, where.first, where.last),
-    )
-    return int(found)
+    return Extent(*map(int, rows[0])) if rows else Extent()
 
 
 def recount(db: Database, conversation: int, counter: str, sizes: Iterable[tuple[int, int]]) -> None:
@@ -207,16 +208,16 @@ def as_text(db: Database, where: Range) -> bytes:
 
 
 def _row(line: Line) -> Row:
-    sizes = (int(line.pinned), line.tokens, line.running)
+    sizes = (int(line.pinned), line.tokens, line.running, line.place)
     return (line.seq, line.kind, *sizes, line.created, to_record(line.message))
 
 
 def _line(db: Database, row: Row) -> Line:
-    seq, kind, stays, tokens, running, created, record = row
+    seq, kind, stays, tokens, running, place, created, record = row
     try:
         message = from_record(record)
     except ValueError:
         raise StoreError(
             f"message {seq} in {db.name} was altered, so it is not used", hint="restore the database from a copy"
         ) from None
-    return Line(seq, kind, bool(stays), tokens, running, created, message)
+    return Line(seq, kind, bool(stays), tokens, running, place, created, message)

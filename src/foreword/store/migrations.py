@@ -72,8 +72,8 @@ CREATE TABLE conversations (
 );
 CREATE TABLE messages (
     conversation {number} NOT NULL REFERENCES conversations (id), seq {number} NOT NULL, kind TEXT NOT NULL,
-    pinned {number} NOT NULL, tokens {number} NOT NULL, running {number} NOT NULL, created TEXT NOT NULL,
-    message {message} NOT NULL, PRIMARY KEY (conversation, seq)
+    pinned {number} NOT NULL, tokens {number} NOT NULL, running {number} NOT NULL, place {number} NOT NULL,
+    created TEXT NOT NULL, message {message} NOT NULL, PRIMARY KEY (conversation, seq)
 );
 CREATE INDEX pinned_messages ON messages (conversation, seq) WHERE pinned = 1;
 CREATE TABLE compressions (

@@ -139,9 +139,9 @@ class _Transcript:
 
 def _import(session: Session, transcript: _Transcript, total: int) -> int:
     """Add all messages; returns their tokens."""
-    from foreword.store.messages import size_up_to
+    from foreword.store.messages import up_to
 
-    before = size_up_to(session.db, session.conversation.id)[1]
+    before = up_to(session.db, session.conversation.id).running
     imported = 0
     try:
         with waiting.progress(f"importing {total:,} messages", total) as done:
@@ -155,7 +155,7 @@ def _import(session: Session, transcript: _Transcript, total: int) -> int:
     except KeyboardInterrupt:
         screen.say(f"{imported:,} of {total:,} messages were imported")
         raise
-    return size_up_to(session.db, session.conversation.id)[1] - before
+    return up_to(session.db, session.conversation.id).running - before
 
 
 @contextmanager
