@@ -9,7 +9,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from benchmarks import chatter
@@ -21,6 +21,7 @@ from benchmarks.session_shapes import Count
 from benchmarks.session_store import compare_appends
 
 BUDGET_TOKENS = 20_000
+FRESH = ("current_plan", "workflow_snapshot", "workflow_variables", "browser_state")
 SMALL, LARGE = 1_000, 100_000
 MOST_TURNS, FEWEST_TURNS, LEAD_TURNS = 40, 3, 15
 LONGEST_SECONDS = 8.0
@@ -89,7 +90,17 @@ def start(name: str, said: list[Said], count: Count) -> Keeper:
     """A program that has taken in a conversation."""
     if name in FOREWORD:
         return Conversation(said, BUDGET_TOKENS, **FOREWORD[name])
-    return PEERS[name](said, BUDGET_TOKENS, count)
+    return PEERS[name](said, BUDGET_TOKENS - state_tokens(), count)
+
+
+@cache
+def state_tokens() -> int:
+    """What Foreword's own parts take when there is no state: others have to send theirs, too, from the same budget."""
+    said, turns = chatter.conversation(10, 1)
+    keeper = Conversation(said, BUDGET_TOKENS, state=False)
+    package = keeper.turn(keeper.prepare(turns[0]))
+    keeper.close()
+    return sum(row.tokens for row in package.report.sections if row.tag in FRESH)
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, float]:
@@ -143,7 +154,8 @@ def measure_run(name: str) -> Run:
         answer = keeper.turn(keeper.prepare(added))
         sent = keeper.sent(answer)
         # Foreword bills the text with its tags, which is a little more than the words of its messages.
-        sizes.append(max(exact(getattr(answer, "text", "")), sum(count(one.words) for one in sent)))
+        words = sum(count(one.words) for one in sent)
+        sizes.append(max(exact(answer.text), words) if name in FOREWORD else words + state_tokens())
         broken += chatter.broken_pairs(sent)
         invalid += not chatter.starts_with_user(sent)
         if before:
