@@ -1,10 +1,15 @@
-"""Every test has a cache folder of its own, so that none touches the user's."""
+"""Every test has a cache folder of its own, so that none touches the user's; sessions are closed behind it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import foreword
+from tests.sessions import Open
 
 
 @pytest.fixture(autouse=True)
@@ -12,3 +17,17 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
+
+
+@pytest.fixture
+def open_session(tmp_path: Path) -> Iterator[Open]:
+    """Opens sessions on stores of one folder; they are closed at the end."""
+    sessions: list[foreword.Session] = []
+
+    def opening(name: str = "state", **options: Any) -> foreword.Session:
+        sessions.append(foreword.Session.open(f"sqlite:///{tmp_path}/{name}.db", root=tmp_path, **options))
+        return sessions[-1]
+
+    yield opening
+    for session in sessions:
+        session.close()

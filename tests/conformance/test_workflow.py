@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 import foreword
 from tests.runtime.validity import problems
+from tests.sessions import Open, filled, plan
 
 PARTS = [
     "system_prompt", "current_plan", "workflow_snapshot", "workflow_variables", "browser_state", "conversation_history",
@@ -23,42 +23,16 @@ TABS = [
     {"name": "Airtable Tab", "url": "https://airtable.com/app123/tbl456"},
 ]
 PASSWORD = "correct-horse-battery"
-Open = Callable[..., foreword.Session]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
-    """Opens sessions on one store; they are closed at the end."""
-    sessions: list[foreword.Session] = []
+def opened(open_session: Open) -> Open:
+    """Opens sessions on one store."""
 
     def opening(workflow: str = "gmail-to-airtable", **more: Any) -> foreword.Session:
-        sessions.append(foreword.Session.open(f"sqlite:///{tmp_path}/state.db", workflow, root=tmp_path, **more))
-        return sessions[-1]
+        return open_session(workflow=workflow, **more)
 
-    yield opening
-    for session in sessions:
-        session.close()
-
-
-def plan(status: str = "in_progress", **more: object) -> dict[str, Any]:
-    tasks = [
-        {"task_id": 1, "description": "Scout Gmail login flow", "status": "completed", "notes": "#identifierId"},
-        {"task_id": 2, "description": "Build navigation node", "status": status, "node_ids": ["node_123"]},
-    ]
-    phase = {"phase_name": "Gmail Login Setup", "status": "in_progress", "tasks": tasks}
-    return {"overall_goal": "Gmail to Airtable", "current_phase": "Gmail Login Setup", "phases": [phase], **more}
-
-
-def filled(session: foreword.Session) -> foreword.Session:
-    """A session in which every part has something to show."""
-    session.append({"role": "system", "content": "You are Director, an AI workflow builder."})
-    session.update_plan(plan(), "first plan")
-    session.put_node({"id": "node_123", "position": 1, "type": "browser_action", "config": {"action": "navigate"}})
-    session.set_variable("current_page", "gmail_inbox", "seen")
-    session.browser = TABS
-    session.append({"role": "user", "content": "Hi, I would like a Gmail to Airtable workflow"})
-    session.append({"role": "assistant", "content": "I'll help you build it."})
-    return session
+    return opening
 
 
 def tags(text: str) -> list[str]:

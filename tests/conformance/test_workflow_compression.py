@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +10,21 @@ import pytest
 
 import foreword
 from tests.runtime.validity import problems
+from tests.sessions import Open
 
 RECIPES = ("workflow", "workflow-cached")
 FRESH = ("system_prompt", "current_plan", "workflow_snapshot", "workflow_variables", "browser_state")
 FACTS = ["the quota is 4711 rows", "the selector is #identifierNext", "never open the billing tab"]
-Open = Callable[..., foreword.Session]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
-    """Opens sessions with small limits on one store; they are closed at the end."""
-    sessions: list[foreword.Session] = []
+def opened(open_session: Open) -> Open:
+    """Opens sessions with small limits."""
 
     def opening(**more: Any) -> foreword.Session:
-        limits = {"warn_at": 5000, "compress_at": 6000, "compress_to": 1500, **more}
-        sessions.append(foreword.Session.open(f"sqlite:///{tmp_path}/state.db", root=tmp_path, **limits))
-        return sessions[-1]
+        return open_session(**{"warn_at": 5000, "compress_at": 6000, "compress_to": 1500, **more})
 
-    yield opening
-    for session in sessions:
-        session.close()
+    return opening
 
 
 def said(number: int, size: int = 60) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,7 @@ import pytest
 import foreword
 from foreword.store.database import Row
 from foreword.store.sqlite import Sqlite
-
-Open = Callable[..., foreword.Session]
+from tests.sessions import Open
 
 
 class Work:
@@ -41,17 +39,13 @@ class Work:
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
-    """Opens sessions on one store; they are closed at the end."""
-    sessions: list[foreword.Session] = []
+def opened(open_session: Open) -> Open:
+    """Opens sessions on one store."""
 
     def opening(name: str = "state", **more: Any) -> foreword.Session:
-        sessions.append(foreword.Session.open(f"sqlite:///{tmp_path}/{name}.db", root=tmp_path, **more))
-        return sessions[-1]
+        return open_session(name, **more)
 
-    yield opening
-    for session in sessions:
-        session.close()
+    return opening
 
 
 def said(number: int) -> dict[str, Any]:

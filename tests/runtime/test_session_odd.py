@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import foreword
 from tests.runtime.validity import problems
+from tests.sessions import Open, call, said, words
 
 RECIPES = ("workflow", "workflow-cached")
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
@@ -28,34 +27,16 @@ ODD = {
     "user null": {"role": "user", "content": None},
     "no type": {"role": "user", "content": [{"text": "typeless"}]},
 }
-Open = Callable[..., foreword.Session]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
-    """Opens sessions on one store; they are closed at the end."""
-    sessions: list[foreword.Session] = []
+def opened(open_session: Open) -> Open:
+    """Opens sessions on one store."""
 
     def opening(budget: int = 2000, **more: Any) -> foreword.Session:
-        url = f"sqlite:///{tmp_path}/state.db"
-        sessions.append(foreword.Session.open(url, root=tmp_path, budget=budget, **more))
-        return sessions[-1]
+        return open_session(budget=budget, **more)
 
-    yield opening
-    for session in sessions:
-        session.close()
-
-
-def words(name: str, count: int) -> str:
-    return " ".join(f"{name}{n}" for n in range(count))
-
-
-def said(number: int, size: int = 20) -> dict[str, Any]:
-    return {"role": "assistant" if number % 2 else "user", "content": f"Message {number}. {words('word', size)}"}
-
-
-def call(*ids: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": [{"type": "tool_use", "id": i, "name": "read", "input": {}} for i in ids]}
+    return opening
 
 
 def results(**texts: str) -> dict[str, Any]:

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import foreword
+from tests.sessions import Open
 
 BUDGET, TURNS = 20_000, 200
-Open = Callable[..., foreword.Session]
 Size = Callable[[int], int]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
-    """Opens sessions on one store; they are closed at the end."""
-    sessions: list[foreword.Session] = []
+def opened(open_session: Open) -> Open:
+    """Opens sessions on one store."""
 
     def opening(**more: Any) -> foreword.Session:
-        options = {"recipe": "workflow-cached", "budget": BUDGET, "counter": "o200k", **more}
-        sessions.append(foreword.Session.open(f"sqlite:///{tmp_path}/state.db", root=tmp_path, **options))
-        return sessions[-1]
+        return open_session(**{"recipe": "workflow-cached", "budget": BUDGET, "counter": "o200k", **more})
 
-    yield opening
-    for session in sessions:
-        session.close()
+    return opening
 
 
 def words(turn: int, tokens: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,38 +12,21 @@ import pytest
 
 import foreword
 from tests.runtime.validity import problems
+from tests.sessions import Open, call, said, words
 
 MARK = re.compile(r"\[([\d,]+) earlier messages? left out: foreword recall (fw_[0-9a-f]{14})\]")
 CUT_OUT = re.compile(r"\[\.\.\. (?:[\d,]+ lines, )?[\d,]+ tokens left out: foreword recall (fw_[0-9a-f]{14})\]")
 RECIPES = ("workflow", "workflow-cached")
-Open = Callable[..., foreword.Session]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
-    """Opens sessions on one store; they are closed at the end."""
-    sessions: list[foreword.Session] = []
+def opened(open_session: Open) -> Open:
+    """Opens sessions on one store."""
 
     def opening(budget: int = 2000, **more: Any) -> foreword.Session:
-        url = f"sqlite:///{tmp_path}/state.db"
-        sessions.append(foreword.Session.open(url, root=tmp_path, budget=budget, **more))
-        return sessions[-1]
+        return open_session(budget=budget, **more)
 
-    yield opening
-    for session in sessions:
-        session.close()
-
-
-def words(name: str, count: int) -> str:
-    return " ".join(f"{name}{n}" for n in range(count))
-
-
-def said(number: int, size: int = 20) -> dict[str, Any]:
-    return {"role": "assistant" if number % 2 else "user", "content": f"Message {number}. {words('word', size)}"}
-
-
-def call(*ids: str) -> dict[str, Any]:
-    return {"role": "assistant", "content": [{"type": "tool_use", "id": i, "name": "read", "input": {}} for i in ids]}
+    return opening
 
 
 def results(**texts: str) -> dict[str, Any]:

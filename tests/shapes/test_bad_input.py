@@ -65,5 +65,5 @@ def test_what_is_read_can_be_written_in_every_shape_and_the_rest_is_refused_by_n
         if error.path != "talk.json":
             raise
         return
-    for write in (to_anthropic, to_openai, to_responses, to_pydantic_ai_json):
-        write(messages)
+    written = [write(messages) for write in (to_anthropic, to_openai, to_responses, to_pydantic_ai_json)]
+    assert all(json.loads(json.dumps(shaped)) == shaped for shaped in written)
