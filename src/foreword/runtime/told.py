@@ -22,6 +22,7 @@ from foreword.workflow.parts import EMPTY
 FRONT_SHARE, SUMMARY_SHARE = 0.25, 0.6  # of the budget: what stands in front and is larger is shortened
 NOTHING_SAID = EMPTY["conversation"] + "\n"
 MARK_TOKENS = 40
+LEFT_OUT, SHORTENED = "older messages left out to make room", "a message had to be shortened to make room"
 
 
 @dataclass(slots=True)
@@ -169,8 +170,8 @@ def _plan(transcript: Transcript, cut: Cut, budget: int, taken: int, workflow: s
     if window.shorten_to:
         excerpts[window.groups[0].first] = window.shorten_to
     excerpts = {first: tokens for first, tokens in excerpts.items() if first >= start}
-    reason = "older messages left out to make room" if gone else "a message had to be shortened to make room"
-    return _Planned(_front(transcript, start, budget, workflow), window, start, excerpts, reason)
+    front = _front(transcript, start, budget, workflow)
+    return _Planned(front, window, start, excerpts, LEFT_OUT if gone else SHORTENED)
 
 
 def _sized(group: Group, excerpts: Mapping[int, int]) -> Group:
