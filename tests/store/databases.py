@@ -70,5 +70,6 @@ def run_at_once(program: str, arguments: Sequence[Sequence[object]]) -> list[str
         process.stdin.write("go\n")
         process.stdin.flush()
     done = [(*process.communicate(), process.returncode) for process in running]
-    assert [errors for _, errors, code in done if code] == []
+    failures = [errors for _, errors, code in done if code]
+    assert not failures, failures[0]
     return [output for output, _, _ in done]

@@ -26,7 +26,7 @@ from foreword.runtime.opening import Opening, budget_for, counter_for, opening_f
 from foreword.runtime.state import WorkflowState, checked_name, find_or_make
 from foreword.runtime.transcript import summary_message
 from foreword.shapes import read_message
-from foreword.store import compressions, messages
+from foreword.store import compressions, messages, workflows
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range
@@ -61,9 +61,8 @@ class Session(WorkflowState):
         self.conversation, self._opening, self.limits = conversation, opening, opening.limits
         self._counter, self._writing = counter, writing_for(opening, counter)
         self._calls = Calls(db, conversation, opening.selection, self._writing)
-        self._fresh_tokens: int | None = None  # of all but the messages, as they were last seen
-        self._shown = dict[str, tuple[object, str]]()  # every part: its value, and how that is written
-        self._browser: object = None
+        self._shown = dict[str, tuple[object, str]]()  # every part: its stamp, and its text
+        self.browser: object = None  # the tabs, for the fifth part: a list of name, url and active
 
     @classmethod
     def open(
@@ -125,20 +124,6 @@ class Session(WorkflowState):
     @system_prompt.setter
     def system_prompt(self, text: str) -> None:
         messages.set_system_prompt(self.db, self.conversation.id, text)
-        self._changed()
-
-    @property
-    def browser(self) -> object:
-        """The tabs of the browser, for the fifth part: a list of name, url and active; nothing while none is there."""
-        return self._browser
-
-    @browser.setter
-    def browser(self, tabs: object) -> None:
-        self._browser = tabs
-        self._changed()
-
-    def _changed(self) -> None:
-        self._fresh_tokens = None
 
     def append(self, message: object, *, kind: Kind | None = None, pinned: bool = False) -> Appended:
         """Add a message: Anthropic's or OpenAI's shape, or a `foreword.Message`.
@@ -171,8 +156,6 @@ class Session(WorkflowState):
         lines = messages.append(self.db, self.conversation.id, batch)
         for line in lines:
             self._calls.take(line)
-            if line.kind == "system_prompt":
-                self.system_prompt = line.message.text
         return [line.seq for line in lines]
 
     def _tokens(self, message: Message) -> int:
@@ -186,43 +169,48 @@ class Session(WorkflowState):
     def context(self, *, budget: int | str | None = None, save: bool = True) -> Package:
         """The context of the next call: six parts within the budget, the history compressed when it has to be.
 
-        `save=False` leaves no line in the usage log, and no originals for `recall`.
+        `save=False` changes nothing: no compression, no line in the usage log, no originals for `recall`.
         """
         given = whole_number(budget, "budget")
         allowed = self._opening.budget if given is None else budget_for(self.limits, given)
-        parts = self._texts()
-        self._fresh_tokens = self._size_of(parts)
-        size, compacted = self._with_room_for(0)
-        notes = (*(compacted.notes if compacted else ()), *self._warn(size))
-        return self._calls.make(parts, allowed, self.workflow.name, notes, save=save)
+        notes: tuple[str, ...] = ()
+        if save:
+            size, compacted = self._with_room_for(0)
+            notes = (*(compacted.notes if compacted else ()), *self._warn(size))
+        return self._calls.make(self._texts(), allowed, self.workflow.name, notes, save=save)
 
-    def _parts(self) -> dict[str, object]:
-        """The value of every part but the history, by its tag."""
-        data = {
-            "system_prompt": self.system_prompt,
-            "plan": self.plan,
-            "snapshot": self.snapshot(),
-            "variables": self.variables,
-            "browser": self._browser,
-        }
-        selection = self._opening.selection
-        parts: dict[str, object] = {
-            tag: data.get(spec.state) for tag, spec in selection.sections.items() if spec.state in data
-        }
+    def _texts(self) -> dict[str, str]:
+        """Every part but the history as the model reads it, by its tag; what has not changed is not written again."""
+        now, selection = self._stamps(), self._opening.selection
+        for tag, spec in selection.sections.items():
+            known = self._shown.get(tag)
+            if spec.state in now and (known is None or known[0] != now[spec.state]):
+                self._shown[tag] = now[spec.state], self._written(spec.state or "", spec.show)
         others = {tag: spec for tag, spec in selection.sections.items() if spec.state is None}
-        if others:
-            read = gather(replace(selection, sections=others), Inputs(self._opening.root))
-            parts |= {section.tag: section.text for section in read.sections}
-        return parts
+        read = gather(replace(selection, sections=others), Inputs(self._opening.root)).sections if others else ()
+        return {tag: text for tag, (_, text) in self._shown.items()} | {part.tag: part.text for part in read}
+
+    def _stamps(self) -> dict[str | None, object]:
+        """What tells whether a part is still what it was."""
+        now = workflows.stamps(self.db, self.workflow.id)
+        return {
+            "system_prompt": self.system_prompt,
+            "plan": now.plan,
+            "snapshot": now.snapshot,
+            "variables": now.variables,
+            "browser": repr(self.browser),
+        }
+
+    def _written(self, part: str, way: str | None) -> str:
+        value = self.snapshot() if part == "snapshot" else getattr(self, part)
+        return shown(way, value) if way else str(value or "")
 
     # --- size and compression ----------------------------------------------------------------------------------
 
     @property
     def size_tokens(self) -> int:
         """What the next context would have with the history whole: the fresh parts, and all that was said."""
-        if self._fresh_tokens is None:
-            self._fresh_tokens = self._size_of(self._texts())
-        return self._fresh_tokens + self._calls.refresh(self._opening.budget).history_tokens
+        return self._size_of(self._texts()) + self._calls.refresh(self._opening.budget).history_tokens
 
     def compress(self, *, to: int | str | None = None, model: Any = None, preview: bool = False) -> Compaction:
         """Compress the history to about so many tokens; a preview says what would happen and changes nothing.
@@ -272,7 +260,6 @@ class Session(WorkflowState):
 
     def usage(self, last: int = 200) -> dict[str, Any]:
         """The size now, the limits, and the log of calls, the newest first, with their averages."""
-        self._fresh_tokens = None
         log = self.store.usage(self.conversation.id, last)
         return {
             "workflow": self.workflow.name,
@@ -318,15 +305,6 @@ class Session(WorkflowState):
         quiet = running + self.limits.compress_at // 4 if running else 0
         messages.set_limits(self.db, self.conversation.id, warned=0, quiet_until=quiet)
 
-    def _texts(self) -> dict[str, str]:
-        """Every part as the model reads it, by its tag; one that has not changed is not written again."""
-        specs = self._opening.selection.sections
-        for tag, value in self._parts().items():
-            if tag not in self._shown or self._shown[tag][0] != value:
-                way = specs[tag].show
-                self._shown[tag] = value, shown(way, value) if way else str(value or "")
-        return {tag: text for tag, (_, text) in self._shown.items()}
-
     def _size_of(self, parts: Mapping[str, str]) -> int:
         """The tokens of the parts, and of the tags around the history."""
         tagged = {**parts, self._writing.tag: ""}
@@ -360,8 +338,6 @@ class Session(WorkflowState):
 
 
 def _read(message: object, kind: Kind | None) -> Message:
-    """A message as it will be kept; a system prompt is one whatever it says it is."""
+    """A message as it will be kept."""
     read = read_message(message)
-    if kind is not None:
-        read = replace(read, kind=kind)
-    return replace(read, kind="system_prompt") if read.role == "system" else read
+    return read if kind is None else replace(read, kind=kind)

@@ -60,9 +60,6 @@ class WorkflowState:
         """Close the store."""
         self.db.close()
 
-    def _changed(self) -> None:
-        """Called after every change, for who keeps something about the state in memory."""
-
     def __enter__(self) -> Self:
         return self
 
@@ -86,9 +83,7 @@ class WorkflowState:
     def update_plan(self, plan: object, reason: str, expected_version: int | None = None) -> Plan:
         """Replace the plan by a new version; `PlanConflict` where the newest is not the expected one."""
         data = {"workflow_id": self.workflow.name, **planning.read_plan(plan)}
-        made = plans.add(self.db, self.workflow.id, data, mask(reason), expected_version)
-        self._changed()
-        return made
+        return plans.add(self.db, self.workflow.id, data, mask(reason), expected_version)
 
     def plan_history(self) -> list[Plan]:
         """Every version, the oldest first."""
@@ -129,19 +124,15 @@ class WorkflowState:
     def set_variable(self, name: str, value: object, reason: str) -> None:
         """Set a variable, and write down why."""
         variables.put(self.db, self.workflow.id, checked_name(name, "variable"), value, mask(reason))
-        self._changed()
 
     def clear_variable(self, name: str, reason: str) -> None:
         """Remove a variable, and write down why."""
         if not variables.drop(self.db, self.workflow.id, name, mask(reason)):
             raise UnknownName("variable", name, self.variables, where=f"in {self.workflow.name!r}")
-        self._changed()
 
     def clear_all_variables(self, reason: str) -> list[str]:
         """Remove every variable, and write down why; returns their names."""
-        cleared = variables.drop_all(self.db, self.workflow.id, mask(reason))
-        self._changed()
-        return cleared
+        return variables.drop_all(self.db, self.workflow.id, mask(reason))
 
     def variable_changes(self, limit: int = 100) -> list[Change]:
         """The trail of changes, the newest first; secrets are hidden in it."""
@@ -158,19 +149,16 @@ class WorkflowState:
     def describe(self, details: Mapping[str, Any]) -> None:
         """Replace what is kept about the workflow besides its nodes."""
         workflows.describe(self.db, self.workflow.id, details)
-        self._changed()
 
     def put_node(self, node: object) -> None:
         """Add a node, or replace the one with its id."""
         workflows.put_node(self.db, self.workflow.id, read_node(node))
-        self._changed()
 
     def drop_node(self, node: str | int) -> None:
         """Remove a node."""
         if not workflows.drop_node(self.db, self.workflow.id, str(node)):
             known = [str(one["id"]) for one in workflows.nodes(self.db, self.workflow.id)]
             raise UnknownName("node", str(node), known, where=f"in {self.workflow.name!r}")
-        self._changed()
 
 
 def find_or_make(db: Database, name: str, *, create: bool) -> tuple[Workflow, bool]:

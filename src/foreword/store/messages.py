@@ -125,6 +125,9 @@ def append(db: Database, conversation: int, messages: Sequence[tuple[Message, in
             db.rows(insert, values[0])
         else:
             db.many(insert, values)
+        for line in lines:
+            if line.kind == "system_prompt":
+                set_system_prompt(db, conversation, line.message.text)
     return lines
 
 

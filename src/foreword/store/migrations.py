@@ -46,7 +46,8 @@ CREATE TABLE IF NOT EXISTS carried (
 """,
     """
 CREATE TABLE workflows (
-    id {id}, name {key} NOT NULL UNIQUE, created TEXT NOT NULL, updated TEXT NOT NULL, written TEXT NOT NULL {data}
+    id {id}, name {key} NOT NULL UNIQUE, created TEXT NOT NULL, updated TEXT NOT NULL, revision {number} NOT NULL,
+    written TEXT NOT NULL {data}
 );
 CREATE TABLE nodes (
     workflow {number} NOT NULL REFERENCES workflows (id), node {key} NOT NULL, position {number} NOT NULL,

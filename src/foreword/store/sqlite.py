@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from time import monotonic, sleep
 
 import apsw
 
@@ -42,12 +43,13 @@ class Sqlite:
             undo.callback(self._db.close)
             self._recognise(read_only)
             if not read_only:
-                self._db.pragma("journal_mode", "wal")
+                _write_ahead(self._db)
                 self._db.pragma("synchronous", "full")
                 self._db.pragma("foreign_keys", 1)
                 migrate(self, SQLITE)
-                if self._db.pragma("application_id") != APPLICATION:  # from before stores were marked
-                    self._db.pragma("application_id", APPLICATION)
+                if self._db.pragma("application_id") != APPLICATION:  # new, or from before stores were marked
+                    with self.transaction():
+                        self._db.pragma("application_id", APPLICATION)
             undo.pop_all()
 
     @property
@@ -117,6 +119,18 @@ class _Translated:
 def _no_store(path: Path) -> StoreError:
     hint = "move it away; it will be made anew" if is_ours(path) else "name another file"
     return StoreError(f"{path} is not a Foreword store", hint=hint)
+
+
+def _write_ahead(db: apsw.Connection) -> None:
+    """Turn the write-ahead log on, once for every file; SQLite does not wait for others who do the same just now."""
+    deadline = monotonic() + WAIT_MILLISECONDS / 1000
+    while db.pragma("journal_mode") != "wal":
+        try:
+            db.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            if monotonic() > deadline:
+                raise
+            sleep(0.01)
 
 
 def _connected(path: Path, read_only: bool) -> apsw.Connection:

@@ -24,6 +24,15 @@ class Workflow:
 
 
 @dataclass(frozen=True, slots=True)
+class Stamps:
+    """How new the parts of a workflow's state are."""
+
+    snapshot: int
+    plan: int
+    variables: int
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """One workflow in a list of them."""
 
@@ -41,7 +50,8 @@ def ensure(db: Database, name: str) -> Workflow:
     if found is None:
         now = stamp()
         db.rows(
-            "INSERT INTO workflows (name, created, updated, written) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            "INSERT INTO workflows (name, created, updated, revision, written) VALUES (?, ?, ?, 0, ?)"
+            " ON CONFLICT DO NOTHING",
             (name, now, now, "{}"),
         )
         found = existing(db, name)
@@ -81,33 +91,54 @@ def listed(db: Database) -> list[Listed]:
     return [Listed(str(name), str(created), *map(int, sizes)) for name, created, *sizes in rows]
 
 
+def stamps(db: Database, workflow: int) -> Stamps:
+    """How new each part of a workflow's state is: two stamps that are equal stand for the same."""
+    ((revision, plan, variables),) = db.rows(
+        "SELECT w.revision, (SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = w.id),"
+        " (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow = w.id) FROM workflows w WHERE w.id = ?",
+        (workflow,),
+    )
+    return Stamps(revision, plan, variables)
+
+
 def describe(db: Database, workflow: int, details: Mapping[str, Any]) -> None:
     """Replace what its owner keeps about a workflow."""
-    db.rows(
-        "UPDATE workflows SET written = ?, updated = ? WHERE id = ?",
-        (dumped(details, "the workflow's details"), stamp(), workflow),
-    )
+    written = dumped(details, "the workflow's details")
+    with db.transaction(f"foreword: nodes {workflow}"):
+        db.rows("UPDATE workflows SET written = ? WHERE id = ?", (written, workflow))
+        _touch(db, workflow)
 
 
 def put_node(db: Database, workflow: int, node: Mapping[str, Any]) -> None:
     """Add a node, or replace the one with its id."""
-    db.rows(
-        "INSERT INTO nodes (workflow, node, position, updated, written) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (workflow, node) DO UPDATE"
-        " SET position = excluded.position, updated = excluded.updated, written = excluded.written",
-        (workflow, plain(node["id"]), node["position"], stamp(), dumped(node, f"node {node['id']!r}")),
-    )
+    values = (workflow, plain(node["id"]), node["position"], stamp(), dumped(node, f"node {node['id']!r}"))
+    with db.transaction(f"foreword: nodes {workflow}"):
+        db.rows(
+            "INSERT INTO nodes (workflow, node, position, updated, written) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (workflow, node) DO UPDATE"
+            " SET position = excluded.position, updated = excluded.updated, written = excluded.written",
+            values,
+        )
+        _touch(db, workflow)
 
 
 def drop_node(db: Database, workflow: int, node: str) -> bool:
     """Remove a node; says whether there was one."""
-    return bool(db.rows("DELETE FROM nodes WHERE workflow = ? AND node = ? RETURNING node", (workflow, plain(node))))
+    with db.transaction(f"foreword: nodes {workflow}"):
+        gone = db.rows("DELETE FROM nodes WHERE workflow = ? AND node = ? RETURNING node", (workflow, plain(node)))
+        if gone:
+            _touch(db, workflow)
+    return bool(gone)
 
 
 def nodes(db: Database, workflow: int) -> Sequence[dict[str, Any]]:
     """The nodes of a workflow, in their order."""
     rows = db.rows(f"SELECT node, written FROM nodes WHERE workflow = ? ORDER BY {NODE_ORDER}", (workflow,))
     return [loaded(written, f"node {node!r} in {db.name}") for node, written in rows]
+
+
+def _touch(db: Database, workflow: int) -> None:
+    db.rows("UPDATE workflows SET updated = ?, revision = revision + 1 WHERE id = ?", (stamp(), workflow))
 
 
 def _workflow(db: Database, row: Row) -> Workflow:
