@@ -294,3 +294,31 @@ def test_w11_without_auto_compress_the_window_cuts_and_nothing_is_summed_up(open
     assert package.report.total_tokens <= 6000
     assert session.compressions() == []
     assert "earlier messages left out" in package.text
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("reopen", [False, True])
+def test_w11_what_always_stays_is_there_after_a_compression_between_two_calls(
+    opened: Open, recipe: str, reopen: bool
+) -> None:
+    session = opened(recipe=recipe)
+    session.append({"role": "user", "content": "The task: sort the mail."})
+    session.append({"role": "user", "content": "Always: never touch billing."}, pinned=True)
+    session.context()
+    for number in range(12):
+        session.append(said(number))
+    session.context()
+    session.compress(to=1500)
+    for number in range(12, 15):
+        session = opened(recipe=recipe) if reopen else session
+        text = session.context().text
+        assert text.count("The task: sort the mail.") == 1
+        assert text.count("Always: never touch billing.") == 1
+        assert text.count("[Summary of messages 1-") == 1
+        session.append(said(number))
+
+
+def test_w11_a_compression_that_nobody_asked_for_is_told_with_the_way_back(opened: Open) -> None:
+    outcome = fill(opened())[-1]
+    assert outcome.warnings[0].startswith("the history was compressed: ")
+    assert "foreword session undo main" in outcome.warnings[0]

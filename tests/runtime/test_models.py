@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import foreword
-from foreword.errors import ModelFailed
+from foreword.errors import ModelFailed, UsageError
 from foreword.runtime.models import ask
 from foreword.testing import FakeProvider, fake_provider
 
@@ -119,6 +119,11 @@ def test_a_model_can_be_asked_from_inside_an_event_loop(monkeypatch: pytest.Monk
         assert asyncio.run(inside()) == "hi"
 
 
-def test_a_model_nobody_knows_is_one_clear_error() -> None:
-    with pytest.raises(ModelFailed, match="the model failed"):
-        ask("nosuch:model", "be brief", "hello", timeout_seconds=5)
+def test_a_model_nobody_knows_is_an_error_that_changes_nothing_unless_nobody_asked(tmp_path: Path) -> None:
+    with long_session(tmp_path, compress_with="nosuch:model") as session:
+        with pytest.raises(UsageError, match="the model can't be asked"):
+            session.compress()
+        assert session.compressions() == []
+        done = session.append({"role": "user", "content": "Go on."})
+    assert done.compaction
+    assert any("the model can't be asked" in warning for warning in done.warnings)

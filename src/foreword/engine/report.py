@@ -166,7 +166,8 @@ class Report:
         return (*self.notes, *cleaned, *forged, *self._over_budget())
 
     def _over_budget(self) -> list[str]:
-        if self.status == "within" or self.original_tokens <= self.budget.tokens:
+        cut = [choice for choice in self.choices if choice.is_cut and (choice.body.lost or not choice.section.known_as)]
+        if not cut or self.status == "within" or self.original_tokens <= self.budget.tokens:
             return []
         return [
             f"{self.original_tokens:,} tokens came in, over the budget of {self.budget.tokens:,}: "

@@ -13,7 +13,7 @@ from foreword.history.timeline import Group
 
 AVERAGE = 0.81  # of the budget, over many turns: what is left after a cut is chosen for this
 LARGEST_SPREAD = 0.1  # of the budget
-MUCH = 0.4  # of the low-water mark: too much to leave empty because of one large group
+MUCH = 0.25  # of the low-water mark: too much to leave empty because of one large group
 LEAST_RUN = 0.3  # of the room for the run: a cut leaves at least so much of the conversation
 
 

@@ -42,11 +42,13 @@ class Calls:
         key = f"{self.selection.recipe.name} {budget.tokens}"
         current, mine = compressions.current(self.db, self.conversation.id), self.transcript.compression
         cut, same = compressions.cut_for(self.db, self.conversation.id, key), _number(current) == _number(mine)
+        if current and cut.start <= current.last:  # from before the compression, which begins further on
+            cut = Cut()
         if self._key == key and same and cut.start >= self._cut.start:
             self.transcript.sync()
             self._adopt(cut)
             return self.transcript
-        self._cut = Cut() if cut.start <= (current.last if current else 0) else cut
+        self._cut = cut
         self.transcript.load(self._cut.start, budget.tokens)
         self.writing.groups.clear()
         self._key = key

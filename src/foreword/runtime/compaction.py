@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from foreword.engine.render import turn_text
-from foreword.errors import ModelFailed
+from foreword.errors import ModelFailed, UsageError
 from foreword.history import prompt
 from foreword.history.compress import compress
 from foreword.history.settled import respect
@@ -65,9 +65,12 @@ class Compaction:
 
 def plan(
     transcript: Transcript, target: int, counter: Counter, known: Known, workflow: str, model: Any = None,
-    timeout_seconds: float = MODEL_SECONDS,
+    timeout_seconds: float = MODEL_SECONDS, *, strict: bool = True,
 ) -> Compaction:  # fmt: skip
-    """What compressing to about so many tokens comes to; nothing is changed yet."""
+    """What compressing to about so many tokens comes to; nothing is changed yet.
+
+    A model that can't be asked at all (no such model, no key) is an error if `strict`; else a note, as any failure.
+    """
     where = Range(transcript.conversation.id, transcript.compressed_to + 1, transcript.known)
     turns = [Turn(line.seq, line.message, line.tokens, line.pinned) for line in messages.between(transcript.db, where)]
     old, newest = _split(grouped(turns), round(NEWEST_SHARE * target))
@@ -82,7 +85,7 @@ def plan(
     kept = sum(turn.tokens for turn in stays) + sum(group.tokens for group in newest)
     room = max(LEAST_SUMMARY_TOKENS, target - kept - HEAD_TOKENS)
     earlier = transcript.compression.summary if transcript.compression else ""
-    summary, method, notes = _summary(said, room, counter, known, earlier, model, timeout_seconds)
+    summary, method, notes = _summary(said, room, counter, known, earlier, model, timeout_seconds, strict=strict)
     size = counter.count(turn_text("user", summary_message(summary, last, workflow).text) + "\n")
     made = Compaction(
         last, len(said), len(stays) + sum(len(group.turns) for group in newest), before, kept + size, target, summary,
@@ -115,8 +118,9 @@ def _split(groups: Sequence[Group], room: int) -> tuple[list[Group], list[Group]
 
 
 def _summary(
-    said: Sequence[Message], room: int, counter: Counter, known: Known, earlier: str, model: Any, timeout_seconds: float
-) -> tuple[str, str, tuple[str, ...]]:
+    said: Sequence[Message], room: int, counter: Counter, known: Known, earlier: str, model: Any,
+    timeout_seconds: float, *, strict: bool,
+) -> tuple[str, str, tuple[str, ...]]:  # fmt: skip
     """The text of the summary, who wrote it, and notes."""
     notes: tuple[str, ...] = ()
     if model is not None:
@@ -126,7 +130,9 @@ def _summary(
             asked = prompt.instructions(room, keep), prompt.request(known.parts, earlier, said)
             answer = ask(model, *asked, timeout_seconds)
             problem = prompt.problem_with(answer, room, keep, counter)
-        except ModelFailed as failed:
+        except (ModelFailed, UsageError) as failed:
+            if strict and isinstance(failed, UsageError):
+                raise
             answer, problem = "", failed.message
         if not problem:
             return respect(answer, known.settled), _name(model), ()

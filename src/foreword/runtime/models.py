@@ -10,12 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from foreword.errors import ModelFailed, UsageError
+from foreword.workflow.secrets import mask
+
+LONGEST_LINE = 300
 
 
 def ask(model: Any, instructions: str, request: str, timeout_seconds: float) -> str:
     """The model's answer; the call has its own thread, so it may come from inside an event loop."""
     try:
         from pydantic_ai import Agent
+        from pydantic_ai.exceptions import UserError
     except ImportError:
         raise UsageError("models need a package that is not installed", hint="pip install 'foreword[models]'") from None
 
@@ -28,6 +32,13 @@ def ask(model: Any, instructions: str, request: str, timeout_seconds: float) -> 
             return thread.submit(asyncio.run, answered()).result()
     except TimeoutError:
         raise ModelFailed(f"the model did not answer within {timeout_seconds:g} s") from None
+    except UserError as error:
+        raise UsageError(f"the model can't be asked: {_first_line(error)}", hint="check its name and its key") from None
     except Exception as error:  # noqa: BLE001 - a provider may raise anything
-        what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-        raise ModelFailed(f"the model failed: {what}") from None
+        raise ModelFailed(f"the model failed: {type(error).__name__}: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    """What an error says, on one line, without a key that may be in it."""
+    line = mask(str(error)).splitlines()[0] if str(error) else type(error).__name__
+    return line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE].rsplit(' ', 1)[0]} ..."

@@ -52,7 +52,7 @@ class Appended:
 
 
 class Session(WorkflowState):
-    """A workflow's conversation, turn by turn."""
+    """A workflow's conversation, turn by turn; each thread opens its own."""
 
     def __init__(
         self, db: Database, workflow: Workflow, conversation: Conversation, opening: Opening, counter: Counter
@@ -135,7 +135,8 @@ class Session(WorkflowState):
         tokens = self._tokens(read)
         size, compacted = self._with_room_for(tokens)
         (seq,) = self._keep([(read, tokens, pinned)])
-        warnings = (*(compacted.notes if compacted else ()), *self._warn(size))
+        size = self.size_tokens if read.kind == "system_prompt" else size
+        warnings = (*self._told_of(compacted), *self._warn(size))
         return Appended(seq, tokens, size, warnings, compacted)
 
     def extend(self, said: Iterable[object], progress: Callable[[int], None] = lambda count: None) -> int:
@@ -176,7 +177,7 @@ class Session(WorkflowState):
         notes: tuple[str, ...] = ()
         if save:
             size, compacted = self._with_room_for(0)
-            notes = (*(compacted.notes if compacted else ()), *self._warn(size))
+            notes = (*self._told_of(compacted), *self._warn(size))
         return self._calls.make(self._texts(), allowed, self.workflow.name, notes, save=save)
 
     def _texts(self) -> dict[str, str]:
@@ -217,12 +218,14 @@ class Session(WorkflowState):
 
         A preview is always the built-in compressor's: a model is not asked for something that is not used.
         """
-        transcript = self._calls.refresh(self._opening.budget)
         target = self.limits.compress_to if to is None else limits_for(self.limits.window, compress_to=to).compress_to
-        asked = None if preview else model or self._opening.compress_with
+        return self._compress(target, None if preview else model or self._opening.compress_with, preview=preview)
+
+    def _compress(self, target: int, model: Any, *, preview: bool = False, strict: bool = True) -> Compaction:
+        transcript = self._calls.refresh(self._opening.budget)
         made = compaction.plan(
-            transcript, target, self._counter, self._known(), self.workflow.name, asked,
-            self._opening.compress_timeout_seconds,
+            transcript, target, self._counter, self._known(), self.workflow.name, model,
+            self._opening.compress_timeout_seconds, strict=strict,
         )  # fmt: skip
         if preview or not made.messages:
             return made
@@ -246,7 +249,7 @@ class Session(WorkflowState):
             which = "" if number is None else f" {number}"
             raise UsageError(
                 f"there is no compression{which} of {self.workflow.name!r}",
-                hint=f"there are: {', '.join(str(one.number) for one in there)}" if there else "nothing was compressed",
+                hint=f"there are: {', '.join(map(_numbered, there))}" if there else "nothing was compressed",
             )
         return self._between(1, made[-1].last)
 
@@ -285,10 +288,20 @@ class Session(WorkflowState):
             return size, None
         if self._calls.transcript.running < self._now().quiet_until:
             return size, None
-        made = self.compress()
+        made = self._compress(self.limits.compress_to, self._opening.compress_with, strict=False)
         if not made.applied:
             self._be_quiet(self._calls.transcript.running)
         return self.size_tokens + tokens, made
+
+    def _told_of(self, made: Compaction | None) -> tuple[str, ...]:
+        """What to say of a compression that nobody asked for."""
+        if made is None or not made.applied:
+            return made.notes if made else ()
+        return (
+            f"the history was compressed: {made.messages:,} messages summed up, {made.tokens_before:,} tokens to "
+            f"{made.tokens_after:,}; `foreword session undo {self.workflow.name}` takes it back",
+            *made.notes,
+        )
 
     def _warn(self, size: int) -> tuple[str, ...]:
         """A warning, once, when the size reaches the limit for it."""
@@ -297,7 +310,7 @@ class Session(WorkflowState):
         messages.set_limits(self.db, self.conversation.id, warned=size, quiet_until=now.quiet_until)
         return (
             f"the context has {size:,} tokens, past {self.limits.warn_at:,}; "
-            f"at {self.limits.compress_at:,} its history is compressed",
+            f"its history is compressed before {self.limits.compress_at:,}",
         )
 
     def _be_quiet(self, running: int) -> None:
@@ -335,6 +348,10 @@ class Session(WorkflowState):
         for made in self.compressions():
             size = self._tokens(summary_message(made.summary, made.last, self.workflow.name))
             compressions.resize(self.db, self.conversation.id, made.number, size)
+
+
+def _numbered(made: Compression) -> str:
+    return f"{made.number} (undone)" if made.undone else str(made.number)
 
 
 def _read(message: object, kind: Kind | None) -> Message:

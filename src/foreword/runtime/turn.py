@@ -15,6 +15,7 @@ from foreword.engine.package import Package
 from foreword.engine.render import GAP, Scale, pieces_of, total_units
 from foreword.engine.report import Report
 from foreword.errors import EssentialsTooLarge
+from foreword.message import IMAGE_TOKENS
 from foreword.model import Budget, Choice, Tiers
 from foreword.runtime.brought import part_section
 from foreword.runtime.selection import Selection
@@ -50,12 +51,22 @@ def make(
     choices = [*before, told.choice, *after]
     report = Report(
         selection.recipe.name, budget, counter.tokens(others + told.units), told.noticed(scale),
-        tuple(choice.section for choice in choices), dict(enumerate(choices)), (), (*notes, *told.notes),
+        tuple(choice.section for choice in choices), dict(enumerate(choices)), (),
+        (*notes, *_notes(told, budget), *told.notes),
         {"workflow": workflow}, cuts=told.cuts,
     )  # fmt: skip
     text = "".join([*front, *(_gapped(middle) if after else middle), *behind])
     package = Package(text, report, cut=told.originals, cached=0 if told.reason else cached)
     return Turned(package, told, _stretches(choices, told, scale))
+
+
+def _notes(told: Told, budget: Budget) -> list[str]:
+    notes = []
+    if told.images:
+        notes.append(f"{told.images:,} images take about {IMAGE_TOKENS * told.images:,} tokens beside the text")
+    if budget.tokens > budget.window_tokens:
+        notes.append(f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}")
+    return notes
 
 
 def _fitted(

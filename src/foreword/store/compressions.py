@@ -57,6 +57,7 @@ def add(
             (conversation, made.number, last, dumped(summary, "the summary"), method, note, tokens_before, tokens_after,
              made.created),
         )  # fmt: skip
+        db.rows("DELETE FROM cuts WHERE conversation = ?", (conversation,))  # they began in front of it
     return made
 
 

@@ -130,7 +130,7 @@ def undo(name: str, db: str | None, root: str) -> None:
 
     with Session.open(db, name, root=root, create=False) as session:
         undone = session.undo()
-    screen.say(
-        f"undid compression {undone.number}: messages 1-{undone.last:,} are in the history again"
-        f" ({undone.tokens_before:,} tokens in place of {undone.tokens_after:,})"
-    )
+        before = [made for made in session.compressions() if not made.undone]
+    first = before[-1].last + 1 if before else 1
+    still = f"; messages 1-{first - 1:,} are still summed up by compression {before[-1].number}" if before else ""
+    screen.say(f"undid compression {undone.number}: messages {first:,}-{undone.last:,} are in the history again{still}")

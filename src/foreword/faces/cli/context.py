@@ -8,7 +8,7 @@ import click
 
 from foreword.faces.cli import screen
 from foreword.faces.cli.assemble import FORMATS, written
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 from foreword.tokens import COUNTERS
 
 
@@ -27,7 +27,11 @@ from foreword.tokens import COUNTERS
 @click.option("--budget", metavar="N", help="The most tokens the context may have.")
 @click.option("--window", metavar="N", help="The model's window in tokens; limits are shares of it.")
 @click.option("--model", metavar="NAME", help="Picks window, counter and margin, as in gpt-4o or claude-sonnet-4.")
-@click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted.  [default: o200k]")
+@click.option(
+    "--counter",
+    metavar="|".join(COUNTERS),
+    help="How tokens are counted; kept from then on.  [default: as before, at first o200k]",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
 @click.option("--no-save", is_flag=True, help="Compress nothing, and leave no report and no line in the usage log.")
 @store_options
@@ -77,7 +81,9 @@ def context(
 
 @click.command()
 @click.argument("name")
-@click.option("--last", metavar="N", default=20, show_default=True, help="How many calls, the newest first.")
+@click.option(
+    "--last", metavar="N", type=AT_LEAST_ONE, default=20, show_default=True, help="How many calls, the newest first."
+)
 @click.option("--json", "as_json", is_flag=True, help="The same for programs.")
 @store_options
 def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> None:

@@ -11,6 +11,7 @@ from foreword.tokens import COUNTERS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+AT_LEAST_ONE = click.IntRange(min=1)
 REQUEST = [
     click.option("--agent", metavar="NAME", help="Which agent the context is for (director)."),
     click.option("--skill", metavar="NAME", help="Which skill loads it (director)."),

@@ -13,7 +13,7 @@ from foreword.engine.table import bar, cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
     from foreword.store.kept import Kept, Stored
@@ -36,7 +36,9 @@ def report() -> None:
 
 
 @report.command("list")
-@click.option("--last", metavar="N", default=20, show_default=True, help="How many, the newest first.")
+@click.option(
+    "--last", metavar="N", type=AT_LEAST_ONE, default=20, show_default=True, help="How many, the newest first."
+)
 @store_options
 def list_reports(last: int, db: str | None, root: str) -> None:
     """List earlier contexts, the newest first.
@@ -50,7 +52,7 @@ def list_reports(last: int, db: str | None, root: str) -> None:
     if not kept:
         screen.say(f"no reports yet in {_place(db, root)}")
         return
-    heading = f"{'no.':>5}  {'when (UTC)':<19}  {'recipe':<10} {'for':<16} {'tokens':>9} of {'budget':>9}  status"
+    heading = f"{'no.':>5}  {'when (UTC)':<19}  {'recipe':<15} {'for':<16} {'tokens':>9} of {'budget':>9}  status"
     click.echo(heading, err=True)
     for report in kept:
         click.echo(printable(_line(report)))
@@ -59,7 +61,7 @@ def list_reports(last: int, db: str | None, root: str) -> None:
 def _line(kept: Stored) -> str:
     asked = " ".join(str(kept.report[kind]) for kind in ASKED if kind in kept.report)
     size = f"{kept.report['total_tokens']:>9,} of {kept.report['budget_tokens']:>9,}"
-    when, what = kept.created[:19], f"{kept.report['recipe']:<10} {asked:<16}"
+    when, what = kept.created[:19], f"{kept.report['recipe']:<15} {asked:<16}"
     return f"{kept.number:>5}  {when}  {what} {size}  {kept.report.get('status', '')}"
 
 

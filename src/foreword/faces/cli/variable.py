@@ -12,7 +12,7 @@ from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.given import STDIN, read_text
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
     from foreword.store.variables import Change
@@ -34,7 +34,7 @@ def variable() -> None:
 @variable.command("list")
 @click.argument("workflow")
 @click.option("--changes", is_flag=True, help="The trail of changes instead, the newest first.")
-@click.option("--last", metavar="N", default=100, show_default=True, help="How many changes.")
+@click.option("--last", metavar="N", type=AT_LEAST_ONE, default=100, show_default=True, help="How many changes.")
 @store_options
 def list_variables(workflow: str, changes: bool, last: int, db: str | None, root: str) -> None:
     """List the variables as a model sees them.
