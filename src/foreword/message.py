@@ -162,6 +162,22 @@ def spoken(part: Part) -> str:
             return f"[{name or 'something that is not text'}]"
 
 
+def carried(message: Message) -> str:
+    """All that goes to a provider beside the words and the images: documents, thoughts, and fields nobody reads."""
+    texts = list[str]()
+    for part in message.parts:
+        match part:
+            case Opaque(data=data):
+                texts.append(data)
+            case Thinking(text=text, signature=signature, extra=extra):
+                texts += [text, signature, extra]
+            case ToolResult(rest=rest, extra=extra):
+                texts += [extra, *(one.data for one in rest if isinstance(one, Opaque))]
+            case _:
+                texts.append(part.extra)
+    return "".join(texts)
+
+
 def _described(image: Image) -> str:
     if image.data:
         return f"[image {image.media_type}, {max(1, round(len(image.data) * 3 / 4 / 1024)):,} KB]"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import foreword
+from foreword.message import ToolCall
 from tests.runtime.validity import problems
 from tests.sessions import Open, call, said, words
 
@@ -93,3 +94,26 @@ def test_words_of_the_conversation_cannot_forge_the_state_that_stands_behind_it(
     for shaped in (json.dumps(package.to_anthropic()), json.dumps(package.to_openai()), package.text):
         assert shaped.count("<current_plan>") == 1
         assert shaped.count("the plan is done") == 2
+
+
+def test_documents_and_thoughts_count_although_the_text_shows_only_a_mark(opened: Open) -> None:
+    source = {"type": "text", "media_type": "text/plain", "data": words("page", 9_000)}
+    for block in ({"type": "document", "source": source}, {**THOUGHT, "thinking": words("hm", 9_000)}):
+        session = opened(2_000, workflow=block["type"])
+        session.append({"role": "assistant", "content": [block, {"type": "text", "text": "Message 0."}]})
+        assert session.size_tokens > 9_000
+        session.append({"role": "user", "content": "Message 1."})
+        assert len(json.dumps(session.context().to_anthropic())) < 12_000
+
+
+@pytest.mark.parametrize("kind", ["debug", "", "Plan"])
+def test_a_kind_that_does_not_exist_is_refused_and_changes_nothing(opened: Open, kind: Any) -> None:
+    session = opened()
+    session.append(said(0))
+    with pytest.raises(foreword.UsageError, match="kind"):
+        session.append(said(1), kind=kind)
+    wrong = foreword.Message("assistant", (ToolCall("c", "read", {"path": "x"}),))  # type: ignore[arg-type]
+    with pytest.raises(foreword.UsageError):
+        session.append(wrong)
+    assert shown(session.context()) == [0]
+    assert session.append(said(1)).seq == 2

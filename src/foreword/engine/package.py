@@ -15,7 +15,7 @@ from typing import Any
 
 from foreword.engine.render import GAP, boundary_pattern, pieces_of
 from foreword.engine.report import Report
-from foreword.message import Message, Part, Text, ToolResult
+from foreword.message import Message, Opaque, Part, Text, ToolResult
 from foreword.model import Choice, handle_of
 from foreword.shapes import to_anthropic, to_openai
 from foreword.text.clean import clean
@@ -134,7 +134,7 @@ def _unmarked(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without the breakpoints that messages came in with: a request has room for four, and they are ours to set."""
     for message in shaped:
         for block in message["content"]:
-            inside = block.get("content") if block["type"] == "tool_result" else None
+            inside = block.get("content") if block.get("type") == "tool_result" else None
             for marked in (block, *(inside if isinstance(inside, list) else ())):
                 marked.pop("cache_control", None)
     return shaped
@@ -145,7 +145,7 @@ def _without_last_thoughts(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]
     kept = list[dict[str, Any]]()
     for message in shaped:
         content = message["content"]
-        while content and message["role"] == "assistant" and "thinking" in content[-1]["type"]:
+        while content and message["role"] == "assistant" and "thinking" in str(content[-1].get("type")):
             content.pop()
         if content and kept and kept[-1]["role"] == message["role"]:
             kept[-1]["content"] += content
@@ -157,7 +157,7 @@ def _without_last_thoughts(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]
 def _mark_last(blocks: list[dict[str, Any]]) -> None:
     """A breakpoint on the last block that may have one."""
     for block in reversed(blocks):
-        if "thinking" not in block["type"]:
+        if "thinking" not in str(block.get("type")):
             block["cache_control"] = CACHE_MARK
             return
 
@@ -181,11 +181,21 @@ def _turns(talk: Choice) -> list[Message]:
 
 def _guarded(message: Message, pattern: re.Pattern[str]) -> Message:
     """The message with the `<` of every forged boundary made harmless, as in the text."""
-    parts = tuple(
-        replace(part, text=pattern.sub("&lt;", part.text)) if isinstance(part, Text | ToolResult) else part
-        for part in message.parts
-    )
+    parts = tuple(_guarded_part(part, pattern) for part in message.parts)
     return message if parts == message.parts else replace(message, parts=parts)
+
+
+def _guarded_part(part: Part, pattern: re.Pattern[str]) -> Part:
+    match part:
+        case Text(text=text):
+            return replace(part, text=pattern.sub("&lt;", text))
+        case ToolResult(text=text, rest=rest):
+            inside = tuple(_guarded_part(one, pattern) for one in rest)
+            return replace(part, text=pattern.sub("&lt;", text), rest=inside)  # type: ignore[arg-type]
+        case Opaque(data=data):
+            return replace(part, data=pattern.sub("&lt;", data))
+        case _:
+            return part
 
 
 def _cleaned(message: Message) -> Message:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from foreword.engine.render import Scale, turn_text
 from foreword.engine.report import Omission
-from foreword.message import Message, Part, Text, ToolCall, ToolResult, mend
+from foreword.message import Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, carried, mend, spoken
 from foreword.model import Entry, handle_of
 from foreword.text import cut
 
@@ -28,6 +28,7 @@ class Written:
     entry: Entry
     units: int
     images: int = 0
+    carried: int = 0  # tokens of what goes along besides the words: documents, thoughts
     notes: tuple[str, ...] = ()  # what had to be mended
     cuts: tuple[Omission, ...] = ()
     originals: tuple[tuple[str, bytes], ...] = ()  # of what was cut, by handle
@@ -44,15 +45,16 @@ def write(messages: Sequence[Message], scale: Scale, tag: str, *, newest: bool =
     own = replace(scale, forged={}, cleaned={})
     text = "".join(f"{turn_text(message.role, own.safe(message.text, tag))}\n" for message in mended)
     images = sum(message.images for message in mended)
+    beside = sum(scale.counter.count(carried(message)) for message in mended)
     return Written(
-        Entry(text, tuple(mended)), scale.counter.measure(text), images, tuple(notes),
+        Entry(text, tuple(mended)), scale.counter.measure(text), images, beside, tuple(notes),
         forged=own.forged.get(tag, ""), cleaned=own.cleaned.get(tag, ""),
     )  # fmt: skip
 
 
 def shortened(messages: Sequence[Message], scale: Scale, tag: str, tokens: int, *, newest: bool = False) -> Written:
     """A stretch within so many tokens, or as near to it as it gets: the longest words are cut first."""
-    whole = write(messages, scale, tag, newest=newest)
+    whole = write([_lighter(message, tokens, scale) for message in messages], scale, tag, newest=newest)
     room, parts = scale.counter.room(tokens), [list(message.parts) for message in whole.entry.messages]
     cuts, originals, written = list[Omission](), dict[str, bytes](), whole
     for _ in range(TRIES):
@@ -76,6 +78,19 @@ def shortened(messages: Sequence[Message], scale: Scale, tag: str, tokens: int, 
         shorter = [replace(message, parts=tuple(row)) for message, row in zip(whole.entry.messages, parts, strict=True)]
         written = write(shorter, scale, tag, newest=newest)
     return replace(written, notes=whole.notes, cuts=tuple(cuts), originals=tuple(originals.items()))
+
+
+def _lighter(message: Message, tokens: int, scale: Scale) -> Message:
+    """The message with a mark in place of documents and thoughts that would take more than half of the room."""
+    most = max(1, tokens // 2)
+    if scale.counter.count(carried(message)) <= most:
+        return message
+    kept = [part for part in message.parts if not isinstance(part, Opaque | Thinking)]
+    lost = [Text(f"[left out, too large: {spoken(part).strip('[]') or 'a thought'}]")
+            for part in message.parts if isinstance(part, Opaque | Thinking)]  # fmt: skip
+    parts = [replace(part, rest=tuple(one for one in part.rest if not isinstance(one, Opaque)))
+             if isinstance(part, ToolResult) else part for part in kept]  # fmt: skip
+    return replace(message, parts=(*parts, *lost))
 
 
 def _size(part: Part) -> int:

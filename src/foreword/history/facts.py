@@ -92,7 +92,7 @@ _DONE = re.compile(
 )
 # A pleasantry gives nothing back once read: a long row of them is read once.
 _FILLER = re.compile(
-    r"(?:[\W_]*+(?:ok(?:ay)?|great|perfect|excellent|good|sure|now|alright|thanks?|thank you|yes|hi|hello)\b)*+"
+    r"(?>(?:[\W_]*+(?:ok(?:ay)?|great|perfect|excellent|good|sure|now|alright|thanks?|thank you|yes|hi|hello)\b)*)"
     r"[\s,.!-]*+(?:(?:let me|let's|i'?ll|i will|i am going to|i'?m going to|now i|i need to|i should|first,? (?:let|i))"
     r"\b(?!.{0,200}\b(?:because|instead|decid|since)\b)|here(?:'s| is| are)\b.{0,60}:$|$)",
     re.IGNORECASE,

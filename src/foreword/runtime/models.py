@@ -13,6 +13,7 @@ from foreword.errors import ModelFailed, UsageError
 from foreword.workflow.secrets import mask
 
 LONGEST_LINE = 300
+GRACE_SECONDS = 1.0  # for a call to end by itself; one that blocks its thread is left behind
 
 
 def ask(model: Any, instructions: str, request: str, timeout_seconds: float) -> str:
@@ -27,15 +28,17 @@ def ask(model: Any, instructions: str, request: str, timeout_seconds: float) -> 
         agent = Agent(model, output_type=str, instructions=instructions, retries=0)
         return (await asyncio.wait_for(agent.run(request), timeout_seconds)).output
 
+    thread = ThreadPoolExecutor(1)
     try:
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, answered()).result()
+        return thread.submit(asyncio.run, answered()).result(timeout_seconds + GRACE_SECONDS)
     except TimeoutError:
         raise ModelFailed(f"the model did not answer within {timeout_seconds:g} s") from None
     except UserError as error:
         raise UsageError(f"the model can't be asked: {_first_line(error)}", hint="check its name and its key") from None
     except Exception as error:  # noqa: BLE001 - a provider may raise anything
         raise ModelFailed(f"the model failed: {type(error).__name__}: {_first_line(error)}") from None
+    finally:
+        thread.shutdown(wait=False)
 
 
 def _first_line(error: Exception) -> str:

@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from foreword.engine.package import Package
 from foreword.engine.render import turn_text
-from foreword.errors import UsageError
-from foreword.message import IMAGE_TOKENS, NOT_HISTORY, Kind, Message
+from foreword.errors import BadSource, UsageError
+from foreword.message import IMAGE_TOKENS, KINDS, NOT_HISTORY, Kind, Message, carried
 from foreword.runtime import compaction, usage
 from foreword.runtime.budget import whole_number
 from foreword.runtime.calls import Calls
@@ -25,7 +25,7 @@ from foreword.runtime.limits import limits_for
 from foreword.runtime.opening import Opening, budget_for, counter_for, opening_for, writing_for
 from foreword.runtime.state import WorkflowState, checked_name, find_or_make
 from foreword.runtime.transcript import summary_message
-from foreword.shapes import read_message
+from foreword.shapes import from_record, read_message, to_record
 from foreword.store import compressions, messages, workflows
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
@@ -134,7 +134,7 @@ class Session(WorkflowState):
         read = _read(message, kind)
         tokens = self._tokens(read)
         size, compacted = self._with_room_for(tokens)
-        (seq,) = self._keep([(read, tokens, pinned)])
+        (seq,) = self._keep([(read, tokens, bool(pinned))])
         size = self.size_tokens if read.kind == "system_prompt" else size
         warnings = (*self._told_of(compacted), *self._warn(size))
         return Appended(seq, tokens, size, warnings, compacted)
@@ -163,7 +163,8 @@ class Session(WorkflowState):
         if message.kind in NOT_HISTORY:
             return 0
         words = turn_text(message.role, self._writing.scale.safe(message.text, self._writing.tag))
-        return self._counter.count(f"{words}\n") + IMAGE_TOKENS * message.images
+        unseen = carried(message)  # what goes along besides the words
+        return self._counter.count(f"{words}\n") + IMAGE_TOKENS * message.images + self._counter.count(unseen)
 
     # --- the next call -----------------------------------------------------------------------------------------
 
@@ -355,6 +356,11 @@ def _numbered(made: Compression) -> str:
 
 
 def _read(message: object, kind: Kind | None) -> Message:
-    """A message as it will be kept."""
+    """A message as it will be kept; one that could not be read back is refused."""
     read = read_message(message)
-    return read if kind is None else replace(read, kind=kind)
+    if kind is None and not isinstance(message, Message):
+        return read
+    try:
+        return from_record(to_record(read if kind is None else replace(read, kind=kind)))
+    except (TypeError, ValueError, AttributeError) as error:
+        raise BadSource("message", f"can't be kept: {error}", hint=f"a kind is one of {', '.join(KINDS)}") from None

@@ -22,7 +22,7 @@ from foreword.store.urls import open_database
 from foreword.store.variables import Change
 from foreword.store.workflows import Workflow
 from foreword.workflow import plan as planning
-from foreword.workflow.secrets import mask
+from foreword.workflow.secrets import hide, mask
 from foreword.workflow.snapshot import read_node, snapshot
 from foreword.workflow.variables import of_node
 
@@ -98,8 +98,10 @@ class WorkflowState:
         return found
 
     def plan_diff(self, old: int, new: int) -> list[str]:
-        """What changed from one version to another, in words."""
-        return planning.diff(self.plan_version(old).data, self.plan_version(new).data)
+        """What changed from one version to another, in words; secrets are hidden in them."""
+        before, after = self.plan_version(old).data, self.plan_version(new).data
+        lines = planning.diff(_hidden(before), _hidden(after))
+        return lines if lines or not planning.diff(before, after) else ["something that is hidden has changed"]
 
     # --- variables ---------------------------------------------------------------------------------------------
 
@@ -159,6 +161,12 @@ class WorkflowState:
         if not workflows.drop_node(self.db, self.workflow.id, str(node)):
             known = [str(one["id"]) for one in workflows.nodes(self.db, self.workflow.id)]
             raise UnknownName("node", str(node), known, where=f"in {self.workflow.name!r}")
+
+
+def _hidden(plan: Mapping[str, Any]) -> dict[str, Any]:
+    hidden = hide(plan)
+    assert isinstance(hidden, dict)
+    return hidden
 
 
 def find_or_make(db: Database, name: str, *, create: bool) -> tuple[Workflow, bool]:

@@ -88,6 +88,11 @@ class Told:
         return scale
 
     @property
+    def carried(self) -> int:
+        """The tokens of what goes along besides the words and the images."""
+        return sum(written.carried for written in self.written)
+
+    @property
     def images(self) -> int:
         """How many images it has."""
         return sum(written.images for written in self.written)

@@ -64,6 +64,8 @@ def _notes(told: Told, budget: Budget) -> list[str]:
     notes = []
     if told.images:
         notes.append(f"{told.images:,} images take about {IMAGE_TOKENS * told.images:,} tokens beside the text")
+    if told.carried:
+        notes.append(f"documents, thoughts and the like take about {told.carried:,} tokens beside the text")
     if budget.tokens > budget.window_tokens:
         notes.append(f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}")
     return notes
@@ -98,8 +100,8 @@ def _told(
         over = others + told.units - counter.room(budget)
         if over <= 0:
             return told
-        spare += over
-        if spare > counter.room(budget):
+        spare, before = min(spare + over, counter.room(budget)), spare
+        if spare == before:
             sizes = {choice.section.name: counter.tokens(choice.units) for choice in (*beside, told.choice)}
             raise EssentialsTooLarge(needed=budget + counter.tokens(over), budget=budget, sections=sizes)
 

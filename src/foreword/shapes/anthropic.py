@@ -95,6 +95,8 @@ def read_block(block: object, at: At) -> Part:
             return _read_image(block)
         case "thinking" | "redacted_thinking":
             return _read_thinking(block, at)
+        case None if isinstance(block.get("text"), str):
+            return Text(block["text"], keep(SHAPE, others(block, _TEXT)))
         case _:
             return opaque(block, SHAPE)
 

@@ -70,5 +70,6 @@ def file_of(rest: str) -> Path:
     """The file of `sqlite:///state.db` (from here) or `sqlite:////srv/state.db` (from the top)."""
     path = rest.removeprefix("/")
     if not rest.startswith("/") or not path or path.endswith("/") or "\0" in path:
-        raise UsageError(f"sqlite://{rest} names no file", hint=EXAMPLES)
+        shown = rest if "@" not in rest else "..."  # it may have been meant for a server, with a password
+        raise UsageError(f"sqlite://{shown} names no file", hint=EXAMPLES)
     return Path(os.path.expanduser(path))  # noqa: PTH111 - never raises

@@ -30,10 +30,10 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
 _NAME = re.compile(
     r"""`([^`\r\n]{1,80})`                                           # what the author set in code type
     |(?<![\w~@./-])((?:[\w~@.-]*+/)+[\w.@-]*\w)                     # src/app/main.py
-    |(?<!\w)(\w++(?:\.\w++)++(?:\(\))?)                             # module.function, file.ext, 1.2.3
+    |(?<!\w)(\w++(?>(?:\.\w++)+)(?:\(\))?)                             # module.function, file.ext, 1.2.3
     |(?<!\w)(_*+[^\W_]++_\w++|_++[^\W_]\w*+)                       # snake_case
     |(?<![A-Za-z0-9_])([A-Z]*+[a-z]++[A-Z]\w*+)                     # camelCase, CamelCase
-    |(?<!\w)((?=[^\WA-Za-z]*+[A-Za-z])(?=[^\W\d]*+\d)\w++(?:-\w++)*+|[A-Z]{2,}+(?!\w)(?:-\w++)*+)  # e2e, ERR42, FW-12
+    |(?<!\w)((?=[^\WA-Za-z]*+[A-Za-z])(?=[^\W\d]*+\d)\w++(?>(?:-\w++)*)|[A-Z]{2,}+(?!\w)(?>(?:-\w++)*)) # e2e, FW-12
     |(\#\d++)""",
     re.VERBOSE,
 )

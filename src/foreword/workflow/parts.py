@@ -53,7 +53,7 @@ def _browser(value: Any) -> str:
 
 
 def _tab(tab: Mapping[str, Any]) -> str:
-    name = " ".join(str(tab.get("name") or tab.get("title") or "Tab").split())
+    name = mask(" ".join(str(tab.get("name") or tab.get("title") or "Tab").split()))
     return f"- {name}{' (Active)' if tab.get('active') else ''} = {mask(str(tab.get('url', '')))}"
 
 

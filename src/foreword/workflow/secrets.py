@@ -63,7 +63,8 @@ _LINE = re.compile(
 # `Auth: click the button` goes on as a sentence. Only passwords are ever plain words, so only they are hidden there.
 _SENTENCE = re.compile(r"(?<=: )[A-Z]?[a-z]{1,14} (?=[a-z])")
 _PASSWORD = re.compile(r"pass|pwd|secret|cred", re.IGNORECASE)
-_BARE = r"""(?:[^\s"'`,;&]|["'`](?=\w)|[,;&](?!\s|$|["'\w.-]{1,40}\s?[=:]))++"""
+# Atomic groups: Python before 3.11.4 keeps what the last, failed round of a possessive group has read.
+_BARE = r"""(?>(?:[^\s"'`,;&]|["'`](?=\w)|[,;&](?!\s|$|["'\w.-]{1,40}\s?[=:]))+)"""
 _NAMED = re.compile(
     r"""
     (?<![\w.-])(?P<name>[\w.-]++) \\{0,8}["'`]?[ \t]{0,8}(?::=|=>|==?|:)[ \t]{0,8}
@@ -73,8 +74,8 @@ _NAMED = re.compile(
 )
 _VALUE = re.compile(
     rf"""
-      \\{{1,8}}" (?P<in_escaped>(?:[^"\\]|\\(?!"))*+)
-    | " (?P<in_double>(?:[^"\\]|\\.)*+) | (?:\\{{1,8}})?' (?P<in_single>(?:[^'\\]|\\.)*+) | ` (?P<in_ticks>[^`]*+)
+      \\{{1,8}}" (?P<in_escaped>(?>(?:[^"\\]|\\(?!"))*))
+    | " (?P<in_double>(?>(?:[^"\\]|\\.)*)) | (?:\\{{1,8}})?' (?P<in_single>(?>(?:[^'\\]|\\.)*)) | ` (?P<in_ticks>[^`]*+)
     | (?P<brackets>\[[^\[\]]*+\](?=[\s,;&\])}}]|$) | \{{[^{{}}]*+\}}(?=[\s,;&\])}}]|$))
     | (?P<bare>{_BARE})
     """,

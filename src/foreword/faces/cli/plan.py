@@ -139,14 +139,13 @@ def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: 
       foreword plan diff demo 1 3
     """
     from foreword.faces.cli.workflows import reading
-    from foreword.workflow.secrets import mask
 
     with reading(db, root, workflow) as state:
         first, last = _pair(state, old, new)
         changes = state.plan_diff(first, last)
     screen.say(f"version {first} -> {last}: {f'{len(changes):,} changed' if changes else 'no changes'}")
     for change in changes:
-        click.echo(printable(mask(change)))
+        click.echo(printable(change))
 
 
 def _pair(state: WorkflowState, old: int | None, new: int | None) -> tuple[int, int]:
