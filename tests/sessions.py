@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,17 @@ def said(number: int, size: int = 20) -> dict[str, Any]:
 def call(*ids: str) -> dict[str, Any]:
     """The assistant calls a tool under each of these ids."""
     return {"role": "assistant", "content": [{"type": "tool_use", "id": i, "name": "read", "input": {}} for i in ids]}
+
+
+def results(**texts: str) -> dict[str, Any]:
+    """The answers to calls, by their ids."""
+    blocks = [{"type": "tool_result", "tool_use_id": name, "content": text} for name, text in texts.items()]
+    return {"role": "user", "content": blocks}
+
+
+def shown(package: foreword.Package) -> list[int]:
+    """The numbers of the messages that are in."""
+    return [int(number) for number in re.findall(r"^Message (\d+)\.", package.text, re.MULTILINE)]
 
 
 def plan(status: str = "in_progress", **more: object) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 import foreword
 from foreword.message import ToolCall
 from tests.runtime.validity import problems
-from tests.sessions import Open, call, said, words
+from tests.sessions import Open, call, results, said, shown, words
 
 RECIPES = ("workflow", "workflow-cached")
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
@@ -28,25 +28,6 @@ ODD = {
     "user null": {"role": "user", "content": None},
     "no type": {"role": "user", "content": [{"text": "typeless"}]},
 }
-
-
-@pytest.fixture
-def opened(open_session: Open) -> Open:
-    """Opens sessions on one store."""
-
-    def opening(budget: int = 2000, **more: Any) -> foreword.Session:
-        return open_session(budget=budget, **more)
-
-    return opening
-
-
-def results(**texts: str) -> dict[str, Any]:
-    blocks = [{"type": "tool_result", "tool_use_id": name, "content": text} for name, text in texts.items()]
-    return {"role": "user", "content": blocks}
-
-
-def shown(package: foreword.Package) -> list[int]:
-    return [int(number) for number in re.findall(r"^Message (\d+)\.", package.text, re.MULTILINE)]
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -117,3 +98,15 @@ def test_a_kind_that_does_not_exist_is_refused_and_changes_nothing(opened: Open,
         session.append(wrong)
     assert shown(session.context()) == [0]
     assert session.append(said(1)).seq == 2
+
+
+def test_a_recipe_of_ones_own_may_name_a_file_that_is_there_or_not(opened: Open, tmp_path: Path) -> None:
+    parts = "  notes: {file: NOTES.md}\n  talk: {state: messages, forms: [full, newest]}\n"
+    (tmp_path / "own.yaml").write_text(f"name: own\nsections:\n{parts}")
+    session = opened(recipe=str(tmp_path / "own.yaml"))
+    session.append(said(0))
+    assert "<notes>" not in session.context().text
+    (tmp_path / "NOTES.md").write_text("Mind the tide.")
+    assert session.context().text.startswith("<notes>\nMind the tide.")
+    (tmp_path / "NOTES.md").unlink()
+    assert shown(session.context()) == [0]

@@ -6,36 +6,16 @@ import json
 import re
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import foreword
 from tests.runtime.validity import problems
-from tests.sessions import Open, call, said, words
+from tests.sessions import Open, call, results, said, shown, words
 
 MARK = re.compile(r"\[([\d,]+) earlier messages? left out: foreword recall (fw_[0-9a-f]{14})\]")
 CUT_OUT = re.compile(r"\[\.\.\. (?:[\d,]+ lines, )?[\d,]+ tokens left out: foreword recall (fw_[0-9a-f]{14})\]")
 RECIPES = ("workflow", "workflow-cached")
-
-
-@pytest.fixture
-def opened(open_session: Open) -> Open:
-    """Opens sessions on one store."""
-
-    def opening(budget: int = 2000, **more: Any) -> foreword.Session:
-        return open_session(budget=budget, **more)
-
-    return opening
-
-
-def results(**texts: str) -> dict[str, Any]:
-    blocks = [{"type": "tool_result", "tool_use_id": name, "content": text} for name, text in texts.items()]
-    return {"role": "user", "content": blocks}
-
-
-def shown(package: foreword.Package) -> list[int]:
-    return [int(number) for number in re.findall(r"^Message (\d+)\.", package.text, re.MULTILINE)]
 
 
 def mark_of(package: foreword.Package) -> tuple[int, str]:

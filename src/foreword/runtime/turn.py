@@ -80,7 +80,7 @@ def _fitted(
     budget: Budget,
 ) -> tuple[list[Choice], list[Choice]]:
     """The parts in front of the history and behind it; they leave it its share of the budget."""
-    tags = list(selection.sections)
+    tags = [tag for tag in selection.sections if tag == history or tag in parts]  # a file may not be there
     sections = [part_section(tag, selection, parts[tag]) for tag in tags if tag != history]
     least = min(transcript.history_tokens + MARK_TOKENS, round(LEAST_HISTORY * budget.tokens))
     decided = fit(sections, outline_of(sections), budget.tokens, scale, Tiers(), spare_tokens=least)

@@ -1,0 +1,20 @@
+"""Sessions with a small budget, for tests of what they send."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import foreword
+from tests.sessions import Open
+
+
+@pytest.fixture
+def opened(open_session: Open) -> Open:
+    """Opens sessions on one store."""
+
+    def opening(budget: int = 2000, **more: Any) -> foreword.Session:
+        return open_session(budget=budget, **more)
+
+    return opening
