@@ -1,7 +1,8 @@
 """Which names promise a secret: `db_password`, `apiKey`, `X-Auth-Token`, but not `token_count` or `primary_key`.
 
 A name is split into words first, so that `secretary` and `monkey` are what they are. The last word of a name says
-what it holds: a `password_selector` is a selector. What a value looks like is the business of `secrets`.
+what it holds: a `password_selector` is a selector, and a `next_page_token` is a place in a list. What a value looks
+like is the business of `masks` and `placeholders`.
 """
 
 from __future__ import annotations
@@ -12,69 +13,156 @@ from functools import lru_cache
 
 _BEFORE_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W\d_]+")
+_FILE = re.compile(
+    r"[\w.-]+\.(?:c|cc|cpp|cs|css|go|h|hpp|html?|java|jsx?|json|kt|lua|md|mjs|php|pyi?|rb|rs|scala|sh|sql|swift|toml|"
+    r"tsx?|txt|vue|ya?ml)",
+    re.IGNORECASE,
+)
 _LONGEST = 120
+_MOST_LABEL_WORDS = 6
 
 SECRET_WORDS = frozenset(
     """
-    password passwords passwd passphrase passphrases passcode passcodes pwd secret secrets token bearer jwt
-    authorization auth cookie cookies otp otps totp pin cvv cvc ssn mnemonic
+    password passwords passwd passphrase passphrases passcode passcodes pwd pw secret secrets token bearer
+    authorization cookie cookies otp otps totp mfa cvv cvc ssn mnemonic sessid
     apikey apikeys passwort kennwort contraseña senha пароль 密码 密碼 パスワード 비밀번호
     """.split()
 )
 SECRET_ENDINGS = ("password", "passwd", "passphrase")
-# A text under one of these, or under `pass` alone, is hidden; a mapping is looked into, since its own keys tell
-# (`creds.email`), and a number is a count (`pass: 12, fail: 3`).
-GUARDED_WORDS = frozenset("credential credentials cred creds".split())
+# These say something only as the last word: `auth` is a secret, `auth_v2` and `jwt_validation` are code.
+SECRET_LAST_WORDS = frozenset("auth jwt".split())
+# A text under one of these, or under a `pass`, is hidden; a mapping is looked into, since its own keys tell
+# (`creds.email`), and a short number is a count (`pass: 12, fail: 3`).
+GUARDED_COMPOUNDS = frozenset("credential credentials cred creds creditcard".split())
+_NO_PASSWORD_BEFORE_PASS = frozenset(
+    """
+    first second third fourth final last next previous single multi one two each every per forward backward backwards
+    render test tests all must boarding season by over under
+    """.split()
+)
 
 _KEY_OF = """
     api access private secret encryption decryption signing master ssh gpg pgp deploy account subscription app
     application auth service role admin shared storage license hmac session openai anthropic aws azure gcp github
-    gitlab stripe slack sendgrid twilio airtable supabase mailgun
+    gitlab stripe slack sendgrid twilio airtable supabase mailgun jwt
     """.split()
 _TOKENS_OF = "access refresh auth api bearer session id csrf xsrf oauth".split()
-_PASS_OF = "user db database smtp mail email ftp ssh admin root mysql postgres pg redis mongo proxy login".split()
-SECRET_COMPOUNDS = frozenset(
-    [f"{owner}key" for owner in _KEY_OF]
-    + [f"{owner}keys" for owner in _KEY_OF]
-    + [f"{owner}token" for owner in _TOKENS_OF]
-    + [f"{owner}tokens" for owner in _TOKENS_OF]
-    + [f"{owner}pass" for owner in _PASS_OF]
-    + """
-    clientsecret clientsecrets appsecret sessionid sessionids phpsessid jsessionid seedphrase recoveryphrase
-    recoverycode recoverycodes backupcode backupcodes verificationcode securitycode mfacode onetimecode creditcard
+SESSION_COMPOUNDS = frozenset("sessionid sessionids".split())
+SECRET_COMPOUNDS = SESSION_COMPOUNDS.union(
+    [f"{owner}key" for owner in _KEY_OF],
+    [f"{owner}keys" for owner in _KEY_OF],
+    [f"{owner}token" for owner in _TOKENS_OF],
+    [f"{owner}tokens" for owner in _TOKENS_OF],
+    """
+    clientsecret clientsecrets appsecret phpsessid jsessionid seedphrase recoveryphrase recoverycode recoverycodes
+    backupcode backupcodes verificationcode securitycode mfacode facode onetimecode pincode userpin cardpin simpin
     cardnumber socialsecurity connectionstring motdepasse
+    """.split(),
+)
+# Places in a list, and the marks of a tokenizer.
+OPEN_TOKENS_OF = frozenset(
+    """
+    page next continuation continue pagination paging resume sync cursor delta start end bos eos pad unk sep cls mask
+    stop special per
     """.split()
 )
-ABOUT_WORDS = frozenset(
+# What a form calls the place where a secret is typed in: `Password field`.
+FORM_WORDS = frozenset("field input box textbox textfield entry element selector".split())
+# A field that names the value in another: `{"Name": "DB_PASSWORD", "Value": ...}`, `{"type": "password", ...}`.
+LABEL_FIELDS = frozenset(
+    "name key field header label selector variable variablename element id placeholder locator target".split()
+)
+LABELLED_FIELDS = frozenset("value values text default".split())
+ABOUT_WORDS = FORM_WORDS.union(
     """
-    count counts length len limit limits budget usage used size max min type types kind method mode scheme strategy
-    provider flow name names username user email domain host url uri link href endpoint page path file filename dir
-    folder selector selectors xpath locator css button label placeholder title banner consent policy policies rule
-    rules required enabled disabled expires expiry expiration expired ttl age at date time status state strength
-    attempts retries version format algorithm index position per
+    count counts length len width limit limits budget usage used size max min type types kind method mode scheme
+    strategy provider flow name names username user email domain host url uri link href endpoint page path file filename
+    dir folder selectors xpath locator css button label placeholder title banner consent policy policies rule rules
+    required enabled disabled expires expiry expiration expired ttl age at date time status state strength attempts
+    retries version format algorithm index position per err error errors message hint help prompt env var pattern regex
+    validation validator redaction enforcement handler manager store helper form view screen test tests changed updated
+    valid invalid present exists missing rotation reset
     """.split()
 )
 
 
 def is_secret_name(key: str) -> bool:
     """Whether the name promises a secret, by its whole words in snake_case, camelCase, kebab-case or dotted."""
-    words = _words(key[-_LONGEST:])
-    return any(word in SECRET_WORDS or word.endswith(SECRET_ENDINGS) for word in words) or any(
-        "".join(words[start:end]) in SECRET_COMPOUNDS
-        for start in range(len(words))
-        for end in range(start + 1, min(start + 3, len(words)) + 1)
-    )
+    return _promises(_words(key[-_LONGEST:]))
+
+
+def labels_a_secret(field: str, label: str) -> bool:
+    """Whether a field says that the value beside it is a secret: `name: DB_PASSWORD`, `element: Password field`."""
+    folded = _folded(field)
+    if folded == "type":
+        return label.lower() == "password"
+    return folded in LABEL_FIELDS and _is_secret_label(label)
+
+
+def is_labelled_field(field: str) -> bool:
+    """Whether the field holds what another one names: `value`, `Value`, `text`."""
+    return _folded(field) in LABELLED_FIELDS
 
 
 def is_guarded_name(key: str) -> bool:
-    """Whether a bare text under this name is a secret, though a mapping need not be: `gmail_creds`, `pass`."""
+    """Whether a bare text under this name is a secret, though a mapping need not be: `gmail_creds`, `db_pass`."""
     words = _words(key[-_LONGEST:])
-    return words == ("pass",) or any(word in GUARDED_WORDS for word in words)
+    return not GUARDED_COMPOUNDS.isdisjoint(_runs(words)) or (
+        words[-1:] == ("pass",) and _NO_PASSWORD_BEFORE_PASS.isdisjoint(words)
+    )
+
+
+def is_session_name(key: str) -> bool:
+    """Whether the name is that of a session, which may be a login or a conversation that anyone may know of."""
+    return not SESSION_COMPOUNDS.isdisjoint(_runs(_words(key[-_LONGEST:])))
+
+
+def is_file_name(key: str) -> bool:
+    """Whether what stands before a colon is a file, as in `secret.py:12: error`."""
+    return _FILE.fullmatch(key) is not None
+
+
+def _folded(field: str) -> str:
+    return field.lower().replace("_", "").replace("-", "")
+
+
+def _is_secret_label(label: str) -> bool:
+    words = _split(label[-_LONGEST:])
+    while words and words[-1] in FORM_WORDS:
+        words = words[:-1]
+    return len(words) <= _MOST_LABEL_WORDS and _promises(_telling(words))
 
 
 @lru_cache(maxsize=4096)
+def _promises(words: tuple[str, ...]) -> bool:
+    if not SECRET_COMPOUNDS.isdisjoint(_runs(words)):
+        return True
+    if words[-1:] == ("tokens",):
+        return False
+    return words[-1:] != () and (
+        words[-1] in SECRET_LAST_WORDS or any(word in SECRET_WORDS or word.endswith(SECRET_ENDINGS) for word in words)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _runs(words: tuple[str, ...]) -> frozenset[str]:
+    """One to three words in a row, written as one: `apikey` from `my_api_key`."""
+    starts = range(len(words))
+    return frozenset("".join(words[start:end]) for start in starts for end in range(start + 1, start + 4))
+
+
 def _words(key: str) -> tuple[str, ...]:
-    """The words of a name; none if the last one says that it is only about a secret."""
+    return _telling(_split(key))
+
+
+def _telling(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a name; none if the last ones say that it is only about a secret."""
+    about = words[-1:] and words[-1] in ABOUT_WORDS
+    place = words[-1:] == ("token",) and words[-2:-1] and words[-2] in OPEN_TOKENS_OF
+    return () if about or place or words[-2:] in (("token", "id"), ("token", "ids")) else words
+
+
+@lru_cache(maxsize=4096)
+def _split(key: str) -> tuple[str, ...]:
     plain = _BEFORE_CAPITAL.sub(" ", unicodedata.normalize("NFKC", key))
-    words = tuple(word.lower() for word in _WORD.findall(plain))
-    return () if words and words[-1] in ABOUT_WORDS else words
+    return tuple(word.lower() for word in _WORD.findall(plain))

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from foreword.workflow.secrets import HIDDEN, as_text, is_array, is_secret, mask, members
+from foreword.workflow.secrets import as_text, elements, HIDDEN, is_array, is_secret, mask, members
 
 MOST_SHOWN = 100
 CUT = "..."
@@ -115,7 +115,7 @@ def _pieces(value: object, bare: bool) -> Iterator[str]:
         yield from _object_pieces(value, bare)
     elif is_array(value):
         yield "["
-        for index, member in enumerate(value):
+        for index, member in enumerate(elements(value)):
             yield ", " if index else ""
             yield from _pieces(member, bare=False)
         yield "]"

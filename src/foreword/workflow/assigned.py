@@ -1,0 +1,268 @@
+"""Secrets in a text that are told by the name before them: assignments, fields, flags and sentences.
+
+`password: X`, `{"Name": "DB_PASSWORD", "Value": "X"}`, `--api-key X`, `curl -u me:X`, `the password is X`. Every
+pattern takes time in proportion to the text, whatever the text. Which names count is told by `names`, and what gives
+nothing away by `placeholders`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from foreword.workflow.names import (
+    is_file_name,
+    is_guarded_name,
+    is_labelled_field,
+    is_secret_name,
+    is_session_name,
+    labels_a_secret,
+)
+from foreword.workflow.placeholders import HIDDEN, is_code_at, is_placeholder, type_at
+
+# Atomic groups: Python before 3.11.4 keeps what the last, failed round of a possessive group has read.
+_BARE = r"""(?>(?:[^\s"'`,;&]|["'`](?=\w)|[,;&](?!\s|$|["'\w.-]{1,40}\s?[=:]))+)"""
+_NAMED = re.compile(
+    r"""
+    (?<![\w.-])(?P<name>[\w.-]++) (?:\\{0,8}["'`]|\*\*|["']\])?[ \t]{0,40}(?P<sign>:=|=>|==?|:\*\*|:)[ \t]{0,40}
+    (?:(?:bearer|basic|token)[ \t]{1,8}(?=\S) | (?:\w{0,20}\.)?(?:Secret\w{0,8}|str|bytes|\[\]byte|String)\((?=["'`]) )?
+    (?:[bfru]{1,2}(?=["']))?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_VALUE = re.compile(
+    rf"""
+      \\{{1,8}}" (?P<in_escaped>(?>(?:[^"\\\n]|\\(?!"))*))
+    | " (?P<in_double>(?>(?:[^"\\\n]|\\.)*)) | (?:\\{{1,8}})?' (?P<in_single>(?>(?:[^'\\\n]|\\.)*))
+    | ` (?P<in_ticks>[^`\n]*+)
+    | (?P<brackets>\[[^\[\]]*+\](?=[\s,;&\])}}]|$) | \{{[^{{}}]*+\}}(?=[\s,;&\])}}]|$))
+    | [|>][+-]?[ \t]{{0,8}}\n[ \t]{{1,40}}(?P<block>[^\n]++)
+    | (?P<bare>{_BARE})
+    """,
+    re.VERBOSE,
+)
+_ASSIGNED_TO_TYPE = re.compile(r"[ \t]{0,8}=(?!=)[ \t]{0,8}")
+_LABEL = re.compile(r"""(?:\\{0,8}["'`])?(?P<label>[^"'`\\\n,{}<>;]{1,80})""")
+_OTHER_OBJECT = re.compile(r"[{}<>]|\n[ \t]*(?:\n|-[ \t])")
+_MOST_BETWEEN = 200
+
+_FLAG = re.compile(
+    rf"""(?<![\w.-])(?P<name>--[\w-]++)(?:
+      (?P<sign>[ \t]{{1,8}}["']?)(?!-)(?P<value>(?<=["'])[^"'\n]++|{_BARE})
+    | (?P<listed>["'],\s{{0,40}}["'])(?P<item>[^"'\n]++))""",
+    re.VERBOSE,
+)
+_USER = re.compile(
+    r"""(?<![\w-])(?P<before>(?:-u|-U|--user|--proxy-user)(?:[ \t]{1,8}|=|["'],\s{0,40}|(?<=-u))["']?
+    (?P<user>[A-Za-z0-9_][\w.@%\\-]{0,80}):)(?!//)(?P<value>[^\s"'`]++)""",
+    re.VERBOSE,
+)
+_SHORT = re.compile(
+    r"""(?<![\w-])(?P<before>(?P<flag>-[pPa])(?P<gap>[ \t]{1,8}|["'],\s{0,40}(?=["']))?["']?)
+    (?P<value>[^\s"'`-][^\s"'`]*+)""",
+    re.VERBOSE,
+)
+# `page.fill("#password", "X")`
+_FILLED = re.compile(
+    r"""(?P<before>\b(?:fill|type)\((?P<quote>["'`])(?P<label>(?:(?!(?P=quote))[^\n]){1,120})(?P=quote),\s{0,8}["'`])
+    (?P<value>[^"'`\n]++)""",
+    re.VERBOSE,
+)
+_NO_LOGIN = re.compile(r"\b(?:docker|podman|nerdctl|kubectl|compose|buildah|chown|rsync|install|date)\b")
+# What takes a password after a short flag: joined to it, or apart. For `mysql -p x`, x is a database.
+_JOINED = {"-p": re.compile(r"\b(?:mysql|mariadb|sshpass)")}
+_APART = {
+    "-p": re.compile(r"\b(?:sshpass|mongo\w{0,10}|(?:docker|podman|helm)\b.{0,40}\blogin)\b"),
+    "-P": re.compile(r"\b(?:un)?zip\b"),
+    "-a": re.compile(r"\bredis-cli\b"),
+}
+_COMMAND_ENDS = re.compile(r"[\n;|&]")
+_LOOK_BACK = 200
+
+_SAID = re.compile(
+    r"""(?<![\w.-])(?P<before>
+    (?P<name>pass(?:word|phrase|code)|pwd|secret|token|otp|(?:api|secret|access|private)[ ](?:key|token))
+    (?:[ ](?:for|of|to)[ ][\w@.-]{1,60}(?:[ ][\w@.-]{1,60})?)?
+    (?:[ ]{0,4}[=:] | [ ]{1,4}(?:is|was|will[ ]be|set[ ]to)(?:[ ](?:now|still|currently|set[ ]to))?:?)[ ]{1,4})
+    (?:(?P<quote>["'`])(?P<quoted>[^"'`\n]{1,400})(?P=quote)|(?P<word>(?>[^\s"'`,;]+)))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_CLAUSE_ENDS = re.compile(r"\s*(?:$|\n|[,;](?=\s))|\s(?:and|but|so)\b")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_ABOUT = re.compile(r"\w+(?:ed|ing|able|ible|ly|ful|less|ive|al|ent|ous)", re.IGNORECASE)
+_PLAIN = frozenset(
+    """
+    a an the this that these those it is are was be must should can cannot may will would not never no none only also to
+    for from in on at with by of as or and but if when then than too very so via your my our their his her its use uses
+    see set get enter type choose provide pass add any all each one same flag option argument parameter value field
+    value values string default empty required optional missing invalid valid incorrect correct wrong right expired weak
+    strong short long safe secure unsafe insecure ok okay fine good bad new old known unknown hidden shown here there
+    gone lost stolen broken written given taken seen sent kept unset null true false minimum maximum at least support
+    instead where what which how why who plain encrypted hashed stored both still now just already always
+    """.split()
+)
+# `Auth: click the button` goes on as a sentence. Only passwords are ever plain words, so only they are hidden there.
+_SENTENCE = re.compile(r"(?<=: )[A-Z]?[a-z]{1,14} (?=[a-z`(])")
+_PASSWORD = re.compile(r"pass|pwd|secret|cred", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"[A-Za-z]+(?= )")
+_COUNT = re.compile(r"[\d.,]{1,11}")
+# A session of a login has a long random name; that of a conversation is a UUID or is chosen by someone.
+_IDENTIFIER = re.compile(r"""[\\"'`\[]{0,10}[\w%.+/-]{1,200}""", re.ASCII)
+_RANDOM = re.compile(r"(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{16}")
+_WORD_ALONE = re.compile(r"\S{1,80}[ \t]{0,8}(?:\n|$)")
+_MIXED = re.compile(r"(?=[^\s\d`]{0,40}\d)(?=[^\sA-Za-z`]{0,40}[A-Za-z])\S{6}")
+_DIGIT = re.compile(r"\d")
+_CLOSING = ".,;)}]"
+_MOST_CLOSING = 2
+
+
+def without_assigned(text: str) -> str:
+    """The text with every value that stands under a secret's name replaced with `[hidden]`."""
+    if ":" in text or "=" in text:
+        text = _without_named(text)
+    if "-" in text:
+        text = _SHORT.sub(_without_short, _USER.sub(_without_user, _FLAG.sub(_without_flag, text)))
+    return _FILLED.sub(_without_filled, _SAID.sub(_without_said, text))
+
+
+def argument_without_secret(command: str, flag: str, argument: str) -> str:
+    """An argument from a list, hidden if the flag before it or the command, which is how the list begins, says so."""
+    if flag.startswith("--") and _promises(flag) and not argument.startswith("--"):
+        return argument if is_placeholder(argument) else HIDDEN
+    whole = f"{command} {flag} {argument}"
+    begins = len(whole) - len(argument)
+    for pattern, without in ((_USER, _without_user), (_SHORT, _without_short)):
+        found = pattern.search(whole, len(command))
+        if found and found.start("value") >= begins and without(found) != found[0]:
+            return whole[begins : found.start("value")] + HIDDEN
+    return argument
+
+
+def _without_named(text: str) -> str:
+    # What stands after a harmless name is searched in its turn: `url=https://host/?token=...`.
+    pieces, done, at, labelled = [], 0, 0, -_MOST_BETWEEN
+    while found := _NAMED.search(text, at):
+        at, name = found.end(), found["name"]
+        if (label := _LABEL.match(text, at)) and labels_a_secret(name, label["label"].strip()):
+            labelled = label.end()
+        elif is_labelled_field(name) and _are_beside(text, labelled, found.start()):
+            name = "password"
+        value = _value_of(text, name, found)
+        if value is None:
+            continue
+        kind = value.lastgroup or ""
+        pieces += [text[done : value.start(kind)], _replacement(name, value[kind], quoted=kind != "bare")]
+        done = at = value.end()
+    return "".join(pieces) + text[done:]
+
+
+def _value_of(text: str, name: str, found: re.Match[str]) -> re.Match[str] | None:
+    """What is assigned, if the name promises a secret and what follows could be one."""
+    at = found.end()
+    if not _promises(name) or is_file_name(name) or _goes_on_as_a_sentence(text, name, at):
+        return None
+    if kind := type_at(text, at):
+        assigned = _ASSIGNED_TO_TYPE.match(text, kind.end())
+        if assigned is None:
+            return None
+        at = assigned.end()
+    if (
+        is_code_at(text, at, name)
+        or (text.startswith("{", at) and not is_secret_name(name))
+        or _is_open_session(text, name, at)
+    ):
+        return None
+    if name.lower() == "pass" and not _is_password_under_pass(text, found):
+        return None
+    return _VALUE.match(text, at)
+
+
+def _is_open_session(text: str, name: str, at: int) -> bool:
+    return is_session_name(name) and not ((start := _IDENTIFIER.match(text, at)) and _RANDOM.search(start[0]))
+
+
+def _promises(name: str) -> bool:
+    return is_secret_name(name) or is_guarded_name(name)
+
+
+def _goes_on_as_a_sentence(text: str, name: str, at: int) -> bool:
+    if not _PASSWORD.search(name):
+        return _SENTENCE.match(text, at) is not None
+    word = _FIRST_WORD.match(text, at)
+    return word is not None and word[0].lower() in _PLAIN
+
+
+def _is_password_under_pass(text: str, found: re.Match[str]) -> bool:
+    """`PASS: test_login` and `first pass: collect` are no passwords; `pass: hunter2` and `pass=x` are."""
+    if not found["sign"].startswith(":") or text[found.end("name")] in "\"'":
+        return True
+    if found["name"].isupper():
+        return False
+    before = text[max(0, found.start() - _LOOK_BACK) : found.start()].rpartition("\n")[2]
+    alone = not before.strip(" \t-") and _WORD_ALONE.match(text, found.end())
+    return bool(alone or _MIXED.match(text, found.end()))
+
+
+def _are_beside(text: str, labelled: int, field: int) -> bool:
+    return field - labelled < _MOST_BETWEEN and _OTHER_OBJECT.search(text, labelled, field) is None
+
+
+def _replacement(name: str, value: str, quoted: bool) -> str:
+    if is_placeholder(value) or (not is_secret_name(name) and _COUNT.fullmatch(value)):
+        return value
+    if quoted:
+        return HIDDEN
+    closing = value[len(value.rstrip(_CLOSING)) :]
+    if value in {HIDDEN + closing, HIDDEN + closing[1:]} or is_placeholder(value.rstrip(_CLOSING)):
+        return value
+    return HIDDEN + (closing if len(closing) <= _MOST_CLOSING else "")
+
+
+def _without_flag(found: re.Match[str]) -> str:
+    name, value = found["name"], found["value"] or found["item"]
+    if not _promises(name) or value.lower().rstrip(_CLOSING) in _PLAIN or is_code_at(value, 0, name):
+        return found[0]
+    return name + (found["sign"] or found["listed"]) + _replacement(name, value, quoted=found["value"] is None)
+
+
+def _without_filled(found: re.Match[str]) -> str:
+    secret = labels_a_secret("selector", found["label"]) and not is_placeholder(found["value"])
+    return found["before"] + HIDDEN if secret else found[0]
+
+
+def _without_user(found: re.Match[str]) -> str:
+    user, value = found["user"], found["value"]
+    plain = value == user or (user.isdigit() and value.isdigit()) or is_placeholder(value)
+    return found[0] if plain or _NO_LOGIN.search(_command_before(found)) else found["before"] + HIDDEN
+
+
+def _without_short(found: re.Match[str]) -> str:
+    programs = (_APART if found["gap"] else _JOINED).get(found["flag"])
+    if programs is None or is_placeholder(found["value"]) or not programs.search(_command_before(found)):
+        return found[0]
+    return found["before"] + HIDDEN
+
+
+def _command_before(found: re.Match[str]) -> str:
+    before = found.string[max(0, found.start() - _LOOK_BACK) : found.start()].replace("\\\n", " ")
+    return _COMMAND_ENDS.split(before)[-1]
+
+
+def _without_said(found: re.Match[str]) -> str:
+    if found["quoted"] is not None:
+        quote = found["quote"]
+        return found[0] if is_placeholder(found["quoted"]) else found["before"] + quote + HIDDEN + quote
+    word = found["word"].rstrip(".!?)")
+    if not _could_be_said(found, word):
+        return found[0]
+    return found["before"] + HIDDEN + found["word"][len(word) :]
+
+
+def _could_be_said(found: re.Match[str], word: str) -> bool:
+    if is_placeholder(word) or word.startswith(HIDDEN) or is_code_at(word, 0, found["name"]):
+        return False
+    if not _PASSWORD.match(found["name"]):
+        return len(word) >= 8 and _DIGIT.search(word) is not None and not _COUNT.fullmatch(word)
+    if _LETTERS.fullmatch(word):
+        ends = len(word) < len(found["word"]) or _CLAUSE_ENDS.match(found.string, found.end())
+        return bool(ends) and word.lower() not in _PLAIN and _ABOUT.fullmatch(word) is None
+    return len(word) > 3 and (_DIGIT.search(word) is not None or len(word) > 5)
