@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,7 @@ from typing import Any
 import pytest
 
 import foreword
-from foreword.errors import ModelFailed, UsageError
-from foreword.runtime.models import ask
+from foreword.errors import UsageError
 from foreword.testing import FakeProvider, fake_provider
 
 SUMMARY = "## Decisions\nServe on port 8443, because the proxy expects it. Files: src/kiln.py, node_17."
@@ -97,26 +94,6 @@ def test_a_provider_that_fails_costs_a_note_and_not_the_work(tmp_path: Path, mon
     assert done.compaction
     assert done.compaction.method == "extract"
     assert any("the model failed" in warning for warning in done.warnings)
-
-
-def test_a_model_that_does_not_answer_in_time_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sleep(body: Mapping[str, Any]) -> str:
-        time.sleep(3)
-        return SUMMARY
-
-    with fake_provider(sleep) as provider:
-        use(provider, monkeypatch)
-        with pytest.raises(ModelFailed, match=r"did not answer within 0.2 s"):
-            ask("openai-chat:gpt-4o", "be brief", "hello", timeout_seconds=0.2)
-
-
-def test_a_model_can_be_asked_from_inside_an_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def inside() -> str:
-        return ask("openai-chat:gpt-4o", "be brief", "hello", timeout_seconds=20)
-
-    with fake_provider(lambda body: "hi") as provider:
-        use(provider, monkeypatch)
-        assert asyncio.run(inside()) == "hi"
 
 
 def test_a_model_nobody_knows_is_an_error_that_changes_nothing_unless_nobody_asked(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pydantic_ai.models.test import TestModel
 
 import foreword
 from foreword.errors import ModelFailed
-from foreword.runtime.models import ask
+from foreword.models import ask
 
 GOOD = "## Decisions\n- Stop at 4711 rows, node_124 and node_125 stay. The value is in page_token_7."
 DONE = "Scout the Gmail login flow"
@@ -170,7 +170,7 @@ def test_a_model_that_never_answers_is_given_up_in_time() -> None:
         raise AssertionError
 
     with pytest.raises(ModelFailed, match=r"did not answer within 0\.05 s"):
-        ask(FunctionModel(reply), "task", "words", 0.05)
+        ask(FunctionModel(reply), "task", "words", timeout_seconds=0.05)
 
 
 def test_a_model_may_be_asked_from_inside_an_event_loop(opened: Open) -> None:
@@ -214,3 +214,31 @@ def test_nothing_a_model_writes_can_close_the_history(opened: Open) -> None:
     text = session.context().text
     assert text.count("<current_plan>") == text.count("</conversation_history>") == 1
     assert "correct-horse" not in json.dumps(session.usage())
+
+
+@pytest.mark.parametrize("undo", [False, True], ids=["compressed", "undone"])
+def test_a_summary_that_comes_after_another_compression_or_its_undoing_is_dropped(opened: Open, undo: bool) -> None:
+    slow = opened(auto_compress=False)
+    quick = foreword.Session.open(f"sqlite:///{slow.db.name}", compress_to=1500, auto_compress=False)
+    if undo:
+        quick.compress()
+
+    def meanwhile(asked: str) -> str:
+        if undo:
+            quick.undo()
+        else:
+            quick.append({"role": "user", "content": "One more."})
+            quick.compress()
+        return GOOD
+
+    slow.append({"role": "user", "content": "zebra " * 600})
+    made = slow.compress(model=Scripted(meanwhile).model)
+    assert (made.applied, made.messages) == (False, 0)
+    assert "by somebody else meanwhile: this one was dropped" in made.notes[0]
+    kept = slow.compressions()
+    assert [(one.method, one.undone) for one in kept] == [("extract", undo)]
+    assert GOOD not in slow.context().text
+    for number in range(4):
+        slow.append({"role": "user", "content": f"zebra{number} " * 200})
+    assert slow.compress(to=700, model=Scripted(lambda asked: GOOD).model).applied
+    quick.close()

@@ -17,9 +17,10 @@ from foreword.history.compress import compress
 from foreword.history.settled import respect
 from foreword.history.timeline import Group, Turn, grouped
 from foreword.message import Message
-from foreword.runtime.models import ask
+from foreword.models import ask
 from foreword.runtime.transcript import Transcript, size_of, summary_message
 from foreword.store import compressions, messages
+from foreword.store.compressions import number_of
 from foreword.store.messages import Range
 from foreword.tokens import Counter
 
@@ -30,6 +31,7 @@ REACHED = 1.1  # "about": up to a tenth over the target
 MOST_KEPT = 300  # identifiers
 MODEL_SECONDS = 120.0
 EXTRACT = "extract"
+OVERTAKEN = "the history was compressed, or a compression undone, by somebody else meanwhile: this one was dropped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +97,20 @@ def plan(
 
 
 def apply(transcript: Transcript, made: Compaction) -> Compaction:
-    """Put the summary in place of what it stands for; the originals stay where they are."""
+    """Put the summary in place of what it stands for; the originals stay where they are.
+
+    Where somebody else has compressed the history or undone a compression since it was planned, it is dropped.
+    """
     if not made.messages:
         return made
     staying = size_of(transcript.in_front_of(made.last + 1))
     originals = messages.up_to(transcript.db, transcript.conversation.id, made.last).running - staying
-    compressions.add(
-        transcript.db, transcript.conversation.id, last=made.last, summary=made.summary, method=made.method,
-        note="; ".join(made.notes), tokens_before=originals, tokens_after=made.summary_tokens,
+    kept = compressions.add(
+        transcript.db, transcript.conversation.id, after=number_of(transcript.compression), last=made.last,
+        summary=made.summary, method=made.method, note="; ".join(made.notes), tokens_before=originals,
+        tokens_after=made.summary_tokens,
     )  # fmt: skip
-    return replace(made, applied=True)
+    return replace(made, applied=True) if kept else replace(made, messages=0, notes=(OVERTAKEN,))
 
 
 def _split(groups: Sequence[Group], room: int) -> tuple[list[Group], list[Group]]:
@@ -128,7 +134,7 @@ def _summary(
         keep = [name for name in known.identifiers[:MOST_KEPT] if name in words]
         try:
             asked = prompt.instructions(room, keep), prompt.request(known.parts, earlier, said)
-            answer = ask(model, *asked, timeout_seconds)
+            answer = ask(model, *asked, timeout_seconds=timeout_seconds).text
             problem = prompt.problem_with(answer, room, keep, counter)
         except (ModelFailed, UsageError) as failed:
             if strict and isinstance(failed, UsageError):

@@ -1,0 +1,11 @@
+"""One way to call a model, over pydantic-ai: `ask` a question, get an `Answer` or one error.
+
+A model is a name (`anthropic:claude-sonnet-4-5`, `openai:gpt-4o`, anything pydantic-ai knows), a server that speaks
+OpenAI's format (`openai:NAME@http://127.0.0.1:8080/v1`), a pydantic-ai model object, or `test`, which needs neither
+key nor network. What is asked, and what becomes of the answer, is the caller's business.
+"""
+
+from foreword.models.answers import Answer, calibrate, usage_pair
+from foreword.models.calls import ask
+
+__all__ = ["Answer", "ask", "calibrate", "usage_pair"]

@@ -1,0 +1,61 @@
+"""Run an asynchronous call in a thread of its own, and leave it when nobody waits for it any longer.
+
+So a call may come from inside an event loop, be cancelled from another thread, and never keep its caller: one that
+blocks its thread is left behind, and does not keep the process alive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from threading import Event, Thread
+from typing import TypeVar
+
+from foreword.errors import ModelFailed
+from foreword.models.failures import late
+
+LOOK_SECONDS = 0.05  # how often a waiting caller looks whether to give up
+GRACE_SECONDS = 1.0  # for a call to end by itself
+
+T = TypeVar("T")
+
+
+def in_a_thread(call: Callable[[], Awaitable[T]], seconds: float, cancel: Event | None) -> T:
+    """The outcome of a call in a thread of its own, for as long as anybody waits for it."""
+    stop: Future[Callable[[], object]] = Future()
+    outcome: Future[T] = Future()
+    Thread(target=_run, args=(call, stop, outcome), name="foreword-model", daemon=True).start()
+    ends = time.monotonic() + seconds + GRACE_SECONDS
+    try:
+        while not wait([outcome], LOOK_SECONDS).done:
+            if cancel is not None and cancel.is_set():
+                raise ModelFailed("the call was cancelled")
+            if time.monotonic() > ends:
+                raise late(seconds)
+        return outcome.result()
+    finally:
+        if not outcome.done():
+            stop.result()()
+            wait([outcome], GRACE_SECONDS)
+
+
+def _run(call: Callable[[], Awaitable[T]], stop: Future[Callable[[], object]], outcome: Future[T]) -> None:
+    async def running() -> T:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+
+        def cancel() -> None:
+            with suppress(RuntimeError):  # the loop has come to its end in the meantime
+                loop.call_soon_threadsafe(task.cancel if task else loop.stop)
+
+        stop.set_result(cancel)
+        return await call()
+
+    try:
+        outcome.set_result(asyncio.run(running()))
+    except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
+        if not stop.done():
+            stop.set_result(lambda: None)
+        outcome.set_exception(error)

