@@ -304,11 +304,26 @@ def test_grouping_keeps_the_order_and_parts_no_pair(talk: list[Message]) -> None
     assert [message for group in groups for message in group] == talk
     assert all(groups)
     home = [index for index, group in enumerate(groups) for _ in group]
-    called: dict[str, int] = {}
+    called: list[tuple[str, int]] = []  # the calls that wait, the oldest first
     for at, message in enumerate(talk):
+        if message.role == "assistant" and at and talk[at - 1].role != "assistant":
+            called = []
         for each in message.results:
-            assert each not in called or home[called[each]] == home[at]
-        called |= dict.fromkeys(message.calls, at)
+            if found := next((call for call in called if call[0] == each), None):
+                called.remove(found)
+                assert home[found[1]] == home[at]
+        called += [(call, at) for call in message.calls]
+
+
+@given(MESSAGES)
+def test_groups_mended_one_by_one_are_the_whole_mended_at_once(talk: list[Message]) -> None:
+    """What `together` joins is what `mend` pairs: a group never lacks a result that another one has."""
+
+    def results(mended: list[Message]) -> list[str]:
+        return [part.text for message in mended for part in message.parts if isinstance(part, ToolResult)]
+
+    apart = [message for group in together(talk) for message in mend([*group, say("")])[0]]
+    assert results(apart) == results(mend([*talk, say("")])[0])
 
 
 @given(MESSAGES)
@@ -345,9 +360,15 @@ def test_an_image_is_written_as_each_provider_wants_it() -> None:
     assert back["content"] == theirs["content"]
 
 
-def test_ten_thousand_results_to_one_call_stay_together() -> None:
-    talk = [Message("assistant", (ToolCall("x", "a", "{}"),)), *[Message("tool", (ToolResult("x", "r"),))] * 10_000]
+def test_ten_thousand_calls_answered_one_by_one_stay_together() -> None:
+    talk = [ask(*map(str, range(10_000))), *(answer(str(number)) for number in range(10_000))]
     assert [len(group) for group in together(talk)] == [10_001]
+
+
+def test_only_the_first_result_belongs_to_a_call() -> None:
+    """Providers take one; `mend` shows the others as words, and words stand alone."""
+    talk = [ask("x"), *[answer("x")] * 10_000]
+    assert [len(group) for group in together(talk)] == [2, *[1] * 9_999]
 
 
 # --- mending ---------------------------------------------------------------------------------------------------

@@ -1,12 +1,14 @@
 """One provider-neutral message: a role and its parts, and what keeps a conversation whole.
 
-Plain frozen values. `together` and `mend` know which result answers which call. How a provider writes a message is
-the business of `shapes`; budgets and tags are the engine's. Fields of a provider that nobody here reads travel as a
-JSON string (`extra`), and go back only into the shape they came from.
+Plain frozen values. `Waiting` knows which result answers which call; `together` and `mend` follow it. How a provider
+writes a message is the business of `shapes`; budgets and tags are the engine's. Fields of a provider that nobody here
+reads, but for a speaker's name, travel as a JSON string (`extra`), and go back only into the shape they came from.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,6 +37,7 @@ NOT_HISTORY: frozenset[Kind] = frozenset(
 NO_RESULT = "(no result was recorded)"
 IMAGE_TOKENS = 1_600  # about the most that one image costs
 LONGEST_ADDRESS = 80
+_SPEAKER = re.compile("[^<>\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,64}")  # one line that can't be a tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +119,15 @@ class Message:
     @property
     def text(self) -> str:
         """The words a model would read, tool calls and results included; pictures and the like as a short mark."""
-        return "\n".join([spoken(part) for part in self.parts if not isinstance(part, Thinking)])
+        words = "\n".join([spoken(part) for part in self.parts if not isinstance(part, Thinking)])
+        return f"{speaker}: {words}" if words.strip() and (speaker := self.speaker) else words
 
     content = text
+
+    @property
+    def speaker(self) -> str:
+        """Which of several users says it, where a provider's `name` tells."""
+        return _name_in(self.extra) if self.role == "user" and '"name"' in self.extra else ""
 
     @property
     def images(self) -> int:
@@ -143,6 +152,16 @@ class Message:
     def with_mark(self, mark: str) -> Message:
         """The same message with one more line of text at its end."""
         return replace(self, parts=(*self.parts, Text(mark)), tokens=None)
+
+
+def _name_in(extra: str) -> str:
+    try:
+        shapes = json.loads(extra)
+    except (ValueError, RecursionError):
+        return ""
+    fields = [each for each in shapes.values() if isinstance(each, dict)] if isinstance(shapes, dict) else []
+    names = [each["name"] for each in fields if isinstance(each.get("name"), str)]
+    return next((name for name in names if _SPEAKER.fullmatch(name) and name.strip()), "")
 
 
 def spoken(part: Part) -> str:
@@ -193,21 +212,45 @@ def _images(part: Part) -> int:
 # --- calls and their results -----------------------------------------------------------------------------------
 
 
+Place = tuple[int, int]  # of a part: its message, and where it stands in there
+
+
+@dataclass(slots=True)
+class Waiting:
+    """The calls that have no result yet: each waits until the assistant speaks again after somebody else.
+
+    Providers want results right behind the turn that makes the calls, so a later or a second one answers nothing.
+    """
+
+    _calls: dict[str, deque[Place]] = field(default_factory=dict)
+    _speaking: bool = False  # whether the last message was the assistant's
+
+    def hear(self, at: int, message: Message) -> list[tuple[Place, Place]]:
+        """The calls that this message answers, each with its result; its own calls wait from now on."""
+        if message.role == "assistant" and not self._speaking:
+            self._calls = {}
+        self._speaking = message.role == "assistant"
+        answered = list[tuple[Place, Place]]()
+        for place, part in enumerate(message.parts):
+            if isinstance(part, ToolCall) and self._speaking:
+                self._calls.setdefault(part.id, deque()).append((at, place))
+            elif isinstance(part, ToolResult) and self._calls.get(part.id):
+                answered.append((self._calls[part.id].popleft(), (at, place)))
+        return answered
+
+
 def together(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     """Group messages so that a tool call and its results are never parted."""
-    starts = list[int]()  # where each group begins
-    home = dict[str, int]()  # call id -> the message that makes it
+    starts, waiting = list[int](), Waiting()  # where each group begins
     for at, message in enumerate(messages):
         starts.append(at)
-        first = min((home[call] for call in message.results if call in home), default=at)
+        first = min((call for (call, _), _ in waiting.hear(at, message)), default=at)
         while starts[-1] > first:
             starts.pop()
-        home |= dict.fromkeys(message.calls, at)
     return [tuple(messages[start:end]) for start, end in pairwise([*starts, len(messages)])]
 
 
 _PAIRED = (ToolCall, ToolResult)
-Place = tuple[int, int]  # of a part: its message, and where it stands in there
 
 
 def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
@@ -239,19 +282,11 @@ def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
 
 def _answers(messages: Sequence[Message]) -> tuple[dict[int, dict[int, Place]], set[Place]]:
     """Which result answers which call: by message and place of the call, in the order the results came."""
-    answers, used = dict[int, dict[int, Place]](), set[Place]()
-    waiting, speaking = dict[str, deque[Place]](), False
+    answers, used, waiting = dict[int, dict[int, Place]](), set[Place](), Waiting()
     for at, message in enumerate(messages):
-        if message.role == "assistant" and not speaking:
-            waiting = {}
-        speaking = message.role == "assistant"
-        for place, part in enumerate(message.parts):
-            if isinstance(part, ToolCall) and speaking:
-                waiting.setdefault(part.id, deque()).append((at, place))
-            elif isinstance(part, ToolResult) and waiting.get(part.id):
-                caller, where = waiting[part.id].popleft()
-                answers.setdefault(caller, {})[where] = (at, place)
-                used.add((at, place))
+        for (caller, place), result in waiting.hear(at, message):
+            answers.setdefault(caller, {})[place] = result
+            used.add(result)
     return answers, used
 
 

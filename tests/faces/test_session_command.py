@@ -150,6 +150,43 @@ def test_what_is_no_message_is_counted_and_a_pipe_will_do(tmp_path: Path) -> Non
     assert "left out, since they are no messages: 1 summary, 1 duplicate, 1 meta" in ran.err
 
 
+@pytest.mark.parametrize("database", ["file", "postgresql"])
+def test_a_file_that_is_imported_again_adds_only_what_is_new(tmp_path: Path, database: str) -> None:
+    env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
+
+    def run(*words: str) -> Ran:
+        return foreword("session", *words, cwd=tmp_path, **env)
+
+    file = tmp_path / "talk.jsonl"
+    file.write_text(as_lines(talk(2)))
+    assert run("import", "talk.jsonl", "--workflow", "demo").err.splitlines()[-1].startswith("imported 8 messages, ")
+    again = run("import", "talk.jsonl", "--workflow", "demo")
+    assert (again.code, again.out, again.err) == (0, "", "0 imported, 8 are there already\n")
+    run("append", "demo", "--text", "Something else.")
+    file.write_text(as_lines(talk(3)))
+    assert run("import", "talk.jsonl", "--workflow", "demo").err == "4 imported, 8 are there already\n"
+    assert run("import", "talk.jsonl", "--workflow", "demo").err == "0 imported, 12 are there already\n"
+    assert json.loads(run("usage", "demo", "--json").out)["messages"] == 13
+    assert run("import", "talk.jsonl", "--workflow", "other").err.splitlines()[-1].startswith("imported 12 messages, ")
+
+
+def test_what_was_rewound_or_is_an_error_of_the_api_is_told(tmp_path: Path) -> None:
+    def line(name: str, parent: str | None, role: str, **more: object) -> dict[str, Any]:
+        return {"type": role, "uuid": name, "parentUuid": parent, "message": {"role": role, "content": name}, **more}
+
+    lines = [
+        line("ask", None, "user"),
+        line("left", "ask", "assistant"),
+        line("failed", "ask", "assistant", isApiErrorMessage=True),
+        line("right", "failed", "assistant"),
+    ]
+    (tmp_path / "talk.jsonl").write_text(as_lines(lines))
+    ran = foreword("session", "import", "talk.jsonl", "--workflow", "demo", cwd=tmp_path)
+    assert "imported 2 messages, " in ran.err
+    assert "\n1 on branches that were rewound, left out\n" in ran.err
+    assert "left out, since they are no messages: 1 API error\n" in ran.err
+
+
 @pytest.mark.parametrize(
     ("words", "stdin", "message"),
     [
@@ -159,6 +196,14 @@ def test_what_is_no_message_is_counted_and_a_pipe_will_do(tmp_path: Path) -> Non
         (["-", "--role", "user"], b"{}", "--role goes with --text"),
         (["missing.json"], b"", "missing.json: can't be read: No such file"),
         (["--text", "x", "--kind", "sumary"], b"", "'sumary' is not one of"),
+        (["--text", "x", "--kind", "sumary"], b"", "did you mean 'summary'?"),
+        (["--text", "x", "--role", "asistant"], b"", "not one of user, assistant, system, did you mean 'assistant'?"),
+        (["--role", "asistant"], b"", "did you mean 'assistant'?"),
+        ([], b'{"role": "asistant", "content": "x"}', "did you mean 'assistant'?"),
+        (["--text", ""], b"", "error: the message is empty\n"),
+        (["--text", " \n"], b"", "error: the message is empty\n"),
+        ([], b'{"role": "user", "content": []}', "error: the message is empty\n"),
+        ([], b'{"role": "assistant", "content": "", "refusal": null}', "error: the message is empty\n"),
     ],
 )
 def test_a_message_that_is_none_is_refused_before_anything_is_made(
@@ -168,6 +213,19 @@ def test_a_message_that_is_none_is_refused_before_anything_is_made(
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": None, "refusal": "I can't."},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": {"name": "t"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": ""}]},
+    ],
+)
+def test_a_message_without_words_may_say_something(tmp_path: Path, message: dict[str, Any]) -> None:
+    ran = foreword("session", "append", "demo", cwd=tmp_path, stdin=json.dumps(message).encode())
+    assert (ran.code, ran.out) == (0, "message 1\n")
 
 
 def test_without_saving_nothing_is_compressed_or_logged(tmp_path: Path) -> None:

@@ -32,9 +32,20 @@ def test_a_fan_out_of_twelve_calls_is_one_group_however_late_and_mixed_its_resul
     assert spans(grouped(turns)) == [(1, 1), (2, 14), (15, 15)]
 
 
-def test_a_late_result_joins_what_lies_between_it_and_its_call() -> None:
+def test_a_result_joins_what_was_said_between_it_and_its_call() -> None:
+    turns = [asks(1, "a"), said(2), answers(3, "a"), said(4)]
+    assert spans(grouped(turns)) == [(1, 3), (4, 4)]
+
+
+def test_a_result_that_comes_after_the_assistant_spoke_again_joins_nothing() -> None:
+    """Providers want results right behind the turn with the calls, so `mend` shows such a result as words."""
     turns = [asks(1, "a"), said(2), asks(3, "b"), answers(4, "b"), answers(5, "a"), said(6)]
-    assert spans(grouped(turns)) == [(1, 5), (6, 6)]
+    assert spans(grouped(turns)) == [(1, 1), (2, 2), (3, 4), (5, 5), (6, 6)]
+
+
+def test_a_second_result_joins_nothing_however_much_lies_between() -> None:
+    turns = [asks(1, "a"), answers(2, "a"), *(said(seq) for seq in range(3, 50)), answers(50, "a")]
+    assert spans(grouped(turns)) == [(1, 2), *((seq, seq) for seq in range(3, 51))]
 
 
 def test_a_result_whose_call_was_forgotten_stands_alone() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,84 @@ def test_a_recipe_of_ones_own_may_name_a_file_that_is_there_or_not(opened: Open,
     assert session.context().text.startswith("<notes>\nMind the tide.")
     (tmp_path / "NOTES.md").unlink()
     assert shown(session.context()) == [0]
+
+
+@pytest.mark.parametrize("wrong", [{"role": "robot"}, KeyboardInterrupt()])
+def test_of_many_messages_all_are_kept_or_none(opened: Open, wrong: object) -> None:
+    def many() -> Iterator[object]:
+        yield from (said(number) for number in range(1, 2_500))
+        if isinstance(wrong, BaseException):
+            raise wrong
+        yield wrong
+
+    session = opened()
+    session.append(said(0))
+    with pytest.raises((foreword.UsageError, KeyboardInterrupt)):
+        session.extend(many())
+    assert shown(session.context()) == [0]
+    assert session.append(said(1)).seq == 2
+    assert session.extend([said(2), said(3)]) == 2
+    assert shown(session.context()) == [0, 1, 2, 3]
+
+
+CYCLE: dict[str, Any] = {}
+CYCLE["again"] = CYCLE
+DEEP: dict[str, Any] = {}
+for _ in range(2_000):
+    DEEP = {"deeper": DEEP}
+NO_JSON = (CYCLE, DEEP, {"set": {1, 2}}, {"bytes": b"x"})
+
+
+@pytest.mark.parametrize("name", [5, None, b"x", ["main"], ""])
+def test_a_name_that_is_no_text_is_refused_before_a_store_is_made(name: Any, tmp_path: Path) -> None:
+    with pytest.raises(foreword.UsageError, match="workflow's name must be"):
+        foreword.Session.open(workflow=name, root=tmp_path)
+    with pytest.raises(foreword.UsageError, match="conversation's name must be"):
+        foreword.Session.open(conversation=name, root=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("odd", NO_JSON, ids=["cycle", "deep", "set", "bytes"])
+def test_state_that_json_can_not_hold_is_refused_and_changes_nothing(opened: Open, odd: Any) -> None:
+    session = opened()
+    for change in (
+        lambda: session.update_plan({"overall_goal": "g", "phases": [], "odd": odd}, "odd"),
+        lambda: session.set_variable("odd", odd, "odd"),
+        lambda: session.put_node({"id": "n", "position": 1, "type": "t", "config": odd}),
+        lambda: session.describe(odd),
+    ):
+        with pytest.raises(foreword.UsageError):
+            change()
+    assert session.plan is None
+    assert session.variables == {}
+    assert session.snapshot()["nodes"] == []
+
+
+@pytest.mark.parametrize("odd", [5, [1], "x", None])
+def test_details_and_reasons_of_a_wrong_kind_are_refused(opened: Open, odd: Any) -> None:
+    session = opened()
+    with pytest.raises(foreword.UsageError, match="details must be a mapping"):
+        session.describe(odd)
+    if odd != "x":
+        with pytest.raises(foreword.UsageError, match="reason must be text"):
+            session.set_variable("a", 1, odd)
+    assert session.variables == {}
+    assert session.snapshot()["workflow"]["id"] == "main"
+
+
+@pytest.mark.parametrize("odd", [{1, 2}, b"x", 5, None, "words", CYCLE, DEEP, [{"role": "user", "content": "x"}]])
+def test_what_is_no_message_is_refused_and_changes_nothing(opened: Open, odd: Any) -> None:
+    session = opened()
+    session.append(said(0))
+    with pytest.raises(foreword.UsageError):
+        session.append(odd)
+    assert session.append(said(1)).seq == 2
+
+
+@pytest.mark.parametrize("odd", NO_JSON, ids=["cycle", "deep", "set", "bytes"])
+def test_a_call_with_arguments_that_json_can_not_hold_is_refused_and_changes_nothing(opened: Open, odd: Any) -> None:
+    session = opened()
+    call = {"type": "tool_use", "id": "t1", "name": "look", "input": odd}
+    with pytest.raises(foreword.UsageError, match="can't be kept"):
+        session.append({"role": "assistant", "content": [call]})
+    assert session.append(said(0)).seq == 1

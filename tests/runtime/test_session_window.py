@@ -226,3 +226,24 @@ def test_an_essential_part_larger_than_the_budget_is_an_error_that_names_it(open
     with pytest.raises(foreword.EssentialsTooLarge) as caught:
         session.context()
     assert "system_prompt" in str(caught.value)
+
+
+@pytest.mark.parametrize("recipe", ["workflow", "workflow-cached"])
+@pytest.mark.parametrize("counter", ["o200k", "estimate"])
+@pytest.mark.parametrize("budget", [1, 60, 200, 400])
+@pytest.mark.parametrize("count", [0, 1, 20])
+def test_the_budget_that_an_error_asks_for_is_enough_and_one_less_is_not(
+    open_session: Open, recipe: str, counter: str, budget: int, count: int
+) -> None:
+    session = open_session(recipe=recipe, counter=counter, auto_compress=False)
+    session.system_prompt = words("prompt", 300)
+    session.set_variable("seen", words("value", 100), "seen")
+    for number in range(count):
+        session.append(said(number, 10 * number), pinned=number % 5 == 4)
+    with pytest.raises(foreword.EssentialsTooLarge) as found:
+        session.context(budget=budget)
+    needed = found.value.needed
+    assert found.value.hint.endswith(f"raise the budget to at least {needed:,}")
+    with pytest.raises(foreword.EssentialsTooLarge):
+        session.context(budget=needed - 1)
+    assert session.context(budget=needed).report.total_tokens <= needed

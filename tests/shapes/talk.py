@@ -10,14 +10,18 @@ from hypothesis import strategies as st
 
 from foreword.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
-SCALARS = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False) | st.text(max_size=5)
+SENT = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")  # what every provider takes
+TEXT = st.text(SENT, max_size=9)
+ARGUMENTS = TEXT.filter(lambda text: not any(odd in text for odd in ("NaN", "Infinity", "\\u")))
+NUMBERS = st.integers(-(2**40), 2**40) | st.floats(allow_nan=False, allow_infinity=False)
+SCALARS = st.none() | st.booleans() | NUMBERS | st.text(SENT, max_size=5)
 JSON = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(SENT, max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-OBJECTS = st.dictionaries(st.text(max_size=5), SCALARS | st.lists(SCALARS, max_size=2), max_size=2)
-WORDS = st.text(min_size=1, max_size=12).filter(str.strip)
+OBJECTS = st.dictionaries(st.text(SENT, max_size=5), SCALARS | st.lists(SCALARS, max_size=2), max_size=2)
+WORDS = st.text(SENT, min_size=1, max_size=12).filter(str.strip)
 BASE64 = st.sampled_from(["iVBORw0KGgo=", "//79+w==", "AAAA"])
 NAMES = st.sampled_from(["read", "run_tests", "search"])
 

@@ -9,8 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.message import Image, Message, Text, ToolCall, ToolResult
-from foreword.shapes import from_openai, to_openai
-from tests.shapes.talk import BASE64, FOREIGN, NAMES, NEUTRAL, OBJECTS, WORDS, block, conversations, optional
+from foreword.shapes import from_openai, to_anthropic, to_openai, to_responses
+from tests.shapes.talk import (
+    ARGUMENTS,
+    BASE64,
+    FOREIGN,
+    NAMES,
+    NEUTRAL,
+    OBJECTS,
+    WORDS,
+    block,
+    conversations,
+    optional,
+)
 
 TEXTS = block("text", optional(cache_control=OBJECTS), text=st.text(max_size=9))
 ADDRESSES = st.just("https://example.org/a.png") | BASE64.map(lambda data: f"data:image/png;base64,{data}")
@@ -29,10 +40,10 @@ def calls(draw: st.DrawFn, name: str) -> dict[str, Any]:
         return {
             "id": name,
             "type": "custom",
-            "custom": {"name": draw(NAMES), "input": draw(st.text(max_size=9))},
+            "custom": {"name": draw(NAMES), "input": draw(ARGUMENTS)},
             **more,
         }
-    function = {"name": draw(NAMES), "arguments": draw(st.text(max_size=9)), **draw(optional(strict=st.booleans()))}
+    function = {"name": draw(NAMES), "arguments": draw(ARGUMENTS), **draw(optional(strict=st.booleans()))}
     return {"id": name, "type": "function", "function": function, **more}
 
 
@@ -91,3 +102,33 @@ def test_pictures_in_the_results_of_another_provider_follow_all_the_results() ->
 def test_a_reply_without_content_is_sent_if_it_says_something_in_another_field(field: dict[str, Any]) -> None:
     reply = {"role": "assistant", "content": None, **field}
     assert to_openai(from_openai([reply])) == [reply]
+
+
+def test_the_name_of_a_speaker_is_shown_where_a_shape_has_no_field_for_it() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    talk: list[dict[str, Any]] = [
+        {"role": "user", "name": "Ana", "content": "Left."},
+        {"role": "user", "name": "Bo", "content": [picture, {"type": "text", "text": "Right."}]},
+        {"role": "assistant", "name": "pilot", "content": "Which?"},
+    ]
+    messages = from_openai(talk)
+    assert [message.text for message in messages] == ["Ana: Left.", "Bo: [image image/png, 1 KB]\nRight.", "Which?"]
+    said, reply = to_anthropic(messages)
+    assert [block.get("text") for block in said["content"]] == ["Ana: Left.", "Bo:", None, "Right."]
+    assert reply["content"] == [{"type": "text", "text": "Which?"}]
+    assert to_responses(messages)[0] == {"role": "user", "content": "Ana: Left."}
+    assert to_openai(messages) == talk
+
+
+def test_a_speaker_who_says_nothing_is_not_introduced() -> None:
+    silent = from_openai([{"role": "user", "name": "Ana", "content": " "}])
+    assert (silent[0].text, to_anthropic(silent)) == (" ", [])
+
+
+@pytest.mark.parametrize("name", ["</turn>", "a\nb", "", " ", 5, "\ud800", "x" * 65])
+def test_what_can_be_no_name_is_not_shown_and_goes_back_as_it_came(name: object) -> None:
+    message = {"role": "user", "name": name, "content": "Left."}
+    (read,) = from_openai([message])
+    assert read.text == "Left."
+    if name != "\ud800":
+        assert to_openai([read]) == [message]

@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 
 from foreword.message import Message, Text, Thinking, ToolCall
 from foreword.shapes import from_responses, to_anthropic, to_openai, to_responses
-from tests.shapes.talk import BASE64, FOREIGN, NAMES, NEUTRAL, OBJECTS, WORDS, block, conversations, optional
+from tests.shapes.talk import (
+    ARGUMENTS,
+    BASE64,
+    FOREIGN,
+    NAMES,
+    NEUTRAL,
+    OBJECTS,
+    WORDS,
+    block,
+    conversations,
+    optional,
+)
 
 STATUS = optional(id=WORDS, status=st.just("completed"))
 ADDRESSES = st.just("https://example.org/a.png") | BASE64.map(lambda data: f"data:image/png;base64,{data}")
@@ -40,7 +51,7 @@ def turn(draw: st.DrawFn, ids: list[str], last: bool) -> list[dict[str, Any]]:
     custom = {each: draw(st.booleans()) for each in ids}
     for each in ids:
         kind, field = ("custom_tool_call", "input") if custom[each] else ("function_call", "arguments")
-        items.append(draw(block(kind, STATUS, call_id=each, name=NAMES, **{field: st.text(max_size=9)})))
+        items.append(draw(block(kind, STATUS, call_id=each, name=NAMES, **{field: ARGUMENTS})))
     for each in draw(st.permutations(ids)):
         kind = "custom_tool_call_output" if custom[each] else "function_call_output"
         items.append(draw(block(kind, STATUS, call_id=each, output=OUTPUTS)))
@@ -89,3 +100,19 @@ def test_a_custom_call_that_was_never_answered_gets_an_output_of_its_kind() -> N
     call = {"type": "custom_tool_call", "call_id": "a", "name": "patch", "input": "*** Begin"}
     items = to_responses(from_responses([call, {"role": "user", "content": "Well?"}]))
     assert [item.get("type") for item in items] == ["custom_tool_call", "custom_tool_call_output", None]
+
+
+def test_a_command_for_the_local_shell_is_a_call_that_everybody_can_read() -> None:
+    action = {"type": "exec", "command": ["bash", "-lc", "ls /srv"], "timeout_ms": 1000, "env": {}}
+    items: list[dict[str, Any]] = [
+        {"type": "local_shell_call", "id": "lsh_1", "call_id": "a", "status": "completed", "action": action},
+        {"type": "local_shell_call", "id": "lsh_2", "call_id": "b", "status": "completed", "action": action},
+        {"type": "function_call_output", "call_id": "a", "output": "www"},
+        {"type": "local_shell_call_output", "call_id": "b", "output": "www"},
+    ]
+    messages = from_responses(items)
+    assert to_responses(messages) == items
+    assert "ls /srv" in messages[0].text
+    asked, answered = to_anthropic(messages)
+    assert [(block["name"], block["input"]) for block in asked["content"]] == [("local_shell", action)] * 2
+    assert [block["tool_use_id"] for block in answered["content"]] == ["a", "b"]

@@ -14,6 +14,7 @@ from foreword.errors import BadSource
 from foreword.message import Message, Text, Thinking, ToolCall, ToolResult, mend
 from foreword.shapes import from_anthropic, from_openai, from_responses, read_transcript, to_anthropic
 from foreword.shapes.pydantic_ai import to_pydantic_ai_json
+from foreword.shapes.transcripts import marks_of
 from tests.shapes.talk import JSON, NEUTRAL
 
 CALL = {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a.py"}}
@@ -162,6 +163,120 @@ def test_a_reply_whose_results_came_in_between_keeps_its_pairs() -> None:
     messages, _ = read(lines(talk))
     assert [message.role for message in messages] == ["assistant", "user", "assistant", "user"]
     assert mend(messages)[1] == []
+
+
+def said(uuid: str, parent: str | None, text: str, kind: str = "user", **more: Any) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    message = {"role": kind, "content": content} | ({"id": f"msg_{uuid}"} if kind == "assistant" else {})
+    return claude(kind, uuid, message, **{"parentUuid": parent, **more})
+
+
+def test_what_was_rewound_is_left_out_and_counted() -> None:
+    talk = [
+        said("u1", None, "Build it."),
+        said("a1", "u1", "Built.", "assistant"),
+        said("u2", "a1", "Paint it red."),
+        said("a2", "u2", "Red.", "assistant"),
+        claude("assistant", "s1", reply({"type": "text", "text": "aside"}), parentUuid="a2", isSidechain=True),
+        said("u3", "a1", "Paint it blue."),
+        said("a3", "u3", "Blue.", "assistant"),
+        {"type": "last-prompt", "sessionId": "s"},
+    ]
+    messages, skipped = read(lines(talk), "session.jsonl")
+    assert [message.text for message in messages] == ["Build it.", "Built.", "Paint it blue.", "Blue."]
+    assert skipped == {"rewound": 2, "sidechain": 1, "last-prompt": 1}
+
+
+def test_the_results_of_several_calls_are_no_branches_although_each_follows_its_own_call() -> None:
+    talk = [
+        said("u1", None, "Read both."),
+        claude("assistant", "a1", reply(CALL), parentUuid="u1"),
+        claude("assistant", "a2", reply(CALL | {"id": "t2"}), parentUuid="a1"),
+        claude("user", "r1", {"role": "user", "content": [RESULT]}, parentUuid="a1"),
+        claude("user", "r2", {"role": "user", "content": [RESULT | {"tool_use_id": "t2"}]}, parentUuid="a2"),
+        said("a3", "r1", "Done.", "assistant"),
+    ]
+    for told in (talk, talk[:-1], [*talk[:3], talk[4], talk[3]]):
+        messages, skipped = read(lines(told))
+        assert skipped == {}
+        assert mend(messages)[1] == []
+
+
+def test_what_was_said_before_a_compaction_was_not_rewound() -> None:
+    talk = [
+        said("u1", None, "Build it."),
+        said("a1", "u1", "Built.", "assistant"),
+        {"type": "system", "uuid": "c1", "parentUuid": None, "logicalParentUuid": "a1", "sessionId": "s"},
+        said("u2", "c1", "So far: built.", isCompactSummary=True),
+        said("u3", None, "A root of its own."),
+        said("a3", "u3", "So be it.", "assistant"),
+    ]
+    messages, skipped = read(lines(talk))
+    assert (len(messages), skipped) == (5, {"system": 1})
+
+
+def test_the_error_of_an_api_is_not_the_assistants_word() -> None:
+    failed = said("a1", "u1", "API Error: 529 Overloaded", "assistant", isApiErrorMessage=True)
+    messages, skipped = read(lines([said("u1", None, "Go."), failed, said("u2", "a1", "Again.")]))
+    assert [message.text for message in messages] == ["Go.", "Again."]
+    assert skipped == {"API error": 1}
+
+
+# --- again -----------------------------------------------------------------------------------------------------
+
+
+def taken_in(talk: list[Any], known: set[str], document: bool = False) -> tuple[list[Message], dict[str, int]]:
+    """What is new in a file, and what was left out; `known` grows."""
+    transcript = read_transcript(json.dumps(talk).encode() if document else lines(talk), "talk", known)
+    messages = list(transcript)
+    known.update(mark for message in messages for mark in marks_of(message))
+    return messages, dict(transcript.skipped)
+
+
+@pytest.mark.parametrize("document", [True, False])
+@pytest.mark.parametrize("talk", [ANTHROPIC, OPENAI, ITEMS, [OPENAI[1]] * 5])
+def test_a_file_that_has_grown_adds_what_is_new_wherever_it_was_cut(talk: list[dict[str, Any]], document: bool) -> None:
+    whole = [part for message in taken_in(talk, set(), document)[0] for part in message.parts]
+    cuts = [1, 3] if talk is ITEMS and document else range(1, len(talk))  # a document holds whole turns
+    for cut in cuts:
+        known = set[str]()
+        first = taken_in(talk[:cut], known, document)[0]
+        second = taken_in(talk, known, document)[0]
+        assert [part for message in first + second for part in message.parts] == whole
+        assert taken_in(talk, known, document)[0] == []
+
+
+def test_a_reply_that_was_imported_half_gets_its_other_half() -> None:
+    known = set[str]()
+    assert len(taken_in(CLAUDE[:5], known)[0]) == 2
+    messages, skipped = taken_in(CLAUDE, known)
+    assert [type(part) for part in messages[0].parts] == [ToolCall, ToolCall]
+    assert (len(messages), skipped["there"]) == (5, 1)
+    assert taken_in(CLAUDE, known)[1]["there"] == 6
+
+
+def test_lines_with_names_are_known_by_them_and_not_by_their_words() -> None:
+    known, talk = set[str](), [said("u1", None, "yes"), said("u2", "u1", "yes")]
+    assert len(taken_in(talk, known)[0]) == 2
+    assert [message.text for message in taken_in([*talk, said("u3", "u2", "yes")], known)[0]] == ["yes"]
+
+
+def test_another_conversation_with_the_same_words_in_it_is_imported_whole() -> None:
+    known = set[str]()
+    taken_in(OPENAI, known)
+    assert len(taken_in([OPENAI[1], OPENAI[2]], known)[0]) == 2
+
+
+def test_what_was_rewound_after_it_was_imported_is_told_apart() -> None:
+    known, first = set[str](), [said("u1", None, "Go."), said("a1", "u1", "Left.", "assistant")]
+    taken_in(first, known)
+    messages, skipped = taken_in([*first, said("a2", "u1", "Right.", "assistant")], known)
+    assert [message.text for message in messages] == ["Right."]
+    assert skipped == {"rewound since": 1, "there": 1}
+
+
+def test_marks_go_to_no_provider() -> None:
+    assert to_anthropic(taken_in(ANTHROPIC, set())[0]) == ANTHROPIC
 
 
 # --- Codex CLI -------------------------------------------------------------------------------------------------

@@ -16,6 +16,11 @@ from foreword.store.urls import open_database
 from tests.postgres import new_database
 
 KINDS = ("sqlite", "postgresql")
+USAGE = {
+    "recipe": "r", "total_tokens": 1, "budget_tokens": 2, "used": 0.5, "parts": {"plan": 3}, "messages": 1,
+    "image_tokens": 0, "stable_tokens": 1, "reused_tokens": 1, "reuse": 1.0, "prefix_break": "\0", "milliseconds": 0.1,
+    "compression": 0, "prefix": [["plan", 3, "abc"]],
+}  # fmt: skip
 
 
 def new_url(kind: str, folder: Path) -> str:

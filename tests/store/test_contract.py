@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
@@ -9,16 +10,17 @@ from typing import Any
 
 import pytest
 
+import foreword
 from foreword.errors import PlanConflict, StoreError, UnknownHandle, UnknownName, UsageError
 from foreword.message import KINDS as MESSAGE_KINDS
 from foreword.message import NOT_HISTORY, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from foreword.model import handle_of
-from foreword.store import compressions, messages, plans, variables, workflows
+from foreword.store import checkpoints, compressions, messages, plans, variables, workflows
 from foreword.store.compressions import Cut
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.kept import Store, open_existing, recall
 from foreword.store.messages import Extent, Line, Range
-from tests.store.databases import KINDS, conversation_in, new_url, opened, said, workflow_in
+from tests.store.databases import KINDS, USAGE, conversation_in, new_url, opened, said, workflow_in
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 ODD = ["", "\0", "a\0b", "\ud800", "x\udfffy", "\udcff", "\\u0000", "\\\\ud800", "\ufdd0", "\ufdd00000", "é", "日",
@@ -400,10 +402,14 @@ def test_a_message_that_came_while_others_were_counted_is_in_the_sum(db: Databas
 # --- compressions, cuts, checkpoints -----------------------------------------------------------------------------
 
 
-def compress(db: Database, conversation: int, last: int, summary: str = "so far") -> compressions.Compression:
+def compress(
+    db: Database, conversation: int, last: int, summary: str = "so far", after: int | None = None
+) -> compressions.Compression | None:
+    before = compressions.number_of(compressions.current(db, conversation)) if after is None else after
     return compressions.add(
-        db, conversation, last=last, summary=summary, method="extract", note="", tokens_before=9, tokens_after=3
-    )
+        db, conversation, after=before, last=last, summary=summary, method="extract", note=summary, tokens_before=9,
+        tokens_after=3,
+    )  # fmt: skip
 
 
 def test_the_newest_compression_counts_until_it_is_undone(db: Database) -> None:
@@ -414,6 +420,7 @@ def test_the_newest_compression_counts_until_it_is_undone(db: Database) -> None:
     assert compressions.undo(db, conversation) == second
     assert compressions.current(db, conversation) == first
     third = compress(db, conversation, 9)
+    assert third
     assert third.number == 3
     assert compressions.current(db, conversation) == third
     assert [(one.number, one.undone) for one in compressions.history(db, conversation)] == [
@@ -424,12 +431,48 @@ def test_the_newest_compression_counts_until_it_is_undone(db: Database) -> None:
     assert compressions.current(db, conversation) is None
 
 
+def test_a_compression_that_was_overtaken_is_not_kept(db: Database) -> None:
+    conversation = conversation_in(db).id
+    first = compress(db, conversation, 8, "quick", after=0)
+    assert compress(db, conversation, 4, "slow", after=0) is None
+    assert compressions.history(db, conversation) == [first]
+    compressions.keep_cut(db, conversation, "100", Cut(9))
+    compressions.undo(db, conversation)
+    compressions.keep_cut(db, conversation, "100", Cut(2))
+    assert compress(db, conversation, 9, "on top of what was undone", after=1) is None
+    assert compressions.current(db, conversation) is None
+    assert compressions.cut_for(db, conversation, "100") == Cut(2)
+    again = compress(db, conversation, 4, "again", after=0)
+    assert again
+    assert compressions.current(db, conversation) == again
+
+
+def test_a_list_of_workflows_says_how_large_each_is_now_that_it_is_compressed(url: str, tmp_path: Path) -> None:
+    with foreword.Session.open(url, root=tmp_path, auto_compress=False) as session:
+
+        def sizes() -> tuple[int, int]:
+            (one,) = workflows.listed(session.db)
+            return one.tokens, one.now_tokens
+
+        session.append({"role": "system", "content": "You are Director."})
+        for number in range(12):
+            session.append(said(f"message {number} " * 50), pinned=number == 3)
+        whole = session.usage()["history_tokens"]
+        assert sizes() == (whole, whole)
+        for target in (900, 500):
+            assert session.compress(to=target).applied
+            assert sizes() == (whole, session.usage()["history_tokens"])
+            assert sizes()[1] < whole
+        session.undo()
+        session.undo()
+        assert sizes() == (whole, whole)
+
+
 def test_any_text_comes_back_from_a_summary(db: Database) -> None:
     conversation = conversation_in(db).id
     for text in ODD:
-        made = compressions.add(
-            db, conversation, last=1, summary=text, method="extract", note=text, tokens_before=1, tokens_after=1
-        )
+        made = compress(db, conversation, 1, text)
+        assert made
         assert made.summary == text
         assert compressions.current(db, conversation) == made
 
@@ -447,8 +490,8 @@ def test_each_budget_has_a_cut_of_its_own(db: Database) -> None:
 def test_a_checkpoint_is_replaced_in_its_place(db: Database) -> None:
     workflow = workflow_in(db)
     for name in ("z", "a", "z"):
-        compressions.keep_checkpoint(db, workflow, name, {"z": name, "a": ["\0", "\ud800", "🧭"]})
-    kept = compressions.checkpoints(db, workflow)
+        checkpoints.keep(db, workflow, name, {"z": name, "a": ["\0", "\ud800", "🧭"]})
+    kept = {name: json.loads(text) for name, text in checkpoints.texts(db, workflow).items()}
     assert list(kept) == ["z", "a"]
     assert list(kept["z"].items()) == [("z", "z"), ("a", ["\0", "\ud800", "🧭"])]
 
@@ -459,14 +502,15 @@ def test_a_checkpoint_is_replaced_in_its_place(db: Database) -> None:
 def test_reports_come_newest_first_with_the_usage_of_their_conversation(db: Database) -> None:
     conversation, store = conversation_in(db).id, Store(db)
     numbers = [store.save({}, {**REPORT, "recipe": f"r{n}", "odd": "\0\ud800"}, created=f"t{n}") for n in range(3)]
-    used = store.save({}, REPORT, conversation=conversation, usage={"parts": {"plan": 3}, "odd": "\0"}, created="t3")
+    used = store.save({}, REPORT, conversation=conversation, usage=USAGE, created="t3")
     assert [(one.number, one.created) for one in store.reports()] == [
         (used, "t3"),
         *((n, f"t{n - 1}") for n in reversed(numbers)),
     ]
     assert [one.number for one in store.reports(2)] == [used, numbers[-1]]
     assert store.reports(0) == store.reports(-1) == []
-    assert store.usage(conversation) == [{"report": used, "created": "t3", "parts": {"plan": 3}, "odd": "\0"}]
+    assert store.usage(conversation) == [{"report": used, "created": "t3", **USAGE}]
+    assert store.last_usage(conversation, "r", 2) == USAGE
     assert store.usage(conversation, -5) == []
     stored = store.report(numbers[1])
     assert stored

@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 from foreword.errors import ForewordError
 from foreword.message import KINDS, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from foreword.model import handle_of
-from foreword.store import compressions, messages, plans, variables, workflows
+from foreword.store import checkpoints, compressions, messages, plans, variables, workflows
 from foreword.store.compressions import Cut
 from foreword.store.database import Database
 from foreword.store.kept import Store
 from foreword.store.messages import Range
 from foreword.store.urls import open_database
 from tests.postgres import new_database
+from tests.store.databases import USAGE
 
 EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "60"))
 TIMES = {"created", "updated", "created_at", "updated_at"}
@@ -69,15 +70,15 @@ Call = Callable[[Database, int, int], object]
 
 def _compress(last: int, summary: str, note: str) -> Call:
     return lambda db, workflow, talk: compressions.add(
-        db, talk, last=last, summary=summary, method="extract", note=note, tokens_before=2, tokens_after=1
-    )
+        db, talk, after=compressions.number_of(compressions.current(db, talk)), last=last, summary=summary,
+        method="extract", note=note, tokens_before=2, tokens_after=1,
+    )  # fmt: skip
 
 
 def _save(body: bytes, usage: dict[str, Any] | None) -> Call:
     report = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2, "usage": usage}
-    return lambda db, workflow, talk: (
-        Store(db).save({handle_of(body): body}, report, conversation=talk, usage=usage) > 0
-    )
+    used = None if usage is None else usage | USAGE
+    return lambda db, workflow, talk: Store(db).save({handle_of(body): body}, report, conversation=talk, usage=used) > 0
 
 
 def _carry(kind: str, title: str, end: bool) -> Call:
@@ -106,7 +107,7 @@ calls = st.one_of(
     st.builds(_compress, small, texts, texts),
     st.just(lambda db, w, c: compressions.undo(db, c)),
     st.builds(lambda name, cut: lambda db, w, c: compressions.keep_cut(db, c, name, cut), names, cuts),
-    st.builds(lambda name, data: lambda db, w, c: compressions.keep_checkpoint(db, w, name, data), names, details),
+    st.builds(lambda name, data: lambda db, w, c: checkpoints.keep(db, w, name, data), names, details),
     st.builds(_save, st.binary(max_size=9), st.none() | details),
     st.builds(_carry, texts, texts, st.booleans()),
 )  # fmt: skip
@@ -155,7 +156,7 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
         "size": messages.up_to(db, talk),
         "compressions": compressions.history(db, talk),
         "cuts": cuts,
-        "checkpoints": compressions.checkpoints(db, workflow),
+        "checkpoints": checkpoints.texts(db, workflow),
         "usage": [{**entry, "report": 0} for entry in Store(db).usage(talk)],
         "carried": Store(db).carried(f"work {workflow}"),
     }

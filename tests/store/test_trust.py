@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
@@ -19,6 +21,7 @@ from foreword.store import sqlite
 from foreword.store.kept import Store, open_existing, recall
 from foreword.store.places import store_path
 from foreword.store.sqlite import Sqlite
+from foreword.store.urls import open_database
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 BODY = b"what was cut"
@@ -118,6 +121,70 @@ def test_a_root_that_became_read_only_still_gives_back_what_it_kept(tmp_path: Pa
     finally:
         for folder in (root, path.parent):
             folder.chmod(0o755)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """A store in a root that is read-only for a while."""
+    folders = (path.parent, path.parent.parent)
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        yield
+    finally:
+        for folder in reversed(folders):
+            folder.chmod(0o755)
+
+
+def files_in(*folders: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_ones(
+    tmp_path: Path, own_cache: Path
+) -> None:
+    with foreword.Session.open(root=tmp_path) as session:
+        session.append({"role": "user", "content": "before"})
+        session.set_variable("port", 8080, "seen")
+    path = tmp_path / ".foreword" / "state.db"
+    with locked(path):
+        before = files_in(tmp_path, own_cache)
+        with foreword.Session.open(root=tmp_path) as session:
+            assert [message.text for message in session.history()] == ["before"]
+            assert session.variables == {"port": 8080}
+            assert "before" in session.context(save=False).text
+            for change in (
+                lambda: session.append({"role": "user", "content": "later"}),
+                lambda: session.set_variable("port", 1, "changed"),
+                session.context,
+            ):
+                with pytest.raises(StoreError, match=f"{path} can't be used for this: it is read-only") as refused:
+                    change()
+                assert refused.value.hint == "make it writable, or name another store with --db or FOREWORD_DB"
+        with pytest.raises(StoreError, match="it is read-only"):
+            foreword.Session.open(root=tmp_path, workflow="new")
+        assert files_in(tmp_path, own_cache) == before
+    with foreword.Session.open(root=tmp_path) as session:
+        assert session.append({"role": "user", "content": "later"}).seq == 2
+
+
+def test_a_store_of_an_older_foreword_that_can_not_be_brought_up_to_date_says_so(tmp_path: Path) -> None:
+    path = kept(tmp_path)
+    changed(path, "PRAGMA user_version = 1")
+    with locked(path), pytest.raises(StoreError, match="by an older Foreword and is read-only") as refused:
+        open_database(None, tmp_path)
+    assert "make it writable" in refused.value.hint
+
+
+def test_a_read_only_root_without_a_store_has_one_in_the_cache(tmp_path: Path, own_cache: Path) -> None:
+    tmp_path.chmod(0o555)
+    with foreword.Session.open(root=tmp_path) as session:
+        session.append({"role": "user", "content": "kept"})
+    with foreword.Session.open(root=tmp_path, create=False) as session:
+        assert [message.text for message in session.history()] == ["kept"]
+    assert own_cache in Path(session.db.name).parents
+    assert list(tmp_path.iterdir()) == []
+    tmp_path.chmod(0o755)
 
 
 def test_items_carried_before_the_root_became_read_only_come_back_once(tmp_path: Path) -> None:

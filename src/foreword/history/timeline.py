@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from foreword.message import Message
+from foreword.message import Message, Waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,11 @@ class Timeline:
 
     groups: list[Group] = field(default_factory=list)
     _starts: list[int] = field(default_factory=list)
-    _calls: dict[str, int] = field(default_factory=dict)  # call id -> the number of the message that makes it
+    _waiting: Waiting = field(default_factory=Waiting)
 
     def add(self, turn: Turn) -> None:
         """One more message; a result joins the group of its call."""
-        message = turn.message
-        self._calls.update((call, turn.seq) for call in message.calls)
-        asked = [self._calls[call] for call in message.results if call in self._calls]
+        asked = [seq for (seq, _), _ in self._waiting.hear(turn.seq, turn.message)]
         first = min((seq for seq in asked if self._starts and seq >= self._starts[0]), default=turn.seq)
         at = bisect_right(self._starts, first) - 1 if first < turn.seq else len(self.groups)
         joined = [other for group in self.groups[at:] for other in group.turns]
@@ -75,9 +73,6 @@ class Timeline:
         """Forget the groups that begin in front of a message."""
         at = bisect_right(self._starts, seq - 1)
         del self.groups[:at], self._starts[:at]
-        if len(self._calls) > 4 * len(self.groups) + 1_000:
-            known = {call for group in self.groups for turn in group.turns for call in turn.message.calls}
-            self._calls = {call: number for call, number in self._calls.items() if call in known}
 
 
 def grouped(turns: Iterable[Turn]) -> list[Group]:

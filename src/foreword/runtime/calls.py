@@ -19,7 +19,7 @@ from foreword.runtime.told import Writing
 from foreword.runtime.transcript import Transcript
 from foreword.runtime.turn import Turned, make
 from foreword.store import compressions
-from foreword.store.compressions import Compression, Cut
+from foreword.store.compressions import Cut, number_of
 from foreword.store.database import Database
 from foreword.store.kept import Store
 from foreword.store.messages import Conversation, Line
@@ -41,7 +41,7 @@ class Calls:
         """Take in what has changed since the last call, here or elsewhere."""
         key = f"{self.selection.recipe.name} {budget.tokens}"
         current, mine = compressions.current(self.db, self.conversation.id), self.transcript.compression
-        cut, same = compressions.cut_for(self.db, self.conversation.id, key), _number(current) == _number(mine)
+        cut, same = compressions.cut_for(self.db, self.conversation.id, key), number_of(current) == number_of(mine)
         if current and cut.start <= current.last:  # from before the compression, which begins further on
             cut = Cut()
         if self._key == key and same and cut.start >= self._cut.start:
@@ -83,7 +83,7 @@ class Calls:
         if told.cut != self._cut:
             self._adopt(told.cut)
             compressions.keep_cut(self.db, self.conversation.id, self._key, told.cut)
-        now = {"compression": _number(self.transcript.compression), "prefix": usage.fingerprint(turned.stretches)}
+        now = {"compression": number_of(self.transcript.compression), "prefix": usage.fingerprint(turned.stretches)}
         report = package.report.to_dict()
         self._store.save(package.originals, report, conversation=self.conversation.id, usage={**entry, **now})
 
@@ -100,11 +100,7 @@ class Calls:
 
     def _recast(self, before: Mapping[str, Any]) -> str:
         """Why the history is not what it was at an earlier call: compressed, or a compression undone."""
-        number, was = _number(self.transcript.compression), before.get("compression")
+        number, was = number_of(self.transcript.compression), before.get("compression")
         if was is None or was == number:
             return ""
         return COMPRESSED if number > was else UNDONE
-
-
-def _number(compression: Compression | None) -> int:
-    return compression.number if compression else 0

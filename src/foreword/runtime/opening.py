@@ -17,9 +17,11 @@ from foreword.runtime.limits import Limits
 from foreword.runtime.root import project_root
 from foreword.runtime.selection import Selection, select
 from foreword.runtime.told import Writing
+from foreword.store.database import altered
 from foreword.tokens import Counter
 
 DEFAULT_COUNTER = "o200k"  # tool results are mostly JSON, which characters / 4 gets wrong by a third
+MOST_UNITS = 100  # to a token, and tokens to a unit: no counter has more
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +66,14 @@ def counter_for(opening: Opening, used_before: str | None) -> Counter:
     if opening.counter is not None:
         return opening.counter
     try:
-        return tokens.keyed(used_before or DEFAULT_COUNTER)
+        found = tokens.keyed(used_before or DEFAULT_COUNTER)
     except (UnknownName, ValueError):  # one of the caller's own
         return tokens.counter(DEFAULT_COUNTER)
+    except ZeroDivisionError:
+        found = None
+    if found is None or not 1 / MOST_UNITS <= found.units_per_token <= MOST_UNITS:
+        raise altered(f"the counter {used_before!r} in the table conversations", hint="name one: --counter o200k")
+    return found
 
 
 def writing_for(opening: Opening, counter: Counter) -> Writing:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,7 +38,7 @@ from foreword.workflow import plan as planning
 from foreword.workflow.literals import literals
 from foreword.workflow.parts import shown
 
-BATCH = 1_000  # messages in one transaction of an import
+BATCH = 1_000  # messages written at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,30 +135,20 @@ class Session(WorkflowState):
         read = _read(message, kind)
         tokens = self._tokens(read)
         size, compacted = self._with_room_for(tokens)
-        (seq,) = self._keep([(read, tokens, bool(pinned))])
+        (line,) = messages.append(self.db, self.conversation.id, [(read, tokens, bool(pinned))])
+        self._calls.take(line)
         size = self.size_tokens if read.kind == "system_prompt" else size
         warnings = (*self._told_of(compacted), *self._warn(size))
-        return Appended(seq, tokens, size, warnings, compacted)
+        return Appended(line.seq, tokens, size, warnings, compacted)
 
     def extend(self, said: Iterable[object], progress: Callable[[int], None] = lambda count: None) -> int:
-        """Add many messages, in batches; returns how many. Nothing is compressed on the way."""
-        count, batch = 0, list[tuple[Message, int, bool]]()
-        for message in said:
-            read = _read(message, None)
-            batch.append((read, self._tokens(read), False))
-            if len(batch) >= BATCH:
-                count += len(self._keep(batch))
-                batch.clear()
+        """Add many messages, all or none; returns how many. Nothing is compressed on the way."""
+        count, left = 0, (_read(message, None) for message in said)
+        with messages.writing(self.db, self.conversation.id):
+            while batch := [(read, self._tokens(read), False) for read in islice(left, BATCH)]:
+                count += len(messages.append(self.db, self.conversation.id, batch))
                 progress(count)
-        count += len(self._keep(batch)) if batch else 0
-        progress(count)
         return count
-
-    def _keep(self, batch: list[tuple[Message, int, bool]]) -> list[int]:
-        lines = messages.append(self.db, self.conversation.id, batch)
-        for line in lines:
-            self._calls.take(line)
-        return [line.seq for line in lines]
 
     def _tokens(self, message: Message) -> int:
         if message.kind in NOT_HISTORY:
@@ -357,10 +348,13 @@ def _numbered(made: Compression) -> str:
 
 def _read(message: object, kind: Kind | None) -> Message:
     """A message as it will be kept; one that could not be read back is refused."""
-    read = read_message(message)
+    try:
+        read = read_message(message)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadSource("message", f"can't be kept: {error}", hint="give values that JSON can hold") from None
     if kind is None and not isinstance(message, Message):
         return read
     try:
         return from_record(to_record(read if kind is None else replace(read, kind=kind)))
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BadSource("message", f"can't be kept: {error}", hint=f"a kind is one of {', '.join(KINDS)}") from None

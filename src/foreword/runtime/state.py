@@ -12,10 +12,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from foreword.errors import UnknownName, UsageError
+from foreword.errors import BadPlan, UnknownName, UsageError
 from foreword.runtime.root import project_root
 from foreword.store import plans, variables, workflows
-from foreword.store.database import Database
+from foreword.store.database import Database, altered
 from foreword.store.kept import Store
 from foreword.store.plans import Plan
 from foreword.store.urls import open_database
@@ -27,6 +27,7 @@ from foreword.workflow.snapshot import read_node, snapshot
 from foreword.workflow.variables import of_node
 
 ALL = "all"
+MEND_PLAN = "restore the database from a copy, or write a new version: `foreword plan update`"
 LONGEST_NAME = 200
 _NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 
@@ -74,7 +75,7 @@ class WorkflowState:
     def plan(self) -> dict[str, Any] | None:
         """The plan as it is now."""
         newest = plans.current(self.db, self.workflow.id)
-        return newest.data if newest else None
+        return self._sound(newest).data if newest else None
 
     def get_current_plan(self) -> dict[str, Any] | None:
         """The plan as it is now."""
@@ -83,11 +84,11 @@ class WorkflowState:
     def update_plan(self, plan: object, reason: str, expected_version: int | None = None) -> Plan:
         """Replace the plan by a new version; `PlanConflict` where the newest is not the expected one."""
         data = {"workflow_id": self.workflow.name, **planning.read_plan(plan)}
-        return plans.add(self.db, self.workflow.id, data, mask(reason), expected_version)
+        return plans.add(self.db, self.workflow.id, data, _reason(reason), expected_version)
 
     def plan_history(self) -> list[Plan]:
         """Every version, the oldest first."""
-        return plans.history(self.db, self.workflow.id)
+        return [self._sound(plan) for plan in plans.history(self.db, self.workflow.id)]
 
     def plan_version(self, version: int) -> Plan:
         """One version."""
@@ -95,7 +96,15 @@ class WorkflowState:
         if found is None:
             known = [str(plan.version) for plan in self.plan_history()]
             raise UnknownName("plan version", str(version), known, where=f"of {self.workflow.name!r}")
-        return found
+        return self._sound(found)
+
+    def _sound(self, kept: Plan) -> Plan:
+        """A version that still has the shape in which every plan comes in."""
+        try:
+            planning.read_plan(kept.data)
+        except BadPlan:
+            raise altered(f"plan version {kept.version} in {self.db.name}", hint=MEND_PLAN) from None
+        return kept
 
     def plan_diff(self, old: int, new: int) -> list[str]:
         """What changed from one version to another, in words; secrets are hidden in them."""
@@ -125,16 +134,16 @@ class WorkflowState:
 
     def set_variable(self, name: str, value: object, reason: str) -> None:
         """Set a variable, and write down why."""
-        variables.put(self.db, self.workflow.id, checked_name(name, "variable"), value, mask(reason))
+        variables.put(self.db, self.workflow.id, checked_name(name, "variable"), value, _reason(reason))
 
     def clear_variable(self, name: str, reason: str) -> None:
         """Remove a variable, and write down why."""
-        if not variables.drop(self.db, self.workflow.id, name, mask(reason)):
+        if not variables.drop(self.db, self.workflow.id, name, _reason(reason)):
             raise UnknownName("variable", name, self.variables, where=f"in {self.workflow.name!r}")
 
     def clear_all_variables(self, reason: str) -> list[str]:
         """Remove every variable, and write down why; returns their names."""
-        return variables.drop_all(self.db, self.workflow.id, mask(reason))
+        return variables.drop_all(self.db, self.workflow.id, _reason(reason))
 
     def variable_changes(self, limit: int = 100) -> list[Change]:
         """The trail of changes, the newest first; secrets are hidden in it."""
@@ -148,8 +157,10 @@ class WorkflowState:
         about = {"id": now.name, "name": now.name, "created_at": now.created, "updated_at": now.updated}
         return snapshot({**about, **now.details}, workflows.nodes(self.db, self.workflow.id))
 
-    def describe(self, details: Mapping[str, Any]) -> None:
+    def describe(self, details: object) -> None:
         """Replace what is kept about the workflow besides its nodes."""
+        if not isinstance(details, Mapping):
+            raise UsageError(f"a workflow's details must be a mapping, not {type(details).__name__}")
         workflows.describe(self.db, self.workflow.id, details)
 
     def put_node(self, node: object) -> None:
@@ -161,6 +172,13 @@ class WorkflowState:
         if not workflows.drop_node(self.db, self.workflow.id, str(node)):
             known = [str(one["id"]) for one in workflows.nodes(self.db, self.workflow.id)]
             raise UnknownName("node", str(node), known, where=f"in {self.workflow.name!r}")
+
+
+def _reason(text: object) -> str:
+    """Why something was changed, as it is written down: without secrets."""
+    if not isinstance(text, str):
+        raise UsageError(f"a reason must be text, not {type(text).__name__}", hint='for example "login works"')
+    return mask(text)
 
 
 def _hidden(plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,9 +195,9 @@ def find_or_make(db: Database, name: str, *, create: bool) -> tuple[Workflow, bo
     return found or workflows.ensure(db, name), found is None
 
 
-def checked_name(name: str, what: str) -> str:
+def checked_name(name: object, what: str) -> str:
     """A name that can be kept and shown on one line."""
-    if not name.strip() or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not name.strip() or not _NAME.fullmatch(name):
         raise UsageError(
             f"a {what}'s name must be 1 to {LONGEST_NAME} characters on one line, not {str(name)[:40]!r}",
             hint="for example gmail-to-airtable",

@@ -6,7 +6,7 @@ twice, so a turn costs what is new in it, however long the conversation is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foreword.engine.fit import fit
@@ -40,7 +40,44 @@ def make(
     selection: Selection, parts: Mapping[str, str], transcript: Transcript, writing: Writing, cut: Cut,
     budget: Budget, workflow: str, *, notes: Sequence[str] = (), cached: int = 0,
 ) -> Turned:  # fmt: skip
-    """The package for the next call; `cached` is how many messages the call before it had."""
+    """The package for the next call; `cached` is how many messages the call before it had.
+
+    Where the budget is too small, the error names the least that will do.
+    """
+
+    def within(allowed: Budget) -> Turned:
+        return _made(selection, parts, transcript, writing, cut, allowed, workflow, notes, cached)
+
+    try:
+        return within(budget)
+    except EssentialsTooLarge as short:
+        needed = _enough(within, budget, short.needed)
+        raise EssentialsTooLarge(needed=needed, budget=budget.tokens, sections=short.sections) from None
+
+
+def _enough(within: Callable[[Budget], Turned], budget: Budget, guess: int) -> int:
+    """The least budget that will do, found by trying: shares and floors grow with it, so no sum says it."""
+    low, high = budget.tokens, max(guess, budget.tokens + 1)
+    while not _fits(within, replace(budget, tokens=high)):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _fits(within, replace(budget, tokens=middle)) else (middle, high)
+    return high
+
+
+def _fits(within: Callable[[Budget], Turned], budget: Budget) -> bool:
+    try:
+        within(budget)
+    except EssentialsTooLarge:
+        return False
+    return True
+
+
+def _made(
+    selection: Selection, parts: Mapping[str, str], transcript: Transcript, writing: Writing, cut: Cut,
+    budget: Budget, workflow: str, notes: Sequence[str], cached: int,
+) -> Turned:  # fmt: skip
     scale = replace(writing.scale, forged={}, cleaned={})  # what is noticed belongs to this call
     before, after = _fitted(selection, parts, transcript, writing.tag, scale, budget)
     counter = scale.counter

@@ -3,11 +3,13 @@
 Normal form, which is what `to_anthropic` writes: content is a list of blocks; neighbours of one role are joined; the
 results of a message's calls open the user message behind it; blank texts are left out, since the API refuses them; a
 result of one text is that text. Fields on a message, such as those of a response (`id`, `usage`), are kept and not
-sent: the API takes none. Thinking goes back only with its signature.
+sent: the API takes none. Thinking goes back only with its signature. An id that the API would refuse is replaced, in
+a call and its result alike.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from typing import Any
@@ -20,6 +22,7 @@ from foreword.shapes.foreign import (
     arguments_of,
     as_object,
     give_back,
+    id_for,
     keep,
     kind_of,
     opaque,
@@ -31,6 +34,7 @@ from foreword.shapes.foreign import (
 
 SHAPE = "anthropic"
 _ROLES: tuple[Role, ...] = ("system", "user", "assistant")
+_ID = re.compile("[a-zA-Z0-9_-]{1,64}")
 _MESSAGE = frozenset(("role", "content", "kind"))
 _TEXT = frozenset(("type", "text"))
 _IMAGE = frozenset(("type", "source"))
@@ -59,7 +63,7 @@ def read_message(value: object, at: At) -> Message:
     value = at.mapping(value, "a mapping with role and content")
     role = value.get("role")
     if role not in _ROLES:
-        raise (at / ".role").wrong(f"{role!r} is not one of {', '.join(_ROLES)}")
+        raise (at / ".role").none_of(role, _ROLES)
     parts = read_content(value.get("content"), at / ".content")
     return Message(role, parts, kind_of(value, at), keep(SHAPE, others(value, _MESSAGE)))
 
@@ -177,11 +181,11 @@ def _block(part: Part) -> Fields:
         case Text(text):
             return {"type": "text", "text": text, **fields}
         case ToolCall(call, name, arguments):
-            return {"type": "tool_use", "id": call, "name": name, "input": as_object(arguments), **fields}
+            return {"type": "tool_use", "id": id_for(call, _ID), "name": name, "input": as_object(arguments), **fields}
         case ToolResult(call, _, failed):
             content = write_answer(part, fields.pop(LAYOUT, None), SHAPE, _block)
             error = {"is_error": True} if failed else {}
-            return {"type": "tool_result", "tool_use_id": call, "content": content, **error, **fields}
+            return {"type": "tool_result", "tool_use_id": id_for(call, _ID), "content": content, **error, **fields}
         case Image(media_type, data, url):
             base64 = {"type": "base64", "media_type": media_type, "data": data}
             return {"type": "image", "source": base64 if data else {"type": "url", "url": url}, **fields}

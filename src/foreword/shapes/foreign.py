@@ -1,20 +1,29 @@
 """What every shape needs: fields nobody here reads, blocks of a tool's answer, and where wrong input stands.
 
 Foreign fields are carried as the JSON of `{shape: fields}` and come back only for that shape. A tool's answer is one
-text and the rest; how its blocks stood is such a foreign field, too, unless it is the usual way.
+text and the rest; how its blocks stood is such a foreign field, too, unless it is the usual way. What JSON or UTF-8
+can't hold is carried as it came, and replaced where it would go to a provider.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from math import isfinite
 from typing import Any
 
-from foreword.errors import BadSource
+from foreword.errors import BadSource, did_you_mean
 from foreword.message import KINDS, Image, Kind, Message, Opaque, Part, Text, Thinking, ToolResult, spoken
 
 Fields = dict[str, Any]
+SHORT_ID = re.compile("[^\x00\ud800-\udfff]{1,64}")  # what OpenAI takes for the id of a call
+_UNSENT = re.compile("[\x00\ud800-\udfff]")
+_HALVES = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # two that are one character
+_LONE = r"u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})"
+_ESCAPE = re.compile(rf"\\(?:{_HALVES}|(?P<unsent>{_LONE})|.)", re.DOTALL)
 LAYOUT = "blocks"  # how the blocks of an answer stood: the length of each text, null for anything else
 
 
@@ -31,6 +40,14 @@ class At:
     def wrong(self, problem: str) -> BadSource:
         """The error that names this place."""
         return BadSource(self.where, f"{self.path}: {problem}")
+
+    def none_of(self, value: object, known: Iterable[str]) -> BadSource:
+        """The error that names this place and what could stand there."""
+        known = tuple(known)
+        guess = did_you_mean(value, known) if isinstance(value, str) else ""
+        return self.wrong(
+            f"{value!r} is not one of {', '.join(known)}" + (f", did you mean {guess!r}?" if guess else "")
+        )
 
     def text(self, value: Mapping[str, Any], name: str) -> str:
         """The field of that name as text, nothing for null."""
@@ -64,9 +81,15 @@ def keep(shape: str, fields: Mapping[str, Any]) -> str:
     return to_json({shape: fields}) if fields else ""
 
 
+def keep_also(extra: str, shape: str, fields: Mapping[str, Any]) -> str:
+    """What is carried already, and foreign fields of one more shape."""
+    return to_json({**(json.loads(extra) if extra else {}), shape: fields})
+
+
 def give_back(extra: str, shape: str) -> Fields:
     """The foreign fields that belong to this shape."""
-    fields = json.loads(extra).get(shape) if extra else None
+    shapes = sendable(extra) if extra else None
+    fields = shapes.get(shape) if isinstance(shapes, dict) else None
     return fields if isinstance(fields, dict) else {}
 
 
@@ -79,7 +102,7 @@ def kind_of(value: Mapping[str, Any], at: At) -> Kind:
     """What a message says it is."""
     kind = value.get("kind", "conversation")
     if kind not in KINDS:
-        raise (at / ".kind").wrong(f"{kind!r} is not one of {', '.join(KINDS)}")
+        raise (at / ".kind").none_of(kind, KINDS)
     return kind  # type: ignore[no-any-return]
 
 
@@ -98,22 +121,76 @@ def as_object(arguments: str) -> dict[str, Any]:
     if not arguments.strip():
         return {}
     try:
-        value = json.loads(arguments)
+        value = sendable(arguments)
     except (ValueError, RecursionError):
-        return {"arguments": arguments}
+        return {"arguments": plain(arguments)}
     return value if isinstance(value, dict) else {"arguments": value}
+
+
+def as_arguments(arguments: str) -> str:
+    """The arguments of a call as JSON: as the model wrote them, but for what no provider takes."""
+    text, unknown = _without_unsent(arguments), list[str]()
+    try:
+        json.loads(text, parse_constant=unknown.append)
+    except (ValueError, RecursionError):
+        return plain(arguments)
+    return to_json(sendable(arguments)) if unknown else text
+
+
+def sendable(text: str) -> Any:
+    """The value of a JSON text; NUL and half characters in it are U+FFFD, and numbers that JSON does not have null."""
+    return _DECODER.decode(_without_unsent(text))
+
+
+def _finite(digits: str) -> float | None:
+    return number if isfinite(number := float(digits)) else None
+
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
+
+
+def _without_unsent(text: str) -> str:
+    """The JSON text with U+FFFD for NUL and half characters, plain or escaped."""
+    if "\\u" in text:
+        text = _ESCAPE.sub(lambda found: "\\ufffd" if found["unsent"] else found[0], text)
+    return plain(text)
+
+
+def plain(text: str) -> str:
+    """The text with U+FFFD for NUL and half characters."""
+    return text if text.isascii() and "\x00" not in text else _UNSENT.sub("\ufffd", text)
+
+
+def id_for(call: str, allowed: re.Pattern[str]) -> str:
+    """The id of a call as a provider takes it; in place of any other one that is made from it, the same every time."""
+    if allowed.fullmatch(call):
+        return call
+    return f"call_{sha256(call.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 def taken(message: Message, shape: str) -> list[Part]:
     """The parts of a message as this shape can take them.
 
     In place of what the provider can't take stand a few words; not in the assistant's own messages, where a model
-    would learn to write them. Thinking goes to nobody but its own provider.
+    would learn to write them. Thinking goes to nobody but its own provider. A speaker's name is words where the shape
+    has no field for it.
     """
     parts = [as_taken(part, shape) for part in message.parts]
     if message.role == "assistant":
         return [part for part, own in zip(parts, message.parts, strict=True) if part is own]
-    return [part for part in parts if part is not None and not isinstance(part, Thinking)]
+    said: list[Part] = [part for part in parts if part is not None and not isinstance(part, Thinking)]
+    speaker = message.speaker
+    return _introduced(said, speaker) if speaker and "name" not in give_back(message.extra, shape) else said
+
+
+def _introduced(parts: list[Part], speaker: str) -> list[Part]:
+    """The parts with the name of who says them in front, as in the text of a message."""
+    first = next(iter(parts), None)
+    if first is None or all(isinstance(part, Text) and not part.text.strip() for part in parts):
+        return parts
+    if isinstance(first, Text):
+        return [replace(first, text=f"{speaker}: {first.text}"), *parts[1:]]
+    return [Text(f"{speaker}:"), *parts]
 
 
 def as_taken(part: Part, shape: str) -> Part | None:

@@ -14,17 +14,21 @@ from typing import Any
 from foreword.message import Image, Message, Opaque, Part, Role, Text, ToolCall, ToolResult, mend, spoken
 from foreword.shapes.foreign import (
     LAYOUT,
+    SHORT_ID,
     At,
     Fields,
     address_of,
     arguments_of,
+    as_arguments,
     as_object,
     give_back,
+    id_for,
     image_at,
     keep,
     kind_of,
     opaque,
     others,
+    plain,
     read_answer,
     taken,
     write_answer,
@@ -65,7 +69,7 @@ def read_message(value: object, at: At) -> Message:
     value = at.mapping(value, "a mapping with role and content")
     role = _ROLES.get(str(value.get("role")))
     if role is None:
-        raise (at / ".role").wrong(f"{value.get('role')!r} is not one of {', '.join(_ROLES)}")
+        raise (at / ".role").none_of(value.get("role"), _ROLES)
     if role == "tool":
         return Message(role, (_read_result(value, at),), kind_of(value, at))
     parts = (*_read_content(value.get("content"), at / ".content"), *_read_calls(value, at))
@@ -192,8 +196,13 @@ def _part(part: Part) -> Fields:
 def _call(call: ToolCall) -> Fields:
     fields = give_back(call.extra, SHAPE)
     kind = fields.pop("type", "function")
-    named = {"name": call.name, ("input" if kind == "custom" else "arguments"): call.arguments}
-    return {"id": call.id, "type": kind, kind: named | fields.pop(kind, {}), **fields}
+    named = {"name": call.name, **_written(call.arguments, kind)}
+    return {"id": id_for(call.id, SHORT_ID), "type": kind, kind: named | fields.pop(kind, {}), **fields}
+
+
+def _written(arguments: str, kind: str) -> Fields:
+    """What a call says: a custom tool takes text, any other JSON."""
+    return {"input": plain(arguments)} if kind == "custom" else {"arguments": as_arguments(arguments)}
 
 
 def _result(result: ToolResult) -> tuple[Fields, list[Image]]:
@@ -202,7 +211,7 @@ def _result(result: ToolResult) -> tuple[Fields, list[Image]]:
     layout, in_place = fields.pop(LAYOUT, None), fields.pop(_IN_PLACE, False)
     content: Any = write_answer(result, layout, SHAPE, _part) if in_place or not result.rest else spoken(result)
     pictures = [] if in_place else [part for part in result.rest if isinstance(part, Image) and address_of(part)]
-    return {"role": "tool", "tool_call_id": result.id, "content": content, **fields}, pictures
+    return {"role": "tool", "tool_call_id": id_for(result.id, SHORT_ID), "content": content, **fields}, pictures
 
 
 def _shown(pictures: Sequence[Image]) -> Fields:

@@ -1,9 +1,9 @@
 """OpenAI's Responses API: a flat list of items, where a message holds one item or a few of the assistant's.
 
 What the assistant thought, said and called in one go is one message; each holds at most one `message` item, whose
-fields (`id`, `status`, `phase`) it carries. Items nobody here reads are opaque parts. Normal form, which is what
-`to_responses` writes: content is text where it is one text; words stand
-before calls, and outputs right behind the calls of their message.
+fields (`id`, `status`, `phase`) it carries. A command for the local shell is a call like others; items nobody here
+reads are opaque parts. Normal form, which is what `to_responses` writes: content is text where it is one text; words
+stand before calls, and outputs right behind the calls of their message.
 """
 
 from __future__ import annotations
@@ -16,17 +16,21 @@ from typing import Any
 from foreword.message import Image, Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult, mend, spoken
 from foreword.shapes.foreign import (
     LAYOUT,
+    SHORT_ID,
     At,
     Fields,
     address_of,
     arguments_of,
+    as_arguments,
     as_object,
     give_back,
+    id_for,
     image_at,
     keep,
     kind_of,
     opaque,
     others,
+    plain,
     read_answer,
     taken,
     write_answer,
@@ -43,6 +47,8 @@ _OUTPUT = frozenset(("type", "call_id", "output"))
 _REASONING = frozenset(("type", "encrypted_content"))
 _CONTENT = frozenset(("input_text", "output_text", "input_image", "input_file", "refusal"))
 _CUSTOM = "custom_tool_call"
+_SHELL_CALL = frozenset(("type", "call_id", "action"))
+_SHELL = "local_shell_call"
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
@@ -94,7 +100,9 @@ def read_item(item: object, at: At) -> Message:
     match item.get("type"):
         case "function_call" | "custom_tool_call":
             return Message("assistant", (_read_call(item, at),))
-        case "function_call_output" | "custom_tool_call_output":
+        case "local_shell_call" if isinstance(item.get("action"), Mapping):
+            return Message("assistant", (_read_command(item, at),))
+        case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
             return Message("tool", (_read_output(item, at),))
         case "reasoning":
             return Message("assistant", (_read_reasoning(item),))
@@ -107,7 +115,7 @@ def read_item(item: object, at: At) -> Message:
 def _read_message(item: Mapping[str, Any], at: At) -> Message:
     role = _ROLES.get(str(item.get("role")))
     if role is None:
-        raise (at / ".role").wrong(f"{item.get('role')!r} is not one of {', '.join(_ROLES)}")
+        raise (at / ".role").none_of(item.get("role"), _ROLES)
     content, fields = item.get("content"), others(item, _MESSAGE)
     if item["role"] == "developer":
         fields["role"] = "developer"
@@ -141,12 +149,19 @@ def _read_call(item: Mapping[str, Any], at: At) -> ToolCall:
     return ToolCall(call, name, written, keep(SHAPE, fields))
 
 
+def _read_command(item: Mapping[str, Any], at: At) -> ToolCall:
+    fields = {"type": _SHELL, **others(item, _SHELL_CALL)}
+    call = at.text(item, "call_id") or at.text(item, "id")
+    return ToolCall(call, _SHELL.removesuffix("_call"), arguments_of(item["action"]), keep(SHAPE, fields))
+
+
 def _read_output(item: Mapping[str, Any], at: At) -> ToolResult:
     text, rest, layout = read_answer(item.get("output"), lambda part, index: _read_part(part, at / f".output[{index}]"))
     fields = others(item, _OUTPUT) | layout
     if item["type"] != "function_call_output":
         fields["type"] = item["type"]
-    return ToolResult(at.text(item, "call_id"), text, False, rest, keep(SHAPE, fields))
+    call = at.text(item, "call_id") or at.text(item, "id")
+    return ToolResult(call, text, False, rest, keep(SHAPE, fields))
 
 
 def _read_reasoning(item: Mapping[str, Any]) -> Thinking:
@@ -223,13 +238,23 @@ def _item(part: Part) -> Fields:
     fields = give_back(part.extra, SHAPE)
     match part:
         case ToolCall(call, name, arguments):
-            written = {"input" if fields.get("type") == _CUSTOM else "arguments": arguments}
-            return {"type": "function_call", "call_id": call, "name": name, **written, **fields}
+            written = _written(name, arguments, fields.get("type"))
+            return {"type": "function_call", "call_id": id_for(call, SHORT_ID), **written, **fields}
         case ToolResult(call):
             output = write_answer(part, fields.pop(LAYOUT, None), SHAPE, _content)
-            return {"type": "function_call_output", "call_id": call, "output": output, **fields}
+            return {"type": "function_call_output", "call_id": id_for(call, SHORT_ID), "output": output, **fields}
         case Thinking(signature=encrypted):
             proof = {"encrypted_content": encrypted} if encrypted else {}
             return {"type": "reasoning", **proof, **fields}
         case _:
             return _content(part)
+
+
+def _written(name: str, arguments: str, kind: object) -> Fields:
+    """What a call says: a custom tool takes text, the shell an action, any other JSON."""
+    if kind == _SHELL:
+        return {"action": as_object(arguments)}
+    return {
+        "name": name,
+        **({"input": plain(arguments)} if kind == _CUSTOM else {"arguments": as_arguments(arguments)}),
+    }

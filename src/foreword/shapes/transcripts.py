@@ -1,7 +1,9 @@
 """Read a recorded conversation from a file, whichever of the known kinds it is.
 
 A JSON document is read whole or not at all. A `.jsonl` file is read line by line, so its size does not matter; its
-lines are messages, items, or those of the coding agents Claude Code and Codex CLI. What is left out is counted.
+lines are messages, items, or those of the coding agents Claude Code and Codex CLI. Those of Claude Code are a tree, of
+which only the whole shows what was rewound. What is left out is counted. Who may import a file again asks for marks: a
+piece is known by its line's `uuid`, or by all that was said up to it.
 """
 
 from __future__ import annotations
@@ -9,17 +11,23 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from itertools import chain
 from typing import Any, BinaryIO
 
 from foreword.errors import BadSource
 from foreword.message import Message
 from foreword.shapes import anthropic, openai_responses, pydantic_ai, reading
-from foreword.shapes.foreign import At
+from foreword.shapes.foreign import At, give_back, keep_also
+from foreword.shapes.record import to_record
 
 TRUNCATED = "truncated line"
+REWOUND = "rewound"
+REWOUND_SINCE = "rewound since"  # after they were imported
+THERE = "there"  # messages that were imported before
+SHAPE = "transcript"  # under which a message carries the marks of its pieces
 _HINT = "known are: a list of messages, a request with messages or input, or one JSON object on each line"
 _LINES = (".jsonl", ".ndjson")
 _CLAUDE_NOTES = frozenset(("message", "uuid", "sessionId", "leafUuid", "messageId", "isSidechain"))
@@ -27,7 +35,15 @@ _ITEMS = frozenset(("message", "reasoning", "compaction", "item_reference"))
 _ITEM = "item"
 
 Line = tuple[int, Mapping[str, Any]]
-Piece = tuple[str, Message]  # with the name of the reply it is a piece of; nothing where it is whole
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one line says: a message, or a piece of one."""
+
+    message: Message
+    reply: str = ""  # the name of the reply it is a piece of; nothing where it is whole
+    mark: str = ""  # what tells it from all others, at first only where the line has a name
 
 
 @dataclass(slots=True)
@@ -41,17 +57,33 @@ class Transcript:
         return self.messages
 
 
-def read_transcript(data: bytes | BinaryIO, where: str) -> Transcript:
-    """The conversation in a file, given as its bytes or open for reading; `where` names it in errors."""
+def read_transcript(data: bytes | BinaryIO, where: str, known: Collection[str] | None = None) -> Transcript:
+    """The conversation in a file, given as its bytes or open for reading; `where` names it in errors.
+
+    With `known`, the marks of what was imported before, only what is new is read, and carries its own marks.
+    """
     file = io.BytesIO(data) if isinstance(data, bytes) else data
     opening = list[bytes]()
     while len(_filled(opening)) < 2 and (line := file.readline()):
         opening.append(line)
     if not where.lower().endswith(_LINES) and _is_document(_filled(opening)):
-        return Transcript(iter(_document(_parsed(b"".join(opening) + file.read(), where), where)))
+        said = _document(_parsed(b"".join(opening) + file.read(), where), where)
+        return _transcript(map(Piece, said), Counter(), known)
     skipped = Counter[str]()
-    pieces = _pieces(_lines(chain(opening, file), where, skipped), where, skipped)
-    return Transcript(_joined(pieces), skipped)
+    lines = _branched(_lines(chain(opening, file), where, skipped))
+    return _transcript(_pieces(lines, where, skipped, known or ()), skipped, known)
+
+
+def marks_of(message: Message) -> list[str]:
+    """The marks of the pieces that an imported message was made of."""
+    marks = give_back(message.extra, SHAPE).get("marks")
+    return marks if isinstance(marks, list) else []
+
+
+def _transcript(pieces: Iterable[Piece], skipped: Counter[str], known: Collection[str] | None) -> Transcript:
+    if known is None:
+        return Transcript(map(_whole, _joined(pieces)), skipped)
+    return Transcript(_new(_joined(_marked(pieces)), known, skipped), skipped)
 
 
 def _filled(lines: list[bytes]) -> list[bytes]:
@@ -132,10 +164,15 @@ def _lines(raw: Iterable[bytes], where: str, skipped: Counter[str]) -> Iterator[
         yield number, value
 
 
-def _pieces(lines: Iterable[Line], where: str, skipped: Counter[str]) -> Iterator[Piece]:
+def _pieces(
+    lines: Iterable[tuple[Line, bool]], where: str, skipped: Counter[str], known: Collection[str]
+) -> Iterator[Piece]:
     seen, names = set[str](), dict[str, str]()
-    for number, value in lines:
-        if note := _note(value, seen):
+    for (number, value), rewound in lines:
+        note = _note(value, seen)
+        if rewound and not note:
+            note = REWOUND_SINCE if _name(value) in known else REWOUND
+        if note:
             skipped[note] += 1
             continue
         try:
@@ -166,7 +203,9 @@ def _claude_note(value: Mapping[str, Any], kind: str, seen: set[str]) -> str:
         return kind
     if value.get("isMeta"):
         return "meta"
-    name = str(value.get("uuid") or "")
+    if value.get("isApiErrorMessage"):
+        return "API error"
+    name = _name(value)
     if name in seen:
         return "duplicate"
     seen |= {name} - {""}
@@ -175,35 +214,127 @@ def _claude_note(value: Mapping[str, Any], kind: str, seen: set[str]) -> str:
 
 def _read_line(value: Mapping[str, Any], at: At, names: dict[str, str]) -> Iterable[Piece]:
     if "payload" in value:
-        return [(_ITEM, openai_responses.read_item(value["payload"], at))]
+        return [Piece(openai_responses.read_item(value["payload"], at), _ITEM)]
     if "message" in value and "role" not in value:
         inner = at.mapping(value["message"], "a mapping with role and content")
         message = reading.read_message(inner, at.where, at.path)
         if value.get("isCompactSummary"):
             message = replace(message, kind="summary")
-        return [(str(inner.get("id") or "") if message.role == "assistant" else "", message)]
+        return [Piece(message, _reply(value) if message.role == "assistant" else "", _name(value))]
     if _is_pydantic_ai(value):
-        return [("", message) for message in pydantic_ai.read_message(value, at, names)]
+        return map(Piece, pydantic_ai.read_message(value, at, names))
     if openai_responses.is_item(value):
-        return [(_ITEM, openai_responses.read_item(value, at))]
-    return [("", reading.read_message(value, at.where, at.path))]
+        return [Piece(openai_responses.read_item(value, at), _ITEM)]
+    return [Piece(reading.read_message(value, at.where, at.path))]
 
 
-def _joined(pieces: Iterable[Piece]) -> Iterator[Message]:
-    """The messages, those that were written in pieces whole again."""
-    last: Piece | None = None
+# --- the branches of Claude Code -------------------------------------------------------------------------------
+
+
+def _branched(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
+    """Every line, and whether it was rewound; from the first that follows another one on, all are read before."""
+    for line in lines:
+        if "parentUuid" in line[1]:
+            rest = [line, *lines]
+            rewound = _rewound({_name(value): value for _, value in rest if not value.get("isSidechain")})
+            yield from ((each, _name(each[1]) in rewound) for each in rest)
+            return
+        yield line, False
+
+
+def _rewound(lines: dict[str, Mapping[str, Any]]) -> set[str]:
+    """The names of the lines that branch off from those that lead to the last one.
+
+    Several calls of one reply are lines of their own, and each result follows its own call: these are no branches.
+    """
+    lines.pop("", None)
+    current, name = set[str](), next(reversed(lines), "")
+    while name in lines and name not in current:
+        current.add(name)
+        name = _parent(lines[name])
+    replies = {_reply(lines[name]) for name in current} - {""}
+    current |= {name for name, value in lines.items() if _reply(value) in replies}
+    calls = {call for name in current for call in _ids(lines[name], "tool_use", "id")}
+    answered = {call for name in current for call in _ids(lines[name], "tool_result", "tool_use_id")}
+    missing = calls - answered
+    current |= {name for name, value in lines.items() if missing & _ids(value, "tool_result", "tool_use_id")}
+    rewound = set[str]()
+    for name, value in lines.items():  # what a line follows stands before it
+        if name not in current and (_parent(value) in rewound or _parent(value) in current):
+            rewound.add(name)
+    return rewound
+
+
+def _name(value: Mapping[str, Any]) -> str:
+    return str(value.get("uuid") or "")
+
+
+def _parent(value: Mapping[str, Any]) -> str:
+    return str(value.get("parentUuid") or value.get("logicalParentUuid") or "")
+
+
+def _reply(value: Mapping[str, Any]) -> str:
+    message = value.get("message")
+    return str(message.get("id") or "") if isinstance(message, Mapping) else ""
+
+
+def _ids(value: Mapping[str, Any], kind: str, field: str) -> set[str]:
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else None
+    blocks = [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
+    return {str(block.get(field)) for block in blocks if block.get("type") == kind}
+
+
+# --- pieces ----------------------------------------------------------------------------------------------------
+
+
+def _joined(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """The pieces of one message after another."""
+    together, whole = list[Piece](), Message("user", ())
     for piece in pieces:
-        whole = _whole(last, piece) if last else None
-        if last and not whole:
-            yield last[1]
-        last = (piece[0], whole or piece[1])
-    if last:
-        yield last[1]
+        if together and _is_more(whole, together[-1].reply, piece):
+            whole = _whole([Piece(whole), piece])
+        else:
+            if together:
+                yield together
+            together, whole = [], piece.message
+        together.append(piece)
+    if together:
+        yield together
 
 
-def _whole(last: Piece, piece: Piece) -> Message | None:
-    if not piece[0] or last[0] != piece[0]:
-        return None
-    if piece[0] == _ITEM:
-        return openai_responses.join(last[1], piece[1])
-    return replace(last[1], parts=last[1].parts + piece[1].parts)
+def _is_more(last: Message, reply: str, piece: Piece) -> bool:
+    """Whether a piece belongs to the message in front of it."""
+    if not piece.reply or reply != piece.reply:
+        return False
+    return piece.reply != _ITEM or openai_responses.join(last, piece.message) is not None
+
+
+def _whole(pieces: Sequence[Piece]) -> Message:
+    parts = tuple([part for piece in pieces for part in piece.message.parts])
+    extra = next((piece.message.extra for piece in pieces if piece.message.extra), "")
+    return replace(pieces[0].message, parts=parts, extra=extra)
+
+
+# --- marks -----------------------------------------------------------------------------------------------------
+
+
+def _marked(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces, each with a mark; where lines have no names, the same words in another place have another one."""
+    said = blake2b(digest_size=12)
+    for piece in pieces:
+        if piece.mark:
+            yield piece
+            continue
+        said.update(to_record(piece.message).encode())
+        yield replace(piece, mark=said.hexdigest())
+
+
+def _new(messages: Iterable[list[Piece]], known: Collection[str], skipped: Counter[str]) -> Iterator[Message]:
+    """What was not imported before; of a reply that has grown since, the rest."""
+    for pieces in messages:
+        if new := [piece for piece in pieces if piece.mark not in known]:
+            whole = _whole(new)
+            yield replace(whole, extra=keep_also(whole.extra, SHAPE, {"marks": [piece.mark for piece in new]}))
+        else:
+            skipped[THERE] += 1

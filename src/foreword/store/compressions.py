@@ -1,12 +1,11 @@
-"""Compressions, the cut points of windows, and checkpoints: what a conversation was reduced to, and where."""
+"""Compressions and the cut points of windows: what a conversation was reduced to, and where."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from foreword.store.database import Database, Row, dumped, loaded, plain, stamp
+from foreword.store.database import Database, Row, dumped, loaded, plain, stamp, words
 
 COLUMNS = "number, last, summary, method, note, tokens_before, tokens_after, created, undone"
 
@@ -38,16 +37,22 @@ def add(
     db: Database,
     conversation: int,
     *,
+    after: int,
     last: int,
     summary: str,
     method: str,
     note: str,
     tokens_before: int,
     tokens_after: int,
-) -> Compression:
-    """Keep a compression; from now on it is the current one."""
+) -> Compression | None:
+    """Keep a compression; from now on it is the current one.
+
+    It was made while compression `after` was the current one, 0 for none; nothing is kept where that is another by now.
+    """
     note = plain(note)
     with db.transaction(f"foreword: conversation {conversation}"):
+        if number_of(current(db, conversation)) != after:
+            return None
         ((number,),) = db.rows(
             "SELECT COALESCE(MAX(number), 0) + 1 FROM compressions WHERE conversation = ?", (conversation,)
         )
@@ -68,6 +73,11 @@ def current(db: Database, conversation: int) -> Compression | None:
         (conversation,),
     )
     return _compression(db, rows[0]) if rows else None
+
+
+def number_of(compression: Compression | None) -> int:
+    """The number of a compression; 0 for none."""
+    return compression.number if compression else 0
 
 
 def history(db: Database, conversation: int) -> list[Compression]:
@@ -101,7 +111,8 @@ def cut_for(db: Database, conversation: int, budget: str) -> Cut:
     if not rows:
         return Cut()
     start, excerpts = rows[0]
-    sizes = loaded(excerpts, f"the cut in {db.name}")
+    where = f"the cut of conversation {conversation} for {budget!r} in {db.name}"
+    sizes = loaded(excerpts, where, _sizes, hint="remove its row from the table cuts: the window is chosen anew")
     return Cut(int(start), {int(seq): int(tokens) for seq, tokens in sizes.items()})
 
 
@@ -114,22 +125,14 @@ def keep_cut(db: Database, conversation: int, budget: str, cut: Cut) -> None:
     )
 
 
-def keep_checkpoint(db: Database, workflow: int, name: str, data: Mapping[str, Any]) -> None:
-    """Keep a checkpoint under a name, in place of an older one of that name."""
-    db.rows(
-        "INSERT INTO checkpoints (workflow, name, created, written) VALUES (?, ?, ?, ?) ON CONFLICT (workflow, name)"
-        " DO UPDATE SET created = excluded.created, written = excluded.written",
-        (workflow, name, stamp(), dumped(data, f"checkpoint {name!r}")),
+def _sizes(value: object) -> bool:
+    """Whether a value is a number of tokens for each of some messages."""
+    return isinstance(value, dict) and all(
+        seq.isdecimal() and type(tokens) is int and tokens >= 0 for seq, tokens in value.items()
     )
-
-
-def checkpoints(db: Database, workflow: int) -> dict[str, dict[str, Any]]:
-    """Every checkpoint of a workflow by its name, the oldest first."""
-    rows = db.rows("SELECT name, written FROM checkpoints WHERE workflow = ? ORDER BY id", (workflow,))
-    return {name: loaded(written, f"checkpoint {name!r} in {db.name}") for name, written in rows}
 
 
 def _compression(db: Database, row: Row) -> Compression:
     number, last, summary, method, note, before, after, created, undone = row
-    text = loaded(summary, f"compression {number} in {db.name}")
+    text = loaded(summary, f"compression {number} in {db.name}", words)
     return Compression(number, last, text, method, note, before, after, created, bool(undone))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -16,6 +16,9 @@ from typing import Any, Protocol
 from foreword.errors import StoreError, UsageError
 
 Row = tuple[Any, ...]
+Kinds = type | tuple[type, ...]
+Check = Callable[[Any], bool]
+RESTORE = "restore the database from a copy"
 LARGEST_NUMBER = 2**63 - 1
 _LONE = re.compile("[\ud800-\udfff]")  # half a character: JSON can say it, UTF-8 can not
 _UNKEPT = re.compile("[\0\ud800-\udfff]")
@@ -27,6 +30,10 @@ class Database(Protocol):
     @property
     def name(self) -> str:
         """What errors and notes call it; never with a password."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written to it."""
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         """Run one statement, `?` for each value, and return its rows."""
@@ -69,9 +76,29 @@ def plain(text: str) -> str:
     return _UNKEPT.sub("\ufffd", text)
 
 
-def loaded(text: str, where: str) -> Any:
-    """The value of a text that `dumped` wrote."""
+def loaded(text: str, where: str, fits: Check = lambda value: True, *, hint: str = RESTORE) -> Any:
+    """The value of a text that `dumped` wrote; one that was altered since, so that it no longer fits, is refused."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        raise StoreError(f"{where} was altered, so it is not used", hint="restore the database from a copy") from None
+        raise altered(where, hint=hint) from None
+    if not fits(value):
+        raise altered(where, hint=hint)
+    return value
+
+
+def mapping(**fields: Kinds) -> Check:
+    """A check that a value is a mapping with these fields, each of its kind."""
+    return lambda value: (
+        isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in fields.items())
+    )
+
+
+def words(value: object) -> bool:
+    """A check that a value is a text."""
+    return isinstance(value, str)
+
+
+def altered(where: str, *, hint: str = RESTORE) -> StoreError:
+    """The error for what somebody has changed in the store by other means than ours."""
+    return StoreError(f"{where} was altered, so it is not used", hint=hint)

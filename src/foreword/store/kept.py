@@ -18,13 +18,20 @@ from typing import Any
 from foreword.errors import StoreError, UnknownHandle
 from foreword.model import handle_of
 from foreword.store import messages
-from foreword.store.database import LARGEST_NUMBER, Database, plain, stamp
+from foreword.store.database import LARGEST_NUMBER, Database, Kinds, altered, loaded, mapping, plain, stamp
 from foreword.store.messages import Range
-from foreword.store.places import existing_stores, stores_of
+from foreword.store.places import existing_stores, is_there, store_path, stores_of
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import VARIABLE, open_database, open_to_read
 
 LARGEST_BYTES = 256 * 1024 * 1024
+AGAIN = "assemble the context again"
+NUMBER = (int, float)
+USAGE = mapping(
+    recipe=str, total_tokens=int, budget_tokens=int, used=NUMBER, parts=dict, messages=int, image_tokens=int,
+    stable_tokens=int, reused_tokens=int, reuse=NUMBER, prefix_break=str, milliseconds=NUMBER, compression=int,
+    prefix=list,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +86,25 @@ class Store:
     def usage(self, conversation: int, limit: int = 20) -> list[dict[str, Any]]:
         """The newest entries of a conversation's usage log, the newest first."""
         rows = self.db.rows(
-            "SELECT id, created, usage FROM reports WHERE conversation = ? ORDER BY id DESC LIMIT ?",
+            "SELECT id, created, usage FROM reports WHERE conversation = ? AND usage IS NOT NULL"
+            " ORDER BY id DESC LIMIT ?",
             (conversation, max(0, min(limit, LARGEST_NUMBER))),
         )
-        return [
-            {"report": number, "created": created, **entry}
-            for number, created, text in rows
-            if (entry := _loaded(text)) is not None
-        ]
+        return [{"report": number, "created": created, **self._entry(number, text)} for number, created, text in rows]
 
     def last_usage(self, conversation: int, recipe: str, budget_tokens: int) -> dict[str, Any]:
         """The newest entry of a usage log for a recipe and budget; empty where there is none."""
         rows = self.db.rows(
-            "SELECT usage FROM reports WHERE conversation = ? AND recipe = ? AND budget_tokens = ?"
-            " ORDER BY id DESC LIMIT 1",
+            "SELECT id, usage FROM reports WHERE conversation = ? AND recipe = ? AND budget_tokens = ?"
+            " AND usage IS NOT NULL ORDER BY id DESC LIMIT 1",
             (conversation, recipe, budget_tokens),
         )
-        return (_loaded(rows[0][0]) if rows else None) or {}
+        return self._entry(*rows[0]) if rows else {}
+
+    def _entry(self, number: int, text: str) -> dict[str, Any]:
+        where = f"the usage of report {number} in {self.db.name}"
+        entry: dict[str, Any] = loaded(text, where, _is_usage, hint="remove its row from the table reports")
+        return entry
 
     def report(self, number: int) -> Stored | None:
         """One report."""
@@ -104,7 +113,7 @@ class Store:
         rows = self.db.rows("SELECT id, created, report FROM reports WHERE id = ?", (number,))
         stored = _stored(*rows[0]) if rows else None
         if rows and not stored:
-            raise _altered(self.db.name, f"report {number}")
+            raise altered(f"report {number} in {self.db.name}", hint=AGAIN)
         return stored
 
     def found(self, handle: str) -> list[tuple[str, object]]:
@@ -172,8 +181,9 @@ class Kept:
 
 @contextmanager
 def opened(root: Path, url: str | None = None) -> Iterator[Store]:
-    """The store to write for a root, made where there is none."""
-    store = Store(open_database(url, root))
+    """The store to keep originals and reports of a root in, made where there is none."""
+    url = url or os.environ.get(VARIABLE)
+    store = Store(open_database(url, root) if url else Sqlite(store_path(root)[0]))
     try:
         yield store
     finally:
@@ -189,7 +199,7 @@ def open_existing(root: Path, url: str | None = None) -> Kept | None:
     with ExitStack() as undo:
         stores = []
         for path in stores_of(root):
-            if path.is_symlink() or path.stat().st_size:  # an empty file: a writer was stopped before it began
+            if is_there(path):
                 stores.append(Store(Sqlite(path, read_only=True)))
                 undo.callback(stores[-1].close)
         undo.pop_all()
@@ -234,15 +244,20 @@ def _dumped(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
-def _loaded(row: object, /, **fields: type) -> dict[str, Any] | None:
+def _loaded(row: object, /, **fields: Kinds) -> dict[str, Any] | None:
     """The mapping a row holds, or nothing where it holds something else or lacks a field."""
     try:
-        value = json.loads(row) if isinstance(row, str) else None
-    except (ValueError, RecursionError):
+        value: dict[str, Any] = loaded(row if isinstance(row, str) else "", "", mapping(**fields))
+    except StoreError:
         return None
-    if isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in fields.items()):
-        return value
-    return None
+    return value
+
+
+def _is_usage(value: Any) -> bool:
+    """Whether a value is a line of a usage log, with the fingerprint that the next call compares itself with."""
+    return USAGE(value) and all(
+        isinstance(stretch, list) and [type(part) for part in stretch] == [str, int, str] for stretch in value["prefix"]
+    )
 
 
 def _stored(number: int, created: object, text: object) -> Stored | None:
@@ -256,11 +271,7 @@ def _unpacked(where: str, handle: str, packed: object) -> bytes:
     try:
         body = unpacking.decompress(packed, LARGEST_BYTES) if isinstance(packed, bytes) else b""
     except zlib.error:
-        raise _altered(where, handle) from None
+        raise altered(f"{handle} in {where}", hint=AGAIN) from None
     if not unpacking.eof or handle_of(body) != handle:
-        raise _altered(where, handle)
+        raise altered(f"{handle} in {where}", hint=AGAIN)
     return body
-
-
-def _altered(where: str, what: str) -> StoreError:
-    return StoreError(f"{what} in {where} was altered, so it is not used", hint="assemble the context again")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from foreword.engine.render import turn_text
@@ -16,7 +17,8 @@ from foreword.errors import StoreError
 from foreword.message import NOT_HISTORY, Message
 from foreword.model import handle_of
 from foreword.shapes.record import from_record, to_record
-from foreword.store.database import LARGEST_NUMBER, Database, Row, loaded, stamp
+from foreword.shapes.transcripts import marks_of
+from foreword.store.database import LARGEST_NUMBER, Database, Row, loaded, stamp, words
 
 COLUMNS = "seq, kind, pinned, tokens, running, place, created, message"
 HISTORY = f"kind NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_HISTORY))})"
@@ -92,7 +94,7 @@ def find(db: Database, workflow: int, name: str) -> Conversation | None:
     if not rows:
         return None
     number, owner, name, created, counter, prompt, warned, quiet_until = rows[0]
-    newest = loaded(prompt, f"the system prompt in {db.name}")
+    newest = loaded(prompt, f"the system prompt in {db.name}", words)
     return Conversation(number, owner, name, created, counter, newest, warned, quiet_until)
 
 
@@ -106,9 +108,14 @@ def set_limits(db: Database, conversation: int, *, warned: int, quiet_until: int
     db.rows("UPDATE conversations SET warned = ?, quiet_until = ? WHERE id = ?", (warned, quiet_until, conversation))
 
 
+def writing(db: Database, conversation: int) -> AbstractContextManager[None]:
+    """All or nothing, and nobody else writes to the conversation meanwhile."""
+    return db.transaction(f"foreword: conversation {conversation}")
+
+
 def append(db: Database, conversation: int, messages: Sequence[tuple[Message, int, bool]]) -> list[Line]:
     """Add messages, each with its tokens and whether it is pinned; they are there, all, when this returns."""
-    with db.transaction(f"foreword: conversation {conversation}"):
+    with writing(db, conversation):
         created = stamp()
         last = db.rows(
             "SELECT seq, running, place FROM messages WHERE conversation = ? ORDER BY seq DESC LIMIT 1", (conversation,)
@@ -129,6 +136,12 @@ def append(db: Database, conversation: int, messages: Sequence[tuple[Message, in
             if line.kind == "system_prompt":
                 set_system_prompt(db, conversation, line.message.text)
     return lines
+
+
+def imported(db: Database, conversation: int) -> set[str]:
+    """The marks of all that was imported from transcripts."""
+    rows = db.rows(f"SELECT {COLUMNS} FROM messages WHERE conversation = ? ORDER BY seq", (conversation,))
+    return {mark for row in rows for mark in marks_of(_line(db, row).message)}
 
 
 def after(db: Database, conversation: int, seq: int, limit: int = LARGEST_NUMBER) -> list[Line]:
@@ -182,7 +195,7 @@ def recount(db: Database, conversation: int, counter: str, sizes: Iterable[tuple
     What somebody has appended since they were counted keeps its own; the sums are right even so.
     """
     counted = dict(sizes)
-    with db.transaction(f"foreword: conversation {conversation}"):
+    with writing(db, conversation):
         running, values = 0, list[tuple[int, int, int, int]]()
         for seq, before in db.rows(
             "SELECT seq, tokens FROM messages WHERE conversation = ? ORDER BY seq", (conversation,)
@@ -198,7 +211,7 @@ def handle_for(db: Database, conversation: Conversation, where: Range) -> str:
     """A handle for messages from one to another; what it stands for can't change, since messages never do."""
     name = f"{conversation.created} {conversation.name} {conversation.id} {where.first}-{where.last}"
     handle = handle_of(name.encode("utf-8", "surrogatepass"))
-    if not db.rows("SELECT 1 FROM ranges WHERE handle = ?", (handle,)):
+    if not db.read_only and not db.rows("SELECT 1 FROM ranges WHERE handle = ?", (handle,)):
         values = (handle, where.conversation, where.first, where.last)
         db.rows("INSERT INTO ranges VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
     return handle

@@ -1,8 +1,9 @@
 """Where the store of a project is, and which stores this user has.
 
 A project's store is `.foreword/state.db` under its root, in a folder that git ignores by itself; where the root can't
-be written, a folder of the user's cache. The list of stores lets `recall` find an original from anywhere. A project
-may come from a stranger, so no part of a store may be a symbolic link.
+be written, a folder of the user's cache. There, beside a store that can't be written, are originals and reports only:
+of what changes (plans, variables, messages) there are never two. The list of stores lets `recall` find an original
+from anywhere. A project may come from a stranger, so no part of a store may be a symbolic link.
 """
 
 from __future__ import annotations
@@ -21,8 +22,14 @@ _BESIDE = ("-wal", "-shm", "-journal")  # the files SQLite keeps next to its own
 _LONGEST_LIST = 1_000
 
 
+def state_path(root: Path) -> Path:
+    """The file of this root's workflows: its own where there is one, even if that can't be written."""
+    own = root / FOLDER / FILE
+    return own if is_there(own) else store_path(root)[0]
+
+
 def store_path(root: Path) -> tuple[Path, str]:
-    """The file to write for this root, and a note where that is not under the root."""
+    """The file to write originals and reports of this root to, and a note where that is not under the root."""
     own = root / FOLDER / FILE
     if writable(own.parent if own.parent.is_dir() else root):
         return own, ""
@@ -71,10 +78,23 @@ def refuse_links(path: Path) -> None:
             raise StoreError(f"{part} is not a regular file", hint="move it away; it will be made anew")
 
 
-def writable(folder: Path) -> bool:
-    """Whether the folder is meant to be written: its mode counts even for a user who may ignore it."""
+def is_there(path: Path) -> bool:
+    """Whether there is a store, or a link in its place; a writer that was stopped early leaves an empty file."""
     try:
-        return bool(folder.stat().st_mode & 0o222) and os.access(folder, os.W_OK)
+        return path.is_symlink() or bool(path.stat().st_size)
+    except OSError:
+        return False
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a store of ours is there and is not meant to be written."""
+    return is_ours(path) and is_there(path) and not (writable(path.parent) and writable(path))
+
+
+def writable(path: Path) -> bool:
+    """Whether a file or folder is meant to be written: its mode counts even for a user who may ignore it."""
+    try:
+        return bool(path.stat().st_mode & 0o222) and os.access(path, os.W_OK)
     except OSError:
         return False
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import PlanConflict
-from foreword.store.database import LARGEST_NUMBER, Database, Row, dumped, loaded, plain, stamp
+from foreword.store.database import LARGEST_NUMBER, Database, Row, dumped, loaded, mapping, plain, stamp
 
 COLUMNS = "version, reason, created, written"
+WRITTEN = mapping(plan_version=int, created_at=str, updated_at=str)  # what the store itself puts into every plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +75,5 @@ def _stamped(data: Mapping[str, Any], version: int, created: str, updated: str) 
 
 def _plan(db: Database, row: Row) -> Plan:
     version, reason, created, written = row
-    return Plan(int(version), reason, created, loaded(written, f"plan version {version} in {db.name}"))
+    data = loaded(written, f"plan version {version} in {db.name}", WRITTEN)
+    return Plan(int(version), reason, created, data)

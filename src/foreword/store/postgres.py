@@ -30,6 +30,7 @@ class Postgres:
     def __init__(self, url: str) -> None:
         self._settings = _settings(url)
         self.name = _shown(self._settings)
+        self.read_only = False
         self._depth = 0  # of transactions
         self._open = True
         with self._translated():

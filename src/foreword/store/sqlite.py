@@ -23,6 +23,7 @@ APPLICATION = int.from_bytes(b"FWRD")
 TABLES = {"originals", "reports", "carried"}  # of the first schema: what makes a file a store
 WAIT_MILLISECONDS = 30_000
 FOREIGN = (apsw.Error, OSError, OverflowError, UnicodeError)
+WRITABLE = "make it writable, or name another store with --db or FOREWORD_DB"
 OUTER = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 INNER = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part")
 
@@ -31,7 +32,7 @@ class Sqlite:
     """One store file, open and in today's form; with `read_only`, one that is there already and is left as it is."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self.path = path
+        self.path, self.read_only = path, read_only
         self._translated = _Translated(path)
         with self._translated, ExitStack() as undo:
             if not read_only:
@@ -111,6 +112,8 @@ class _Translated:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, apsw.NotADBError):
             raise _no_store(self.path) from None
+        if isinstance(error, apsw.ReadOnlyError):
+            raise StoreError(f"{self.path} can't be used for this: it is read-only", hint=WRITABLE) from None
         if isinstance(error, FOREIGN):
             what = f"{self.path} can't be used: {error}"
             raise StoreError(what, hint="check the folder, its rights and the disk") from None

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from foreword.errors import UsageError, did_you_mean
+from foreword.errors import StoreError, UsageError, did_you_mean
 from foreword.store.database import Database
-from foreword.store.places import store_path
+from foreword.store.places import is_locked, is_there, state_path, store_path
 
 VARIABLE = "FOREWORD_DB"
 SCHEMES = ("sqlite", "postgresql", "postgres")
@@ -19,7 +19,10 @@ EXAMPLES = "for example sqlite:///state.db or postgresql://user@localhost/name"
 
 
 def open_database(url: str | None, root: Path, *, create: bool = True) -> Database:
-    """The database of that address, in today's form; without `create` its file has to be there already."""
+    """The database of that address, in today's form; without `create` its file has to be there already.
+
+    A root's own store that can't be written is opened to be read: the first change is an error.
+    """
     place = place_of(url, root)
     if not isinstance(place, Path):
         from foreword.store.postgres import Postgres
@@ -32,7 +35,19 @@ def open_database(url: str | None, root: Path, *, create: bool = True) -> Databa
             f"no store yet: there is no {place}",
             hint="`foreword session new NAME` makes one, or name another with --db",
         )
-    return Sqlite(place)
+    return _as_it_is(place) if is_locked(place) else Sqlite(place)
+
+
+def _as_it_is(path: Path) -> Database:
+    """A store that can't be brought into today's form, if it is in it."""
+    from foreword.store.migrations import NEWEST
+    from foreword.store.sqlite import WRITABLE, Sqlite
+
+    db = Sqlite(path, read_only=True)
+    if db.version() < NEWEST:
+        db.close()
+        raise StoreError(f"{path} was written by an older Foreword and is read-only", hint=WRITABLE)
+    return db
 
 
 def open_to_read(url: str, root: Path) -> Database | None:
@@ -42,15 +57,14 @@ def open_to_read(url: str, root: Path) -> Database | None:
         return open_database(url, root)
     from foreword.store.sqlite import Sqlite
 
-    there = os.path.exists(place) and place.stat().st_size  # noqa: PTH110 - never raises
-    return Sqlite(place, read_only=True) if there else None
+    return Sqlite(place, read_only=True) if is_there(place) else None
 
 
 def place_of(url: str | None, root: Path) -> Path | str:
     """The file that an address leads to, or the address itself where it is a server's."""
     url = url or os.environ.get(VARIABLE)
     if not url:
-        return store_path(root)[0]
+        return state_path(root)
     scheme, colon, rest = url.partition("://")
     if scheme == "sqlite" and colon:
         return file_of(rest)

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import UnknownName
-from foreword.store.database import Database, Row, dumped, loaded, plain, stamp
+from foreword.store.database import Database, Row, dumped, loaded, mapping, plain, stamp
 
 NODE_ORDER = "position, node"
+_CURRENT = (
+    "k.conversation = c.id"
+    " AND k.number = (SELECT MAX(number) FROM compressions WHERE conversation = c.id AND undone = 0)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ class Listed:
     name: str
     created: str
     messages: int
-    tokens: int
+    tokens: int  # of all that was said
+    now_tokens: int  # with the summaries in place of what they stand for
     plan_version: int
     variables: int
 
@@ -83,6 +88,11 @@ def listed(db: Database) -> list[Listed]:
         "SELECT w.name, w.created,"
         " (SELECT COUNT(*) FROM messages m JOIN conversations c ON c.id = m.conversation WHERE c.workflow = w.id),"
         " (SELECT COALESCE(SUM(m.tokens), 0) FROM messages m JOIN conversations c ON c.id = m.conversation"
+        "  WHERE c.workflow = w.id),"
+        " (SELECT COALESCE(SUM(m.tokens), 0) FROM messages m JOIN conversations c ON c.id = m.conversation"
+        f"  LEFT JOIN compressions k ON {_CURRENT}"
+        "  WHERE c.workflow = w.id AND (k.last IS NULL OR m.seq > k.last OR m.pinned = 1 OR m.place = 1))"
+        f" + (SELECT COALESCE(SUM(k.tokens_after), 0) FROM conversations c JOIN compressions k ON {_CURRENT}"
         "  WHERE c.workflow = w.id),"
         " (SELECT COALESCE(MAX(version), 0) FROM plans p WHERE p.workflow = w.id),"
         " (SELECT COUNT(*) FROM variables v WHERE v.workflow = w.id)"
@@ -134,7 +144,7 @@ def drop_node(db: Database, workflow: int, node: str) -> bool:
 def nodes(db: Database, workflow: int) -> Sequence[dict[str, Any]]:
     """The nodes of a workflow, in their order."""
     rows = db.rows(f"SELECT node, written FROM nodes WHERE workflow = ? ORDER BY {NODE_ORDER}", (workflow,))
-    return [loaded(written, f"node {node!r} in {db.name}") for node, written in rows]
+    return [loaded(written, f"node {node!r} in {db.name}", mapping(id=str)) for node, written in rows]
 
 
 def _touch(db: Database, workflow: int) -> None:
@@ -143,4 +153,5 @@ def _touch(db: Database, workflow: int) -> None:
 
 def _workflow(db: Database, row: Row) -> Workflow:
     number, name, created, updated, written = row
-    return Workflow(number, name, created, updated, loaded(written, f"workflow {name!r} in {db.name}"))
+    details = loaded(written, f"workflow {name!r} in {db.name}", mapping())
+    return Workflow(number, name, created, updated, details)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from foreword.faces.cli import screen
+from foreword.faces.cli import screen, waiting
 from foreword.faces.cli.assemble import FORMATS, written
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 from foreword.tokens import COUNTERS
+
+if TYPE_CHECKING:
+    from foreword.runtime.session import Session
 
 
 @click.command()
@@ -61,22 +65,32 @@ def context(
     """
     from foreword.runtime.session import Session
 
-    with Session.open(
-        db,
-        name,
-        root=root,
-        create=False,
-        recipe=recipe,
-        budget=budget,
-        window=window,
-        model=model,
-        counter=counter,
-        auto_compress=not no_save,
-    ) as session:
+    with waiting.patience(f"opening {name}"):
+        session = Session.open(
+            db,
+            name,
+            root=root,
+            create=False,
+            recipe=recipe,
+            budget=budget,
+            window=window,
+            model=model,
+            counter=counter,
+            auto_compress=not no_save,
+        )
+    with session, waiting.patience(_what(session, no_save)):
         package = session.context(save=not no_save)
     click.echo(written(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)
+
+
+def _what(session: Session, no_save: bool) -> str:
+    """What a person may have to wait for."""
+    name, size = session.workflow.name, session.size_tokens
+    if no_save or size <= session.limits.compress_at:
+        return f"making the context of {name}"
+    return f"compressing the history of {name}, {size:,} tokens"
 
 
 @click.command()

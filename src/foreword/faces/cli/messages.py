@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -10,27 +11,33 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from foreword.errors import BadSource, UsageError
+from foreword.errors import BadSource, UsageError, did_you_mean
 from foreword.faces.cli import screen, waiting
 from foreword.faces.cli.given import STDIN, named, read_bytes, read_json
 from foreword.faces.cli.options import store_options
-from foreword.message import KINDS, Kind, Message
+from foreword.message import KINDS, Kind, Message, Text
 
 if TYPE_CHECKING:
-    from collections import Counter
-
     from foreword.runtime.session import Session
 
 ROLES = ("user", "assistant", "system")
 SHAPE = 'a message is JSON such as {"role": "user", "content": "..."}, in the shape of Anthropic or OpenAI'
 
 
+class _Known(click.Choice[str]):
+    """One of a few words; a mistyped one gets a suggestion."""
+
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        guess = did_you_mean(str(value), self.choices)
+        return f"{value!r} is not one of {', '.join(self.choices)}" + (f", did you mean {guess!r}?" if guess else "")
+
+
 @click.command()
 @click.argument("name")
 @click.argument("file", metavar="[FILE|-]", required=False)
 @click.option("--text", metavar="TEXT", help="The words of the message, instead of a file.")
-@click.option("--role", type=click.Choice(ROLES), help="Who says the text.  [default: user]")
-@click.option("--kind", type=click.Choice(KINDS), help="What it is, if it is more than conversation.")
+@click.option("--role", type=_Known(ROLES), help="Who says the text.  [default: user]")
+@click.option("--kind", type=_Known(KINDS), help="What it is, if it is more than conversation.")
 @click.option("--pin", is_flag=True, help="Never leave it out.")
 @store_options
 def append(
@@ -66,12 +73,24 @@ def _message(file: str | None, text: str | None, role: str | None) -> Message:
 
     if text is not None and file is not None:
         raise UsageError(f"give --text or a file, not both (the file is {file!r})")
-    if text is not None:
-        return read_message({"role": role or "user", "content": text})
-    if role is not None:
+    if text is None and role is not None:
         raise UsageError("--role goes with --text; a message in a file has its own")
-    file = file or STDIN
-    return read_message(read_json(file, SHAPE), named(file))
+    if text is not None:
+        message = read_message({"role": role or "user", "content": text})
+    else:
+        message = read_message(read_json(file or STDIN, SHAPE), named(file or STDIN))
+    if not _says_something(message):
+        raise UsageError("the message is empty", hint=SHAPE if text is None else 'for example --text "Build it"')
+    return message
+
+
+def _says_something(message: Message) -> bool:
+    """Whether there is more in it than blank text: a refusal or a sound is beside the content."""
+    from foreword.shapes import openai_chat
+    from foreword.shapes.foreign import give_back
+
+    words = [not isinstance(part, Text) or part.text.strip() for part in message.parts]
+    return any(words) or any(give_back(message.extra, openai_chat.SHAPE).values())
 
 
 @click.command("import")
@@ -82,20 +101,31 @@ def import_transcript(file: str, workflow: str, db: str | None, root: str) -> No
     """Add a recorded conversation to a session.
 
     A list of messages or a request as JSON, or one JSON object on each line (.jsonl), in the shape of Anthropic,
-    OpenAI or pydantic-ai; or a transcript of Claude Code or Codex CLI. The whole file is checked first: where it is
-    wrong, nothing is imported. Nothing is compressed on the way.
+    OpenAI or pydantic-ai; or a transcript of Claude Code or Codex CLI. All of it is imported or nothing. What was
+    imported before is not imported again, so a file that has grown adds only what is new. Nothing is compressed on
+    the way.
 
     \b
     Examples:
       foreword session import talk.jsonl --workflow demo
       foreword session import request.json --workflow demo --db sqlite:///state.db
     """
+    from foreword.shapes.transcripts import REWOUND, REWOUND_SINCE, THERE
+
     transcript = _Transcript(file)
     with waiting.patience(f"checking {named(file)}"):
-        total, skipped = transcript.check()
+        total = transcript.check()
     with _open(db, root, workflow) as session:
-        tokens = _import(session, transcript, total)
-    screen.say(f"imported {total:,} {'message' if total == 1 else 'messages'}, {tokens:,} tokens")
+        imported, tokens, skipped = _import(session, transcript, total)
+    there, rewound, since = (skipped.pop(what, 0) for what in (THERE, REWOUND, REWOUND_SINCE))
+    if there:
+        screen.say(f"{imported:,} imported, {there:,} are there already")
+    else:
+        screen.say(f"imported {imported:,} {'message' if imported == 1 else 'messages'}, {tokens:,} tokens")
+    if rewound:
+        screen.say(f"{rewound:,} on branches that were rewound, left out")
+    if since:
+        screen.say(f"{since:,} on branches that were rewound after they had been imported; they stay")
     if skipped:
         left_out = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in skipped.most_common())
         screen.say(f"left out, since they are no messages: {left_out}")
@@ -108,25 +138,31 @@ class _Transcript:
         self.file = file
         self._bytes = None if Path(file).is_file() else read_bytes(file)  # a pipe can be read once only
 
-    def check(self) -> tuple[int, Counter[str]]:
-        """How many messages there are, and what else; an error where one is wrong."""
+    def check(self) -> int:
+        """How many messages there are; an error where one is wrong."""
         from foreword.shapes import read_transcript
 
         with self._open() as opened:
-            transcript = read_transcript(opened, named(self.file))
-            count = sum(1 for _ in transcript)
+            count = sum(1 for _ in read_transcript(opened, named(self.file)))
         if not count:
             raise BadSource(
                 named(self.file), "no messages in it", hint="`foreword session import --help` says what is read"
             )
-        return count, transcript.skipped
+        return count
 
-    def messages(self) -> Iterator[Message]:
-        """The messages, one after another."""
+    def new(self, session: Session, skipped: Counter[str]) -> Iterator[Message]:
+        """The messages that the session does not have, one after another; the others and what is none are counted.
+
+        What it has is looked up when the first is wanted, so that nobody can import the same file meanwhile.
+        """
         from foreword.shapes import read_transcript
+        from foreword.store.messages import imported
 
         with self._open() as opened:
-            yield from read_transcript(opened, named(self.file))
+            known = imported(session.db, session.conversation.id)
+            transcript = read_transcript(opened, named(self.file), known)
+            yield from transcript
+            skipped.update(transcript.skipped)
 
     def _open(self) -> BinaryIO:
         if self._bytes is not None:
@@ -137,25 +173,18 @@ class _Transcript:
             raise BadSource(self.file, f"can't be read: {error.strerror}", hint="check the name") from None
 
 
-def _import(session: Session, transcript: _Transcript, total: int) -> int:
-    """Add all messages; returns their tokens."""
+def _import(session: Session, transcript: _Transcript, total: int) -> tuple[int, int, Counter[str]]:
+    """Add what is new; returns how many messages and tokens that is, and what was left out."""
     from foreword.store.messages import up_to
 
-    before = up_to(session.db, session.conversation.id).running
-    imported = 0
+    before, skipped = up_to(session.db, session.conversation.id).running, Counter[str]()
     try:
         with waiting.progress(f"importing {total:,} messages", total) as done:
-
-            def count(so_far: int) -> None:
-                nonlocal imported
-                imported = so_far
-                done(so_far)
-
-            session.extend(transcript.messages(), count)
-    except KeyboardInterrupt:
-        screen.say(f"{imported:,} of {total:,} messages were imported")
+            count = session.extend(transcript.new(session, skipped), done)
+    except BaseException:
+        screen.say("nothing was imported")
         raise
-    return up_to(session.db, session.conversation.id).running - before
+    return count, up_to(session.db, session.conversation.id).running - before, skipped
 
 
 @contextmanager

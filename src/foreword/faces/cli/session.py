@@ -79,6 +79,8 @@ def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None
 def list_sessions(db: str | None, root: str) -> None:
     """List the sessions, the oldest first.
 
+    The tokens are those of all that was said; beside them, what is left of it now that older messages are summed up.
+
     \b
     Examples:
       foreword session list
@@ -98,13 +100,13 @@ def list_sessions(db: str | None, root: str) -> None:
         return
     width = max(len("name"), *(len(one.name) for one in found))
     largest = max(1, *(one.tokens for one in found))
-    head = f"{'name':<{width}}  {'messages':>8} {'tokens':>12}  {'':<{BAR}} {'plan':>5} {'variables':>9}  made (UTC)"
-    click.echo(head, err=True)
+    sizes = f"{'messages':>8} {'tokens':>12} {'now':>9}  {'':<{BAR}}"
+    click.echo(f"{'name':<{width}}  {sizes} {'plan':>5} {'variables':>9}  made (UTC)", err=True)
     for one in found:
         click.echo(printable(_line(one, width, largest)))
 
 
 def _line(one: Listed, width: int, largest: int) -> str:
-    size = f"{one.messages:>8,} {one.tokens:>12,}  {bar(one.tokens / largest, BAR)}"
+    size = f"{one.messages:>8,} {one.tokens:>12,} {one.now_tokens:>9,}  {bar(one.tokens / largest, BAR)}"
     plan = f"v{one.plan_version}" if one.plan_version else "-"
     return f"{one.name:<{width}}  {size} {plan:>5} {one.variables:>9,}  {one.created[:19]}"

@@ -1,0 +1,105 @@
+"""Rows that somebody has changed by hand into other JSON that is valid: one clear error that names the row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import foreword
+from foreword.errors import StoreError
+from tests.sessions import Open, plan, said
+from tests.store.databases import KINDS, new_url, opened
+
+USAGES = ["[]", "5", "{}", '{"prefix_break": ""}']
+ALTERED: dict[str, tuple[list[str], Callable[[foreword.Session], object], str]] = {
+    "plans.written": (
+        ["[]", "5", "null", "{}", '{"phases": 5}', '{"plan_version": 1, "created_at": "", "updated_at": ""}'],
+        lambda session: session.plan_diff(1, 1),
+        "plan version 1 in {db} was altered",
+    ),
+    "workflows.written": (["[]", "5"], lambda session: session.snapshot(), "workflow 'main' in {db} was altered"),
+    "nodes.written": (["[]", "5", "{}"], lambda session: session.drop_node("x"), "node 'n' in {db} was altered"),
+    "compressions.summary": (["[]", "5"], lambda session: session.compressions(), "compression 1 in {db} was altered"),
+    "cuts.excerpts": (
+        ["[]", "5", '{"a": 5}', '{"1": "b"}', '{"1": -5}', '{"1": true}'],
+        lambda session: session.context(),
+        "the cut of conversation 1 for 'workflow 2000' in {db} was altered",
+    ),
+    "reports.usage": (USAGES, lambda session: session.usage(), "the usage of report 1 in {db} was altered"),
+}
+CASES = [(column, row, *ALTERED[column][1:]) for column in ALTERED for row in ALTERED[column][0]]
+
+
+def filled(session: foreword.Session) -> None:
+    """Something in every table."""
+    session.update_plan(plan(), "first plan")
+    session.put_node({"id": "n", "position": 1, "type": "t"})
+    for number in range(12):
+        session.append(said(number, 200))
+    session.compress(to=1_000)
+    session.append(said(12, 600))
+    session.context()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("column", "row", "look", "says"), CASES, ids=[f"{case[0]}={case[1]}" for case in CASES])
+def test_a_row_that_was_altered_is_named_and_not_used(
+    kind: str, column: str, row: str, look: Callable[[foreword.Session], object], says: str, tmp_path: Path
+) -> None:
+    url = new_url(kind, tmp_path)
+    with foreword.Session.open(url, root=tmp_path, budget=2_000, auto_compress=False) as session:
+        filled(session)
+        table, _, name = column.partition(".")
+        assert session.db.rows(f"SELECT 1 FROM {table}")
+        session.db.rows(f"UPDATE {table} SET {name} = ?", (row,))
+        with pytest.raises(StoreError) as found:
+            look(session)
+    assert found.value.message.startswith(says.format(db=session.db.name))
+    assert "restore the database" in found.value.hint or f"from the table {table}" in found.value.hint
+
+
+def test_a_usage_line_that_was_altered_stops_a_call_until_its_row_is_gone(open_session: Open) -> None:
+    session = open_session()
+    session.append(said(0))
+    session.context()
+    session.db.rows("""UPDATE reports SET usage = '{"prefix": 5}'""")
+    with pytest.raises(StoreError, match=r"the usage of report 1 in .* was altered"):
+        session.context()
+    session.db.rows("DELETE FROM reports")
+    assert "Message 0." in session.context().text
+
+
+def test_a_plan_of_a_wrong_shape_is_replaced_by_the_next_version(open_session: Open) -> None:
+    session = open_session()
+    session.update_plan(plan(), "first plan")
+    session.db.rows("UPDATE plans SET written = replace(written, 'phases', 'faces')")
+    with pytest.raises(StoreError, match=r"plan version 1 in .* was altered") as found:
+        session.plan_history()
+    assert "foreword plan update" in found.value.hint
+    session.update_plan(plan(), "again")
+    assert session.plan is not None
+
+
+@pytest.mark.parametrize("counter", ["o200k x0", "o200k xnan", "o200k xinf", "o200k x-1", "o200k x1e-300"])
+def test_a_counter_that_counts_nothing_is_refused_until_one_is_named(open_session: Open, counter: str) -> None:
+    session = open_session()
+    session.append(said(0))
+    session.db.rows("UPDATE conversations SET counter = ?", (counter,))
+    with pytest.raises(StoreError, match=f"the counter '{counter}' in the table conversations was altered") as found:
+        open_session()
+    assert "--counter o200k" in found.value.hint
+    assert open_session(counter="o200k").size_tokens > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_schema_version_that_never_was_is_refused_and_left_alone(kind: str, tmp_path: Path) -> None:
+    url = new_url(kind, tmp_path)
+    change: Any = {"sqlite": "PRAGMA user_version = -3", "postgresql": "UPDATE schema_version SET version = -3"}[kind]
+    with opened(url) as db:
+        db.rows(change)
+        with pytest.raises(StoreError, match=r"the schema's version in .* \(-3\) was altered"), opened(url):
+            pass
+        assert db.version() == -3
