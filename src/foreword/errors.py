@@ -10,10 +10,14 @@
         RecipeError           a recipe that can't be read, with file, line and column
         BadPlan               a workflow plan that has not the shape of one, with every problem
         BadNode               a workflow node that has not the shape of one, with every problem
+        BadCheckpoint         a checkpoint that can't be kept as it is, with every problem
+        CyclicFlow            phases of a flow that wait for each other, in a circle
       EssentialsTooLarge    what may never be cut does not fit the budget (exit 1)
+      TierTooLarge          what is in every call is over its limit, and that was to be an error (exit 1)
       UnknownHandle         nothing is kept under that handle (exit 1)
       StoreError            the store can't be opened or written (exit 1)
       PlanConflict          somebody else has updated the plan in the meantime (exit 1)
+      CheckpointDamaged     a checkpoint is there and can't be used, with the one before it (exit 1)
       ModelFailed           a model gave no answer (exit 1)
 
 Facts are attributes; the message says what happened, with the values; `hint` says what to do next. How an error
@@ -140,6 +144,31 @@ class BadNode(UsageError):
         )
 
 
+class BadCheckpoint(UsageError):
+    """A checkpoint that can't be kept as it is; `problems` has every one of them, with its path."""
+
+    code = "bad_checkpoint"
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(
+            f"checkpoint: {each_problem(self.problems)}", hint="`foreword checkpoint schema` has its shape"
+        )
+
+
+class CyclicFlow(UsageError):
+    """Phases of a flow that wait for each other; `cycle` names them, the first one again at its end."""
+
+    code = "cyclic_flow"
+
+    def __init__(self, flow: str, cycle: Sequence[str]) -> None:
+        self.flow, self.cycle = flow, tuple(cycle)
+        super().__init__(
+            f"the phases of flow {flow!r} wait for each other: {' -> '.join(self.cycle)}",
+            hint="let one of them wait for an earlier phase instead",
+        )
+
+
 class EssentialsTooLarge(ForewordError):
     """The sections that may never be cut do not fit the budget on their own."""
 
@@ -155,6 +184,19 @@ class EssentialsTooLarge(ForewordError):
             f"essential sections need {needed:,} tokens, the budget is {budget:,}"
             + (f" ({each}{more})" if each else ""),
             hint=f"{what}raise the budget to at least {needed:,}",
+        )
+
+
+class TierTooLarge(ForewordError):
+    """A tier that is never cut is over its limit, and the caller is strict about it."""
+
+    code = "tier_too_large"
+
+    def __init__(self, tier: int, needed: int, limit: int, largest: str, tokens: int) -> None:
+        self.tier, self.needed, self.limit, self.largest = tier, needed, limit, largest
+        super().__init__(
+            f"tier {tier} needs {needed:,} tokens, its limit is {limit:,}: the largest is {largest} ({tokens:,})",
+            hint=f"shorten {largest}, raise the limit in the recipe, or leave --strict away",
         )
 
 
@@ -189,6 +231,22 @@ class PlanConflict(ForewordError):
             f"the plan is at version {version}, not {expected}: somebody has updated it in the meantime",
             hint=f"look at version {version}, put your change on top of it, and expect version {version}",
         )
+
+
+class CheckpointDamaged(ForewordError):
+    """A checkpoint is there and can't be used; `before` is the phase of the newest one of its task that can."""
+
+    code = "checkpoint_damaged"
+
+    def __init__(self, name: str, reason: str, *, task: str, before: str | None) -> None:
+        from shlex import join
+
+        self.name, self.reason, self.task, self.before = name, reason, task, before
+        hint = "no other checkpoint of this task can be used; restore one from a copy"
+        if before is not None:
+            command = join(["foreword", "checkpoint", "resume", task, "--phase", before])
+            hint = f"the one before it is of phase {before}: `{command}`"
+        super().__init__(f"checkpoint {name} can't be used: {reason}", hint=hint)
 
 
 class ModelFailed(ForewordError):

@@ -25,7 +25,7 @@ _BATCH = 100
 _SUBJECT_CHARS = 500
 _SEARCHED_CHARS = 120  # of a subject, by an expression with more than two repetitions
 _MOST_REPETITIONS = 4
-_VARIABLES = {"LC_ALL": "C.UTF-8", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+VARIABLES = {"LC_ALL": "C.UTF-8", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 
 _LABELS = {
     "feat": "New",
@@ -201,7 +201,7 @@ def _batch(root: Path, skip: int, count: int, deadline: float) -> list[tuple[str
         argv.append(".")  # a folder inside a repository: only what touches it
     left = max(0.0, deadline - time.monotonic())
     try:
-        output = process.run(argv, root, timeout_seconds=left, output_bytes=_OUTPUT_BYTES, **_VARIABLES)
+        output = process.run(argv, root, timeout_seconds=left, output_bytes=_OUTPUT_BYTES, **VARIABLES)
     except (OSError, ValueError) as problem:
         return f"git failed: {getattr(problem, 'strerror', None) or problem}"
     if output.timed_out:

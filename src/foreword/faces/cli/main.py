@@ -17,11 +17,13 @@ from foreword import __version__
 from foreword.errors import (
     BadNode,
     BadPlan,
+    CheckpointDamaged,
     EssentialsTooLarge,
     ForewordError,
     ModelFailed,
     PlanConflict,
     StoreError,
+    TierTooLarge,
     UnknownHandle,
     UsageError,
 )
@@ -31,23 +33,30 @@ from foreword.faces.cli.groups import Commands
 EXIT_CODES: dict[type[ForewordError], int] = {
     UsageError: 2,
     EssentialsTooLarge: 1,
+    TierTooLarge: 1,
     UnknownHandle: 1,
     StoreError: 1,
     PlanConflict: 1,
+    CheckpointDamaged: 1,
     ModelFailed: 1,
 }
 COMMANDS = {
     "assemble": "assemble",
     "why": "assemble",
     "recall": "originals",
+    "lookup": "lookup",
     "report": "report",
     "session": "session",
     "plan": "plan",
+    "panel": "panel",
     "variable": "variable",
+    "checkpoint": "checkpoint",
     "count": "count",
-    "lint": "recipes",
+    "lint": "lint",
     "recipes": "recipes",
     "recipe": "recipes",
+    "flow": "flow",
+    "worker": "worker",
     "demo": "demonstrate",
 }
 

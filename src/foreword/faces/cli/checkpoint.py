@@ -1,0 +1,174 @@
+"""`foreword checkpoint`: where tasks stood at the end of their phases, and how to go on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from foreword.engine.table import printable, shortened
+from foreword.faces.cli import screen
+from foreword.faces.cli.groups import Commands
+from foreword.faces.cli.options import store_options
+
+if TYPE_CHECKING:
+    from foreword.runtime.checkpoints import Listed, Restored
+    from foreword.store.database import Database
+
+LONGEST_TASK, LONGEST_PHASE = 40, 20
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@click.group(cls=Commands)
+def checkpoint() -> None:
+    """Look at checkpoints, or go on from one.
+
+    Each is a file in .checkpoints under the root, and the same in the store.
+
+    \b
+    Examples:
+      foreword checkpoint list
+      foreword checkpoint resume FEAT-1
+    """
+
+
+def one_checkpoint(command: Command) -> Command:
+    """What says which checkpoint is meant, and where it is."""
+    options = [
+        click.argument("task"),
+        click.option("--phase", metavar="N", help="The checkpoint of this phase; else the newest."),
+        click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@checkpoint.command("list")
+@click.argument("task", required=False)
+@store_options
+def list_checkpoints(task: str | None, db: str | None, root: str) -> None:
+    """List the checkpoints of a task or of all, the newest of each task last.
+
+    One that can't be used is marked, with the reason.
+
+    \b
+    Examples:
+      foreword checkpoint list
+      foreword checkpoint list FEAT-1
+    """
+    from foreword.runtime.checkpoints import listed
+
+    with _opened(db, root) as (folder, store):
+        found = listed(folder, store, task)
+    if not found:
+        screen.say(f"no checkpoints yet in {folder}")
+        return
+    _show_table(found)
+    for note in (note for one in found for note in one.notes):
+        screen.warn(note)
+
+
+def _show_table(found: Sequence[Listed]) -> None:
+    tasks = [shortened(one.task, LONGEST_TASK) for one in found]
+    phases = [shortened(one.phase, LONGEST_PHASE) for one in found]
+    first, second = max(len("task"), *map(len, tasks)), max(len("phase"), *map(len, phases))
+    head = f"{'task':<{first}}  {'phase':<{second}}  number  {'written (UTC)':<19}  done pending  where"
+    click.echo(head, err=True)
+    for one, task, phase in zip(found, tasks, phases, strict=True):
+        click.echo(printable(f"{task:<{first}}  {phase:<{second}}  {_line(one)}"))
+
+
+def _line(one: Listed) -> str:
+    kept = one.checkpoint
+    if kept is None:
+        return f"DAMAGED: {one.problem}"
+    size = f"{len(kept.done):>4,} {len(kept.pending):>7,}"
+    return f"{kept.sequence:>6,}  {kept.written_at[:19]:<19}  {size}  {', '.join(one.sources)}"
+
+
+@checkpoint.command()
+@one_checkpoint
+@store_options
+def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
+    """Print a checkpoint as it was written.
+
+    \b
+    Examples:
+      foreword checkpoint show FEAT-1
+      foreword checkpoint show FEAT-1 --phase 2 --format json
+    """
+    from foreword.workflow.checkpoint import as_data, as_text
+
+    restored = _restored(task, phase, db, root)
+    if form == "json":
+        screen.show_json(as_data(restored.checkpoint))
+    else:
+        _print(as_text(restored.checkpoint))
+
+
+@checkpoint.command()
+@one_checkpoint
+@store_options
+def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
+    """Print what a model needs to go on with a task, and what has changed since.
+
+    As text for a model, or as JSON with the fields checkpoint, changes and source. What has changed is also said as
+    warnings.
+
+    \b
+    Examples:
+      foreword checkpoint resume FEAT-1
+      foreword checkpoint resume FEAT-1 --phase 2 --format json | jq .checkpoint.pending
+    """
+    from foreword.workflow.checkpoint import as_data, as_text
+
+    restored = _restored(task, phase, db, root)
+    for change in restored.changes:
+        screen.warn(change)
+    if form == "json":
+        told = {"changes": list(restored.changes), "source": restored.source}
+        screen.show_json({"checkpoint": as_data(restored.checkpoint), **told})
+    else:
+        _print(as_text(restored.checkpoint, restored.changes))
+
+
+@checkpoint.command()
+def schema() -> None:
+    """Print the JSON Schema of a checkpoint's file."""
+    from foreword.workflow.checkpoint_schema import json_schema
+
+    screen.show_json(json_schema())
+
+
+def _restored(task: str, phase: str | None, db: str | None, root: str) -> Restored:
+    from foreword.runtime.checkpoints import newest, read
+
+    with _opened(db, root) as (folder, store):
+        return newest(folder, store, task) if phase is None else read(folder, store, task, phase)
+
+
+def _print(text: str) -> None:
+    for line in text.splitlines():
+        click.echo(printable(line))
+
+
+@contextmanager
+def _opened(db: str | None, root: str) -> Iterator[tuple[Path, Database | None]]:
+    """The root and its store; no store is made where there is none, since there are the files."""
+    from foreword.runtime.root import project_root
+    from foreword.store.places import is_there
+    from foreword.store.urls import open_database, place_of
+
+    folder = project_root(root)
+    place = place_of(db, folder)
+    store = open_database(db, folder) if not isinstance(place, Path) or is_there(place) else None
+    try:
+        yield folder, store
+    finally:
+        if store is not None:
+            store.close()

@@ -1,0 +1,122 @@
+"""`foreword checkpoint`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner, Result
+
+from foreword.errors import CheckpointDamaged, UnknownName
+from foreword.faces.cli.main import cli
+from foreword.runtime.checkpoints import write
+from foreword.store.urls import open_database
+from foreword.workflow.checkpoint import Checkpoint
+from tests.command import foreword
+from tests.postgres import new_database
+
+
+def keep(root: Path, *phases: str, db: str | None = None, task: str = "FEAT-1", **fields: Any) -> None:
+    store = open_database(db, root)
+    try:
+        for phase in phases:
+            given = {
+                "objective": "A waiting list",
+                "state": {"phase": phase},
+                "done": [phase],
+                "pending": ["9"],
+                **fields,
+            }
+            write(root, store, Checkpoint(task, phase, **given))
+    finally:
+        store.close()
+
+
+def ran(root: Path, *args: str) -> Result:
+    """The command in this process; an error of ours is raised."""
+    return CliRunner().invoke(cli, ["checkpoint", *args, "--root", str(root)], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("database", ["file", "postgresql"])
+def test_checkpoints_are_listed_shown_and_resumed_from(tmp_path: Path, database: str) -> None:
+    env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
+    keep(tmp_path, "1", "3a", db=env.get("FOREWORD_DB"))
+    table = foreword("checkpoint", "list", cwd=tmp_path, **env)
+    assert [line.split()[:3] for line in table.out.splitlines()] == [["FEAT-1", "1", "1"], ["FEAT-1", "3a", "2"]]
+    assert table.out.splitlines()[0].endswith("1       1  file, store")
+    assert table.err.split()[:3] == ["task", "phase", "number"]
+
+    resumed = foreword("checkpoint", "resume", "FEAT-1", cwd=tmp_path, **env)
+    assert resumed.out.startswith("task: FEAT-1\nobjective: A waiting list\nphase: 3a\ncheckpoint: 2, written ")
+    assert resumed.out.endswith("done: 3a\npending: 9\nstate:\n- phase: 3a\n")
+    assert (resumed.code, resumed.err) == (0, "")
+
+    for name in tmp_path.glob(".checkpoints/*"):
+        name.unlink()
+    old = foreword("checkpoint", "resume", "FEAT-1", "--phase", "1", "--format", "json", cwd=tmp_path, **env)
+    told = json.loads(old.out)
+    assert told["checkpoint"]["state"] == {"phase": "1"}
+    assert (told["source"], told["changes"]) == ("store", ["there is a newer checkpoint: FEAT-1-phase-3a"])
+    assert old.err == "warning: there is a newer checkpoint: FEAT-1-phase-3a\n"
+
+
+def test_files_alone_are_enough_and_no_store_is_made(tmp_path: Path) -> None:
+    write(tmp_path, None, Checkpoint("FEAT-1", "1"))
+    assert foreword("checkpoint", "list", "FEAT-1", cwd=tmp_path).out.endswith("  file\n")
+    assert not (tmp_path / ".foreword").exists()
+
+
+def test_without_checkpoints_the_list_is_empty_and_says_so(tmp_path: Path) -> None:
+    done = ran(tmp_path, "list")
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", f"no checkpoints yet in {tmp_path}\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_show_prints_the_checkpoint_as_it_was_written(tmp_path: Path) -> None:
+    keep(tmp_path, "1", extra={"team": "red"})
+    data = json.loads(ran(tmp_path, "show", "FEAT-1", "--format", "json").stdout)
+    assert data == json.loads((tmp_path / ".checkpoints" / "FEAT-1-phase-1.json").read_bytes())
+    assert "more:\n- team: red\n" in ran(tmp_path, "show", "FEAT-1").stdout
+
+
+def test_the_schema_is_one_and_fits_what_is_written(tmp_path: Path) -> None:
+    schema = json.loads(CliRunner().invoke(cli, ["checkpoint", "schema"]).stdout)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    keep(tmp_path, "1")
+    jsonschema.validate(json.loads(ran(tmp_path, "show", "FEAT-1", "--format", "json").stdout), schema)
+
+
+def test_a_damaged_one_is_exit_1_and_marked_in_the_list(tmp_path: Path) -> None:
+    write(tmp_path, None, Checkpoint("a b", "1"))
+    write(tmp_path, None, Checkpoint("a b", "2")).write_text("{")
+    done = foreword("checkpoint", "resume", "a b", "--phase", "2", cwd=tmp_path)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("error: checkpoint a%20b-phase-2 can't be used: file: it is not JSON: ")
+    assert done.err.endswith("`foreword checkpoint resume 'a b' --phase 1`\n")
+    assert "DAMAGED: file: it is not JSON" in ran(tmp_path, "list").stdout.splitlines()[0]
+    newest = ran(tmp_path, "resume", "a b")
+    assert "phase: 1\n" in newest.stdout
+    assert newest.stderr.startswith("warning: checkpoint a%20b-phase-2 can't be used")
+    with pytest.raises(CheckpointDamaged):
+        ran(tmp_path, "show", "a b", "--phase", "2")
+
+
+def test_a_mistyped_task_is_exit_2_with_a_suggestion(tmp_path: Path) -> None:
+    keep(tmp_path, "1")
+    done = foreword("checkpoint", "resume", "FEAT1", cwd=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert "did you mean 'FEAT-1'?" in done.err
+    for args in (("list", "FEAT1"), ("show", "FEAT1"), ("resume", "FEAT-1", "--phase", "2")):
+        with pytest.raises(UnknownName):
+            ran(tmp_path, *args)
+
+
+def test_nothing_in_a_checkpoint_can_steer_the_terminal(tmp_path: Path) -> None:
+    task = "\u202eevil"
+    keep(tmp_path, "1", objective="\x1b[2Jx", state={"\x9b31m": "a\u202eb\nphase: 7"}, task=task)
+    told = "".join(ran(tmp_path, *args).output for args in (["list"], ["show", task], ["resume", task]))
+    assert not set(told) & set("\x1b\x9b\u202e\r")
+    assert "\nphase: 7" not in told
