@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from foreword.message import Message as Message
     from foreword.runtime.assembly import assemble as assemble
     from foreword.runtime.assembly import recall as recall
+    from foreword.runtime.lookup import lookup as lookup
     from foreword.runtime.session import Session as Session
+    from foreword.runtime.task import Task as Task
     from foreword.tokens import Counter as Counter
     from foreword.tokens import calibrated as calibrated
     from foreword.tokens import counter as counter
@@ -36,11 +38,13 @@ _HOMES = {
     "PlanConflict": "foreword.errors",
     "Report": "foreword.engine.report",
     "Session": "foreword.runtime.session",
+    "Task": "foreword.runtime.task",
     "UnknownHandle": "foreword.errors",
     "UsageError": "foreword.errors",
     "assemble": "foreword.runtime.assembly",
     "calibrated": "foreword.tokens",
     "counter": "foreword.tokens",
+    "lookup": "foreword.runtime.lookup",
     "recall": "foreword.runtime.assembly",
 }
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from foreword.message import Message
 
-Form = Literal["full", "summary", "relevant", "newest", "excerpt", "reference", "gone"]
-FORMS: tuple[Form, ...] = ("full", "summary", "relevant", "newest", "excerpt", "reference", "gone")
+Form = Literal["full", "core", "header", "summary", "relevant", "newest", "excerpt", "reference", "gone"]
+FORMS: tuple[Form, ...] = get_args(Form)
 DEFAULT_FORMS: tuple[Form, ...] = ("full", "excerpt", "reference", "gone")
 
 Measure = Callable[[str], int]
@@ -71,6 +71,8 @@ class Section:
     entries: tuple[Entry, ...] = ()
     raw: bytes | None = None  # the author's bytes, where they differ from the text
     known_as: str = ""  # its handle, where the store can put the original together itself
+    core: str = ""  # what its author marked as the part to read first
+    header: str = ""  # of a persona: who it is and what it looks at
     _label: str = field(default="", init=False, compare=False, repr=False)
 
     @property

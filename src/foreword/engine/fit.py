@@ -11,6 +11,7 @@ others of the rank are waiting, none of them takes more than half of the room th
 
 from __future__ import annotations
 
+import math
 from collections import Counter as Tally
 from collections.abc import Iterable, Sequence
 
@@ -136,7 +137,8 @@ class _Fitting:
         """Keep room for those that may be cut but never lost, as far as there is any, the highest rank first."""
         for index in self.outline.lasting:
             if index not in self.floors:
-                self.floors[index] = min(self._floor(self.sections[index]), self.left)
+                room = max(0, min(self.left, self._tier_left(self.sections[index].rule.tier)))
+                self.floors[index] = min(self._floor(self.sections[index]), room)
                 self.left -= self.floors[index]
 
     def _floor(self, section: Section) -> int:
@@ -162,13 +164,18 @@ class _Fitting:
     # --- who gets what is left ---------------------------------------------------------------------------------
 
     def hand_out(self) -> None:
-        """Tier by tier: what one tier leaves, the next may use."""
+        """Tier by tier: what one tier leaves, the next may use. Where tiers have limits, their order is that of ranks."""
+        if self.tiers.limits and not self.tiers.shares:
+            groups = [group for _, ranks in self.outline.tiers for group in ranks]
+            groups.sort(key=lambda group: -math.floor(self.sections[group[0]].rank))
+            return self._by_rank(groups, held_back=0)
         rooms, unused = self._tier_rooms(), 0
         for tier, ranks in self.outline.tiers:
             before = self.left
             limit = min(rooms.get(tier, before) + unused, before, self._tier_left(tier))
             self._by_rank(ranks, held_back=before - limit)
             unused = max(0, limit - (before - self.left)) if rooms else 0
+        return None
 
     def _tier_rooms(self) -> dict[int, int]:
         """The room of each tier by its share; essentials over their tier's share take from the last tiers first."""
@@ -184,11 +191,14 @@ class _Fitting:
         return _flowing_on(rooms, {tier for tier, _ in self.outline.tiers})
 
     def _tier_left(self, tier: int) -> int:
-        """What a tier with a hard limit may still take."""
+        """What a tier with a hard limit may still take: less its sections, their tags and the floors it keeps."""
         if tier not in self.tiers.limits:
             return self.room
-        used = sum(choice.units for choice in self.decided.values() if choice.section.rule.tier == tier)
-        return self.scale.counter.room(self.tiers.limits[tier]) - used
+        mine = [choice for choice in self.decided.values() if choice.section.rule.tier == tier]
+        used = sum(choice.units for choice in mine)
+        tags = sum(self.scale.tag_units(tag) for tag in {choice.section.tag for choice in mine})
+        floors = sum(floor for index, floor in self.floors.items() if self.sections[index].rule.tier == tier)
+        return self.scale.counter.room(self.tiers.limits[tier]) - used - tags - floors
 
     def _by_rank(self, ranks: Sequence[Sequence[int]], held_back: int) -> None:
         """Highest rank first; equal ranks in their order, none above half of the room while others wait."""
@@ -200,7 +210,9 @@ class _Fitting:
                 self.left += self.floors.pop(index, 0)
                 if self.left - held_back < self.least and not self.floors:
                     break
-                self._take(index, min(self.left - held_back, self._cap(self.sections[index])), half)
+                section = self.sections[index]
+                room = min(self.left - held_back, self._cap(section), self._tier_left(section.rule.tier))
+                self._take(index, room, half)
             self._give_back(group, held_back)
 
     def _take(self, index: int, room: int, half: int) -> None:

@@ -54,6 +54,8 @@ def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None
     """The section in one form within the room, or None; the caller checks the size that comes back."""
     if form == "full":
         return full(section, scale)
+    if form in ("core", "header"):
+        return _authors_own(section, form, scale)
     if form == "reference":
         return Body(scale.framed(section, reference(section, scale)), "reference")
     inner = room - scale.units(section.tag, scale.framed(section, ""))
@@ -62,6 +64,17 @@ def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None
     if section.entries:
         return fewer(section, inner, scale)
     return _cut(section, form, inner, scale)
+
+
+def _authors_own(section: Section, form: Form, scale: Scale) -> Body | None:
+    """The part that the author set apart, with a mark for the rest; None where nothing was."""
+    part = section.core if form == "core" else section.header
+    if not part or part == section.text:
+        return None
+    measure = scale.counter.measure
+    lost_lines = section.text.count("\n") - part.count("\n")
+    mark = mark_for(section, scale)(lost_lines, max(0, measure(section.text) - measure(part)))
+    return Body(scale.framed(section, f"{scale.safe(part, section.origin)}\n{mark}"), form)
 
 
 def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:

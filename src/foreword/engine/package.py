@@ -49,11 +49,14 @@ class Package:
     def messages(self) -> list[Message]:
         """The same as messages: a conversation where the recipe makes one, else one user message.
 
-        What stands in front of the conversation is the system's, what stands behind it the newest message.
+        What stands in front of the conversation is the system's, what stands behind it the newest message. Without a
+        conversation, tier 0 is the system's.
         """
         talk = _conversation(self.report.choices)
         if talk is None:
-            return [Message("user", (Text(self.text),))]
+            always, rest = self._apart()
+            system = [Message("system", (Text("".join(always)),))] if always else []
+            return [*system, Message("user", (Text("".join(rest) or (EMPTY if always else "")),))]
         front, behind = self._around(talk)
         context = [Message("system", (Text("".join(front)),))] if front else []
         newest = [Message("user", (Text("".join(behind)),))] if behind else []
@@ -63,8 +66,9 @@ class Package:
         """`system` and `messages` for Anthropic's Messages API, with at most four cache breakpoints where they pay."""
         talk = _conversation(self.report.choices)
         if talk is None:
-            blocks = self._cached_blocks(self._pieces(self.report.choices))
-            return {"system": [], "messages": [{"role": "user", "content": blocks or _words(EMPTY)}]}
+            always, rest = self._apart()
+            blocks = self._cached_blocks(rest) or _words(EMPTY)
+            return {"system": self._cached_blocks(always), "messages": [{"role": "user", "content": blocks}]}
         front, behind = self._around(talk)
         turns = self._turns(talk)
         newest = [Message("user", tuple(map(Text, behind)))] if behind else []
@@ -77,6 +81,15 @@ class Package:
     def to_openai(self) -> list[dict[str, Any]]:
         """Messages for OpenAI's chat API."""
         return to_openai(self.messages)
+
+    def _apart(self) -> tuple[list[str], list[str]]:
+        """The texts of tier 0 and those of the others, where there is no conversation; joined they are the whole."""
+        choices = self.report.choices
+        first = next((at for at, choice in enumerate(choices) if choice.section.rule.tier != 0), len(choices))
+        if not first:
+            return [], self._pieces(choices)
+        always, rest = self._pieces(choices[:first], note=False), self._pieces(choices[first:])
+        return ([*always[:-1], always[-1] + GAP] if always and rest else always), rest
 
     def _around(self, talk: Choice) -> tuple[list[str], list[str]]:
         """The texts in front of the conversation and behind it; the note on what is missing is the last."""

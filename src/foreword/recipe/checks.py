@@ -17,8 +17,11 @@ from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec, w
 
 TAG = re.compile(r"[a-z][a-z0-9_]*")
 BLANK = re.compile(r"\{(\w+)\}")
-SOURCES = ("file", "files", "git", "text", "items", "state")
-GIVEN = ("task", "step", "skill")
+SOURCES = ("file", "files", "git", "text", "items", "state", "document", "anchors")
+GIVEN = (
+    "task", "step", "skill", "agent", "phase", "task_reference", "artifacts", "checkpoint", "persona", "diff",
+    "phase_personas", "phase_prompts", "phase_panels", "invoked_personas", "invoked_prompts", "invoked_panels",
+)  # fmt: skip
 
 Problem = tuple[Place, str]
 Ranks = tuple[str | tuple[str, ...], ...]
@@ -33,11 +36,20 @@ def check(recipe: RecipeSpec) -> Iterator[Problem]:
             yield place, f"tag {tag!r} must be lower-case letters, digits and underscores"
         yield from _section(place, section, blanks)
         yield from _essential(place, section)
+        yield from _document(place, section, recipe)
         for field in ("stands_in_for", "follows"):
             if getattr(section, field) is not None:
                 yield from _unknown((*place, field), (getattr(section, field),), recipe.sections, "section")
+    if recipe.default_purpose is not None:
+        yield from _unknown(("default_purpose",), (recipe.default_purpose,), recipe.purposes, "purpose")
     yield from _order(("gives_way",), recipe.gives_way, recipe)
     yield from _outside(("skill_file",), recipe.skill_file)
+    yield from _outside(("within",), recipe.within)
+    for kind, patterns in recipe.documents.items():
+        yield from _outside(("documents", kind), patterns)
+    yield from _unknown(("on_demand",), recipe.on_demand, recipe.documents, "kind of document")
+    for name, read in recipe.read.items():
+        yield from _outside(("read", name, "file"), read.file)
     yield from _locate(recipe)
     for table in PROFILES.values():
         for name, profile in getattr(recipe, table).items():
@@ -49,7 +61,7 @@ def check(recipe: RecipeSpec) -> Iterator[Problem]:
 def _known_blanks(recipe: RecipeSpec) -> dict[str, None]:
     values = [name for table in PROFILES.values() for p in getattr(recipe, table).values() for name in p.values]
     own = ["instructions"] if recipe.skill_file else []  # a skill's own file
-    return dict.fromkeys([*GIVEN, *recipe.locate, *own, *values])
+    return dict.fromkeys([*GIVEN, *recipe.locate, *recipe.read, *own, *values])
 
 
 def _section(place: Place, section: SectionSpec, blanks: Mapping[str, None]) -> Iterator[Problem]:
@@ -60,8 +72,17 @@ def _section(place: Place, section: SectionSpec, blanks: Mapping[str, None]) -> 
     if section.forms is not None and section.forms[:1] != ("full",):
         yield (*place, "forms"), "forms must begin with full"
     yield from _paths(place, section)
-    for field in ("file", "text"):
+    for field in ("file", "text", "named", "phase"):
         yield from _blanks((*place, field), getattr(section, field) or "", blanks)
+
+
+def _document(place: Place, section: SectionSpec, recipe: RecipeSpec) -> Iterator[Problem]:
+    if section.document is not None:
+        yield from _unknown((*place, "document"), (section.document,), recipe.documents, "kind of document")
+        if not section.named:
+            yield place, f"section {str(place[-1])!r} says not which document: give named"
+    if section.phase is not None and section.document is None and section.file is None:
+        yield (*place, "phase"), "a phase is part of a document or a file: give one of them"
 
 
 def _paths(place: Place, section: SectionSpec) -> Iterator[Problem]:

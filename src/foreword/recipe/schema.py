@@ -85,8 +85,13 @@ class SectionSpec(Spec):
     text: str | None = Field(default=None, description="A text of the recipe's own; {names} are filled in.")
     items: Names | None = Field(default=None, description="Items of these kinds out of the source (`*`: all others).")
     state: str | None = Field(default=None, description="A key of the JSON source, with dots for depth.")
+    anchors: Literal[True] | None = Field(default=None, description="What the other sections mark as ANCHOR.")
+    document: str | None = Field(default=None, description="Documents of this kind (see `documents`), as `named` says.")
 
     # which part of it, and how it is written
+    named: str = Field(default="", description="Which documents: names, with {blanks}; newest is the one changed last.")
+    fields: Names = Field(default=(), description="Of a YAML file: only these fields, by name or glob.")
+    phase: str | None = Field(default=None, description="Only this phase of a workflow, by marks or headings.")
     folder: str = Field(default="", description="Where `files` are.")
     leave_out: Names = Field(default=(), description="Files (globs) or commits (regular expressions) to leave out.")
     pick: Many | None = Field(default=None, description="Only the so many files most relevant to the task.")
@@ -192,6 +197,36 @@ class AcrossSessions(Spec):
     persist_if_validated: tuple[str, ...] = ()
 
 
+class Read(Spec):
+    """A value out of a YAML file of the project, for {blanks}: the first of these places that has one."""
+
+    file: Names
+    at: Names = Field(description="Keys, with dots for depth.")
+    default: str = ""
+
+
+class Limit(Spec):
+    """How large a document of a kind should be; past `error` it is an error, not a warning."""
+
+    tokens: Many
+    error: Many | None = None
+
+
+class Excused(Spec):
+    """A problem that is there on purpose."""
+
+    file: str = Field(description="A glob from the root.")
+    code: str = Field(default="*", description="The code of the problem, or * for all.")
+    reason: str = Field(min_length=1)
+
+
+class LintSpec(Spec):
+    """What authors are held to."""
+
+    limits: dict[str, Limit] = Field(default_factory=dict, description="By kind of document, or `phase`.")
+    exceptions: tuple[Excused, ...] = ()
+
+
 class Ended(Spec):
     """When an item no longer counts."""
 
@@ -215,9 +250,18 @@ class RecipeSpec(Spec):
     skills: dict[str, Profile] = Field(default_factory=dict)
     other_skills: Profile | None = Field(default=None, description="For a skill in no table that has a file.")
     purposes: dict[str, Profile] = Field(default_factory=dict)
+    default_purpose: str | None = Field(default=None, description="Where none is asked for.")
     phases: dict[str, Profile] = Field(default_factory=dict)
     skill_file: Names = Field(default=(), description="Where a skill's own instructions may be; {skill} is filled in.")
     locate: dict[str, Locate] = Field(default_factory=dict)
+    tiers: dict[Annotated[int, Field(ge=0, le=9)], Many] = Field(
+        default_factory=dict, description="Hard limits in tokens; tier 0 is never cut and takes its room from the last."
+    )
+    within: tuple[str, ...] = Field(default=("",), description="Folders that documents may lie in.")
+    documents: dict[str, Names] = Field(default_factory=dict, description="Kinds of document, and where they lie.")
+    on_demand: tuple[str, ...] = Field(default=(), description="Kinds that are never loaded, only looked up.")
+    read: dict[str, Read] = Field(default_factory=dict, description="Values out of the project's YAML files.")
+    lint: LintSpec = LintSpec()
     task_types: dict[str, TaskType] = Field(default_factory=dict)
     commands: CommandLimits = CommandLimits()
     across_sessions: AcrossSessions = AcrossSessions()

@@ -14,12 +14,14 @@ from pathlib import Path
 from foreword.engine.assemble import Request
 from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
-from foreword.model import Budget
+from foreword.model import Budget, Tiers
 from foreword.recipe.load import load
-from foreword.recipe.schema import RecipeSpec
+from foreword.recipe.schema import BudgetSpec, RecipeSpec
 from foreword.runtime import carry as carrying
+from foreword.runtime import tiers
 from foreword.runtime.budget import choose_counter, work_out
 from foreword.runtime.gather import Gathered, Inputs, gather
+from foreword.runtime.library import Library
 from foreword.runtime.root import project_root
 from foreword.runtime.selection import Selection, select
 from foreword.runtime.self_check import self_check
@@ -47,6 +49,9 @@ def assemble(
     allow_commands: Sequence[str] = (),
     allow_shell: bool = False,
     carry: str | None = None,
+    workflow: str | None = None,
+    values: Mapping[str, str] | None = None,
+    strict: bool = False,
     save: bool = True,
 ) -> Package:
     """Assemble a context by a recipe: the text, and the bill for every token.
@@ -57,11 +62,13 @@ def assemble(
     `estimate`, `o200k`, `cl100k` or a `Counter`. `carry` names what persists from session to session.
 
     Commands in a skill file run only if `allow_commands` has the beginning of them, and through a shell only with
-    `allow_shell`. `save=False` keeps nothing: no report, and no originals for `recall`.
+    `allow_shell`. `workflow` names the workflow that a phase is of, `values` fill other blanks of the recipe;
+    with `strict`, a tier 0 over its limit is an error.
+    `save=False` keeps nothing: no report, and no originals for `recall`.
     """
     root = project_root(root)
     spec = load(recipe, root)
-    budgeted = work_out(spec.budget, budget, window, model)
+    budgeted = work_out(tiered_budget(spec), budget, window, model)
     counting = choose_counter(counter, model)
     asked = {"agent": agent, "skill": skill, "purpose": purpose, "phase": None if phase is None else str(phase)}
     names = {kind: name for kind, name in asked.items() if name is not None}
@@ -70,15 +77,34 @@ def assemble(
     inputs = Inputs(
         root, None if task is None else str(task), where,
         Policy(tuple(allow_commands), allow_shell, spec.commands.timeout_seconds, spec.commands.output_bytes),
-        carrying.carried(root, carry), stdin,
+        carrying.carried(root, carry), {**(values or {}), **({"workflow": workflow} if workflow else {})}, stdin,
     )  # fmt: skip
     gathered = gather(selection, inputs)
-    package = fit_and_write(gathered.sections, _request(selection, gathered, budgeted, counting))
+    package = packed(selection, gathered, Library(root, spec), budgeted, counting, strict)
     if spec.self_check:
         package = replace(package, report=replace(package.report, checks=self_check(package)))
     if carry is not None and save:
         carrying.keep(root, carry, spec, gathered.items)
     return keep(package, root) if save else package
+
+
+def packed(
+    selection: Selection, gathered: Gathered, library: Library, budget: Budget, counter: Counter, strict: bool = False
+) -> Package:
+    """What was gathered, fitted and written, with a warning for each tier that is nearly full."""
+    limits = tiers.settle(gathered, selection, library, budget.tokens, counter, strict)
+    package = fit_and_write(gathered.sections, _request(selection, gathered, budget, counter, limits))
+    warned = tiers.warnings(tiers.usage(package.report, selection.recipe.tiers))
+    return (
+        replace(package, report=replace(package.report, notes=(*package.report.notes, *warned))) if warned else package
+    )
+
+
+def tiered_budget(spec: RecipeSpec) -> BudgetSpec:
+    """The recipe's budget; where it has tiers and says no more, all of them together."""
+    if spec.tiers and "budget" not in spec.model_fields_set:
+        return BudgetSpec(tokens=sum(spec.tiers.values()))
+    return spec.budget
 
 
 def _source(
@@ -109,7 +135,7 @@ def recall(handle: str, root: str | Path = ".") -> str:
     return kept.recall(handle, Path(root)).decode("utf-8", "surrogateescape")
 
 
-def _request(selection: Selection, gathered: Gathered, budget: Budget, counter: Counter) -> Request:
+def _request(selection: Selection, gathered: Gathered, budget: Budget, counter: Counter, limits: Tiers) -> Request:
     notes = [*gathered.notes]
     if budget.tokens > budget.window_tokens:
         notes.append(f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}")
@@ -119,7 +145,7 @@ def _request(selection: Selection, gathered: Gathered, budget: Budget, counter: 
             f"{name}: {why}: characters / 4 is too low for it; use --counter o200k" for name, why in doubtful.items()
         ]
     return Request(
-        budget, counter, selection.recipe.name, gathered.query, selection.tiers, tuple(selection.recipe.sections),
+        budget, counter, selection.recipe.name, gathered.query, limits, tuple(selection.recipe.sections),
         tuple(gathered.absent), tuple(notes), {**selection.names, **gathered.facts},
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
@@ -19,7 +19,8 @@ from foreword.errors import InputMissing
 from foreword.model import Absent, Entry, Rule, Section
 from foreword.recipe.schema import SectionSpec
 from foreword.runtime import brought
-from foreword.runtime.places import fill, find_places, first_blank
+from foreword.runtime.library import Library, document_sections, fields_of, read_values
+from foreword.runtime.places import BLANK, fill, find_places, first_blank, task_reference
 from foreword.runtime.selection import Selection
 from foreword.sources import commands, files, git, state
 from foreword.sources.front_matter import front_matter
@@ -44,6 +45,7 @@ class Inputs:
     source: str | None = None
     policy: commands.Policy = field(default_factory=commands.Policy)
     carried: tuple[Item, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)  # for blanks, in place of what is found
     stdin: Callable[[], bytes] = lambda: sys.stdin.buffer.read()  # what `-` as a source stands for
 
 
@@ -73,7 +75,10 @@ class _Gathering:
         self.data: dict[str, Any] = {}
         self.wanted = Counter[str]()  # how many types of this task load a file
         places, self.out.notes = find_places(selection, inputs.root, inputs.task)
-        self.values = {**selection.values, **places}
+        read, notes = read_values(inputs.root, selection.recipe)
+        self.out.notes += notes
+        self.values = {**read, **selection.values, **places, **inputs.values}
+        self.library = Library(inputs.root, selection.recipe)
 
     def run(self) -> Gathered:
         for name in ("task", "source"):
@@ -82,13 +87,22 @@ class _Gathering:
         self._read_source()
         self._read_skill()
         self.out.query = self._query()
+        if task := self.values.get("task"):
+            self.values.setdefault("task_reference", task_reference(task, self.out.query))
         for tag, spec in self.selection.sections.items():
             found = self._read(tag, spec)
             self.out.sections += found
             if not found and (spec.required or tag in self.selection.required):
                 raise self._missing(tag, spec)
-            if not found and spec.essential and spec.heading is None and tag not in self.selection.optional:
+            if (
+                not found
+                and spec.essential
+                and not spec.heading
+                and not spec.anchors
+                and tag not in self.selection.optional
+            ):
                 self.out.notes.append(f"{tag} is not there, though it is essential")
+        self.out.notes = list(dict.fromkeys(self.out.notes))  # a file that is read twice tells the same twice
         return self.out
 
     def _read_source(self) -> None:
@@ -131,6 +145,8 @@ class _Gathering:
             found = files.read(self.root, path) if path else None
             if isinstance(found, files.File) and not is_unfilled(found.text):
                 return found.text[:LONGEST_QUERY]
+        if told := self.values.get("task_reference"):
+            return told[:LONGEST_QUERY]
         asked = [f"{item.title}\n{item.text}" for item in self.out.items if item.kind in ("task", "instruction")]
         units = state.value_at(self.data, "units")
         members = [unit for unit in units if isinstance(unit, dict)] if isinstance(units, list) else []
@@ -148,11 +164,23 @@ class _Gathering:
             return self._log(tag, spec)
         if spec.text is not None:
             return self._text(tag, spec)
+        if spec.document is not None:
+            return self._documents(tag)
+        if spec.anchors:
+            return []  # they are in the other sections
         if spec.items is not None:
             return brought.item_sections(tag, self.selection, self.out.items)
         found, notes = brought.state_sections(tag, self.selection, self.data, str(self.inputs.source))
         self.out.notes += notes
         return self._absent(tag, spec.state or "", found) if isinstance(found, str) else found
+
+    def _documents(self, tag: str) -> list[Section]:
+        asked = {**self.selection.names, **self.inputs.values}
+        loaded = document_sections(tag, self.selection, self.library, self.values, asked)
+        self.out.notes += loaded.notes
+        for source, reason in loaded.absent:
+            self._absent(tag, source, reason)
+        return loaded.sections
 
     def _not_given(self, name: str) -> InputMissing:
         hints = {"source": ", or --source - for standard input; docs/recipes.md shows the shape"}
@@ -189,7 +217,12 @@ class _Gathering:
     ) -> list[Section]:
         """A file as a section, or the part of it that the recipe wants."""
         text = file.text
-        if spec.heading is not None:
+        if spec.fields:
+            text, problem = fields_of(file.text, spec.fields)
+            self.out.notes += [f"{file.path}: {problem}"] if problem else []
+            if not text:
+                return self._absent(tag, file.path, "none of the fields is there")
+        elif spec.heading is not None:
             text = markdown.under_heading(file.text, spec.heading) or ""
             if is_unfilled(text):
                 return self._absent(tag, file.path, f"no {spec.heading} section")
@@ -260,6 +293,8 @@ class _Gathering:
 
     def _text(self, tag: str, spec: SectionSpec) -> list[Section]:
         text = fill(spec.text or "", self.values)
+        if not text.strip() and BLANK.fullmatch(spec.text or "") and not spec.essential:
+            return []  # nobody gave it
         if not text.strip():
             return self._absent(tag, "recipe", "nothing to say")
         source = self.values.get(f"{tag}_source", f"recipe {self.selection.recipe.name}")

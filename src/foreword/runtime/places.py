@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from foreword.recipe.schema import Locate
 from foreword.runtime.selection import Selection
 from foreword.sources import files, locate
+from foreword.text import markdown
 
 BLANK = re.compile(r"\{(\w+)\}")
+OBJECTIVES = ("Objective", "Goal", "What To Do", "Summary")
+LONGEST_OBJECTIVE = 200  # characters; about the 50 tokens it should have
+_ID = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,7}\b|(?<!\w)#\d{1,7}\b")
+_LABELLED = re.compile(r"^[>\s*_-]{0,8}(?:objective|goal)\b[*_]*[ \t]*:[*_ \t]*(?P<words>\S[^\r\n]*)", re.I | re.M)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
@@ -24,6 +29,20 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 def first_blank(template: str, values: Mapping[str, str]) -> str:
     """The first blank there is no value for, or nothing."""
     return next((name for name in BLANK.findall(template) if not values.get(name)), "")
+
+
+def task_reference(path: str, text: str) -> str:
+    """A task in one line: what it is called and what it is for."""
+    title = markdown.first_title(text)
+    named = _ID.search(title) or _ID.search(path)
+    name = named[0] if named else PurePosixPath(path).name.removesuffix(".md")
+    labelled = _LABELLED.search(text)
+    sections = (markdown.under_heading(text, heading) for heading in OBJECTIVES)
+    objective = labelled["words"] if labelled else next((found for found in sections if found), "") or title or text
+    first = " ".join(re.split(r"\n\s*\n", objective.strip(), maxsplit=1)[0].split())
+    if len(first) > LONGEST_OBJECTIVE:
+        first = first[:LONGEST_OBJECTIVE].rsplit(" ", 1)[0] + " ..."
+    return first if name in first else f"{name}: {first}"
 
 
 def find_places(selection: Selection, root: Path, task: str | None) -> tuple[dict[str, str], list[str]]:

@@ -50,6 +50,8 @@ class Selection:
 
 def select(recipe: RecipeSpec, asked: Mapping[str, str], extra_skills: bool = False) -> Selection:
     """Lay the profiles that were asked for over the recipe; `extra_skills` allows a skill that is in no table."""
+    if recipe.default_purpose and "purpose" not in asked:
+        asked = {**asked, "purpose": recipe.default_purpose}
     _check_needs(recipe, asked)
     profiles = {kind: _profile(recipe, kind, name, extra_skills) for kind, name in asked.items()}
     skill = profiles.get("skill")
@@ -74,6 +76,8 @@ def _check_needs(recipe: RecipeSpec, asked: Mapping[str, str]) -> None:
 
 def _profile(recipe: RecipeSpec, kind: str, name: str, extra_skills: bool) -> Profile:
     table: dict[str, Profile] = getattr(recipe, PROFILES[kind])
+    if not table and _is_asked_for(recipe, kind):
+        return Profile(values={kind: name})
     if name in table:
         return table[name]
     same = [
@@ -86,6 +90,12 @@ def _profile(recipe: RecipeSpec, kind: str, name: str, extra_skills: bool) -> Pr
     raise UnknownName(kind, name, table, where=f"in recipe {recipe.name!r}")
 
 
+def _is_asked_for(recipe: RecipeSpec, kind: str) -> bool:
+    """Whether a recipe without a table for a kind takes any name of it, as a value."""
+    blank = f"{{{kind}}}"
+    return any(blank in text for spec in recipe.sections.values() for text in (spec.named, spec.phase or ""))
+
+
 def _overlaid(recipe: RecipeSpec, profiles: list[Profile], asked: dict[str, str]) -> Selection:
     chosen: list[str] | None = None
     changes: dict[str, dict[str, object]] = {}
@@ -95,7 +105,8 @@ def _overlaid(recipe: RecipeSpec, profiles: list[Profile], asked: dict[str, str]
     for profile in profiles:
         if chosen is None and profile.sections is not None:
             chosen = list(profile.sections)
-        chosen = [tag for tag in [*(chosen or ()), *profile.add] if tag not in profile.without]
+        if chosen is not None or profile.add:
+            chosen = [tag for tag in [*(chosen or ()), *profile.add] if tag not in profile.without]
         required = (required | set(profile.required)) - set(profile.optional)
         optional |= set(profile.optional)
         gives_way = profile.gives_way or gives_way

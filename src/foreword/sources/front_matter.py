@@ -28,26 +28,27 @@ def front_matter(text: str) -> tuple[dict[str, object], str, str]:
     block = text[opening.end() : closing.start()]
     if len(block) > LARGEST_CHARS:
         return {}, text, f"front matter longer than {LARGEST_CHARS:,} characters"
-    fields, problem = _fields(block)
+    fields, problem = mapping(block, "front matter", first_line=2)
     return fields, text if problem else text[closing.end() :], problem
 
 
-def _fields(block: str) -> tuple[dict[str, object], str]:
+def mapping(block: str, what: str = "it", first_line: int = 1) -> tuple[dict[str, object], str]:
+    """A YAML text as names and values, and what is wrong with it, if anything."""
     import yaml
 
     try:
-        problem = _unsafe(block)
+        problem = _unsafe(block, what)
         loaded = None if problem else yaml.load(block, _loader())
     except yaml.MarkedYAMLError as error:
-        return {}, f"front matter is not valid YAML: {_told(error)}"
+        return {}, f"{what} is not valid YAML: {_told(error, first_line)}"
     except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        return {}, f"front matter is not valid YAML: {error}".splitlines()[0]
+        return {}, f"{what} is not valid YAML: {error}".splitlines()[0]
     if not problem and not isinstance(loaded, dict | None):
-        problem = f"front matter must be a mapping of names to values, not {_name(loaded)}"
+        problem = f"{what} must be a mapping of names to values, not {_name(loaded)}"
     return ({}, problem) if problem else ({str(key): value for key, value in (loaded or {}).items()}, "")
 
 
-def _unsafe(block: str) -> str:
+def _unsafe(block: str, what: str) -> str:
     """What makes it costly or unsafe to load: aliases, which make bombs, and deep nesting."""
     import yaml
 
@@ -55,9 +56,9 @@ def _unsafe(block: str) -> str:
     for event in yaml.parse(block, _loader()):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if isinstance(event, yaml.AliasEvent):
-            return f"front matter uses the alias *{event.anchor}; write the value out"
+            return f"{what} uses the alias *{event.anchor}; write the value out"
         if depth > _DEEPEST:
-            return f"front matter is nested more than {_DEEPEST} levels deep"
+            return f"{what} is nested more than {_DEEPEST} levels deep"
     return ""
 
 
@@ -71,10 +72,10 @@ def _loader() -> Any:
     return loader
 
 
-def _told(error: Any) -> str:
+def _told(error: Any, first_line: int) -> str:
     """A YAML error on one line, counted from the top of the file."""
     mark = error.problem_mark or error.context_mark
-    where = f" (line {mark.line + 2})" if mark else ""
+    where = f" (line {mark.line + first_line})" if mark else ""
     return f"{error.problem or error.context}{where}"
 
 

@@ -1,4 +1,4 @@
-"""`foreword demo`: three recipes on a built-in sample, each at a roomy and at a tight budget, side by side.
+"""`foreword demo`: recipes on a built-in sample, each at a roomy and at a tight budget, side by side.
 
 Needs no key, no network and no project of one's own: the sample is copied into a temporary folder that is gone
 afterwards, or into one that stays. Assembling and recalling go through `runtime`, as they do for
@@ -23,7 +23,8 @@ from foreword.engine.table import bar, cut_to, printable, shortened
 from foreword.runtime.assembly import assemble, recall
 from foreword.sources.process import environment
 
-SAMPLE = Path(__file__).parents[2] / "samples" / "kilnbook"
+SAMPLES = Path(__file__).parents[2] / "samples"
+KILNBOOK, FACTORY = "kilnbook", "factory"
 WIDTH, NARROWEST = 98, 40
 NAME, FORM, TOKENS, BAR = 21, 14, 7, 12
 MOST_OMISSIONS = 6
@@ -31,13 +32,21 @@ FIRST_COMMIT = 1_775_202_000  # 3 April 2026; one commit every other day from th
 COMMIT_SECONDS = 172_800
 GIT_SECONDS = 20
 
-INTRO = """\
+WHAT = """\
 Foreword puts together what a model reads before it writes: the right pieces of a project, in a fixed order, inside a \
 hard budget of tokens, with a bill for every token and a way back to everything that was cut.
 
+"""
+INTRO = {
+    KILNBOOK: """\
 The sample is Kilnbook, a web app in which the members of a pottery studio reserve shelves in a kiln. Its folder holds \
 a plan in Markdown, a git log, notes on the work so far, and a conversation. Three recipes turn that into a context, \
-each of them once with room to spare and once with too little."""
+each of them once with room to spare and once with too little.""",
+    FACTORY: """\
+The sample is Tidepool, a small service that tells harbours when the tide turns. Agents work on it: base instructions, \
+personas, a review panel and a workflow in five phases. What an agent reads depends on where it is: tier 0 is in every \
+call, tier 1 lasts for a session, tier 2 for a phase, and all else is looked up.""",
+}
 
 OUTRO = """\
 A recipe is a page of YAML, and your own works just like these three: docs/recipes.md writes one in ten minutes. To \
@@ -52,11 +61,18 @@ NEXT = (
 
 KEPT = "The sample is laid out in {folder} and stays there. To try next:"
 
-THERE = (
-    ("foreword assemble director --agent builder --budget 3000", "the first scene"),
-    ("foreword why director --agent builder --budget 3000 --about recent_changes", "why it was cut"),
-    ("foreword report list", "what was assembled so far"),
-)
+THERE = {
+    KILNBOOK: (
+        ("foreword assemble director --agent builder --budget 3000", "the first scene"),
+        ("foreword why director --agent builder --budget 3000 --about recent_changes", "why it was cut"),
+        ("foreword report list", "what was assembled so far"),
+    ),
+    FACTORY: (
+        ("foreword assemble factory --phase 3a", "what the agent of phase 3a reads"),
+        ("foreword panel run code-review --diff change.diff --model test", "five personas look at a change"),
+        ('foreword flow run feature --task "quiet hours" --model test', "a workflow, phase by phase"),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +87,7 @@ class Scene:
     purpose: str | None = None
     phase: str | None = None
     source: str | None = None
+    sample: str = KILNBOOK
 
     @property
     def title(self) -> str:
@@ -116,25 +133,44 @@ SCENES = (
         phase="implementation",
         source="phases.json",
     ),
+    Scene(
+        "factory",
+        "The agent that writes the change: the instructions of every call, what its language and its kind of task ask "
+        "for, the personas of the project, the plan, and one phase of the workflow. Not the other phases, not the "
+        "policies, schemas and docs: these cost nothing until they are looked up.",
+        roomy_tokens=5_400,
+        tight_tokens=800,
+        phase="3a",
+        sample=FACTORY,
+    ),
+    Scene(
+        "factory",
+        "The agent that plans the tests at the same time: the same base, its own phase and its own persona.",
+        roomy_tokens=5_400,
+        tight_tokens=800,
+        phase="3b",
+        agent="test-engineer",
+        sample=FACTORY,
+    ),
 )
 
 
-def run(echo: Callable[[str], None], width: int = WIDTH, keep: Path | None = None) -> None:
-    """Show all scenes on a fresh copy of the sample, line by line; the copy stays where it is to be kept."""
+def run(echo: Callable[[str], None], width: int = WIDTH, keep: Path | None = None, sample: str = KILNBOOK) -> None:
+    """Show all scenes on a fresh copy of a sample, line by line; the copy stays where it is to be kept."""
     width = max(NARROWEST, min(width, WIDTH))
     if keep is not None:
-        _show(echo, lay_out(keep), width)
+        _show(echo, sample, lay_out(keep, sample), width)
         echo("\n" + _prose(KEPT.format(folder=printable(str(keep))), width) + "\n")
-        return _list(echo, [(f"cd {shlex.quote(printable(str(keep)))}", ""), *THERE], width)
+        return _list(echo, [(f"cd {shlex.quote(printable(str(keep)))}", ""), *THERE[sample]], width)
     with TemporaryDirectory(prefix="foreword-demo-") as folder:
-        _show(echo, lay_out(Path(folder) / SAMPLE.name), width)
+        _show(echo, sample, lay_out(Path(folder) / sample, sample), width)
     echo("\n" + _prose(OUTRO, width) + "\n")
     return _list(echo, NEXT, width)
 
 
-def _show(echo: Callable[[str], None], root: Path, width: int) -> None:
-    echo(_prose(INTRO, width))
-    for number, scene in enumerate(SCENES, 1):
+def _show(echo: Callable[[str], None], sample: str, root: Path, width: int) -> None:
+    echo(_prose(WHAT + INTRO[sample], width))
+    for number, scene in enumerate((scene for scene in SCENES if scene.sample == sample), 1):
         for part in _shown(scene, root, number, width):
             echo(f"\n{part}")
 
@@ -150,10 +186,10 @@ def _list(echo: Callable[[str], None], commands: Sequence[tuple[str, str]], widt
 # --- the sample ------------------------------------------------------------------------------------------------
 
 
-def lay_out(root: Path) -> Path:
-    """Copy the sample to a new or empty folder and give it its history, where there is a git to give it."""
-    shutil.copytree(SAMPLE, root, dirs_exist_ok=True)
-    if shutil.which("git"):
+def lay_out(root: Path, sample: str = KILNBOOK) -> Path:
+    """Copy a sample to a new or empty folder and give it its history, where there is a git to give it."""
+    shutil.copytree(SAMPLES / sample, root, dirs_exist_ok=True)
+    if (root / "commits.txt").exists() and shutil.which("git"):
         subjects = (root / "commits.txt").read_text("utf-8").splitlines()
         _git(root, "-c", "init.defaultBranch=main", "init", "--quiet", "--template=")
         _git(root, "fast-import", "--quiet", "--force", given=history(subjects))

@@ -13,10 +13,11 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 AT_LEAST_ONE = click.IntRange(min=1)
 REQUEST = [
-    click.option("--agent", metavar="NAME", help="Which agent the context is for (director)."),
+    click.option("--agent", metavar="NAME", help="Which agent the context is for (director), or which persona speaks (factory)."),
     click.option("--skill", metavar="NAME", help="Which skill loads it (director)."),
     click.option("--purpose", metavar="NAME", help="What the package is for (package)."),
-    click.option("--phase", metavar="NAME", help="Which phase it is for (phases)."),
+    click.option("--phase", metavar="NAME", help="Which phase it is for (phases, factory)."),
+    click.option("--workflow", metavar="NAME", help="The workflow that the phase is of (factory)."),
     click.option("--task", metavar="FILE", help="The task file; else the next pending one is found."),
     click.option("--source", metavar="FILE|-", help="Your own material: JSON, a folder of Markdown, or - for stdin."),
     click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder."),
@@ -27,6 +28,7 @@ REQUEST = [
     click.option("--allow-command", "allow_commands", metavar="PREFIX", multiple=True,
                  help="Let !`commands` that begin so run, as in 'git log'; repeatable. None runs otherwise."),
     click.option("--allow-shell", is_flag=True, help="Let !`commands` that are allowed in full use a shell."),
+    click.option("--strict", is_flag=True, help="Tier 0 over its limit is an error, not a warning (factory)."),
     click.option("--carry", metavar="NAME", help="Keep what persists under this name and bring it back (package)."),
 ]  # fmt: skip
 

@@ -1,0 +1,241 @@
+"""The documents of a project as a recipe's sections see them: found by kind and name, and read in parts.
+
+Which documents there are is `sources.documents`' business; here names become sections, with what their authors marked
+(a single phase, a core, a header). What a phase adopts or invokes is worked out from its own text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from functools import cached_property
+from pathlib import Path
+
+from foreword.errors import InputMissing, UnknownName
+from foreword.model import Section
+from foreword.recipe.schema import Read, RecipeSpec, SectionSpec
+from foreword.runtime.places import fill
+from foreword.runtime.selection import Selection
+from foreword.sources import documents, files
+from foreword.sources.documents import Document
+from foreword.sources.front_matter import front_matter, mapping
+from foreword.sources.state import value_at
+from foreword.text import markers
+from foreword.text.markers import Part
+
+NEWEST = "newest"
+YAML = (".yaml", ".yml")
+INVOKED = {"persona": "phase_personas", "prompt": "phase_prompts", "panel": "phase_panels"}
+MOST_NAMED = 5
+
+
+@dataclass
+class Library:
+    """The documents of one project, looked for when they are first asked for."""
+
+    root: Path
+    recipe: RecipeSpec
+
+    @cached_property
+    def documents(self) -> list[Document]:
+        """Every document, each of one kind."""
+        return documents.find_all(self.root, self.recipe.documents, self.recipe.within)
+
+    def of_kind(self, kind: str) -> list[Document]:
+        """The documents of one kind, in natural order."""
+        return [document for document in self.documents if document.kind == kind]
+
+    def find(self, wanted: str, kind: str = "", near: str = "") -> Document | None:
+        """The document that a name or a path means."""
+        return documents.resolve(self.documents, wanted, kind, near)
+
+    def read(self, document: Document) -> files.File | files.Skip:
+        """Its text."""
+        return files.read(self.root, document.path)
+
+    def newest(self, kind: str) -> Document | None:
+        """The one of a kind that was changed last; of equals the last by name."""
+        mine = self.of_kind(kind)
+        return max(
+            mine, key=lambda document: ((self.root / document.path).stat().st_mtime_ns, document.path), default=None
+        )
+
+    def dangling(self, text: str, near: str) -> list[str]:
+        """The documents that a text names and that are not there."""
+        named = dict.fromkeys(path for _, path in documents.references(text))
+        return [
+            path
+            for path in named
+            if "/" in path and self.find(path, near=near) is None and not documents.is_there(self.root, path, near)
+        ]
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What the document sections came to."""
+
+    sections: list[Section] = field(default_factory=list)
+    absent: list[tuple[str, str]] = field(default_factory=list)  # what, and why
+    notes: list[str] = field(default_factory=list)
+
+
+def read_values(root: Path, recipe: RecipeSpec) -> tuple[dict[str, str], list[str]]:
+    """The values that a recipe reads out of YAML files: lists are joined by commas; what can't be read is a note."""
+    values, notes = dict[str, str](), dict[str, None]()
+    for name, how in recipe.read.items():
+        found, problems = _value(root, how)
+        values[name] = found or how.default
+        notes.update(dict.fromkeys(problems))
+    return values, list(notes)
+
+
+def _value(root: Path, how: Read) -> tuple[str, list[str]]:
+    notes = list[str]()
+    for path in how.file:
+        file = files.read(root, path)
+        if isinstance(file, files.Skip):
+            notes += [] if file.reason == "missing" else [f"{path}: {file.reason}"]
+            continue
+        data, problem = mapping(file.text)
+        notes += [f"{path}: {problem}"] if problem else []
+        for at in how.at:
+            if text := ", ".join(_names(value_at(data, at))):
+                return text, notes
+    return "", notes
+
+
+def _names(value: object) -> list[str]:
+    """The names in a value: itself, or those of its members; of a mapping its `name`, `file` or `path`."""
+    if isinstance(value, list):
+        return [name for member in value for name in _names(member)]
+    if isinstance(value, dict):
+        named = next((value[key] for key in ("name", "file", "path", "id") if isinstance(value.get(key), str)), None)
+        return [named] if named else [name for member in value.values() for name in _names(member)]
+    return [str(value).strip()] if isinstance(value, str | int | float) and not isinstance(value, bool) else []
+
+
+def fields_of(text: str, patterns: Sequence[str]) -> tuple[str, str]:
+    """The fields of a YAML text that fit the patterns, a line each, and what is wrong with it."""
+    data, problem = mapping(text)
+    lines = [
+        f"{path.rsplit('.', 1)[-1] if path in patterns else path}: {value}"
+        for path, value in _leaves(data)
+        if any(fnmatch(path.lower(), pattern.lower()) for pattern in patterns)
+    ]
+    return "\n".join(dict.fromkeys(lines)), problem
+
+
+def _leaves(data: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every plain value with its dotted place; a list of plain values is one."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from _leaves(value, f"{path}.{key}" if path else str(key))
+    elif isinstance(data, list) and any(isinstance(member, dict | list) for member in data):
+        for index, member in enumerate(data):
+            yield from _leaves(member, f"{path}[{index}]")
+    elif data is not None and data != []:
+        yield path, ", ".join(str(member) for member in data) if isinstance(data, list) else str(data)
+
+
+# --- sections --------------------------------------------------------------------------------------------------
+
+
+def document_sections(
+    tag: str, selection: Selection, library: Library, values: dict[str, str], asked: Mapping[str, str]
+) -> Loaded:
+    """The sections of a tag whose text is in documents; a phase leaves what it invokes in `values`."""
+    spec, out = selection.sections[tag], Loaded()
+    for name in _wanted(spec, values, library):
+        document = library.find(name, spec.document or "")
+        if document is None:
+            document = _instead(spec, name, library, asked, out)
+        if document is None:
+            continue
+        file = files.read(library.root, document.path, must=spec.phase is not None)
+        if isinstance(file, files.Skip):
+            out.absent.append((file.path, file.reason))
+            continue
+        text = _part(spec, file, values, out)
+        if text is None:
+            continue
+        if spec.phase is not None:
+            values |= _invoked(text, document, library, out)
+        out.sections.append(_section(tag, selection, document, text, file.text))
+    return out
+
+
+def _wanted(spec: SectionSpec, values: Mapping[str, str], library: Library) -> list[str]:
+    if spec.named == NEWEST:
+        newest = library.newest(spec.document or "")
+        return [newest.path] if newest else []
+    if spec.phase is not None and not fill(spec.phase, values).strip():
+        return []
+    names = [name.strip() for name in re.split(r"[,\n]", fill(spec.named, values))]
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _instead(spec: SectionSpec, name: str, library: Library, asked: Mapping[str, str], out: Loaded) -> Document | None:
+    """What to do about a name that means nothing: an error if somebody asked for it, else a note."""
+    kind = spec.document or ""
+    known = [document.name for document in library.of_kind(kind)]
+    if name in asked.values():
+        raise UnknownName(kind, name, known)
+    if spec.phase is not None:
+        if len(known) == 1:
+            return library.of_kind(kind)[0]
+        where = f"put one into {library.recipe.documents[kind][0]}"
+        hint = f"give --workflow, one of: {', '.join(known)}" if known else where
+        raise InputMissing("workflow", f"there is none called {name!r}", hint=hint)
+    out.absent.append((name, f"no {kind} of that name"))
+    out.notes += [f"there is no {kind} {name!r}"] if not spec.fields and kind != "instructions" else []
+    return None
+
+
+def _part(spec: SectionSpec, file: files.File, values: Mapping[str, str], out: Loaded) -> str | None:
+    """The part of a document that the section wants."""
+    if spec.fields:
+        text, problem = fields_of(file.text, spec.fields)
+        out.notes += [f"{file.path}: {problem}"] if problem else []
+        if not text:
+            out.absent.append((file.path, "none of the fields is there"))
+        return text or None
+    if spec.phase is not None:
+        return phase_of(file, fill(spec.phase, values)).text
+    return front_matter(file.text)[1] if file.path.endswith(".md") else file.text
+
+
+def phase_of(file: files.File, name: str) -> Part:
+    """A single phase of a workflow; `UnknownName` where there is none."""
+    found = {part.name: part for part in markers.phases(file.text)}
+    if not found:
+        raise InputMissing(
+            "phase", f"{file.path} has no phases", hint="mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings"
+        )
+    if name.lower() not in found:
+        raise UnknownName("phase", name, found, where=f"in {file.path}")
+    return found[name.lower()]
+
+
+def _invoked(text: str, document: Document, library: Library, out: Loaded) -> dict[str, str]:
+    """The personas, prompts and panels that a phase names; what it names in vain is a note."""
+    found: dict[str, list[str]] = {value: [] for value in INVOKED.values()}
+    for _, path in documents.references(text):
+        meant = library.find(path, near=document.path)
+        if meant is not None and meant.kind in INVOKED:
+            found[INVOKED[meant.kind]].append(meant.path)
+    return {value: ", ".join(dict.fromkeys(paths)) for value, paths in found.items()}
+
+
+def _section(tag: str, selection: Selection, document: Document, text: str, whole: str) -> Section:
+    spec, rule = selection.sections[tag], selection.rule(tag)
+    core = header = ""
+    if "header" in rule.forms:
+        core = markers.plain(markers.in_tier(markers.without_anchors(whole), 1)).strip()
+        header = markers.persona_header(markers.without_anchors(whole)).strip()
+    title = document.name if document.kind == "persona" else ""
+    return Section(
+        tag, text.strip("\n"), rule, selection.rank(tag), title, document.path, document.kind, spec.before, spec.after,
+        core=core, header=header,
+    )  # fmt: skip

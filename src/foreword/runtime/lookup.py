@@ -1,0 +1,143 @@
+"""Tier 3: what is never loaded and always within reach. By name, or by what it is about; each answer has a budget.
+
+An answer is a package like any other: boundaries that can't be forged, a bill, a handle for what was cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from foreword.engine.assemble import Request
+from foreword.engine.assemble import assemble as fit_and_write
+from foreword.engine.package import Package
+from foreword.errors import UnknownName, UsageError
+from foreword.model import Budget, Rule, Section
+from foreword.runtime import assembly
+from foreword.runtime.budget import choose_counter, whole_number
+from foreword.runtime.factory import RECIPE, library_of
+from foreword.runtime.library import Library
+from foreword.sources import files
+from foreword.sources.documents import Document
+from foreword.text import markers, relevance
+from foreword.tokens import Counter
+
+ANSWER_TOKENS = 1_000
+MOST_DOCUMENTS = 3  # in an answer to a question
+SHORTEST = 0.35  # of the best score: what is less to the point is left alone, and what only lies beside it
+PART_CHARS = 4_000
+ARTIFACT = "artifact"
+_HEADING = re.compile(r"^(?=#{2,6}[ \t])", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    kind: str
+    name: str
+    source: str
+    text: str
+
+
+def lookup(
+    wanted: str,
+    *,
+    root: str | Path = ".",
+    kind: str = "",
+    budget: int | str | None = None,
+    counter: str | Counter | None = None,
+    model: str | None = None,
+    artifacts: Mapping[str, str] | None = None,
+    recipe: str = RECIPE,
+    save: bool = True,
+) -> Package:
+    """A document of the project by its name or path, or the few that have most to do with a question.
+
+    `kind` narrows it to one kind of document; `artifacts` are texts by name that are within reach, too. Nothing that
+    fits is an `UnknownName` with what there is.
+    """
+    if not wanted.strip():
+        raise UsageError("say what to look up", hint="a document's name, or a few words about what you need")
+    library = library_of(root, recipe)
+    kinds = _kinds(library, kind)
+    tokens = whole_number(budget, "budget") or ANSWER_TOKENS
+    found = _by_name(wanted, library, kinds, artifacts or {}) or _by_meaning(wanted, library, kinds, artifacts or {})
+    if not found:
+        known = [*(artifacts or {}), *(document.name for document in library.documents if document.kind in kinds)]
+        raise UnknownName("document", wanted, known)
+    package = _answer(wanted, found, Budget(tokens, tokens), choose_counter(counter, model))
+    return assembly.keep(package, library.root) if save else package
+
+
+def _kinds(library: Library, kind: str) -> tuple[str, ...]:
+    known = (*library.recipe.on_demand, ARTIFACT)
+    if kind and kind not in known:
+        raise UnknownName("kind of document", kind, known)
+    return (kind,) if kind else known
+
+
+def _by_name(wanted: str, library: Library, kinds: tuple[str, ...], artifacts: Mapping[str, str]) -> list[_Candidate]:
+    name = wanted.strip().strip("[]`")
+    if ARTIFACT in kinds and name in artifacts:
+        return [_Candidate(ARTIFACT, name, name, artifacts[name])]
+    if len(name.split()) > 1:
+        return []
+    for kind in kinds:
+        document = library.find(name, kind) if kind != ARTIFACT else None
+        if document is not None and (read := _read(document, library)):
+            return [read]
+    return []
+
+
+def _by_meaning(
+    wanted: str, library: Library, kinds: tuple[str, ...], artifacts: Mapping[str, str]
+) -> list[_Candidate]:
+    if _is_path(wanted):
+        return []
+    mine = [read for document in library.documents if document.kind in kinds and (read := _read(document, library))]
+    if ARTIFACT in kinds:
+        mine += [_Candidate(ARTIFACT, name, name, text) for name, text in artifacts.items()]
+    scores = _scores(mine, wanted)
+    best = max(scores, default=0.0)
+    order = sorted(range(len(mine)), key=lambda place: (-scores[place], place))
+    return [mine[place] for place in order if best and scores[place] >= SHORTEST * best][:MOST_DOCUMENTS]
+
+
+def _scores(mine: Sequence[_Candidate], wanted: str) -> list[float]:
+    """Each document by its best part, so that a long one with the answer in it is not behind a short one without."""
+    parts = [(place, part) for place, one in enumerate(mine) for part in _parts(one)]
+    best = [0.0] * len(mine)
+    for (place, _), score in zip(parts, relevance.rank([part for _, part in parts], wanted), strict=True):
+        best[place] = max(best[place], score)
+    return best
+
+
+def _parts(one: _Candidate) -> list[str]:
+    """A document by its headings, in parts of some length; its name stands in front of the first."""
+    under = _HEADING.split(f"`{one.source}` {one.name}\n{one.text}")
+    return [text[at : at + PART_CHARS] for text in under for at in range(0, len(text), PART_CHARS)]
+
+
+def _is_path(wanted: str) -> bool:
+    """Whether a single file is meant: other documents would be no answer."""
+    return len(wanted.split()) == 1 and ("/" in wanted or wanted.endswith((".md", ".yaml", ".yml", ".json")))
+
+
+def _read(document: Document, library: Library) -> _Candidate | None:
+    file = library.read(document)
+    if isinstance(file, files.Skip):
+        return None
+    text = markers.plain(file.text) if document.path.endswith(".md") else file.text
+    return _Candidate(document.kind, document.name, document.path, text)
+
+
+def _answer(wanted: str, found: list[_Candidate], budget: Budget, counter: Counter) -> Package:
+    """The documents found; they share the room, the first one first."""
+    rule = Rule(tier=3, forms=("full", "relevant", "excerpt", "reference", "gone"))
+    sections = [
+        Section(one.kind, one.text, rule, 0.9 - place / 10, one.name, one.source, one.kind,
+                before=f"# {one.source}\n")
+        for place, one in enumerate(found)
+    ]  # fmt: skip
+    return fit_and_write(sections, Request(budget, counter, "lookup", wanted))

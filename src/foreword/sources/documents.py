@@ -1,0 +1,123 @@
+"""The documents of a project by kind: personas, panels, workflows, prompts, policies, schemas, docs.
+
+Which kinds there are and where they lie is the recipe's (`documents`, `within`). A document has one kind, the first
+whose pattern has it, and a short name by which people and other documents call it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from foreword.sources import files
+from foreword.text import markers
+
+SHARED_NAMES = frozenset(("instructions", "persona", "panel"))  # their folder says more
+CONTENTS = frozenset(("index.md", "readme.md"))  # about the documents beside them, not one of them
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document: `path` is relative to the root."""
+
+    kind: str
+    name: str
+    path: str
+
+
+def find_all(root: Path, table: Mapping[str, Sequence[str]], within: Sequence[str] = ("",)) -> list[Document]:
+    """Every document under the root, kind by kind in the order of the table, each once."""
+    found = dict[str, Document]()
+    for kind, patterns in table.items():
+        for folder in within:
+            for pattern in patterns:
+                for path in files.find(root, f"{folder}/{pattern}" if folder else pattern):
+                    if kind != "doc" and PurePosixPath(path).name.lower() in CONTENTS:
+                        continue
+                    found.setdefault(path, Document(kind, name_of(path), path))
+    return list(found.values())
+
+
+def name_of(path: str) -> str:
+    """What a document is called: its file's name, or its folder's where the file's says nothing."""
+    place = PurePosixPath(path)
+    stem = place.name.split(".")[0] or place.stem
+    return place.parent.name if stem.lower() in SHARED_NAMES and place.parent.name else stem
+
+
+def resolve(documents: Iterable[Document], wanted: str, kind: str = "", near: str = "") -> Document | None:
+    """The document that a name or a path means: by path, from the root or from `near`, else by the end of its path,
+    else by its name, in full or as its beginning (`feature` is feature-implementation)."""
+    mine = [document for document in documents if not kind or document.kind == kind]
+    path = wanted.strip().removeprefix("./")
+    places = {path, _joined(PurePosixPath(near).parent.as_posix(), path)} if near else {path}
+    exact = next((document for document in mine if document.path in places), None)
+    if exact is not None:
+        return exact
+    ends = [document for document in mine if _without_suffix(document.path).endswith("/" + _without_suffix(path))]
+    if "/" in path:
+        return ends[0] if ends else None
+    key = _key(name_of(path))
+    named = [document for document in mine if _key(document.name) == key]
+    begun = [document for document in mine if key and f"{_key(document.name)}-".startswith(f"{key}-")]
+    return next(iter([*named, *begun]), None)
+
+
+def _joined(folder: str, path: str) -> str:
+    """A relative path from a folder, with its dots taken out; outside of the root it is nothing."""
+    parts = list[str]()
+    for part in PurePosixPath(folder, path).parts:
+        if part == "..":
+            if not parts:
+                return ""
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _without_suffix(path: str) -> str:
+    return path.removesuffix(".md").lower()
+
+
+def _key(name: str) -> str:
+    return _NOT_IN_NAMES.sub("-", name.lower()).strip("-")
+
+
+_REFERENCE = re.compile(r"(?<![\w/.-])(?P<path>(?:[\w.-]+/)*[\w.-]+\.(?:md|ya?ml|json))(?:#[\w-]*)?(?![\w/])")
+_LINKED = re.compile(r"\]\((?P<link>[^)\s]{1,300})\)|`(?P<code>[^`\r\n]{1,300})`")
+
+
+def references(text: str) -> list[tuple[int, str]]:
+    """The documents that a text names in its lines, linked or in backticks, each with its offset.
+
+    Addresses and globs are none, and what stands in fenced code is an example.
+    """
+    found, fenced = list[tuple[int, str]](), [(at, at + len(row)) for at, row, in_code in markers.rows(text) if in_code]
+    for match in _LINKED.finditer(text):
+        at = bisect_right(fenced, match.start(), key=lambda span: span[0]) - 1
+        if at >= 0 and match.start() < fenced[at][1]:
+            continue
+        words = match["link"] or match["code"]
+        named = _REFERENCE.fullmatch(words.strip())
+        if named and not any(mark in words for mark in "*{}<>$"):
+            found.append((match.start(), named["path"]))
+    return found
+
+
+def is_there(root: Path, path: str, near: str = "") -> bool:
+    """Whether a referenced file exists, from the root or from the file that names it."""
+    places = [path, *([_joined(PurePosixPath(near).parent.as_posix(), path)] if near else [])]
+    return any(place and _is_file(root.resolve(), place) for place in places)
+
+
+def _is_file(base: Path, path: str) -> bool:
+    try:
+        real = (base / path).resolve()
+        return real.is_relative_to(base) and real.is_file()
+    except (OSError, ValueError, RuntimeError):
+        return False

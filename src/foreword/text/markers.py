@@ -1,0 +1,444 @@
+"""The marks that authors leave in instruction files: phases, anchors, what belongs to a tier, a persona's header.
+
+Pure. A mark is an HTML comment outside of code: `<!-- PHASE:3a -->` ... `<!-- /PHASE:3a -->`, `<!-- ANCHOR: why -->`
+with or without `<!-- /ANCHOR -->`, `<!-- TIER_1_START -->` ... `<!-- TIER_1_END -->`. Reading is lenient, so that a
+file with a forgotten mark still works; `problems` says what was forgotten.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from foreword.text import lines, markdown
+
+Kind = Literal["PHASE", "ANCHOR", "TIER"]
+PERSONA_HEADER = ("Role", "Evaluate For")
+
+_MARK = re.compile(
+    r"<!--[ \t]*+(?:"
+    r"(?P<end>/?)(?P<kind>PHASE(?=[ \t]*+(?::|[0-9]|-->))|(?-i:ANCHOR\b)|ANCHOR(?=[ \t]*+(?::|-->)))"
+    r"(?:[ \t]*+:)?[ \t]*+(?P<rest>[^\r\n]{0,300}?)"
+    r"|TIER_(?P<tier>[0-9])_(?P<edge>START|END)"
+    r")[ \t]*+-->",
+    re.IGNORECASE,
+)
+_MEANT = re.compile(  # a mark gone wrong: `/ PHASE:1`, `END PHASE:1`, `PHASE_1`, `TIER_1`, or no end on its line
+    r"<!--[ \t]*+(?:(?:/|END\b)[ \t_]*+)?(?P<kind>PHASE(?=[ \t]*+[:_0-9])|ANCHOR\b|TIER(?=_?[0-9]))"
+    r"[^\r\n]{0,300}?(?:-->|(?=[\r\n])|\Z)"
+)
+_RIGHT = {
+    "PHASE": "<!-- PHASE:1 --> and <!-- /PHASE:1 -->",
+    "ANCHOR": "<!-- ANCHOR: why --> and <!-- /ANCHOR -->",
+    "TIER": "<!-- TIER_1_START --> and <!-- TIER_1_END -->",
+}
+_NAME = re.compile(r"[\w.-]{1,40}")
+_AFTER = re.compile(r"\bAFTER\b[ \t]*+:?[ \t]*+(?P<names>[\w.,; \t-]{1,200})", re.IGNORECASE)
+_HEADING = re.compile(
+    r"Phase[ \t]+(?P<name>[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?)\b[ \t]*[:.)—–-]*[ \t]*(?P<title>.*)", re.IGNORECASE
+)
+_ATX = re.compile(r"[ ]{0,3}(?P<level>#{1,6})[ \t]+(?P<title>.*?)(?:[ \t]+#+)?[ \t]*")
+_PHASE_NAME = re.compile(r"\b[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?\b", re.IGNORECASE)
+_DEPENDS = re.compile(
+    r"^[> \t*_-]{0,12}(?:depends[ \t]+on|after)[*_]*[ \t]*:[*_ \t]*"
+    r"(?P<names>none|nothing|(?:(?:phases?|and|[,;&])[ \t]*|[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?[ \t]*){1,60})\r?$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FENCE = re.compile(r"[ \t]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
+_CODE = re.compile(r"(?P<ticks>`++)[^\r\n]*?(?<!`)(?P=ticks)(?!`)")
+_GAP = re.compile(r"[ \t\r\n]*")
+_RULED_OFF = re.compile(r"(?:\s*(?:^|\n)[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*)+\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One mark: `name` is a phase's, or a tier's number; `start` and `end` are offsets of the comment."""
+
+    kind: Kind
+    name: str
+    opens: bool
+    start: int
+    end: int
+    line: int
+    alone: bool  # on a line of its own
+    rest: str = ""  # why, or AFTER: which phases
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of a text that a mark or a heading sets apart."""
+
+    name: str
+    title: str
+    text: str
+    line: int
+    after: tuple[str, ...] | None = None  # phases that must be done before; None where the author says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What lies between two marks, or behind a single one; both ends without the marks."""
+
+    mark: Mark
+    start: int
+    end: int
+    whole: tuple[int, int]  # with the marks
+    is_closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a mark."""
+
+    line: int
+    code: str
+    message: str
+    start: int = 0
+
+
+def marks(text: str) -> list[Mark]:
+    """Every mark of a text in order; what stands in code is an example, not a mark."""
+    if "<!--" not in text:
+        return []
+    starts, code = lines.starts(text), _code_spans(text)
+    found = list[Mark]()
+    for match in _MARK.finditer(text):
+        if not _is_inside(match.start(), code):
+            found.append(_mark(text, match, starts))
+    return found
+
+
+def _is_inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether an offset lies in one of these stretches, which come in order."""
+    index = bisect_right(spans, at, key=lambda span: span[0]) - 1
+    return index >= 0 and spans[index][1] > at
+
+
+def _mark(text: str, match: re.Match[str], starts: Sequence[int]) -> Mark:
+    number = bisect_right(starts, match.start())
+    begin = starts[number - 1]
+    stop = starts[number] if number < len(starts) else len(text)
+    alone = not (text[begin : match.start()] + text[match.end() : stop]).strip()
+    if match["tier"]:
+        opens = match["edge"].upper() == "START"
+        return Mark("TIER", match["tier"], opens, match.start(), match.end(), number, alone)
+    kind: Kind = "PHASE" if match["kind"].upper() == "PHASE" else "ANCHOR"
+    name, rest = "", match["rest"].strip()
+    if kind == "PHASE" and (named := _NAME.match(rest)):
+        name, rest = named[0], rest[named.end() :].strip()
+    return Mark(kind, name, not match["end"], match.start(), match.end(), number, alone, rest)
+
+
+def _code_spans(text: str) -> list[tuple[int, int]]:
+    """Fenced code and code in a line, as offsets in order."""
+    spans = list[tuple[int, int]]()
+    for at, row, in_code in rows(text):
+        if in_code:
+            spans.append((at, at + len(row)))
+        elif "`" in row:
+            spans += [(at + found.start(), at + found.end()) for found in _CODE.finditer(row)]
+    return spans
+
+
+def rows(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Every line with its offset, and whether it is in fenced code.
+
+    People put a fence into a fence: one with a language inside another opens a second one. Where that reading never
+    comes to an end, fences are read as CommonMark has them.
+    """
+    found = text.splitlines(keepends=True)
+    in_code, is_open = _fenced(found, nested=True)
+    if is_open:
+        in_code, _ = _fenced(found, nested=False)
+    at = 0
+    for row, code in zip(found, in_code, strict=True):
+        yield at, row, code
+        at += len(row)
+
+
+def _fenced(rows: Sequence[str], nested: bool) -> tuple[list[bool], bool]:
+    """Which lines are in fenced code, and whether the last fence is still open."""
+    found, fence, depth = list[bool](), "", 0
+    for row in rows:
+        match = _FENCE.match(row)
+        found.append(depth > 0 or match is not None)
+        if match is None or (depth and not match["fence"].startswith(fence)):
+            continue
+        if not depth:
+            inline = match["fence"][0] == "`" and "`" in match["info"]
+            found[-1] = not inline
+            fence, depth = ("", 0) if inline else (match["fence"], 1)
+        elif not match["info"].strip():
+            depth -= 1
+        elif nested:
+            depth += 1
+    return found, depth > 0
+
+
+# --- what the marks set apart ----------------------------------------------------------------------------------
+
+
+def phases(text: str) -> list[Part]:
+    """The phases of a workflow in its order: by marks, and where there are none by `## Phase N` headings."""
+    spans = [span for span in spans_of(text, "PHASE") if span.mark.name]
+    if spans:
+        return [_phase_part(text, span) for span in spans]
+    return list(_headed_phases(text)) if "phase" in text.lower() else []
+
+
+def _headed_phases(text: str) -> Iterator[Part]:
+    starts = lines.starts(text)
+    headings = [
+        (at, bisect_right(starts, at), match)
+        for at, row, in_code in rows(text)
+        if not in_code and (match := _ATX.fullmatch(row.rstrip()))
+    ]
+    for place, (at, number, match) in enumerate(headings):
+        named = _HEADING.fullmatch(match["title"].strip("*_ "))
+        if named is None:
+            continue
+        level = len(match["level"])
+        later = (headings[index] for index in range(place + 1, len(headings)))
+        end = next((start for start, _, m in later if len(m["level"]) <= level), len(text))
+        body = _RULED_OFF.sub("", text[at:end]).rstrip()
+        yield Part(named["name"].lower(), named["title"].strip(), body, number, _depends(body))
+
+
+def _phase_part(text: str, span: Span) -> Part:
+    body = lines.unpadded(text[span.start : span.end]).rstrip()
+    title = markdown.first_title(body)
+    named = _HEADING.fullmatch(title.strip("*_ "))
+    after = _AFTER.search(span.mark.rest)
+    return Part(
+        span.mark.name.lower(),
+        (named["title"] if named else title).strip(),
+        body,
+        span.mark.line,
+        _names(after["names"]) if after else _depends(body),
+    )
+
+
+def _depends(body: str) -> tuple[str, ...] | None:
+    """The phases of a line such as `> **Depends on:** Phase 1, 3a` or `> **After:** none`."""
+    match = _DEPENDS.search(body)
+    return None if match is None else _names(match["names"])
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.lower() for name in _PHASE_NAME.findall(text)))
+
+
+def anchors(text: str) -> list[Part]:
+    """What must survive everything: between paired marks, or the block that a single mark stands at."""
+    starts = lines.starts(text)
+    return [
+        Part("", span.mark.rest, lines.unpadded(text[span.start : span.end]).rstrip(), bisect_right(starts, span.start))
+        for span in spans_of(text, "ANCHOR")
+        if text[span.start : span.end].strip()
+    ]
+
+
+def without_anchors(text: str) -> str:
+    """The text without what is anchored; it is read elsewhere."""
+    return _without(text, [span.whole for span in spans_of(text, "ANCHOR")])
+
+
+def in_tier(text: str, tier: int) -> str:
+    """What the author marked for a tier, or nothing where nothing is marked."""
+    found = [span for span in spans_of(text, "TIER") if span.mark.name == str(tier)]
+    return "\n\n".join(lines.unpadded(text[span.start : span.end]).strip() for span in found)
+
+
+def persona_header(text: str) -> str:
+    """A persona's `Role` and `Evaluate For`, under its own title; without them its marked core, else its opening."""
+    title = next((h for h in markdown.headings(text) if h.level == 1), None)
+    parts = [text[title.start : title.body].strip()] if title else []
+    wanted = [h for h in markdown.headings(text) if h.title.strip("*_: ").casefold() in _HEADER_KEYS and h is not title]
+    if wanted:
+        return plain("\n\n".join([*parts, *(text[h.start : h.end].strip() for h in wanted)]))
+    core = in_tier(text, 1)
+    return plain("\n\n".join([*parts, core])) if core else plain(_opening(text))
+
+
+_HEADER_KEYS = {name.casefold() for name in PERSONA_HEADER}
+
+
+def _opening(text: str) -> str:
+    """The title and the first paragraph."""
+    found = markdown.blocks(plain(text))
+    first = next((at for at, block in enumerate(found) if block.kind in ("paragraph", "item", "quote")), len(found))
+    return plain(text)[: found[min(first, len(found) - 1)].end] if found else ""
+
+
+def plain(text: str) -> str:
+    """The text without our marks: they are for the loader, not for the model."""
+    return _without(text, [(mark.start, mark.end) for mark in marks(text)]) if "<!--" in text else text
+
+
+def _without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
+    """The text without these stretches, and without the empty lines that they would leave behind."""
+    if not cuts:
+        return text
+    kept, at = list[str](), 0
+    for start, end in cuts:
+        if start < at:
+            continue
+        before = text[at:start]
+        gap = _GAP.match(text, end) if before.endswith("\n") or not (before or kept) else None
+        kept.append(before)
+        at = gap.end() if gap else end
+    return "".join([*kept, text[at:]]).rstrip() + ("\n" if text.endswith("\n") else "")
+
+
+# --- pairs -----------------------------------------------------------------------------------------------------
+
+
+def spans_of(text: str, kind: Kind) -> list[Span]:
+    """What the marks of one kind set apart, in order; a mark that is never closed reaches as far as it can."""
+    mine = [mark for mark in marks(text) if mark.kind == kind]
+    closings = _closings(mine) if kind == "PHASE" else [_next_closes(mine, at) for at in range(len(mine))]
+    found, blocks = list[Span](), list[markdown.Block]()
+    for at, mark in enumerate(mine):
+        if not mark.opens:
+            continue
+        closing = closings[at]
+        if closing is not None:
+            found.append(Span(mark, mark.end, closing.start, (mark.start, closing.end), True))
+        elif kind == "ANCHOR":
+            blocks = blocks or [block for block in markdown.blocks(text) if not _is_mark(text, block)]
+            found.append(_single(text, mark, blocks))
+        else:
+            end = mine[at + 1].start if at + 1 < len(mine) else len(text)
+            found.append(Span(mark, mark.end, end, (mark.start, end), False))
+    return found
+
+
+def _next_closes(mine: Sequence[Mark], at: int) -> Mark | None:
+    """The very next mark, where it closes this one."""
+    following = mine[at + 1] if at + 1 < len(mine) else None
+    return following if following and not following.opens and following.name == mine[at].name else None
+
+
+def _closings(mine: Sequence[Mark]) -> list[Mark | None]:
+    """What closes each phase: the first closing mark of its name, or without one, before it opens again."""
+    found, by_name, nameless = list[Mark | None](), dict[str, Mark](), None
+    for mark in reversed(mine):
+        following = [other for other in (by_name.get(mark.name.lower()), nameless) if other]
+        nearest = min(following, key=lambda other: other.start, default=None)
+        found.append(nearest if nearest and not nearest.opens else None)
+        if mark.opens or mark.name:
+            by_name[mark.name.lower()] = mark
+        else:
+            nameless = mark
+    return found[::-1]
+
+
+def _single(text: str, mark: Mark, blocks: Sequence[markdown.Block]) -> Span:
+    """What a single mark stands at: its own line's block, or the block behind it with all that belongs to it."""
+    at = bisect_right(blocks, mark.start, key=lambda block: block.start)
+    if not mark.alone:
+        own = blocks[at - 1] if at else None
+        return Span(mark, own.start, own.end, (own.start, own.end), True) if own else _nothing(mark)
+    if at == len(blocks):
+        return _nothing(mark)
+    first, end = blocks[at], blocks[at].end
+    leads = first.kind == "item" or text[first.start : first.end].rstrip().endswith(":")
+    for index in range(at + 1, len(blocks)):
+        block = blocks[index]
+        is_below = block.kind != "heading" or block.level > first.level
+        if not (is_below if first.kind == "heading" else leads and block.kind == "item"):
+            break
+        end = block.end
+    return Span(mark, first.start, end, (mark.start, end), True)
+
+
+def _is_mark(text: str, block: markdown.Block) -> bool:
+    return block.kind == "html" and _MARK.fullmatch(text[block.start : block.end].strip()) is not None
+
+
+def _nothing(mark: Mark) -> Span:
+    return Span(mark, mark.end, mark.end, (mark.start, mark.end), True)
+
+
+# --- what is wrong ---------------------------------------------------------------------------------------------
+
+
+def problems(text: str) -> Iterator[Problem]:
+    """Marks that were not closed, closed twice, nested, repeated or misspelt; of anchors only a closing mark can be
+    wrong."""
+    found = marks(text)
+    for kind in ("PHASE", "TIER"):
+        yield from _pairing([mark for mark in found if mark.kind == kind])
+    is_open = False
+    for mark in found:
+        if mark.kind == "ANCHOR":
+            if not mark.opens and not is_open:
+                yield Problem(mark.line, "unopened-marker", "/ANCHOR closes nothing", mark.start)
+            is_open = mark.opens
+    yield from (
+        Problem(mark.line, "unnamed-phase", "PHASE without a name: write PHASE:1", mark.start)
+        for mark in found
+        if mark.kind == "PHASE" and mark.opens and not mark.name
+    )
+    yield from _broken(text, {mark.start for mark in found})
+
+
+def _pairing(mine: Sequence[Mark]) -> Iterator[Problem]:
+    closed = _pairs(mine)
+    within, seen, closing = list[tuple[Mark, int]](), dict[str, int](), set(closed.values())
+    for mark in mine:
+        name = _shown(mark)
+        if not mark.opens:
+            if mark.start not in closing:
+                yield Problem(mark.line, "unopened-marker", f"{name} closes nothing", mark.start)
+            continue
+        while within and within[-1][1] < mark.start:
+            within.pop()
+        if within:
+            yield Problem(mark.line, "nested-marker", f"{name} opens inside {_shown(within[-1][0])}", mark.start)
+        if mark.kind == "PHASE" and mark.name and mark.name.lower() in seen:
+            first = seen[mark.name.lower()]
+            yield Problem(mark.line, "repeated-marker", f"{name} is there twice, first on line {first}", mark.start)
+        seen.setdefault(mark.name.lower(), mark.line)
+        if mark.start in closed:
+            within.append((mark, closed[mark.start]))
+        else:
+            yield Problem(mark.line, "unclosed-marker", f"{name} is never closed", mark.start)
+
+
+def _pairs(mine: Sequence[Mark]) -> dict[int, int]:
+    """Where each mark that is closed starts, and where the one that closes it does: the last of its name that is open,
+    or for one without a name the last of any."""
+    pairs, waiting, by_name = dict[int, int](), list[Mark](), dict[str, list[Mark]]()
+    for mark in mine:
+        if mark.opens:
+            waiting.append(mark)
+            by_name.setdefault(mark.name.lower(), []).append(mark)
+            continue
+        mine_open = waiting if mark.kind == "PHASE" and not mark.name else by_name.get(mark.name.lower(), [])
+        while mine_open and mine_open[-1].start in pairs:
+            mine_open.pop()
+        if mine_open:
+            pairs[mine_open.pop().start] = mark.start
+    return pairs
+
+
+def _broken(text: str, known: set[int]) -> Iterator[Problem]:
+    """Comments that were meant as marks and are none."""
+    candidates = [match for match in _MEANT.finditer(text) if match.start() not in known]
+    if not candidates:
+        return
+    starts, code = lines.starts(text), _code_spans(text)
+    for match in candidates:
+        if not _is_inside(match.start(), code):
+            message = f"{match[0].strip()} is no mark: write {_RIGHT[match['kind']]}, on one line"
+            yield Problem(bisect_right(starts, match.start()), "broken-marker", message, match.start())
+
+
+def _shown(mark: Mark) -> str:
+    if mark.kind == "TIER":
+        return f"TIER_{mark.name}_{'START' if mark.opens else 'END'}"
+    return f"{'' if mark.opens else '/'}{mark.kind}{':' + mark.name if mark.name else ''}"
