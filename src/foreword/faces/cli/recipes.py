@@ -1,9 +1,8 @@
-"""`foreword recipes`, `foreword recipe` and `foreword lint`."""
+"""`foreword recipes` and `foreword recipe`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -11,8 +10,6 @@ import click
 from foreword.engine.table import printable
 from foreword.errors import RecipeError
 from foreword.faces.cli.groups import Commands
-
-OWN = "foreword/recipes"
 
 
 @click.command()
@@ -61,49 +58,3 @@ def schema() -> None:
     from foreword.recipe import load as loading
 
     click.echo(json.dumps(loading.json_schema(), indent=2))
-
-
-@click.command()
-@click.argument("paths", nargs=-1, metavar="[PATHS]...")
-def lint(paths: tuple[str, ...]) -> None:
-    """Check recipes.
-
-    Takes files, folders or names; without any, the recipes in foreword/recipes are checked.
-
-    Prints file:line:column: message for each problem and exits with 1 if there is one.
-
-    \b
-    Examples:
-      foreword lint
-      foreword lint foreword/recipes/mine.yaml director
-    """
-    found = 0
-    checked = list(_recipe_files(paths))
-    for name in checked:
-        for problem in _problems(name):
-            found += 1
-            click.echo(printable(problem.message))
-    many = "recipe" if len(checked) == 1 else "recipes"
-    click.echo(f"{len(checked)} {many} checked, {found} {'problem' if found == 1 else 'problems'}", err=True)
-    if not checked:
-        places = ", ".join(str(Path(path).resolve()) for path in paths or (OWN,))
-        click.echo(printable(f"looked for *.yaml and *.yml in {places}"), err=True)
-    if found:
-        raise click.exceptions.Exit(1)
-
-
-def _recipe_files(paths: tuple[str, ...]) -> Iterator[str]:
-    for path in paths or (OWN,):
-        if Path(path).is_dir():
-            yield from (str(found) for found in sorted([*Path(path).rglob("*.yaml"), *Path(path).rglob("*.yml")]))
-        elif paths:
-            yield path
-
-
-def _problems(name: str) -> Iterator[RecipeError]:
-    from foreword.recipe import load as loading
-
-    try:
-        yield from loading.problems(loading.layers(name, Path()))
-    except RecipeError as problem:
-        yield problem

@@ -1,0 +1,32 @@
+"""A problem in an instruction file, as every check tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, and where: `file` is relative to the root."""
+
+    file: str
+    line: int
+    code: str
+    severity: Severity
+    message: str
+    fixable: bool = False
+    column: int = 0
+    excused: str = ""  # the reason, where the recipe has an exception for it
+
+
+def warning(file: str, line: int, code: str, message: str) -> Problem:
+    """A problem that costs something and stops nothing."""
+    return Problem(file, line, code, "warning", message)
+
+
+def error(file: str, line: int, code: str, message: str) -> Problem:
+    """A problem that keeps something from working."""
+    return Problem(file, line, code, "error", message)

@@ -1,0 +1,73 @@
+"""The linter for authors, row by row (SPEC F16): sizes, and marks with file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from foreword.runtime import authoring
+from tests.docs.pages import save
+
+HEADER = "# P\n\n## Role\n\nx\n\n## Evaluate For\n\ny\n"
+
+
+def sized(text: str, tokens: int) -> str:
+    """The text filled up to so many tokens by the estimate."""
+    return text + "x" * (4 * tokens - len(text))
+
+
+def found(root: Path, path: str, text: str) -> list[tuple[str, int, str, str]]:
+    save(root, path, text)
+    return [
+        (one.file, one.line, one.code, one.severity) for one in authoring.check(root) if one.code != "tier-over-budget"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "start", "limit", "line", "severity"),
+    [
+        ("personas/p.md", HEADER, 500, 1, "warning"),
+        ("governance/personas/deep/er/p.md", HEADER, 500, 1, "warning"),
+        ("instructions.md", "", 200, 1, "warning"),
+        ("instructions.md", "", 500, 1, "error"),
+        ("instructions/testing.md", "", 500, 1, "warning"),
+        ("instructions/governance.md", "", 500, 1, "warning"),
+    ],
+)
+def test_a_file_may_reach_its_limit_and_not_pass_it(
+    tmp_path: Path, path: str, start: str, limit: int, line: int, severity: str
+) -> None:
+    before = found(tmp_path, path, sized(start, limit))
+    assert (path, line, "too-large", severity) not in before
+    assert (path, line, "too-large", severity) in found(tmp_path, path, sized(start, limit + 1))
+
+
+@pytest.mark.parametrize("opening", ["## Phase 2: Long\n\n", "<!-- PHASE:2 -->\n## Long\n\n"])
+def test_a_phase_may_have_a_thousand_tokens(tmp_path: Path, opening: str) -> None:
+    marked = opening.startswith("<!--")
+    first = "<!-- PHASE:1 -->\na\n<!-- /PHASE:1 -->\n" if marked else "## Phase 1\n\na\n\n"
+    body = opening.removeprefix("<!-- PHASE:2 -->\n")
+    for tokens, problems in ((1000, []), (1001, ["too-large"])):
+        text = first + opening + sized(body, tokens)[len(body) :] + ("\n<!-- /PHASE:2 -->\n" if marked else "\n")
+        path = "prompts/workflows/w.md"
+        assert found(tmp_path, path, text) == [(path, first.count("\n") + 1, code, "warning") for code in problems]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "code"),
+    [
+        ("<!-- PHASE:1 -->\na\n", 1, "unclosed-marker"),
+        ("a\n<!-- TIER_1_START -->\nb\n", 2, "unclosed-marker"),
+        ("a\n\n<!-- /PHASE:1 -->\n", 3, "unopened-marker"),
+        ("a\n\n<!-- /ANCHOR -->\n", 3, "unopened-marker"),
+        ("<!-- PHASE:1 -->\n<!-- PHASE:2 -->\n<!-- /PHASE:2 -->\n<!-- /PHASE:1 -->\n", 2, "nested-marker"),
+        ("<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n", 3, "repeated-marker"),
+        ("a\n<!-- PHASE -->\n<!-- /PHASE -->\n", 2, "unnamed-phase"),
+        ("a\n<!-- / PHASE:1 -->\n", 2, "broken-marker"),
+        ("a\n<!-- ANCHOR: why\nb -->\n", 2, "broken-marker"),
+        ("a\n<!-- TIER_1 -->\n", 2, "broken-marker"),
+    ],
+)
+def test_a_broken_mark_is_an_error_with_file_and_line(tmp_path: Path, text: str, line: int, code: str) -> None:
+    assert found(tmp_path, "prompts/p.md", text) == [("prompts/p.md", line, code, "error")]

@@ -1,0 +1,188 @@
+"""Marks in instruction files: what they set apart, and what is wrong with them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foreword.text import markers
+
+MARKED = """\
+# Workflow
+
+<!-- PHASE:1 -->
+## Phase 1: Look
+
+Look around.
+<!-- /PHASE:1 -->
+
+<!-- PHASE:2a AFTER: 1 -->
+Mend.
+<!-- /PHASE:2a -->
+<!-- PHASE:2b -->
+> **Depends on:** Phase 1
+
+Paint.
+<!-- /PHASE -->
+"""
+HEADED = """\
+# Workflow
+
+## Phases
+
+1. **Look**
+
+---
+
+## Phase 1: Look
+
+### Input
+
+```
+## Phase 7: not one
+```
+
+---
+
+## Phase 2 — Mend
+
+> **After:** none
+
+## Notes
+
+Later.
+"""
+
+
+def codes(text: str) -> list[tuple[int, str]]:
+    return sorted((problem.line, problem.code) for problem in markers.problems(text))
+
+
+def test_phases_are_what_the_marks_set_apart() -> None:
+    parts = markers.phases(MARKED)
+    assert [(part.name, part.title, part.line, part.after) for part in parts] == [
+        ("1", "Look", 3, None),
+        ("2a", "", 9, ("1",)),
+        ("2b", "", 12, ("1",)),
+    ]
+    assert parts[0].text == "## Phase 1: Look\n\nLook around."
+    assert codes(MARKED) == []
+
+
+def test_without_marks_phases_are_headings_up_to_the_next_of_their_rank() -> None:
+    first, second = markers.phases(HEADED)
+    assert (first.name, first.title, first.line, first.after) == ("1", "Look", 9, None)
+    assert first.text.endswith("## Phase 7: not one\n```")
+    assert (second.name, second.title, second.line, second.after) == ("2", "Mend", 19, ())
+    assert "Notes" not in second.text
+
+
+def test_lines_are_counted_as_editors_count_them() -> None:
+    assert [part.line for part in markers.phases("a\fb\u2028c\n\n## Phase 1\r\n\r\n## Phase 2\n")] == [3, 5]
+
+
+def test_a_phase_that_is_never_closed_reaches_to_the_next() -> None:
+    text = "<!-- PHASE:1 -->\na\n<!-- PHASE:2 -->\nb\n"
+    assert [part.text for part in markers.phases(text)] == ["a", "b"]
+
+
+def test_what_stands_in_code_is_no_mark() -> None:
+    text = "`<!-- PHASE:1 -->`\n\n```md\n<!-- PHASE:2 -->\n<!-- / PHASE:2 -->\n```\n\n~~~\n<!-- ANCHOR -->\n~~~\n"
+    assert markers.marks(text) == []
+    assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "anchored"),
+    [
+        ("a\n\n<!-- ANCHOR: why -->\nb\n\nc\n<!-- /ANCHOR -->\nd\n", ["b\n\nc"]),
+        ("a\n\n<!-- ANCHOR -->\nb\n\nc\n", ["b"]),
+        ("a\n\nb <!-- ANCHOR -->\n\nc\n", ["b <!-- ANCHOR -->"]),
+        ("<!-- ANCHOR -->\n## H\n\nb\n\n### I\n\nc\n\n## J\n", ["## H\n\nb\n\n### I\n\nc"]),
+        ("<!-- ANCHOR -->\nThese:\n\n- b\n- c\n\nd\n", ["These:\n\n- b\n- c"]),
+        ("a\n<!-- ANCHOR -->\n", []),
+    ],
+)
+def test_an_anchor_holds_what_is_between_its_marks_or_the_block_it_stands_at(text: str, anchored: list[str]) -> None:
+    assert [part.text for part in markers.anchors(text)] == anchored
+    assert codes(text) == []
+    rest = markers.without_anchors(text)
+    assert "ANCHOR" not in rest
+    assert not any(part in rest for part in anchored)
+
+
+def test_a_tier_is_what_its_author_marked() -> None:
+    text = "# P\n<!-- TIER_1_START -->\na\n<!-- TIER_1_END -->\nb\n<!-- TIER_1_START -->\nc\n<!-- TIER_1_END -->\n"
+    assert markers.in_tier(text, 1) == "a\n\nc"
+    assert markers.in_tier(text, 2) == ""
+    assert markers.plain(text) == "# P\na\nb\nc\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        (
+            "# P\n\nx\n\n## Role\n\na\n\n## Other\n\nb\n\n## Evaluate For\n\nc\n",
+            "# P\n\n## Role\n\na\n\n## Evaluate For\n\nc",
+        ),
+        ("# P\n\n<!-- TIER_1_START -->\na\n<!-- TIER_1_END -->\n\nb\n", "# P\n\na"),
+        ("# P\n\nFirst.\n\nSecond.\n", "# P\n\nFirst."),
+    ],
+)
+def test_the_header_of_a_persona_is_its_role_and_what_it_looks_for(text: str, header: str) -> None:
+    assert markers.persona_header(text).strip() == header
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("<!-- PHASE:1 -->\na\n<!-- PHASE:2 -->\nb\n<!-- /PHASE:2 -->\n", [(1, "unclosed-marker")]),
+        ("<!-- PHASE:1 -->\n<!-- PHASE:2 -->\n<!-- /PHASE:1 -->\n<!-- /PHASE:2 -->\n", [(2, "nested-marker")]),
+        ("<!-- TIER_1_START -->\n<!-- TIER_2_END -->\n", [(1, "unclosed-marker"), (2, "unopened-marker")]),
+        ("<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n<!-- /PHASE:1 -->\n", [(3, "unopened-marker")]),
+        ("<!-- PHASE -->\n<!-- /PHASE -->\n<!-- PHASE -->\n<!-- /PHASE -->\n",
+         [(1, "unnamed-phase"), (3, "unnamed-phase")]),
+        ("<!-- END PHASE:1 -->\n<!-- PHASE_1 -->\n<!-- PHASE:2\n", [(number, "broken-marker") for number in (1, 2, 3)]),
+        ("<!-- TIERS are below -->\n<!-- STRUCTURED_EMISSION_START -->\n<!-- see the PHASE file -->\n", []),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_once_and_where(text: str, found: list[tuple[int, str]]) -> None:
+    assert codes(text) == found
+
+
+ROWS = [
+    *MARKED.splitlines(),
+    "<!-- ANCHOR -->",
+    "<!-- /ANCHOR -->",
+    "<!-- TIER_1_START -->",
+    "<!-- TIER_1_END -->",
+    "```",
+]
+
+
+@given(st.lists(st.sampled_from(ROWS), max_size=20).map("\n".join))
+def test_any_order_of_marks_can_be_read(text: str) -> None:
+    for part in [*markers.phases(text), *markers.anchors(text)]:
+        assert part.text in text
+    assert [mark.kind for mark in markers.marks(markers.plain(text))] == []
+    assert all(1 <= problem.line <= len(text.splitlines()) for problem in markers.problems(text))
+
+
+def seconds(text: str) -> float:
+    begun = time.process_time()
+    list(markers.problems(text))
+    markers.phases(text)
+    markers.without_anchors(text)
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize(
+    "row", ["<!-- PHASE:{} -->\n", "<!-- /PHASE:{} -->\n", "## Phase {}\n", "<!-- PHASE:{0} -->\n<!-- /PHASE -->\n"]
+)
+def test_ten_times_the_marks_take_about_ten_times_the_work(row: str) -> None:
+    few, many = ("".join(row.format(number) for number in range(count)) for count in (200, 2000))
+    seconds(few)
+    assert min(seconds(many) for _ in range(2)) < 40 * min(seconds(few) for _ in range(3))
