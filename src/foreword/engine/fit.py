@@ -164,7 +164,7 @@ class _Fitting:
     # --- who gets what is left ---------------------------------------------------------------------------------
 
     def hand_out(self) -> None:
-        """Tier by tier: what one tier leaves, the next may use. Where tiers have limits, their order is that of ranks."""
+        """Tier by tier: what one leaves, the next may use. Where tiers have limits, ranks alone make the order."""
         if self.tiers.limits and not self.tiers.shares:
             groups = [group for _, ranks in self.outline.tiers for group in ranks]
             groups.sort(key=lambda group: -math.floor(self.sections[group[0]].rank))
@@ -244,7 +244,7 @@ class _Fitting:
         wanted = sum(forms.units(section, forms.full(section, self.scale), self.scale) for section in mine)
         body = forms.full(self.sections[index], self.scale)
         units = forms.units(self.sections[index], body, self.scale)
-        if wanted <= room or units > room or units >= wanted:
+        if wanted <= room or units > min(room, self._tier_left(self.sections[index].rule.tier)) or units >= wanted:
             return 0
         self.place(index, body, units, f"stands in for {tag}")
         return units
@@ -255,7 +255,8 @@ class _Fitting:
             lost = all(c.body.form == "reference" for c in self.decided.values() if c.section.tag == tag)
             section = self.sections[index]
             if lost and index not in self.decided and self.left > self.least_cut:
-                found = self._best(section, self.left - self._entry_fee(section))
+                room = min(self.left, self._tier_left(section.rule.tier))
+                found = self._best(section, room - self._entry_fee(section))
                 if found is not None and found[0].form != "reference":
                     self.place(index, *found, f"stands in for {tag}")
 

@@ -89,7 +89,8 @@ class Package:
         if not first:
             return [], self._pieces(choices)
         always, rest = self._pieces(choices[:first], note=False), self._pieces(choices[first:])
-        return ([*always[:-1], always[-1] + GAP] if always and rest else always), rest
+        is_followed = bool(rest) and rest[0] != self.report.note  # the note brings its gap along
+        return ([*always[:-1], always[-1] + GAP] if always and is_followed else always), rest
 
     def _around(self, talk: Choice) -> tuple[list[str], list[str]]:
         """The texts in front of the conversation and behind it; the note on what is missing is the last."""

@@ -293,6 +293,8 @@ PLAIN = {
     "a valid integer": "a whole number",
     "a valid boolean": "true or false",
     "a valid number": "a number",
+    "String should have at least 1 character": "must not be empty",
+    "True": "true",
 }
 
 
@@ -305,7 +307,8 @@ def worded(error: Mapping[str, Any], place: tuple[str | int, ...]) -> str:
         return f"{path!r} is missing"
     message = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
     if kind == "literal_error":
-        return f"{path}: must be {message}{_meant(error['input'], re.findall(QUOTED, error['ctx']['expected']))}"
+        guess = _meant(error["input"], re.findall(QUOTED, error["ctx"]["expected"]))
+        return f"{path}: must be {PLAIN.get(message, message)}{guess}"
     plain = next((told for said, told in PLAIN.items() if message.startswith(said)), message)
     return f"{path}: {plain if plain.startswith('must') else 'must be ' + plain}"
 

@@ -268,11 +268,16 @@ class _Gathering:
         paths: list[str] = []
         for pattern in patterns:
             full = fill(f"{spec.folder}/{pattern}" if spec.folder else pattern, self.values)
-            found = files.find(self.root, full)
+            found = next(filter(None, (files.find(self.root, place) for place in self._places(spec, full))), [])
             if not found and not re.search(r"[*?\[]", full):
                 self._absent(tag, full, "missing")
             paths += [path for path in found if not _is_left_out(path, spec)]
         return list(dict.fromkeys(paths))
+
+    def _places(self, spec: SectionSpec, path: str) -> list[str]:
+        """Where a path may lie: what a kind of task needs, in any folder that documents may lie in."""
+        within = self.selection.recipe.within if spec.files == (BY_TASK_TYPE,) else ("",)
+        return [f"{folder}/{path}" if folder else path for folder in within]
 
     def _by_task_type(self) -> list[str]:
         types = self.selection.recipe.task_types

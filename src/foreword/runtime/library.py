@@ -22,13 +22,14 @@ from foreword.sources import documents, files
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import front_matter, mapping
 from foreword.sources.state import value_at
-from foreword.text import markers
+from foreword.text import markdown, markers
 from foreword.text.markers import Part
 
 NEWEST = "newest"
 YAML = (".yaml", ".yml")
 INVOKED = {"persona": "phase_personas", "prompt": "phase_prompts", "panel": "phase_panels"}
 MOST_NAMED = 5
+HEADER_CHARS = 200_000  # of a persona, to look for its header in
 
 
 @dataclass
@@ -147,6 +148,8 @@ def document_sections(
 ) -> Loaded:
     """The sections of a tag whose text is in documents; a phase leaves what it invokes in `values`."""
     spec, out = selection.sections[tag], Loaded()
+    if spec.phase is not None and "workflow" in asked and not fill(spec.phase, values).strip():
+        out.notes.append(f"workflow {asked['workflow']!r} is not loaded without a phase: give --phase")
     for name in _wanted(spec, values, library):
         document = library.find(name, spec.document or "")
         if document is None:
@@ -232,10 +235,16 @@ def _section(tag: str, selection: Selection, document: Document, text: str, whol
     spec, rule = selection.sections[tag], selection.rule(tag)
     core = header = ""
     if "header" in rule.forms:
-        core = markers.plain(markers.in_tier(markers.without_anchors(whole), 1)).strip()
-        header = markers.persona_header(markers.without_anchors(whole)).strip()
+        core = _titled(markers.plain(markers.in_tier(markers.without_anchors(whole), 1)).strip(), whole)
+        header = markers.persona_header(markers.without_anchors(whole[:HEADER_CHARS])).strip()
     title = document.name if document.kind == "persona" else ""
     return Section(
         tag, text.strip("\n"), rule, selection.rank(tag), title, document.path, document.kind, spec.before, spec.after,
         core=core, header=header,
     )  # fmt: skip
+
+
+def _titled(core: str, whole: str) -> str:
+    """A marked core under its document's title, so that it says whose it is."""
+    title = markdown.first_title(whole) if core else ""
+    return f"# {title}\n\n{core}" if title and markdown.first_title(core) != title else core

@@ -7,6 +7,7 @@ their files (too large, names of files that are not there) becomes notes.
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,7 @@ from foreword.tokens import Counter
 
 WARN_AT = 0.8
 ALWAYS = 0
+MARK_TOKENS = 20  # of the line that says what is missing
 ANCHORED_KINDS = ("guidance", "workflow")  # their anchors are in whether or not the rest of them is loaded
 KINDS = {"instructions": "it", "guidance": "such a file"}
 
@@ -136,7 +138,7 @@ def _personas(
         f"the {len(mine)} personas need {size:,} tokens, tier 1 has {max(room, 0):,} for them: headers only, "
         "whole in tier 2 as far as there is room"
     )
-    return [_headed(section) if _has_header(section) else section for section in sections]
+    return [_headed(section, counter) if _has_header(section) else section for section in sections]
 
 
 def _has_header(section: Section) -> bool:
@@ -144,11 +146,14 @@ def _has_header(section: Section) -> bool:
 
 
 def _marked_for_tier_1(section: Section) -> Section:
-    return _with_forms(section, ("core", "header", "reference")) if section.core else section
+    return _with_forms(section, ("core", "header", "reference", "gone")) if section.core else section
 
 
-def _headed(section: Section) -> Section:
-    return _with_forms(section, ("header", "full", "reference"))  # full: where all of it is header
+def _headed(section: Section, counter: Counter) -> Section:
+    """The section as its header, and whole where that is hardly longer: a header has a mark for what is missing."""
+    if counter.count(section.text) <= counter.count(section.header) + MARK_TOKENS:
+        return section
+    return _with_forms(section, ("header", "reference", "gone"))
 
 
 def _with_forms(section: Section, forms: tuple[str, ...]) -> Section:
@@ -176,12 +181,12 @@ def _where_room(sections: Sequence[Section], limits: Tiers, budget: int, counter
     """
     headed = {section.source for section in sections if section.rule.forms[0] in ("header", "core")}
     again = [section for section in sections if section.source in headed and section.rule.forms == ("full", "gone")]
-    room, left = dict(limits.limits), budget
+    used = Tally[int]()
     for section in sections:
         if section not in again:
-            size = min(_size(section, counter), limits.limits.get(section.rule.tier, budget))
-            room[section.rule.tier] = room.get(section.rule.tier, 0) - size
-            left -= size
+            used[section.rule.tier] += _size(_as_loaded(section), counter)
+    room = {tier: limit - used[tier] for tier, limit in limits.limits.items()}
+    left = budget - sum(min(size, limits.limits.get(tier, size)) for tier, size in used.items())
     for section in again:
         size = _size(section, counter)
         if size <= min(left, room.get(section.rule.tier, 0)):
@@ -189,6 +194,12 @@ def _where_room(sections: Sequence[Section], limits: Tiers, budget: int, counter
             left -= size
             headed.discard(section.source)
     return [section for section in sections if section not in again or section.source not in headed]
+
+
+def _as_loaded(section: Section) -> Section:
+    """A section that is in as its header or its core, with only that."""
+    part = {"header": section.header, "core": section.core}.get(section.rule.forms[0], "")
+    return replace(section, text=part) if part else section
 
 
 def _size(section: Section, counter: Counter) -> int:

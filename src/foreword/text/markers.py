@@ -254,9 +254,10 @@ def in_tier(text: str, tier: int) -> str:
 
 def persona_header(text: str) -> str:
     """A persona's `Role` and `Evaluate For`, under its own title; without them its marked core, else its opening."""
-    title = next((h for h in markdown.headings(text) if h.level == 1), None)
+    found = markdown.headings(text)
+    title = next((h for h in found if h.level == 1), None)
     parts = [text[title.start : title.body].strip()] if title else []
-    wanted = [h for h in markdown.headings(text) if h.title.strip("*_: ").casefold() in _HEADER_KEYS and h is not title]
+    wanted = [h for h in found if h.title.strip("*_: ").casefold() in _HEADER_KEYS and h is not title]
     if wanted:
         return plain("\n\n".join([*parts, *(text[h.start : h.end].strip() for h in wanted)]))
     core = in_tier(text, 1)

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from foreword.workflow.secrets import as_text, elements, HIDDEN, is_array, is_secret, mask, members
+from foreword.workflow.secrets import HIDDEN, as_text, elements, is_array, is_secret, mask, members
 
 MOST_SHOWN = 100
 CUT = "..."

@@ -13,7 +13,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 AT_LEAST_ONE = click.IntRange(min=1)
 REQUEST = [
-    click.option("--agent", metavar="NAME", help="Which agent the context is for (director), or which persona speaks (factory)."),
+    click.option("--agent", metavar="NAME", help="Which agent it is for (director), or who speaks (factory)."),
     click.option("--skill", metavar="NAME", help="Which skill loads it (director)."),
     click.option("--purpose", metavar="NAME", help="What the package is for (package)."),
     click.option("--phase", metavar="NAME", help="Which phase it is for (phases, factory)."),

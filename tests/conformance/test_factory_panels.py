@@ -1,0 +1,99 @@
+"""Panels of the factory (SPEC F9): in parallel, independent, each with its own limit, and one result."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from shutil import copytree
+from threading import Barrier
+from typing import Any
+
+import jsonschema
+import pytest
+
+import foreword
+from foreword.models import ask
+from foreword.runtime import factory, panels
+from foreword.runtime.panels import Asking
+from foreword.sources.change import as_diff
+from foreword.testing import Reply, fake_provider
+from foreword.workflow.verdict import SCHEMA
+from tests.factory import DIFF, project
+
+SAMPLE = Path(foreword.__file__).parent / "samples" / "factory"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported() -> None:
+    """What is imported on first use is there before any time limit begins."""
+    with fake_provider("hello") as provider:
+        ask(provider.openai, "", "hello")
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    return copytree(SAMPLE, tmp_path / "factory")
+
+
+def test_all_members_are_asked_at_the_same_time(tmp_path: Path) -> None:
+    together = Barrier(8)
+
+    def script(body: Mapping[str, Any]) -> str:
+        together.wait(60)  # nobody is answered before all have been asked
+        return '{"findings": []}'
+
+    root = project(tmp_path, [f"m{number}" for number in range(8)])
+    with fake_provider(script) as provider:
+        result = panels.run(root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.openai, 90))
+    assert [member.status for member in result.members] == ["answered"] * 8
+
+
+def test_members_of_one_panel_know_nothing_of_each_other(sample: Path) -> None:
+    diff = as_diff((sample / "change.diff").read_bytes(), "change.diff")
+    payload = panels.prepare(sample, "code-review", diff, Asking("test"))
+    members = factory.read_panel(sample, "code-review").members
+    for member, question in zip(members, payload["questions"], strict=True):
+        others = [other for other in members if other is not member]
+        assert member.text.strip() in question["instructions"]
+        assert not any(other.name in question["instructions"] for other in others)
+        assert question["request"] == f"<diff>\n{diff.text.strip()}\n</diff>\n"
+        assert "chart datum" not in question["instructions"]  # tier 1
+        assert "Never publish a forecast that failed its checks" in question["instructions"]  # anchored
+        assert re.findall(r"^<(\w+)>$", question["instructions"], re.MULTILINE) == [
+            "instructions", "project", "profile", "persona",
+        ]  # fmt: skip
+
+
+def test_the_sample_is_reviewed_without_a_key(sample: Path) -> None:
+    diff = as_diff((sample / "change.diff").read_bytes(), "change.diff")
+    result = panels.run(sample, "code-review", diff, Asking("test"))
+    jsonschema.validate(result.to_dict(), SCHEMA)
+    assert result.verdict == "changes_requested"
+    assert [(one.severity, one.file, one.line) for one in result.findings] == [
+        ("critical", "tidepool/stations.py", 5),
+        ("critical", "tidepool/stations.py", 21),
+        ("low", "tidepool/stations.py", 34),
+    ]
+    assert all(len(one.said_by) == 5 for one in result.findings)
+
+
+def test_who_does_not_answer_in_time_is_named_and_the_moderator_goes_on(tmp_path: Path) -> None:
+    flaw = json.dumps({"findings": [{"severity": "high", "title": "Open kiln", "file": "kiln.py", "line": 2}]})
+
+    def script(body: Mapping[str, Any]) -> str | Reply:
+        return Reply(hangs=True) if "You are cleo" in json.dumps(body) else flaw
+
+    root = project(tmp_path, ["anna", "bert", "cleo", "dora"])
+    with fake_provider(script) as provider:
+        result = panels.run(root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.anthropic, 6, 1))
+    assert [(member.name, member.status) for member in result.unheard] == [("cleo", "late")]
+    assert [one.said_by for one in result.findings] == [("anna", "bert", "dora")]
+
+
+def test_the_sample_keeps_to_its_own_limits() -> None:
+    panels_of_it = {name: factory.read_panel(SAMPLE, name) for name in factory.panel_names(SAMPLE)}
+    assert {name: len(panel.members) for name, panel in panels_of_it.items()} == {"code-review": 5, "release": 3}
+    assert not any(panel.missing for panel in panels_of_it.values())
+    assert [phase.name for phase in factory.read_flow(SAMPLE, "feature").phases] == ["1", "2", "3a", "3b", "4"]
