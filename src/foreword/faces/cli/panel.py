@@ -1,0 +1,202 @@
+"""`foreword panel`: personas that look at one change, each on its own, and one result."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import click
+
+from foreword.engine.table import printable
+from foreword.errors import UsageError
+from foreword.faces.cli import screen
+from foreword.faces.cli.groups import Commands
+from foreword.faces.cli.options import store_options
+
+if TYPE_CHECKING:
+    from foreword.workflow.findings import Finding
+    from foreword.workflow.verdict import MemberResult, PanelResult
+
+ROOT = click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
+_SAID = {"approve": "approve", "changes_requested": "changes requested", "inconclusive": "inconclusive"}
+_COLOURS = {"approve": "green", "changes_requested": "red", "inconclusive": "yellow"}
+
+
+@click.group(cls=Commands)
+def panel() -> None:
+    """Have a panel of personas look at a change.
+
+    \b
+    Examples:
+      foreword panel list
+      foreword panel run code-review --diff HEAD~1 --model anthropic:claude-sonnet-4-5
+    """
+
+
+@panel.command()
+@click.argument("name")
+@click.option(
+    "--diff",
+    metavar="REV|FILE|-",
+    required=True,
+    help="The change: a revision (what was committed since), a range, a diff file, or - for stdin.",
+)
+@click.option(
+    "--model", metavar="NAME", default="", help="Who answers for the members, as in openai:gpt-4o; `test` needs no key."
+)
+@click.option(
+    "--moderator",
+    metavar="NAME",
+    default="",
+    help="A model that is asked which findings are the same; else a rule decides.",
+)
+@click.option(
+    "--timeout-seconds",
+    metavar="N",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120.0,
+    show_default=True,
+    help="How long each member has to answer.",
+)
+@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
+@click.option("--check", is_flag=True, help="Exit 1 unless the verdict is approve.")
+@store_options
+def run(
+    name: str, diff: str, model: str, moderator: str, timeout_seconds: float, form: str, check: bool,
+    db: str | None, root: str,
+) -> None:  # fmt: skip
+    """Run a panel on a change and print its one result.
+
+    Every member is asked on its own and at the same time, with the project's base instructions, its own persona and
+    the change. Who fails, is late or answers nonsense is named, and the others stand. What several have found is told
+    once, with everyone who said it; the thresholds of the project's profile decide.
+
+    \b
+    Examples:
+      foreword panel run code-review --diff HEAD~1 --model anthropic:claude-sonnet-4-5
+      git diff | foreword panel run code-review --diff - --model openai:gpt-4o --check
+      foreword panel run code-review --diff change.diff --model test --format json
+    """
+    from foreword.faces.cli.agents import Board
+    from foreword.runtime import panels
+    from foreword.runtime.root import project_root
+    from foreword.sources.change import read_change
+
+    if not model:
+        raise UsageError(
+            "a panel needs a model to answer for its members",
+            hint="--model anthropic:NAME or openai:NAME with its key in the environment; `--model test` needs no key",
+        )
+    folder = project_root(root)
+    change = read_change(diff, folder, _stdin)
+    files = len(change.change.files)
+    screen.say(f"{name}: {change.change.lines:,} changed lines in {files:,} file{'' if files == 1 else 's'}")
+    asking = panels.Asking(model, timeout_seconds, moderator=moderator)
+    result = panels.run(folder, name, change, asking, db=db, watch=Board())
+    _show(result, form)
+    if check and result.verdict != "approve":
+        raise click.exceptions.Exit(1)
+
+
+@panel.command("list")
+@ROOT
+def list_panels(root: str) -> None:
+    """List the panels of a project and who sits on them.
+
+    \b
+    Example:
+      foreword panel list --root .
+    """
+    from foreword.errors import ForewordError
+    from foreword.runtime import factory
+
+    names = factory.panel_names(root)
+    if not names:
+        raise UsageError(f"there is no panel in {root}", hint="put one into personas/round_tables/ or prompts/reviews/")
+    width = max(map(len, names))
+    for name in names:
+        try:
+            found = factory.read_panel(root, name)
+        except ForewordError as problem:
+            click.echo(printable(f"{name:<{width}}  can't be run: {problem.message}"))
+            continue
+        members = ", ".join(member.name for member in found.members)
+        missing = f"; missing: {', '.join(found.missing)}" if found.missing else ""
+        click.echo(printable(f"{name:<{width}}  {members}{missing}"))
+
+
+@panel.command()
+def schema() -> None:
+    """Print the JSON Schema of a panel's result.
+
+    \b
+    Example:
+      foreword panel schema > panel-result.schema.json
+    """
+    from foreword.workflow.verdict import SCHEMA
+
+    screen.show_json(SCHEMA)
+
+
+def _stdin() -> bytes:
+    screen.say_reading()
+    return sys.stdin.buffer.read()
+
+
+def _show(result: PanelResult, form: str) -> None:
+    if form == "json":
+        screen.show_json(result.to_dict())
+        return
+    for line in as_text(result) if form == "text" else as_markdown(result):
+        click.echo(printable(line))
+    for note in result.notes:
+        screen.warn(note)
+
+
+def as_text(result: PanelResult) -> Iterator[str]:
+    """The verdict, the findings by severity, and who did not answer."""
+    yield f"{_SAID[result.verdict]}: {result.title}"
+    yield from (f"  {reason}" for reason in result.reasons)
+    for severity, findings in groupby(result.findings, key=lambda finding: finding.severity):
+        yield ""
+        for finding in findings:
+            yield f"{_place(finding)}  {severity}  {finding.title} ({', '.join(finding.said_by)})"
+            yield from (f"    {line}" for line in finding.remediation.splitlines())
+    if result.unheard:
+        yield ""
+        yield "did not answer:"
+        yield from (f"  {line}" for line in _unheard(result.unheard))
+
+
+def as_markdown(result: PanelResult) -> Iterator[str]:
+    """The same for a comment on a pull request."""
+    yield f"# {result.title}: {_SAID[result.verdict]}"
+    yield ""
+    yield from (f"- {_quiet(reason)}" for reason in result.reasons)
+    for severity, findings in groupby(result.findings, key=lambda finding: finding.severity):
+        yield from ("", f"## {severity.capitalize()}", "")
+        for finding in findings:
+            yield f"- `{_place(finding).replace('`', '')}` **{_quiet(finding.title)}** ({', '.join(finding.said_by)})"
+            yield from (f"  {_quiet(line)}" for line in finding.detail.splitlines())
+            yield from (f"  *Remedy:* {_quiet(line)}" for line in finding.remediation.splitlines())
+    if result.unheard:
+        yield from ("", "## Did not answer", "")
+        yield from (f"- {_quiet(line)}" for line in _unheard(result.unheard))
+
+
+def _place(finding: Finding) -> str:
+    if not finding.file:
+        return "(the change)"
+    return f"{finding.file}:{finding.line}" if finding.line else finding.file
+
+
+def _unheard(members: Iterable[MemberResult]) -> Iterator[str]:
+    for member in members:
+        yield f"{member.name}: {member.status}" + (f", {member.why}" if member.why else "")
+
+
+def _quiet(text: str) -> str:
+    """Text of a model's as Markdown shows it: no tags, no pictures, nobody mentioned."""
+    return text.replace("<", "&lt;").replace("![", "!\u200b[").replace("@", "@\u200b")

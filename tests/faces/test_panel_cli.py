@@ -1,0 +1,182 @@
+"""`foreword panel`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from shutil import copytree
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+import foreword as package
+from foreword.faces.cli.agents import Board
+from foreword.faces.cli.main import cli
+from foreword.faces.cli.panel import as_markdown, as_text
+from foreword.runtime.durable import Standing
+from foreword.workflow.findings import Finding
+from foreword.workflow.verdict import Change, MemberResult, PanelResult
+from tests.command import foreword
+from tests.factory import project
+
+SAMPLE = Path(package.__file__).parent / "samples" / "factory"
+RESULT = PanelResult(
+    "review", "Code Review", "changes_requested", ("1 high finding; profile default allows none.",), 0.7, "default",
+    (
+        Finding("high", "Query <b>by</b> f-string", "Ask @admin.", "a.py", 3, ("Anna", "Bert"), "Bind it.\nOr not."),
+        Finding("low", "No test", said_by=("Anna",)),
+    ),
+    (*(MemberResult(name, "answered") for name in ("Anna", "Bert")), MemberResult("Cleo", "late", "no answer in 9 s")),
+    Change("HEAD~1", "sha256:0", ("a.py",), 3),
+)  # fmt: skip
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    return copytree(SAMPLE, tmp_path / "factory")
+
+
+def test_the_verdict_comes_first_then_the_findings_then_who_did_not_answer() -> None:
+    assert list(as_text(RESULT)) == [
+        "changes requested: Code Review",
+        "  1 high finding; profile default allows none.",
+        "",
+        "a.py:3  high  Query <b>by</b> f-string (Anna, Bert)",
+        "    Bind it.",
+        "    Or not.",
+        "",
+        "(the change)  low  No test (Anna)",
+        "",
+        "did not answer:",
+        "  Cleo: late, no answer in 9 s",
+    ]
+
+
+def test_as_markdown_a_model_can_neither_write_tags_nor_call_people() -> None:
+    text = "\n".join(as_markdown(RESULT))
+    assert text.startswith("# Code Review: changes requested\n")
+    assert "- `a.py:3` **Query &lt;b>by&lt;/b> f-string** (Anna, Bert)" in text
+    assert "@admin" not in text
+    assert "## Did not answer\n\n- Cleo: late" in text
+
+
+def test_a_panel_runs_on_the_sample_and_says_who_is_done(sample: Path) -> None:
+    ran = foreword("panel", "run", "code-review", "--diff", "change.diff", "--model", "test", cwd=sample)
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[0] == "changes requested: Code Review"
+    assert lines[1] == "  2 critical findings; profile default allows none."
+    assert any(
+        line.startswith("tidepool/stations.py:5  critical  Hard-coded secret (Code Reviewer, ") for line in lines
+    )
+    head, *agents = ran.err.splitlines()
+    assert head == "code-review: 26 changed lines in 2 files"
+    assert sorted(line.split("  ")[1] for line in agents) == [
+        "Code Reviewer", "Maintainer", "Performance Engineer", "Security Auditor", "Test Engineer",
+    ]  # fmt: skip
+    assert all("answered" in line for line in agents)
+
+
+def test_as_json_it_follows_the_schema_that_is_printed_and_check_tells_by_the_exit_code(sample: Path) -> None:
+    diff = (sample / "change.diff").read_bytes()
+    words = (
+        "panel",
+        "run",
+        "release",
+        "--root",
+        sample,
+        "--diff",
+        "-",
+        "--model",
+        "test",
+        "--format",
+        "json",
+        "--check",
+    )
+    ran = foreword(*words, stdin=diff)
+    assert ran.code == 1
+    schema = CliRunner().invoke(cli, ["panel", "schema"])
+    jsonschema.validate(json.loads(ran.out), json.loads(schema.output))
+    assert json.loads(ran.out)["change"]["source"] == "standard input"
+
+
+def test_the_panels_of_a_project_are_listed_with_who_sits_on_them(tmp_path: Path) -> None:
+    root = project(tmp_path, ["anna", "bert"], listed=["anna", "bert", "nobody"])
+    (root / "personas/round_tables/empty.md").write_text("# Nobody\n")
+    ran = foreword("panel", "list", "--root", root)
+    empty, review = ran.out.splitlines()
+    assert review == "review  anna, bert; missing: nobody"
+    assert empty.startswith("empty   can't be run: personas/round_tables/empty.md: names no persona")
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "hint"),
+    [
+        (["code-reviw", "--diff", "change.diff", "--model", "test"], "did you mean 'code-review'?", "known: "),
+        (["code-review", "--diff", "change.diff"], "a panel needs a model", "`--model test` needs no key"),
+        (["code-review", "--diff", "nosuch", "--model", "test"], "nosuch: ", "HEAD~1"),
+        (["code-review", "--diff", "--output=x", "--model", "test"], "is no diff", "HEAD~1"),
+        (["code-review", "--diff", "empty.diff", "--model", "test"], "the diff is empty", "HEAD~1"),
+        (["code-review", "--diff", "change.diff", "--model", "nosuch:x"], "nosuch", ""),
+        (["code-review", "--diff", "change.diff", "--model", "test", "--timeout-seconds", "0"], "timeout", ""),
+        (["code-review", "--model", "test"], "Missing option '--diff'", ""),
+        (["code-review", "--diff", "change.diff", "--model", "test", "--root", "nosuch"], "no such folder", "--root"),
+    ],
+)  # fmt: skip
+def test_wrong_use_is_one_line_with_a_hint_and_nothing_is_left_behind(
+    words: list[str], said: str, hint: str, sample: Path
+) -> None:
+    (sample / "empty.diff").write_text("\n")
+    ran = foreword("panel", "run", *words, cwd=sample)
+    assert (ran.code, ran.out) == (2, "")
+    error, told = [line for line in ran.err.splitlines() if line.startswith(("error:", "hint:"))]
+    assert said in error
+    assert hint in told
+
+
+def test_a_project_without_panels_says_where_they_go(tmp_path: Path) -> None:
+    ran = foreword("panel", "list", "--root", tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "personas/round_tables/" in ran.err
+
+
+@pytest.mark.parametrize("command", ["", "run", "list", "schema"])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    ran = CliRunner().invoke(cli, ["panel", *command.split(), "--help"], prog_name="foreword")
+    assert f"foreword panel {command}".strip() in ran.output.partition("Example")[2]
+    assert "..." not in ran.output.partition("Commands:")[2]
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def standing(agent: str, status: str, error: str = "") -> Standing:
+    return Standing(f"run/{agent}", agent, status, 1.5, error)
+
+
+def test_on_a_terminal_every_agent_has_one_line_that_is_kept_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr("sys.stderr", screen := Terminal())
+    board = Board()
+    board([standing("anna", "running"), standing("bert", "waiting")])
+    board([standing("anna", "answered"), standing("bert", "failed", "no\nkey \x1b[31m")])
+    first, second = screen.getvalue().split("\x1b[2A")
+    assert [line.removeprefix("\x1b[2K").split() for line in first.splitlines()] == [
+        ["anna", "running"],
+        ["bert", "waiting"],
+    ]
+    assert second.splitlines() == [
+        "\x1b[2K  anna  answered     1.5 s",
+        "\x1b[2K  bert  failed       1.5 s  no key \ufffd[31m",
+    ]
+
+
+def test_in_a_pipe_an_agent_is_told_once_when_it_is_settled(capsys: pytest.CaptureFixture[str]) -> None:
+    board = Board()
+    for status in ("waiting", "running", "answered", "answered"):
+        board([standing("anna", status)])
+    assert capsys.readouterr().err == "  anna  answered     1.5 s\n"

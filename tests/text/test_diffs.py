@@ -1,0 +1,60 @@
+"""A diff too large for its room: whole hunks, every file in its turn, and nothing missing without a mark."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foreword.text.diffs import excerpt
+
+
+def file(name: str, *hunks: int) -> str:
+    body = "".join(f"@@ -1 +{at},{lines} @@\n" + f"+{name} {at}\n" * lines for at, lines in enumerate(hunks, 1))
+    return f"diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n{body}"
+
+
+def test_what_fits_is_not_touched() -> None:
+    diff = file("a.py", 3, 4) + file("b.py", 2)
+    assert excerpt(diff, 10_000).text == diff
+
+
+def test_every_file_gets_its_first_hunk_before_any_gets_its_second() -> None:
+    diff = file("a.py", 5, 5, 5) + file("b.py", 5, 5, 5)
+    kept = excerpt(diff, 500)
+    assert (kept.files, kept.files_shown) == (2, 2)
+    assert "+a.py 1\n" in kept.text
+    assert "+b.py 1\n" in kept.text
+    assert "hunks of this file left out]" in kept.text
+
+
+def test_files_without_room_are_counted() -> None:
+    kept = excerpt("".join(file(f"f{number}.py", 9) for number in range(200)), 2_000)
+    assert kept.files_shown < kept.files == 200
+    assert kept.text.endswith(f"[... {200 - kept.files_shown} of 200 files left out]\n")
+
+
+def test_one_huge_hunk_is_cut_at_a_line_and_leaves_room_for_others() -> None:
+    kept = excerpt(file("huge.py", 9_000) + file("small.py", 2), 4_000)
+    assert "more lines of this hunk left out]\n" in kept.text
+    assert "+small.py 1\n" in kept.text
+
+
+def test_a_diff_without_git_headers_is_cut_by_its_files() -> None:
+    plain = "".join(f"--- a/f{n}\n+++ b/f{n}\n@@ -1 +1 @@\n-x\n+y\n" for n in range(40))
+    assert excerpt(plain, 800).files == 40
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(["a.py", "b.py"]), st.lists(st.integers(0, 40), max_size=4)), max_size=6),
+    st.text(alphabet="ab \n@+-", max_size=40),
+    st.integers(200, 4_000),
+)
+def test_an_excerpt_is_within_its_room_and_keeps_lines_as_they_are(
+    files: list[tuple[str, list[int]]], odd: str, room: int
+) -> None:
+    diff = odd + "".join(file(name, *hunks) for name, hunks in files)
+    kept = excerpt(diff, room)
+    assert len(kept.text) <= max(room, len(diff) if len(diff) <= room else 0)
+    known = set(diff.splitlines())
+    assert all(line in known or line.startswith("[... ") for line in kept.text.splitlines())
