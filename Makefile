@@ -30,13 +30,15 @@ check-static: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The property tests at length: minutes, not seconds.
+# The property tests and the killing of flows at length: minutes, not seconds.
 soak: $(INSTALLED)
 	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) tests/engine $(ARGS)
+	@FOREWORD_SOAK=1 $(BIN)/python -m pytest -q -n $(JOBS) tests/runtime/test_flows_killed.py tests/runtime/test_workers.py
 
-bench: $(BENCH_INSTALLED)
+bench: $(BENCH_INSTALLED) $(INSTALLED)
 	@.venv-bench/bin/python -m benchmarks.fit $(ARGS)
 	@.venv-bench/bin/python -m benchmarks.sessions $(ARGS)
+	@$(BIN)/python -m benchmarks.flows
 
 # make lock UPGRADE=--upgrade moves every pin to its newest version.
 COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \

@@ -15,6 +15,7 @@ from foreword.errors import UnknownName
 from foreword.recipe.load import load
 from foreword.runtime.assembly import assemble
 from foreword.runtime.library import Library, read_values
+from foreword.runtime.places import task_reference
 from foreword.runtime.root import project_root
 from foreword.sources import documents, files
 from foreword.sources.documents import Document
@@ -50,6 +51,14 @@ def read_flow(root: str | Path, name: str, recipe: str = RECIPE) -> Flow:
     file = files.read(library.root, document.path, must=True)
     parts = markers.phases(file.text)
     return Flow(document.name, document.path, tuple(_phase(part, parts, document, library) for part in parts))
+
+
+def active_task(root: str | Path, recipe: str = RECIPE) -> str:
+    """What the project's active plan is for, in a line; nothing where there is no plan."""
+    library = library_of(root, recipe)
+    plan = library.newest("plan")
+    file = library.read(plan) if plan is not None else None
+    return task_reference(file.path, file.text) if isinstance(file, files.File) else ""
 
 
 def flow_names(root: str | Path, recipe: str = RECIPE) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from foreword.errors import StoreError
-from foreword.store.database import Database
+from foreword.store.database import Database, altered
 
 SQLITE = {
     "id": "INTEGER PRIMARY KEY",
@@ -99,6 +99,16 @@ ALTER TABLE reports ADD COLUMN conversation {number} REFERENCES conversations (i
 ALTER TABLE reports ADD COLUMN usage TEXT;
 CREATE INDEX reports_of ON reports (conversation, id);
 """,
+    """
+CREATE TABLE artifacts (
+    run {key} NOT NULL, name {key} NOT NULL, phase TEXT NOT NULL, title TEXT NOT NULL, tokens {number} NOT NULL,
+    handle {key} NOT NULL, created TEXT NOT NULL, PRIMARY KEY (run, name)
+) {keyed};
+CREATE TABLE workers (
+    executor {key} PRIMARY KEY, host TEXT NOT NULL, pid {number} NOT NULL, started {number} NOT NULL,
+    seen {number} NOT NULL, gone {number} NOT NULL
+) {keyed};
+""",
 )
 NEWEST = len(MIGRATIONS)
 
@@ -113,8 +123,10 @@ def migrate(db: Database, spelling: Mapping[str, str], most: int = NEWEST) -> No
 
 
 def refuse_newer(db: Database) -> int:
-    """The version of the schema, or an error where it is newer than this program."""
+    """The version of the schema, or an error where it is newer than this program, or none at all."""
     version = db.version()
+    if version < 0:
+        raise altered(f"the schema's version in {db.name} ({version})")
     if version > NEWEST:
         raise StoreError(
             f"{db.name} was written by a newer Foreword (schema {version}, this one knows {NEWEST})",

@@ -1,0 +1,220 @@
+"""`foreword flow`: a workflow's phases, each asked of a model, kept, and gone on with after a crash."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from foreword.engine.table import printable
+from foreword.errors import BadSource, UsageError
+from foreword.faces.cli import screen
+from foreword.faces.cli.groups import Commands
+from foreword.faces.cli.options import store_options
+
+if TYPE_CHECKING:
+    from foreword.runtime.flow_status import FlowStatus, PhaseStatus
+
+LARGEST_TASK_BYTES = 1024 * 1024
+FORMATS = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+_COLOURS = {"done": "green", "failed": "red", "interrupted": "yellow", "stopped": "yellow", "running": "cyan"}
+_NEXT = {
+    "failed": "`foreword flow resume {task}` tries it again; what is done stays done",
+    "stopped": "`foreword flow resume {task}` goes on",
+    "interrupted": "`foreword flow resume {task}` goes on",
+}
+
+
+@click.group(cls=Commands)
+def flow() -> None:
+    """Run a workflow, also after a crash.
+
+    Phase by phase, each asked of a model and kept.
+
+    \b
+    Examples:
+      foreword flow run feature --task "let members cancel a booking" --model anthropic:claude-sonnet-4-5
+      foreword flow resume
+      foreword flow status
+    """
+
+
+@flow.command()
+@click.argument("name")
+@click.option(
+    "--task",
+    metavar="TEXT|FILE|-",
+    default="",
+    help="What is to be done, or a file that says it; else what the active plan is for.",
+)
+@click.option(
+    "--task-id", metavar="ID", default="", help="What the task is called, as in FEAT-1; else its first words."
+)
+@click.option(
+    "--model", metavar="NAME", default="", help="Who does the phases, as in openai:gpt-4o; `test` needs no key."
+)
+@click.option(
+    "--diff", metavar="REV|FILE|-", default="", help="A change, for the phases that have a panel look at one."
+)
+@click.option("--stop-at-gates", is_flag=True, help="Stop after each phase with a gate; `flow resume` goes on.")
+@click.option(
+    "--timeout-seconds",
+    metavar="N",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    show_default=True,
+    help="How long each phase has.",
+)
+@FORMATS
+@store_options
+def run(
+    name: str, task: str, task_id: str, model: str, diff: str, stop_at_gates: bool, timeout_seconds: float, form: str,
+    db: str | None, root: str,
+) -> None:  # fmt: skip
+    """Run a workflow on a task.
+
+    Phases that do not wait for each other run at the same time. What each hands on is kept as an artifact, later
+    phases are given its reference and look it up, and every phase writes a checkpoint. Killed at any moment, it goes
+    on with `foreword flow resume` and does nothing twice. With --db postgresql://... any number of `foreword worker`
+    processes answer along.
+
+    \b
+    Examples:
+      foreword flow run feature --task "let members cancel a booking" --model anthropic:claude-sonnet-4-5
+      foreword flow run feature --task task.md --task-id FEAT-1 --model openai:gpt-4o --stop-at-gates
+      foreword flow run feature --task "try it out" --model test
+    """
+    from foreword.faces.cli.agents import Board
+    from foreword.runtime import flows
+    from foreword.runtime.root import project_root
+    from foreword.sources.change import read_change
+
+    if not model:
+        raise UsageError(
+            "a flow needs a model to do its phases",
+            hint="--model anthropic:NAME or openai:NAME with its key in the environment; `--model test` needs no key",
+        )
+    folder = project_root(root)
+    change = read_change(diff, folder, _stdin) if diff else None
+    task_id, words = (task_id, _task(task)) if task else _planned(folder, task_id)
+    done = flows.run(
+        folder, name, words, model, db, task_id=task_id, diff=change.text if change else "", diff_source=diff, stop_at_gates=stop_at_gates, timeout_seconds=timeout_seconds, watch=Board(),
+        begun=lambda started: screen.say(f"{started} (`foreword flow resume` goes on with it, should it be stopped)"),
+    )  # fmt: skip
+    _finish(done, form)
+
+
+@flow.command()
+@click.argument("task", default="")
+@click.option("--model", metavar="NAME", default="", help="Another model from here on.")
+@click.option("--stop-at-gates/--no-stop-at-gates", default=None, help="As it was started, unless it is said here.")
+@FORMATS
+@store_options
+def resume(task: str, model: str, stop_at_gates: bool | None, form: str, db: str | None, root: str) -> None:
+    """Go on with a flow that was killed, has failed, or stopped at a gate.
+
+    TASK is its task or its run, as `foreword flow status` shows them; without it, the newest that is not done.
+
+    \b
+    Examples:
+      foreword flow resume
+      foreword flow resume FEAT-1
+    """
+    from foreword.faces.cli.agents import Board
+    from foreword.runtime import flows
+
+    done = flows.resume(
+        root, task, db, model=model, stop_at_gates=stop_at_gates, watch=Board(),
+        begun=lambda found: screen.say(f"going on with {found}"),
+    )  # fmt: skip
+    _finish(done, form)
+
+
+@flow.command()
+@click.argument("task", default="")
+@FORMATS
+@store_options
+def status(task: str, form: str, db: str | None, root: str) -> None:
+    """Show how far flows are, the newest first.
+
+    \b
+    Examples:
+      foreword flow status
+      foreword flow status FEAT-1 --format json
+    """
+    from foreword.runtime import flows
+
+    found = flows.status(root, task, db)
+    if form == "json":
+        screen.show_json([one.to_dict() for one in found])
+        return
+    if not found:
+        screen.say("no flow has been run here yet")
+    for place, one in enumerate(found):
+        click.echo("\n" * bool(place), nl=False)
+        _show(one)
+
+
+def _planned(root: Path, task_id: str) -> tuple[str, str]:
+    """The active plan: what it is called, unless the user says, and what it is for."""
+    from foreword.runtime.factory import active_task
+
+    found = active_task(root)
+    if not found:
+        raise UsageError(
+            "what is to be done?", hint='--task "let members cancel a booking", a file, or a plan in .plans/'
+        )
+    screen.say(f"task: {found}")
+    return task_id or found.partition(":")[0], found
+
+
+def _task(given: str) -> str:
+    """The task: standard input, what is in a file, or the words themselves."""
+    if given == "-":
+        return _stdin().decode("utf-8", "replace")
+    try:
+        path = Path(given)
+        if not path.is_file():
+            return given
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_TASK_BYTES + 1)
+    except (OSError, ValueError):  # too long for a name, or a NUL in it
+        return given
+    if len(raw) > LARGEST_TASK_BYTES:
+        raise BadSource(given, "is larger than 1 MB", hint="say in a few pages what is to be done")
+    return raw.decode("utf-8", "replace")
+
+
+def _stdin() -> bytes:
+    screen.say_reading()
+    return sys.stdin.buffer.read()
+
+
+def _finish(done: FlowStatus, form: str) -> None:
+    if form == "json":
+        screen.show_json(done.to_dict())
+    else:
+        _show(done)
+    if done.status == "failed":
+        raise click.exceptions.Exit(1)
+
+
+def _show(one: FlowStatus) -> None:
+    """A line for the flow and one for each phase."""
+    reason = f": {one.why}" if one.why else ""
+    click.echo(printable(f"{one.run}  {one.flow}  {one.status}{reason}"))
+    width = max((len(phase.phase) for phase in one.phases), default=0)
+    titles = min(40, max((len(phase.title) for phase in one.phases), default=0))
+    for phase in one.phases:
+        click.echo(printable(f"  {phase.phase:<{width}}  {phase.title[:titles]:<{titles}}  {_told(phase)}").rstrip())
+    hint = _NEXT.get(one.status, "").format(task=one.task)
+    screen.show_hint(hint)
+
+
+def _told(phase: PhaseStatus) -> str:
+    if phase.status != "done":
+        return f"{phase.status}  {phase.error}".rstrip()
+    name = f"[{phase.artifact}]  " if phase.artifact else ""
+    return f"done     {name}{phase.tokens:,} tokens  {phase.handle}"

@@ -1,0 +1,176 @@
+"""How flows stand, read from the database without taking part in anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from foreword.runtime import launch
+from foreword.runtime.runs import Standing, root_queue, standing, why
+from foreword.runtime.workers import living
+from foreword.store.artifacts import Artifact
+from foreword.store.urls import open_database
+from foreword.workflow.flow import from_data
+
+NAME = f"{launch.APPLICATION}.flow"
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseStatus:
+    """How far one phase is."""
+
+    phase: str
+    title: str
+    status: str  # done, running, waiting, failed, pending
+    artifact: str = ""
+    handle: str = ""
+    tokens: int = 0
+    error: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStatus:
+    """How far one flow is; `attempt_id` is the newest of the runs it has had."""
+
+    run: str
+    task: str
+    flow: str
+    model: str
+    status: str  # done, running, waiting, interrupted, failed, stopped
+    started: str
+    attempt: int
+    attempt_id: str
+    why: str  # it failed or stopped
+    order: Mapping[str, Any]
+    failed: Mapping[str, str]
+    standings: tuple[Standing, ...] = ()
+    phases: tuple[PhaseStatus, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        shown = ("run", "task", "flow", "model", "status", "why", "started", "attempt")
+        return {name: getattr(self, name) for name in shown} | {"phases": [one.to_dict() for one in self.phases]}
+
+
+def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
+    """Every flow of this root, the newest first, as its newest attempt has it."""
+    url = launch.known_url(db, root)
+    if url is None:
+        return []
+    with _client(url) as client, launch.no_pickles():
+        mine = [row for row in _rows(client) if (row.attributes or {}).get("queue") == root_queue(root)]
+        newest: dict[str, tuple[Any, Mapping[str, Any]]] = {}
+        began: dict[str, int] = {}
+        for row in mine:
+            if order := _order(row):
+                newest.setdefault(order["run"], (row, order))
+                began[order["run"]] = row.created_at
+        with closing(open_database(db, root)) as store:
+            alive = living(store)
+        return [_status(row, order, began[run], alive, _standings(client, row)) for run, (row, order) in newest.items()]
+
+
+def seen(flow: FlowStatus, kept: Sequence[Artifact]) -> FlowStatus:
+    """The flow with each of its phases."""
+    by_phase = {one.phase: one for one in kept}
+    agents = {one.agent: one for one in flow.standings}
+    phases = []
+    for phase in from_data(flow.order["flow"]).phases:
+        told = PhaseStatus(phase.name, phase.title, "pending", phase.artifact)
+        if phase.name in by_phase:
+            done = by_phase[phase.name]
+            told = replace(told, status="done", handle=done.handle, tokens=done.tokens)
+        elif phase.name in flow.failed:
+            told = replace(told, status="failed", error=flow.failed[phase.name])
+        elif phase.name in agents and flow.status in ("running", "waiting"):
+            status = agents[phase.name].status
+            told = replace(told, status="running" if status == "answered" else status)
+        phases.append(told)
+    return replace(flow, phases=tuple(phases))
+
+
+@contextmanager
+def _client(url: str) -> Iterator[Any]:
+    driver = launch.driver()
+    with launch.quiet(), launch.translated():
+        client = driver.DBOSClient(
+            system_database_url=url, dbos_system_schema=launch.SCHEMA, serializer=driver.DBOSPortableJSONSerializer(),
+            application_name=launch.APPLICATION, retry_connection_errors=False,
+        )  # fmt: skip
+        try:
+            yield client
+        finally:
+            client.destroy()
+
+
+def _rows(client: Any) -> list[Any]:
+    """The attempts of all flows, the newest first; none where dbos has no tables yet."""
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        rows: list[Any] = client.list_workflows(name=NAME, sort_desc=True)
+    except DBAPIError as error:
+        if "workflow_status" in str(error.orig):
+            return []
+        raise
+    return rows
+
+
+def _order(row: Any) -> Mapping[str, Any] | None:
+    """What a run was started with, or nothing where that can't be read: the file may have been meddled with."""
+    try:
+        order = row.input["args"][0]
+        from_data(order["flow"])
+        return order if all(isinstance(order[name], str) for name in ("run", "task", "model")) else None
+    except (KeyError, TypeError, IndexError):
+        return None
+
+
+def _standings(client: Any, row: Any) -> tuple[Standing, ...]:
+    return tuple(map(standing, client.list_workflows(parent_workflow_id=row.workflow_id, load_input=False)))
+
+
+def _status(
+    row: Any, order: Mapping[str, Any], began: int, alive: frozenset[str], standings: tuple[Standing, ...]
+) -> FlowStatus:
+    output = row.output if isinstance(row.output, dict) else {}
+    failed = {str(phase): str(reason) for phase, reason in output.get("failed", {}).items()}
+    reason = "; ".join(f"phase {phase}: {what}" for phase, what in failed.items())
+    if row.status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"):
+        reason = why(row)
+    if output.get("gates"):
+        reason = f"at the gate after phase {', '.join(output['gates'])}"
+    return FlowStatus(
+        order["run"], order["task"], str(order["flow"]["name"]), order["model"],
+        _word(row, output, alive), _time(began), _attempt(row.workflow_id), row.workflow_id, reason, order, failed,
+        standings,
+    )  # fmt: skip
+
+
+def _word(row: Any, output: Mapping[str, Any], alive: frozenset[str]) -> str:
+    match row.status:
+        case "ENQUEUED" | "DELAYED":
+            return "waiting"
+        case "PENDING":
+            return "running" if row.executor_id in alive else "interrupted"
+        case "SUCCESS":
+            return str(output.get("status", "failed"))
+        case _:
+            return "failed"
+
+
+def _attempt(name: str) -> int:
+    number = name.rpartition(".")[2]
+    return int(number) if number.isdigit() else 1
+
+
+def _time(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="seconds")

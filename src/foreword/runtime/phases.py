@@ -1,0 +1,223 @@
+"""What a flow does, inside its run: phase after phase, those that wait for nothing of each other at the same time.
+
+Each phase is asked with its own context; its answer is kept as an artifact, once, and a checkpoint is written. Later
+phases are given the references of the artifacts only. Whatever is done here may be done again after a crash, so that
+every step that changes something changes nothing the second time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foreword import tokens
+from foreword.errors import ForewordError, UnknownName
+from foreword.runtime import durable
+from foreword.runtime.artifacts import COUNTER
+from foreword.store import artifacts
+from foreword.store.artifacts import Artifact
+from foreword.store.database import Database
+from foreword.store.urls import open_database
+from foreword.workflow.flow import Flow, Phase, as_data, from_data, waves
+
+KIND = "flow"
+TIMEOUT_SECONDS = 600.0  # for one phase
+ATTEMPTS = 3
+_REQUEST = """\
+Do phase {name} of this work and nothing else: {title}.
+
+Task {task}: {objective}
+
+Answer with what the phase hands on{artifact}, complete and ready to be used by the next phase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a flow is run with; all of it travels to whoever runs it."""
+
+    run: str
+    task: str
+    objective: str
+    model: str
+    flow: Flow
+    diff: str = ""
+    diff_source: str = ""
+    stop_at_gates: bool = False
+    timeout_seconds: float = TIMEOUT_SECONDS
+    attempts: int = ATTEMPTS
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON has it."""
+        plain = {name: getattr(self, name) for name in self.__slots__ if name != "flow"}
+        return {**plain, "flow": as_data(self.flow)}
+
+
+def order_of(data: Mapping[str, Any]) -> Order:
+    """The order of what `to_dict` gave."""
+    return Order(**{**data, "flow": from_data(data["flow"])})
+
+
+@durable.workflow(KIND)
+def conduct(payload: dict[str, Any]) -> dict[str, Any]:
+    """Go through the phases that are not finished yet, wave by wave."""
+    order = order_of(payload)
+    finished = set(durable.step("finished", _finished, order.run))
+    for phase in order.flow.phases:
+        if phase.name in finished:  # in an earlier attempt, which may have ended before this was written
+            durable.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
+    for wave in waves(order.flow):
+        todo = [phase for phase in wave if phase.name not in finished]
+        failed = _wave(order, todo)
+        if failed:
+            return {"status": "failed", "failed": failed}
+        finished.update(phase.name for phase in todo)
+        if order.stop_at_gates and any(phase.gate for phase in todo) and len(finished) < len(order.flow.phases):
+            return {"status": "stopped", "gates": [phase.name for phase in todo if phase.gate]}
+    return {"status": "done"}
+
+
+def _wave(order: Order, phases: Sequence[Phase]) -> dict[str, str]:
+    """Do phases at once and keep what they hand on; returns why those that failed did."""
+    panels = [phase for phase in phases if phase.panel and order.diff]
+    plain = [phase for phase in phases if phase not in panels]
+    made = {
+        phase.name: durable.step(f"question {phase.name}", _question, order.to_dict(), phase.name) for phase in plain
+    }
+    questions = [question for question in made.values() if "error" not in question]
+    runs = durable.start_all(questions)
+    answers = {phase.name: _held(order, phase) for phase in panels}
+    answers |= {str(answer["agent"]): answer for answer in durable.wait_for(runs, questions)}
+    failed = {}
+    for phase in phases:
+        answer = answers.get(phase.name) or made[phase.name]
+        if answer.get("status") != "answered":
+            failed[phase.name] = str(answer.get("error") or answer["status"])
+            continue
+        durable.step(f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"]))
+        durable.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
+    return failed
+
+
+def _held(order: Order, phase: Phase) -> dict[str, Any]:
+    """What the panel of a phase says about the change, as an answer."""
+    from foreword.runtime import panels
+
+    payload = durable.step(f"panel {phase.name}", _panel, order.to_dict(), phase.name)
+    if "error" in payload:
+        return {"status": "failed", "error": payload["error"]}
+    result = panels.as_result(panels.hold(payload))
+    heard = [member for member in result.members if member.status == "answered"]
+    if not heard:
+        why = "; ".join(f"{member.name}: {member.status}" for member in result.members)
+        return {"status": "failed", "error": f"nobody on the panel answered ({why})"}
+    return {"status": "answered", "text": json.dumps(result.to_dict(), ensure_ascii=False, indent=2)}
+
+
+def _finished(run: str) -> list[str]:
+    with _store() as store:
+        return [one.phase for one in artifacts.everything(store, run)]
+
+
+def _question(payload: dict[str, Any], name: str) -> dict[str, Any]:
+    """What the agent of a phase is asked, or why it can't be; made where the files are."""
+    from foreword.runtime.factory import phase_context
+
+    order = order_of(payload)
+    phase = order.flow.phase(name)
+    with _store() as store:
+        known = _handed_on(order.flow, artifacts.everything(store, order.run))
+    references = {one.name: one.reference for one in known}
+    try:
+        package = phase_context(
+            durable.current().root, order.flow, phase, task=order.task, objective=order.objective, artifacts=references
+        )
+    except ForewordError as error:
+        return {"error": error.message}
+    return {
+        "agent": phase.name, "model": order.model, "instructions": package.text, "request": _request(order, phase),
+        "timeout_seconds": order.timeout_seconds, "attempts": order.attempts,
+        "artifacts_of": order.run if known else "",
+    }  # fmt: skip
+
+
+def _request(order: Order, phase: Phase) -> str:
+    artifact = f" as [{phase.artifact}]" if phase.artifact else ""
+    return _REQUEST.format(
+        name=phase.name, title=phase.title, task=order.task, objective=order.objective, artifact=artifact
+    )
+
+
+def _panel(payload: dict[str, Any], name: str) -> dict[str, Any]:
+    """What the members of a phase's panel are asked, or why they can't be."""
+    from foreword.runtime import panels
+    from foreword.sources.change import as_diff
+
+    order = order_of(payload)
+    asking = panels.Asking(order.model, order.timeout_seconds, order.attempts)
+    try:
+        diff = as_diff(order.diff.encode("utf-8", "surrogatepass"), order.diff_source)
+        return panels.prepare(durable.current().root, order.flow.phase(name).panel, diff, asking)
+    except ForewordError as error:
+        return {"error": error.message}
+
+
+def _keep(payload: dict[str, Any], name: str, text: str) -> str:
+    """Keep what a phase hands on; doing it twice changes nothing."""
+    order = order_of(payload)
+    phase = order.flow.phase(name)
+    with _store() as store:
+        size = tokens.counter(COUNTER).count(text)
+        return artifacts.keep(store, order.run, phase.key, phase.name, phase.title, text, size).handle
+
+
+def _checkpoint(payload: dict[str, Any], name: str) -> str:
+    """Write down where the task stands; a checkpoint that this run has written already stays as it is."""
+    from foreword.runtime import checkpoints
+    from foreword.workflow.checkpoint import Checkpoint
+
+    order = order_of(payload)
+    with _store() as store:
+        root = durable.current().root
+        if _is_written(root, store, order, name):
+            return name
+        kept = artifacts.everything(store, order.run)
+        done = [phase.name for phase in order.flow.phases if phase.name in {one.phase for one in kept}]
+        checkpoints.write(root, store, Checkpoint(
+            order.task, name, order.objective, order.flow.name,
+            state={"run": order.run},
+            artifacts={
+                one.name: {"title": one.title, "handle": one.handle, "tokens": one.tokens}
+                for one in _handed_on(order.flow, kept)
+            },
+            done=done, pending=[phase.name for phase in order.flow.phases if phase.name not in done],
+        ))  # fmt: skip
+    return name
+
+
+def _is_written(root: Path, store: Database, order: Order, name: str) -> bool:
+    """Whether both copies of a checkpoint are there, the same, and of this run."""
+    from foreword.runtime import checkpoints
+
+    try:
+        found = checkpoints.listed(root, store, order.task)
+    except UnknownName:
+        return False
+    mine = [one.checkpoint for one in found if one.phase == name and len(one.sources) > 1 and not one.notes]
+    return any(one is not None and one.state.get("run") == order.run for one in mine)
+
+
+def _handed_on(flow: Flow, kept: Sequence[Artifact]) -> list[Artifact]:
+    """The artifacts that the authors gave a name."""
+    named = {phase.artifact for phase in flow.phases if phase.artifact}
+    return [one for one in kept if one.name in named]
+
+
+@contextmanager
+def _store() -> Iterator[Database]:
+    engine = durable.current()
+    with closing(open_database(engine.db, engine.root)) as store:
+        yield store

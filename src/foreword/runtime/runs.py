@@ -1,0 +1,300 @@
+"""Runs that survive a crash: starting them, waiting for them, and handing over what a dead process held.
+
+A *run* is a function from JSON to JSON that was collected by `workflow`; dbos remembers every `step` of it, and what it
+has finished is not done again. How dbos is set up is `launch`'s business; what runs ask of models, that of `durable`;
+who is alive, that of `workers`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import count
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from foreword.errors import StoreError, UsageError
+from foreword.runtime import launch
+from foreword.store.database import plain
+from foreword.workflow.secrets import mask
+
+AGENTS, RUNS = "foreword-agents", "foreword-runs"
+HOLDERS = ("foreword.runtime.durable", "foreword.runtime.phases", "foreword.runtime.panels")  # where runs are defined
+AT_ONCE = 64  # questions that one process asks at the same time
+RUNS_AT_ONCE = 32
+LONGEST_POLL_SECONDS = 1.0
+FINISH_SECONDS = 30
+ACTIVE = ("ENQUEUED", "PENDING", "DELAYED")
+WORDS = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running", "CANCELLED": "late"}
+
+Run = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class Leaving(BaseException):
+    """This process is going; what it was doing stays unfinished, for whoever comes next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far one agent of a run is."""
+
+    run: str
+    agent: str
+    status: str  # waiting, running, answered, failed, late
+    seconds: float
+    error: str = ""
+
+
+@dataclass(slots=True)
+class Engine:
+    """A dbos that was launched, until the `with` block ends."""
+
+    db: str | None
+    root: Path
+    executor: str
+    queues: tuple[str, ...]
+    everything: bool = False  # whether it takes over any run of its queues, or only those it has started or waits for
+    attended: set[str] = field(default_factory=set)
+    attention: Event = field(default_factory=Event)  # something is waited for: look whether its process is alive
+    leaving: Event = field(default_factory=Event)
+    asking: set[Event] = field(default_factory=set)
+
+    def start(self, kind: str, run: str, payload: Mapping[str, Any], *, queue: str = RUNS) -> None:
+        """Start a run in this process; should it die, whoever takes from that queue goes on with it."""
+        from dbos import DBOS, SetWorkflowAttributes, SetWorkflowID
+
+        self.attended.add(run)
+        with SetWorkflowID(run), SetWorkflowAttributes({"queue": queue}):
+            DBOS.start_workflow(registered()[kind], dict(payload))
+
+    def submit(self, kind: str, run: str, payload: Mapping[str, Any], *, queue: str = RUNS) -> None:
+        """Leave a run to whichever process takes it from the queue first."""
+        from dbos import DBOS, SetWorkflowID
+
+        with SetWorkflowID(run):
+            DBOS.enqueue_workflow(queue, registered()[kind], dict(payload))
+
+    def result(self, run: str, watch: Callable[[list[Standing]], None] | None = None) -> dict[str, Any]:
+        """Wait for a run and return what it returned."""
+        self.wait_for(run, watch)
+        return outcome(run)
+
+    def wait_for(self, run: str, watch: Callable[[list[Standing]], None] | None = None) -> None:
+        """Wait until a run is over; `watch` is told how its agents stand whenever something changes."""
+        self.attended.add(run)
+        self.attention.set()
+        pause, before = launch.TICK_SECONDS, None
+        over = False
+        while not over:
+            over = statuses([run]).get(run) not in ACTIVE
+            standing = standings(run) if watch else None
+            if watch and standing is not None and standing != before:
+                watch(standing)
+                before, pause = standing, launch.TICK_SECONDS
+            self.leaving.wait(0 if over else pause)
+            pause = min(pause * 1.2, LONGEST_POLL_SECONDS)
+
+    def held_by(self, executors: Sequence[str]) -> dict[str, list[str]]:
+        """The unfinished runs of those processes that this one takes over, by queue."""
+        from dbos import DBOS
+
+        found: dict[str, list[str]] = {}
+        if executors and (self.everything or self.attended):
+            wanted = None if self.everything else sorted(self.attended)
+            rows = DBOS.list_workflows(
+                executor_id=list(executors), status="PENDING", workflow_id_prefix=wanted, load_input=False,
+                load_output=False,
+            )  # fmt: skip
+            for row in rows:
+                queue = row.queue_name or (row.attributes or {}).get("queue", RUNS)
+                if queue in self.queues and (self.everything or self._attends(row.workflow_id)):
+                    found.setdefault(queue, []).append(row.workflow_id)
+        return found
+
+    def _attends(self, run: str) -> bool:
+        return any(run == mine or run.startswith(f"{mine}/") for mine in self.attended)
+
+    def put_back(self, executors: Sequence[str]) -> list[str]:
+        """Put what those processes held back into its queues; returns the runs. The caller holds the lock."""
+        from dbos import DBOS
+
+        held = self.held_by(executors)
+        for queue, runs in held.items():
+            DBOS.resume_workflows(runs, queue_name=queue)
+        return [run for runs in held.values() for run in runs]
+
+
+_collected: dict[str, Run] = {}
+_known: dict[str, Any] = {}
+_engine: Engine | None = None
+_rounds: ContextVar[Iterator[int]] = ContextVar("rounds")
+
+
+def workflow(kind: str) -> Callable[[Run], Run]:
+    """Collect a function from JSON to JSON as a kind of run."""
+
+    def collect(run: Run) -> Run:
+        _collected[kind] = run
+        return run
+
+    return collect
+
+
+def root_queue(root: Path) -> str:
+    """The queue of what needs the files of a root."""
+    return f"foreword-root-{hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:12]}"
+
+
+@contextmanager
+def launched(
+    db: str | None,
+    root: Path,
+    executor: str,
+    *,
+    queues: Sequence[str] = (AGENTS, RUNS),
+    concurrency: int | None = None,
+    everything: bool = False,
+) -> Iterator[Engine]:
+    """Run dbos for the length of a `with` block, for one database, taking work from those queues."""
+    global _engine
+    driver = launch.driver()
+    if _engine is not None:
+        raise UsageError("flows are running in this process already", hint="one at a time: wait for the other to end")
+    with ExitStack() as undo:
+        undo.enter_context(launch.quiet())
+        undo.enter_context(launch.no_pickles())
+        registered()
+        driver.DBOS(config=launch.settings(db, root, executor))
+        undo.callback(driver.DBOS.destroy)
+        driver.DBOS.listen_queues(queues)
+        with launch.translated():
+            driver.DBOS.launch()
+            for queue in queues:
+                _make_queue(queue, launch.poll_seconds(db, root), concurrency if queue == AGENTS else None)
+        engine = _engine = Engine(db, root, executor, tuple(queues), everything)
+        undo.callback(_leave, engine)
+        yield engine
+        _finish(engine)
+
+
+def step(name: str, do: Callable[..., Any], *args: Any) -> Any:
+    """Inside a run: do something once; from then on it is known what came of it."""
+    from dbos import DBOS
+
+    return DBOS.run_step({"name": name}, do, *args)
+
+
+def statuses(runs: Sequence[str]) -> dict[str, str]:
+    """The state of each run in dbos' words; what isn't there isn't in it."""
+    from dbos import DBOS
+
+    found = DBOS.list_workflows(workflow_ids=list(runs), load_input=False, load_output=False)
+    return {row.workflow_id: row.status for row in found}
+
+
+def outcome(run: str) -> dict[str, Any]:
+    """What a finished run returned, or an error that says why it has returned nothing."""
+    from dbos import DBOS
+
+    row = next(iter(DBOS.list_workflows(workflow_ids=[run], load_input=False)), None)
+    if row is not None and row.status == "SUCCESS" and isinstance(row.output, dict):
+        return row.output
+    raise StoreError(f"{run} ended without a result: {why(row)}", hint="`foreword flow resume` tries again")
+
+
+def standings(run: str) -> list[Standing]:
+    """How each agent of a run stands, in the order they were asked."""
+    from dbos import DBOS
+
+    return [standing(row) for row in DBOS.list_workflows(parent_workflow_id=run, load_input=False)]
+
+
+def standing(row: Any) -> Standing:
+    """How the agent of a row stands."""
+    output = row.output if row.status == "SUCCESS" and isinstance(row.output, dict) else {}
+    took = (row.completed_at - row.dequeued_at) / 1000 if row.completed_at and row.dequeued_at else 0.0
+    return Standing(
+        row.workflow_id, str(output.get("agent") or row.workflow_id.rpartition("/")[2]),
+        str(output.get("status") or WORDS.get(row.status, "failed")), round(float(output.get("seconds", took)), 1),
+        str(output.get("error", "")),
+    )  # fmt: skip
+
+
+def why(row: Any) -> str:
+    """Why a run has no result."""
+    if row is None:
+        return "it is not in the database"
+    return plain(mask(str(row.error))) if row.error else f"it is {row.status.lower()}"
+
+
+def current() -> Engine:
+    """Inside a run: the engine that it runs in."""
+    if _engine is None:
+        raise Leaving  # the block has ended while this thread was still at work
+    return _engine
+
+
+def _finish(engine: Engine) -> None:
+    """Take nothing new, and let end what was taken for others, if it ends soon."""
+    from dbos import DBOS
+
+    if DBOS.list_workflows(executor_id=engine.executor, status="PENDING", limit=1, load_input=False, load_output=False):
+        DBOS.destroy(workflow_completion_timeout_sec=FINISH_SECONDS)
+
+
+def _leave(engine: Engine) -> None:
+    """Tell every thread that is still at work to stop; what they were at stays unfinished."""
+    global _engine
+    engine.leaving.set()
+    for cancel in list(engine.asking):
+        cancel.set()
+    _engine = None
+
+
+def registered() -> dict[str, Any]:
+    """Every kind of run as dbos knows it; the modules that define them are imported first."""
+    for holder in HOLDERS:
+        try:
+            import_module(holder)
+        except ModuleNotFoundError as error:
+            if error.name != holder:
+                raise
+    from dbos import DBOS
+
+    for kind, run in _collected.items():
+        if kind not in _known:
+            _known[kind] = DBOS.workflow(name=f"{launch.APPLICATION}.{kind}")(_counting_rounds(run))
+    return _known
+
+
+def next_round() -> int:
+    """Inside a run: how often it has asked, this time included."""
+    return next(_rounds.get())
+
+
+def _counting_rounds(run: Run) -> Run:
+    """The run, with a count of how often it has asked: the same each time it is gone through."""
+
+    def counted(payload: dict[str, Any]) -> dict[str, Any]:
+        _rounds.set(count(1))
+        return run(payload)
+
+    counted.__qualname__ = counted.__name__ = run.__name__
+    return counted
+
+
+def _make_queue(name: str, poll_seconds: float, concurrency: int | None) -> None:
+    """Make a queue where there is none; a limit that is given is from then on that of every process."""
+    from dbos import DBOS
+
+    rule: Any = "never_update" if concurrency is None else "always_update"
+    usual = {AGENTS: AT_ONCE, RUNS: RUNS_AT_ONCE}.get(name)  # flows are few, and wait for no other flow
+    DBOS.register_queue(
+        name, worker_concurrency=concurrency or usual, polling_interval_sec=poll_seconds, on_conflict=rule
+    )

@@ -1,0 +1,59 @@
+"""Who is at work on this database: a row for each process, and when it was last heard of.
+
+Time is the database's, so that the clocks of the machines need not agree. The row of a process that is gone stays for
+a while: one that was only asleep may take up work under its old name before it is heard of again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from foreword.store.database import Database
+
+FORGET_SECONDS = 7 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """One process."""
+
+    executor: str
+    host: str
+    pid: int
+    silent_seconds: int
+    gone: bool  # it said good-bye
+
+
+def beat(db: Database, executor: str, host: str, pid: int) -> None:
+    """Say that a process is there."""
+    now = clock(db)
+    db.rows(
+        "INSERT INTO workers (executor, host, pid, started, seen, gone) VALUES (?, ?, ?, ?, ?, 0)"
+        " ON CONFLICT (executor) DO UPDATE SET seen = excluded.seen, gone = 0",
+        (executor, host, pid, now, now),
+    )
+
+
+def leave(db: Database, executor: str) -> None:
+    """Say that a process has gone."""
+    db.rows("UPDATE workers SET gone = 1 WHERE executor = ?", (executor,))
+
+
+def everyone(db: Database) -> list[Worker]:
+    """Every process that is or was at work, and how long ago each was heard of."""
+    now = clock(db)
+    rows = db.rows("SELECT executor, host, pid, seen, gone FROM workers ORDER BY started, executor")
+    return [Worker(executor, host, pid, max(0, now - seen), bool(gone)) for executor, host, pid, seen, gone in rows]
+
+
+def forget(db: Database) -> None:
+    """Drop the rows of those who have been gone for long."""
+    db.rows("DELETE FROM workers WHERE seen < ?", (clock(db) - FORGET_SECONDS,))
+
+
+def clock(db: Database) -> int:
+    """The database's time, in seconds since 1970."""
+    ((now,),) = db.rows("SELECT CURRENT_TIMESTAMP")
+    when = datetime.fromisoformat(now).replace(tzinfo=UTC) if isinstance(now, str) else now
+    return int(when.timestamp())

@@ -1,0 +1,117 @@
+"""A flow: the phases of a piece of work, and which of them wait for which.
+
+Plain values and their order. Reading them out of a project's Markdown is the business of `sources`; running them is
+that of `runtime.flows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from foreword.errors import CyclicFlow, UnknownName, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One phase, as the author wrote it."""
+
+    name: str  # "1", "3a"
+    title: str
+    after: tuple[str, ...] = ()  # phases that must be done before it
+    artifact: str = ""  # "FEAT-1": what it hands on, "" for none
+    gate: bool = False
+    personas: tuple[str, ...] = ()  # names or paths it adopts
+    prompts: tuple[str, ...] = ()
+    panel: str = ""  # a panel it invokes
+    text: str = ""
+
+    @property
+    def key(self) -> str:
+        """What its answer is kept under: its artifact, or its own name where it hands on none."""
+        return self.artifact or f"phase {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """The phases of a workflow, in the author's order."""
+
+    name: str
+    source: str  # path of the workflow file
+    phases: tuple[Phase, ...]
+
+    def phase(self, name: str) -> Phase:
+        """The phase of that name."""
+        found = next((phase for phase in self.phases if phase.name == name), None)
+        if found is None:
+            raise UnknownName("phase", name, [phase.name for phase in self.phases], where=f"in flow {self.name}")
+        return found
+
+
+def waves(flow: Flow) -> tuple[tuple[Phase, ...], ...]:
+    """The phases in the order they can run: those of one wave wait for earlier waves only, never for each other."""
+    check(flow)
+    found: list[tuple[Phase, ...]] = []
+    done: set[str] = set()
+    left = list(flow.phases)
+    while left:
+        ready = tuple(phase for phase in left if done.issuperset(phase.after))
+        if not ready:
+            raise CyclicFlow(flow.name, _cycle({phase.name: phase.after for phase in left}))
+        found.append(ready)
+        done.update(phase.name for phase in ready)
+        left = [phase for phase in left if phase.name not in done]
+    return tuple(found)
+
+
+def check(flow: Flow) -> None:
+    """An error where a flow has no phases, two of one name, two that hand on the same, or waits for an unknown one."""
+    if not flow.phases:
+        raise UsageError(
+            f"flow {flow.name!r} has no phases", hint=f"a phase is a heading in {flow.source or 'its file'}"
+        )
+    names = [phase.name for phase in flow.phases]
+    for what, given in (("phase", names), ("artifact", [phase.key for phase in flow.phases])):
+        twice = _repeated(given)
+        if twice:
+            raise UsageError(
+                f"flow {flow.name!r} has {what} {twice!r} twice", hint=f"give each {what} a name of its own"
+            )
+    for phase in flow.phases:
+        for name in phase.after:
+            if name not in names:
+                raise UnknownName("phase", name, names, where=f"that phase {phase.name} of flow {flow.name} waits for")
+
+
+def as_data(flow: Flow) -> dict[str, Any]:
+    """The flow as JSON."""
+    return asdict(flow)
+
+
+def from_data(data: Mapping[str, Any]) -> Flow:
+    """The flow of data that `as_data` gave."""
+    return Flow(str(data["name"]), str(data["source"]), tuple(_phase(phase) for phase in data["phases"]))
+
+
+def _phase(data: Mapping[str, Any]) -> Phase:
+    known: dict[str, Any] = {one.name: data[one.name] for one in fields(Phase) if one.name in data}
+    lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+    return Phase(**{**known, **lists})
+
+
+def _repeated(names: Iterable[str]) -> str:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return ""
+
+
+def _cycle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """One round of phases that wait for each other, in the order they would run; the first one is also the last."""
+    path = [next(iter(after))]
+    while path[-1] not in path[:-1]:
+        path.append(next(name for name in after[path[-1]] if name in after))
+    return tuple(reversed(path[path.index(path[-1]) :]))
