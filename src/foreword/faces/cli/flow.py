@@ -100,7 +100,8 @@ def run(
     change = read_change(diff, folder, _stdin) if diff else None
     task_id, words = (task_id, _task(task)) if task else _planned(folder, task_id)
     done = flows.run(
-        folder, name, words, model, db, task_id=task_id, diff=change.text if change else "", diff_source=diff, stop_at_gates=stop_at_gates, timeout_seconds=timeout_seconds, watch=Board(),
+        folder, name, words, model, db, task_id=task_id, diff=change.text if change else "", diff_source=diff,
+        stop_at_gates=stop_at_gates, timeout_seconds=timeout_seconds, watch=Board(),
         begun=lambda started: screen.say(f"{started} (`foreword flow resume` goes on with it, should it be stopped)"),
     )  # fmt: skip
     _finish(done, form)

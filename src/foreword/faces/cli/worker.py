@@ -26,8 +26,8 @@ def worker(db: str | None, root: str | None, concurrency: int | None) -> None:
     """Take part in flows and panels.
 
     Answers together with every other worker of the database. Start as many as you like, on as many machines: each
-    needs the database and the keys of the models, not the project's files. What a worker that dies was at, another takes over within seconds. Ctrl-C or SIGTERM: it takes
-    nothing new and ends what it has begun.
+    needs the database and the keys of the models, not the project's files. What a worker that dies was at, another
+    takes over within seconds. Ctrl-C or SIGTERM: it takes nothing new and ends what it has begun.
 
     \b
     Examples:
