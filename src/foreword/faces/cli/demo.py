@@ -155,21 +155,33 @@ SCENES = (
 )
 
 
-def run(echo: Callable[[str], None], width: int = WIDTH, keep: Path | None = None, sample: str = KILNBOOK) -> None:
-    """Show all scenes on a fresh copy of a sample, line by line; the copy stays where it is to be kept."""
+def run(
+    echo: Callable[[str], None], width: int = WIDTH, keep: Path | None = None, sample: str = KILNBOOK,
+    then: Callable[[Path], None] | None = None, last: Callable[[Path], None] | None = None,
+) -> None:  # fmt: skip
+    """Show all scenes on a fresh copy of a sample, line by line; the copy stays where it is to be kept.
+
+    Where it does not, `then` goes on with it, and `last` after everything was said.
+    """
     width = max(NARROWEST, min(width, WIDTH))
     if keep is not None:
         _show(echo, sample, lay_out(keep, sample), width)
-        echo("\n" + _prose(KEPT.format(folder=printable(str(keep))), width) + "\n")
+        echo("\n" + prose(KEPT.format(folder=printable(str(keep))), width) + "\n")
         return _list(echo, [(f"cd {shlex.quote(printable(str(keep)))}", ""), *THERE[sample]], width)
     with TemporaryDirectory(prefix="foreword-demo-") as folder:
-        _show(echo, sample, lay_out(Path(folder) / sample, sample), width)
-    echo("\n" + _prose(OUTRO, width) + "\n")
-    return _list(echo, NEXT, width)
+        root = lay_out(Path(folder) / sample, sample)
+        _show(echo, sample, root, width)
+        if then:
+            then(root)
+        echo("\n" + prose(OUTRO, width) + "\n")
+        _list(echo, NEXT, width)
+        if last:
+            last(root)
+    return None
 
 
 def _show(echo: Callable[[str], None], sample: str, root: Path, width: int) -> None:
-    echo(_prose(WHAT + INTRO[sample], width))
+    echo(prose(WHAT + INTRO[sample], width))
     for number, scene in enumerate((scene for scene in SCENES if scene.sample == sample), 1):
         for part in _shown(scene, root, number, width):
             echo(f"\n{part}")
@@ -224,7 +236,7 @@ def _shown(scene: Scene, root: Path, number: int, width: int) -> Iterator[str]:
     roomy, tight = (scene.assemble(root, tokens) for tokens in (scene.roomy_tokens, scene.tight_tokens))
     for_room, by_rule = left_out(tight.report)
     yield cut_to(f" {number}. {scene.title} ".center(width, "─"), width)
-    yield _prose(scene.about, width)
+    yield prose(scene.about, width)
     yield tables(roomy.report, tight.report, width)
     if for_room:
         yield omissions(for_room, by_rule, width)
@@ -319,7 +331,7 @@ def left_out(report: Report) -> tuple[list[Omission], list[Omission]]:
 def omissions(for_room: Sequence[Omission], by_rule: Sequence[Omission], width: int = WIDTH) -> str:
     """What the tight budget cost, the largest first."""
     largest = sorted(for_room, key=lambda omission: -omission.tokens)
-    lines = [_prose("Left out at the tight budget (tokens, the handle that brings it back, what it is):", width), ""]
+    lines = [prose("Left out at the tight budget (tokens, the handle that brings it back, what it is):", width), ""]
     lines += [f"{o.tokens:>7,}  {o.handle}  {shortened(o.what, min(60, width - 28))}" for o in largest[:MOST_OMISSIONS]]
     if rest := largest[MOST_OMISSIONS:]:
         lines.append(f"{_sum(rest):>7,}  … and {len(rest)} more")
@@ -353,5 +365,5 @@ def glimpse(text: str, width: int = WIDTH, before: int = 5, after: int = 4) -> s
     return "\n".join(cut_to(printable(line), width - 4) for line in lines[start : cut + after + 1])
 
 
-def _prose(text: str, width: int) -> str:
+def prose(text: str, width: int) -> str:
     return "\n\n".join("\n".join(wrap(paragraph, width)) for paragraph in text.split("\n\n"))

@@ -1,0 +1,25 @@
+"""The conversation of the demo: what it promises on the screen has happened in the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from foreword.faces.cli import demo_session, played
+from foreword.runtime.session import Session
+
+
+def test_it_passes_the_warning_and_is_compressed_on_the_way(tmp_path: Path) -> None:
+    said = list(demo_session.play(tmp_path))
+
+    assert sum("past 160,000" in line for line in said) == 1
+    assert sum("the history was compressed" in line for line in said) == 1
+    with Session.open(None, played.WORKFLOW, root=tmp_path, create=False, recipe=demo_session.RECIPE) as session:
+        usage = session.usage()
+        assert f"{usage['messages']:,} messages" in said[-1]
+        assert usage["compressions"] == 1
+        assert session.plan is not None
+        assert session.variables["mail"]["password"] not in session.context().text
+
+
+def test_it_is_the_same_conversation_every_time() -> None:
+    assert list(played.conversation(40)) == list(played.conversation(40))
