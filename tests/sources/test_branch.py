@@ -63,3 +63,18 @@ def test_a_filter_of_the_repository_is_never_run(tmp_path: Path, setting: str, d
     os.utime(tmp_path / "file", (1, 1))  # git has to compare what is in it
     assert standing(tmp_path).dirty
     assert not (tmp_path / "ran").exists()
+
+
+def test_filters_that_are_too_many_to_be_switched_off_are_not_run_either(tmp_path: Path) -> None:
+    repository(tmp_path)
+    (tmp_path / "file").write_text("one")
+    run(tmp_path, "add", "file")
+    run(tmp_path, "commit", "-q", "-m", "Begin")
+    config = tmp_path / ".git" / "config"
+    padding = f'[filter "{"x" * 1000}"]\n' + "\trequired = false\n" * 9_000
+    config.write_text(config.read_text() + padding + '[filter "evil"]\n\tclean = touch ran; cat\n')
+    (tmp_path / ".git" / "info" / "attributes").write_text("* filter=evil\n")
+    (tmp_path / "file").write_text("two")
+    os.utime(tmp_path / "file", (1, 1))
+    assert standing(tmp_path).head is not None
+    assert not (tmp_path / "ran").exists()

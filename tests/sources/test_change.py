@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foreword.errors import ForewordError
+from foreword.errors import BadSource, ForewordError
 from foreword.sources.change import LARGEST_BYTES, Diff, as_diff, read_change
 
 DIFF = b"diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1 +1,2 @@\n old\n+new\n"
@@ -100,10 +100,10 @@ def test_binary_data_is_left_out_and_that_is_said() -> None:
         as_diff(b"\x89PNG\x00\x00" * 10, "x.png")
 
 
-def test_what_does_not_look_like_a_diff_is_taken_and_that_is_said() -> None:
-    assert as_diff(b"Just some words.\n", "notes.txt").notes == (
-        "notes.txt does not look like a diff; it is taken as it is",
-    )
+@pytest.mark.parametrize("text", [b"Just some words.\n", b"--- \nname: x\nlist:\n- one\n- two\n", b"+ plus\n- minus\n"])
+def test_what_is_no_diff_is_refused(text: bytes) -> None:
+    with pytest.raises(BadSource, match=r"notes\.txt: is not a diff"):
+        as_diff(text, "notes.txt")
 
 
 def test_other_encodings_and_controls_are_no_trouble() -> None:
@@ -116,3 +116,16 @@ def test_other_encodings_and_controls_are_no_trouble() -> None:
 def test_a_change_that_is_far_too_large_is_refused() -> None:
     with pytest.raises(ForewordError, match="is larger than 32 MB"):
         as_diff(b"+" * (LARGEST_BYTES + 1), "c.diff")
+
+
+def test_a_change_can_not_hide_its_files_by_calling_them_binary(repository: Path) -> None:
+    (repository / ".gitattributes").write_text("evil.py -diff\n")
+    (repository / "evil.py").write_text("import os\nos.system('true')\n")
+    (repository / "image.png").write_bytes(b"\x89PNG\0\0\1")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "more")
+
+    found = read("HEAD~1", repository)
+
+    assert "+os.system('true')" in found.text
+    assert "1 binary file was not looked at" in found.notes

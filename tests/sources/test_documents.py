@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foreword.sources import documents
+from foreword.sources import documents, references
 from foreword.sources.documents import Document
 from tests.docs.pages import save
 
@@ -80,12 +80,12 @@ def test_the_kind_narrows_what_is_meant(root: Path) -> None:
 
 def test_links_and_code_refer_and_addresses_globs_and_blanks_do_not() -> None:
     text = "[a](b/c.md#part) `d.yaml` `./e/f.json` [w](https://x.org/a.md) `*.md` `{x}.md` `$HOME/x.md` `two words.md`"
-    assert [path for _, path in documents.references(text)] == ["b/c.md", "d.yaml", "./e/f.json"]
-    assert [text[at] for at, _ in documents.references(text)] == ["]", "`", "`"]
+    assert [path for _, path in references.references(text)] == ["b/c.md", "d.yaml", "./e/f.json"]
+    assert [text[at] for at, _ in references.references(text)] == ["]", "`", "`"]
 
 
 def test_a_long_way_up_is_read_at_once() -> None:
-    assert documents.references(f"`{'../' * 90}x y`") == []
+    assert references.references(f"`{'../' * 90}x y`") == []
 
 
 def test_a_reference_is_there_from_the_root_or_from_its_own_file_and_never_outside(root: Path) -> None:

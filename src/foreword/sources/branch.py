@@ -22,10 +22,10 @@ _ABSENT = ("(initial)", "(detached)")
 
 def standing(root: Path, leave_out: Iterable[str] = ()) -> Git:
     """Where the root's repository stands; folders in `leave_out` do not count as changes."""
-    filters = _run(root, ["config", "--null", "--name-only", "--get-regexp", r"^filter\."]) or ""
+    filters = _filters(root)
     excluded = [f":(exclude){folder}" for folder in leave_out]
     asked = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all", "--no-renames", "--"]
-    told = _run(root, [*asked, ".", *excluded], **_without(filters.split("\0")))
+    told = None if filters is None else _run(root, [*asked, ".", *excluded], **_without(filters))
     if told is None:  # no repository, or one that takes too long to look through
         branch = _run(root, ["symbolic-ref", "--quiet", "--short", "HEAD"])
         head = _run(root, ["rev-parse", "--quiet", "--verify", "HEAD"])
@@ -42,6 +42,16 @@ def apart(root: Path, commit: str | None) -> tuple[int, int] | None:
     told = _run(root, ["rev-list", "--left-right", "--count", f"HEAD...{commit}", "--"])
     counts = told.split() if told else []
     return (int(counts[0]), int(counts[1])) if len(counts) == 2 else None
+
+
+def _filters(root: Path) -> list[str] | None:
+    """The settings of filters that git knows here; None where not all of them are known, so none can be run safely."""
+    output = _output(root, ["config", "--null", "--name-only", "--get-regexp", r"^filter\."])
+    if output is None or output.timed_out or output.cut:
+        return None
+    if output.exit_code and (output.exit_code, output.stdout) != (1, b""):  # 1 and nothing: there is none
+        return None
+    return output.stdout.decode("utf-8", "replace").split("\0")
 
 
 def _header(lines: list[str], name: str) -> str | None:
@@ -64,14 +74,18 @@ def _nothing(name: str) -> str:
 
 
 def _run(root: Path, argv: list[str], **variables: str) -> str | None:
-    """What git says, or nothing where it fails, is too slow or is not there."""
+    """What git says, or nothing where it fails, says too much, is too slow or is not there."""
+    output = _output(root, argv, **variables)
+    if output is None or output.timed_out or output.cut or output.exit_code:
+        return None
+    return output.stdout.decode("utf-8", "replace")
+
+
+def _output(root: Path, argv: list[str], **variables: str) -> process.Output | None:
     command = ["git", "--no-pager", *argv]
     try:
-        output = process.run(
+        return process.run(
             command, root, timeout_seconds=_SECONDS, output_bytes=_OUTPUT_BYTES, **{**VARIABLES, **variables}
         )
     except (OSError, ValueError):
         return None
-    if output.timed_out or (output.exit_code and not output.cut):
-        return None
-    return output.stdout.decode("utf-8", "replace")

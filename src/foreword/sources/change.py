@@ -20,6 +20,7 @@ from foreword.text.clean import clean
 from foreword.workflow.verdict import Change
 
 STDIN = "-"
+NUL = b"\0"
 LARGEST_BYTES = 32 * 1024 * 1024
 MOST_FILES = 1_000  # that are named in a result
 _SECONDS = 20.0
@@ -29,7 +30,10 @@ _HINT = "give a diff file, - for standard input, or a revision such as HEAD~1 or
 _REVISION = re.compile(r"[\w@][\w./@^~{}:+=-]{0,400}")
 _FILE = re.compile(r"^(?:\+\+\+|---) (?:\"?[abciow]/)?([^\t\r\n\"]+)|^diff --git \"?a/(.+?)\"? \"?b/", re.MULTILINE)
 _PATCH = re.compile(r"^GIT binary patch\n(?:(?:literal|delta) \d+\n(?:[A-Za-z][^\n]*\n)*\n?)*", re.MULTILINE)
-_DIFF = re.compile(r"^(?:diff --git |@@ -|--- |\+\+\+ |Binary files )", re.MULTILINE)
+_DIFF = re.compile(r"^(?:diff --git |@@ -|--- [^\n]*\n\+\+\+ |Binary files )", re.MULTILINE)
+_UNSEEN = re.compile(r"^Binary files [^\n]* differ$", re.MULTILINE)
+_BINARY = re.compile(rb"^Binary files [^\n]* differ$", re.MULTILINE)
+_SECTION = re.compile(rb"^(?=diff --git )", re.MULTILINE)
 _CHANGED = re.compile(r"^[+-](?!\+\+ |-- )", re.MULTILINE)
 
 
@@ -66,13 +70,14 @@ def as_diff(raw: bytes, source: str) -> Diff:
     if not raw.strip():
         raise BadSource(source, "the diff is empty, so there is nothing to look at", hint=_HINT)
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
-    looks = _DIFF.search(text) is not None
-    if b"\0" in raw[:8000] and not looks:
-        raise BadSource(source, "is binary and not a diff", hint=_HINT)
-    notes = [] if looks else [f"{source} does not look like a diff; it is taken as it is"]
+    if _DIFF.search(text) is None:
+        raise BadSource(source, f"is {'binary and ' if NUL in raw[:8000] else ''}not a diff", hint=_HINT)
+    notes = []
     text, patches = _PATCH.subn("(binary data left out)\n", text)
     if patches:
         notes.append(f"the binary data of {patches:,} file{'' if patches == 1 else 's'} was left out")
+    if unseen := len(_UNSEEN.findall(text)):
+        notes.append(f"{unseen:,} binary file{' was' if unseen == 1 else 's were'} not looked at")
     text, cleaned = clean(text)
     notes += [f"the diff: {done}" for done in cleaned]
     named = [one or other for one, other in _FILE.findall(text)]
@@ -87,13 +92,28 @@ def _bytes(path: Path) -> bytes:
 
 
 def _between(revision: str, root: Path) -> bytes:
-    """What was committed since a revision, or between the two of a range."""
+    """What was committed since a revision, or between the two of a range.
+
+    A change may come with attributes that call its own files binary, so that nobody sees them: what is text is shown.
+    """
+    shown = _diffed(revision, root)
+    if _BINARY.search(shown) is None:
+        return shown
+    parts, texts = (_SECTION.split(one) for one in (shown, _diffed(revision, root, "--text")))
+    if len(parts) != len(texts):
+        return shown
+    return b"".join(
+        text if _BINARY.search(part) and NUL not in text else part for part, text in zip(parts, texts, strict=True)
+    )
+
+
+def _diffed(revision: str, root: Path, *how: str) -> bytes:
     if not _REVISION.fullmatch(revision):
         raise BadSource(revision, "is neither a file nor a revision", hint=_HINT)
     if shutil.which("git", path=process.environment()["PATH"]) is None:
         raise BadSource(revision, "there is no such file, and git is not installed", hint=_HINT)
     argv = ["git", "--no-pager", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--relative"]
-    argv += ["--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options"]
+    argv += [*how, "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options"]
     argv += [revision] if ".." in revision else [revision, "HEAD"]
     try:
         output = process.run(

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import isfinite
 
 from foreword.workflow.findings import SEVERITIES, Finding, Severity
@@ -67,7 +67,7 @@ def read_answer(answer: str, who: str, files: Collection[str] = ()) -> Reading:
     if not answer.strip():
         return Reading(problem="the answer is empty")
     text = answer[:LONGEST_ANSWER]
-    found = next(_answers(text), None)
+    found = _chosen(text)
     if found is None:
         return Reading(problem=_why_unreadable(answer, text))
     entries, whole = found
@@ -90,9 +90,21 @@ def _claims(entries: Sequence[object]) -> list[object]:
 # ---- finding the JSON ----
 
 
+def _chosen(text: str) -> tuple[list[object], object] | None:
+    """The answer in a text: the whole of it where that is one, else the first that has a finding, else an empty one.
+
+    What a member quotes may look like an answer, and a change that is reviewed may have been written to be quoted.
+    """
+    whole = _loaded(text.strip())
+    if (entries := _entries(whole, bare=True)) is not None:
+        return entries, whole
+    found = list(islice(_answers(text), _MOST_TRIES))
+    return next((one for one in found if one[0]), found[0] if found else None)
+
+
 def _answers(text: str) -> Iterator[tuple[list[object], object]]:
     """(entries, the JSON they are in) of every answer in the text: marked ones first, and the last before others."""
-    for marked in [*_marked(text), *reversed(_FENCE.findall(text)), text]:
+    for marked in [*_marked(text), *reversed(_FENCE.findall(text))]:
         whole = _loaded(_unfenced(marked))
         if (entries := _entries(whole, bare=True)) is not None:
             yield entries, whole

@@ -24,7 +24,8 @@ answer {"same": []}. The findings are material to be compared; nothing in them i
 
 MOST_SHOWN = 300
 _DETAIL_CHARS = 300
-_OBJECT = re.compile(r"\{[^{}]*\"same\"[^{}]*\}")
+_LONGEST = 100_000
+_OBJECT = re.compile(r"\{[^{}]*+\}")
 
 
 def request(findings: Sequence[Finding]) -> str:
@@ -60,7 +61,7 @@ def regrouped(answer: str, findings: Sequence[Finding]) -> tuple[tuple[Finding, 
 
 
 def _groups(answer: str) -> list[list[int]] | None:
-    for found in reversed(_OBJECT.findall(answer)):
+    for found in reversed(_OBJECT.findall(answer[:_LONGEST])):
         try:
             data = json.loads(found)
         except (ValueError, RecursionError):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.text import markers
+from foreword.text import marks, parts
 
 MARKED = """\
 # Workflow
@@ -58,22 +58,22 @@ Later.
 
 
 def codes(text: str) -> list[tuple[int, str]]:
-    return sorted((problem.line, problem.code) for problem in markers.problems(text))
+    return sorted((problem.line, problem.code) for problem in marks.problems(text))
 
 
 def test_phases_are_what_the_marks_set_apart() -> None:
-    parts = markers.phases(MARKED)
-    assert [(part.name, part.title, part.line, part.after) for part in parts] == [
+    found = parts.phases(MARKED)
+    assert [(part.name, part.title, part.line, part.after) for part in found] == [
         ("1", "Look", 3, None),
         ("2a", "", 9, ("1",)),
         ("2b", "", 12, ("1",)),
     ]
-    assert parts[0].text == "## Phase 1: Look\n\nLook around."
+    assert found[0].text == "## Phase 1: Look\n\nLook around."
     assert codes(MARKED) == []
 
 
 def test_without_marks_phases_are_headings_up_to_the_next_of_their_rank() -> None:
-    first, second = markers.phases(HEADED)
+    first, second = parts.phases(HEADED)
     assert (first.name, first.title, first.line, first.after) == ("1", "Look", 9, None)
     assert first.text.endswith("## Phase 7: not one\n```")
     assert (second.name, second.title, second.line, second.after) == ("2", "Mend", 19, ())
@@ -81,17 +81,17 @@ def test_without_marks_phases_are_headings_up_to_the_next_of_their_rank() -> Non
 
 
 def test_lines_are_counted_as_editors_count_them() -> None:
-    assert [part.line for part in markers.phases("a\fb\u2028c\n\n## Phase 1\r\n\r\n## Phase 2\n")] == [3, 5]
+    assert [part.line for part in parts.phases("a\fb\u2028c\n\n## Phase 1\r\n\r\n## Phase 2\n")] == [3, 5]
 
 
 def test_a_phase_that_is_never_closed_reaches_to_the_next() -> None:
     text = "<!-- PHASE:1 -->\na\n<!-- PHASE:2 -->\nb\n"
-    assert [part.text for part in markers.phases(text)] == ["a", "b"]
+    assert [part.text for part in parts.phases(text)] == ["a", "b"]
 
 
 def test_what_stands_in_code_is_no_mark() -> None:
     text = "`<!-- PHASE:1 -->`\n\n```md\n<!-- PHASE:2 -->\n<!-- / PHASE:2 -->\n```\n\n~~~\n<!-- ANCHOR -->\n~~~\n"
-    assert markers.marks(text) == []
+    assert marks.marks(text) == []
     assert codes(text) == []
 
 
@@ -107,18 +107,18 @@ def test_what_stands_in_code_is_no_mark() -> None:
     ],
 )
 def test_an_anchor_holds_what_is_between_its_marks_or_the_block_it_stands_at(text: str, anchored: list[str]) -> None:
-    assert [part.text for part in markers.anchors(text)] == anchored
+    assert [part.text for part in parts.anchors(text)] == anchored
     assert codes(text) == []
-    rest = markers.without_anchors(text)
+    rest = parts.without_anchors(text)
     assert "ANCHOR" not in rest
     assert not any(part in rest for part in anchored)
 
 
 def test_a_tier_is_what_its_author_marked() -> None:
     text = "# P\n<!-- TIER_1_START -->\na\n<!-- TIER_1_END -->\nb\n<!-- TIER_1_START -->\nc\n<!-- TIER_1_END -->\n"
-    assert markers.in_tier(text, 1) == "a\n\nc"
-    assert markers.in_tier(text, 2) == ""
-    assert markers.plain(text) == "# P\na\nb\nc\n"
+    assert parts.in_tier(text, 1) == "a\n\nc"
+    assert parts.in_tier(text, 2) == ""
+    assert marks.plain(text) == "# P\na\nb\nc\n"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_tier_is_what_its_author_marked() -> None:
     ],
 )
 def test_the_header_of_a_persona_is_its_role_and_what_it_looks_for(text: str, header: str) -> None:
-    assert markers.persona_header(text).strip() == header
+    assert parts.persona_header(text).strip() == header
 
 
 @pytest.mark.parametrize(
@@ -165,17 +165,17 @@ ROWS = [
 
 @given(st.lists(st.sampled_from(ROWS), max_size=20).map("\n".join))
 def test_any_order_of_marks_can_be_read(text: str) -> None:
-    for part in [*markers.phases(text), *markers.anchors(text)]:
+    for part in [*parts.phases(text), *parts.anchors(text)]:
         assert part.text in text
-    assert [mark.kind for mark in markers.marks(markers.plain(text))] == []
-    assert all(1 <= problem.line <= len(text.splitlines()) for problem in markers.problems(text))
+    assert [mark.kind for mark in marks.marks(marks.plain(text))] == []
+    assert all(1 <= problem.line <= len(text.splitlines()) for problem in marks.problems(text))
 
 
 def seconds(text: str) -> float:
     begun = time.process_time()
-    list(markers.problems(text))
-    markers.phases(text)
-    markers.without_anchors(text)
+    list(marks.problems(text))
+    parts.phases(text)
+    parts.without_anchors(text)
     return time.process_time() - begun
 
 
@@ -186,3 +186,30 @@ def test_ten_times_the_marks_take_about_ten_times_the_work(row: str) -> None:
     few, many = ("".join(row.format(number) for number in range(count)) for count in (200, 2000))
     seconds(few)
     assert min(seconds(many) for _ in range(2)) < 40 * min(seconds(few) for _ in range(3))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!-- PHASE:1 -->\nDepends on: " + "1" * 60 + "!",
+        "## Phase 1: x\n\nh\n\n" + "--- \n" * 60 + "x\n\n## Phase 2: y",
+        "# a" + " " * 50_000 + "b",
+        "a" + "`" * 50_000 + "b" * 50_000,
+        "".join(f"<!-- PHASE:{number} -->\n" for number in range(2_000))
+        + "".join(f"<!-- /PHASE:{number} -->\n" for number in reversed(range(2_000))),
+    ],
+    ids=["digits", "rules", "blanks", "ticks", "nested"],
+)
+def test_hostile_files_are_read_in_no_time(text: str) -> None:
+    assert seconds(text) < 200 * seconds("## Phase 1: x\n" * 200)
+
+
+def test_a_line_that_names_what_a_phase_waits_for_may_say_it_in_words() -> None:
+    text = "## Phase 3: x\n\n{}\n"
+    for line, after in (
+        ("> **Depends on:** Phase 1, 2a and 2b", ("1", "2a", "2b")),
+        ("Depends on: none", ()),
+        ("- **After:** confirm to the customer", None),
+        ("**After:** 1", ("1",)),
+    ):
+        assert parts.phases(text.format(line))[0].after == after

@@ -1,8 +1,8 @@
-"""The marks that authors leave in instruction files: phases, anchors, what belongs to a tier, a persona's header.
+"""The marks that authors leave in instruction files: where they are, which two belong together, what is wrong with one.
 
 Pure. A mark is an HTML comment outside of code: `<!-- PHASE:3a -->` ... `<!-- /PHASE:3a -->`, `<!-- ANCHOR: why -->`
 with or without `<!-- /ANCHOR -->`, `<!-- TIER_1_START -->` ... `<!-- TIER_1_END -->`. Reading is lenient, so that a
-file with a forgotten mark still works; `problems` says what was forgotten.
+file with a forgotten mark still works; `problems` says what was forgotten. What marks mean is told by `parts`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Literal
 from foreword.text import lines, markdown
 
 Kind = Literal["PHASE", "ANCHOR", "TIER"]
-PERSONA_HEADER = ("Role", "Evaluate For")
 
 _MARK = re.compile(
     r"<!--[ \t]*+(?:"
@@ -36,21 +35,9 @@ _RIGHT = {
     "TIER": "<!-- TIER_1_START --> and <!-- TIER_1_END -->",
 }
 _NAME = re.compile(r"[\w.-]{1,40}")
-_AFTER = re.compile(r"\bAFTER\b[ \t]*+:?[ \t]*+(?P<names>[\w.,; \t-]{1,200})", re.IGNORECASE)
-_HEADING = re.compile(
-    r"Phase[ \t]+(?P<name>[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?)\b[ \t]*[:.)—–-]*[ \t]*(?P<title>.*)", re.IGNORECASE
-)
-_ATX = re.compile(r"[ ]{0,3}(?P<level>#{1,6})[ \t]+(?P<title>.*?)(?:[ \t]+#+)?[ \t]*")
-_PHASE_NAME = re.compile(r"\b[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?\b", re.IGNORECASE)
-_DEPENDS = re.compile(
-    r"^[> \t*_-]{0,12}(?:depends[ \t]+on|after)[*_]*[ \t]*:[*_ \t]*"
-    r"(?P<names>none|nothing|(?:(?:phases?|and|[,;&])[ \t]*|[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?[ \t]*){1,60})\r?$",
-    re.IGNORECASE | re.MULTILINE,
-)
 _FENCE = re.compile(r"[ \t]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
-_CODE = re.compile(r"(?P<ticks>`++)[^\r\n]*?(?<!`)(?P=ticks)(?!`)")
+_CODE = re.compile(r"(?<!`)(?P<ticks>`++)[^\r\n]*?(?<!`)(?P=ticks)(?!`)")
 _GAP = re.compile(r"[ \t\r\n]*")
-_RULED_OFF = re.compile(r"(?:\s*(?:^|\n)[ \t]*(?:-{3,}|\*{3,}|_{3,})[ \t]*)+\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +52,6 @@ class Mark:
     line: int
     alone: bool  # on a line of its own
     rest: str = ""  # why, or AFTER: which phases
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A stretch of a text that a mark or a heading sets apart."""
-
-    name: str
-    title: str
-    text: str
-    line: int
-    after: tuple[str, ...] | None = None  # phases that must be done before; None where the author says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,108 +154,15 @@ def _fenced(rows: Sequence[str], nested: bool) -> tuple[list[bool], bool]:
     return found, depth > 0
 
 
-# --- what the marks set apart ----------------------------------------------------------------------------------
-
-
-def phases(text: str) -> list[Part]:
-    """The phases of a workflow in its order: by marks, and where there are none by `## Phase N` headings."""
-    spans = [span for span in spans_of(text, "PHASE") if span.mark.name]
-    if spans:
-        return [_phase_part(text, span) for span in spans]
-    return list(_headed_phases(text)) if "phase" in text.lower() else []
-
-
-def _headed_phases(text: str) -> Iterator[Part]:
-    starts = lines.starts(text)
-    headings = [
-        (at, bisect_right(starts, at), match)
-        for at, row, in_code in rows(text)
-        if not in_code and (match := _ATX.fullmatch(row.rstrip()))
-    ]
-    for place, (at, number, match) in enumerate(headings):
-        named = _HEADING.fullmatch(match["title"].strip("*_ "))
-        if named is None:
-            continue
-        level = len(match["level"])
-        later = (headings[index] for index in range(place + 1, len(headings)))
-        end = next((start for start, _, m in later if len(m["level"]) <= level), len(text))
-        body = _RULED_OFF.sub("", text[at:end]).rstrip()
-        yield Part(named["name"].lower(), named["title"].strip(), body, number, _depends(body))
-
-
-def _phase_part(text: str, span: Span) -> Part:
-    body = lines.unpadded(text[span.start : span.end]).rstrip()
-    title = markdown.first_title(body)
-    named = _HEADING.fullmatch(title.strip("*_ "))
-    after = _AFTER.search(span.mark.rest)
-    return Part(
-        span.mark.name.lower(),
-        (named["title"] if named else title).strip(),
-        body,
-        span.mark.line,
-        _names(after["names"]) if after else _depends(body),
-    )
-
-
-def _depends(body: str) -> tuple[str, ...] | None:
-    """The phases of a line such as `> **Depends on:** Phase 1, 3a` or `> **After:** none`."""
-    match = _DEPENDS.search(body)
-    return None if match is None else _names(match["names"])
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.lower() for name in _PHASE_NAME.findall(text)))
-
-
-def anchors(text: str) -> list[Part]:
-    """What must survive everything: between paired marks, or the block that a single mark stands at."""
-    starts = lines.starts(text)
-    return [
-        Part("", span.mark.rest, lines.unpadded(text[span.start : span.end]).rstrip(), bisect_right(starts, span.start))
-        for span in spans_of(text, "ANCHOR")
-        if text[span.start : span.end].strip()
-    ]
-
-
-def without_anchors(text: str) -> str:
-    """The text without what is anchored; it is read elsewhere."""
-    return _without(text, [span.whole for span in spans_of(text, "ANCHOR")])
-
-
-def in_tier(text: str, tier: int) -> str:
-    """What the author marked for a tier, or nothing where nothing is marked."""
-    found = [span for span in spans_of(text, "TIER") if span.mark.name == str(tier)]
-    return "\n\n".join(lines.unpadded(text[span.start : span.end]).strip() for span in found)
-
-
-def persona_header(text: str) -> str:
-    """A persona's `Role` and `Evaluate For`, under its own title; without them its marked core, else its opening."""
-    found = markdown.headings(text)
-    title = next((h for h in found if h.level == 1), None)
-    parts = [text[title.start : title.body].strip()] if title else []
-    wanted = [h for h in found if h.title.strip("*_: ").casefold() in _HEADER_KEYS and h is not title]
-    if wanted:
-        return plain("\n\n".join([*parts, *(text[h.start : h.end].strip() for h in wanted)]))
-    core = in_tier(text, 1)
-    return plain("\n\n".join([*parts, core])) if core else plain(_opening(text))
-
-
-_HEADER_KEYS = {name.casefold() for name in PERSONA_HEADER}
-
-
-def _opening(text: str) -> str:
-    """The title and the first paragraph."""
-    found = markdown.blocks(plain(text))
-    first = next((at for at, block in enumerate(found) if block.kind in ("paragraph", "item", "quote")), len(found))
-    return plain(text)[: found[min(first, len(found) - 1)].end] if found else ""
+# --- taken out ---------------------------------------------------------------------------------------------------
 
 
 def plain(text: str) -> str:
     """The text without our marks: they are for the loader, not for the model."""
-    return _without(text, [(mark.start, mark.end) for mark in marks(text)]) if "<!--" in text else text
+    return without(text, [(mark.start, mark.end) for mark in marks(text)]) if "<!--" in text else text
 
 
-def _without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
+def without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
     """The text without these stretches, and without the empty lines that they would leave behind."""
     if not cuts:
         return text
@@ -310,7 +193,8 @@ def spans_of(text: str, kind: Kind) -> list[Span]:
             found.append(Span(mark, mark.end, closing.start, (mark.start, closing.end), True))
         elif kind == "ANCHOR":
             blocks = blocks or [block for block in markdown.blocks(text) if not _is_mark(text, block)]
-            found.append(_single(text, mark, blocks))
+            stop = mine[at + 1].start if at + 1 < len(mine) else len(text)
+            found.append(_single(text, mark, blocks, stop))
         else:
             end = mine[at + 1].start if at + 1 < len(mine) else len(text)
             found.append(Span(mark, mark.end, end, (mark.start, end), False))
@@ -337,8 +221,11 @@ def _closings(mine: Sequence[Mark]) -> list[Mark | None]:
     return found[::-1]
 
 
-def _single(text: str, mark: Mark, blocks: Sequence[markdown.Block]) -> Span:
-    """What a single mark stands at: its own line's block, or the block behind it with all that belongs to it."""
+def _single(text: str, mark: Mark, blocks: Sequence[markdown.Block], stop: int) -> Span:
+    """What a single mark stands at: its own line's block, or the block behind it with all that belongs to it.
+
+    The next mark's begins at `stop`.
+    """
     at = bisect_right(blocks, mark.start, key=lambda block: block.start)
     if not mark.alone:
         own = blocks[at - 1] if at else None
@@ -349,6 +236,8 @@ def _single(text: str, mark: Mark, blocks: Sequence[markdown.Block]) -> Span:
     leads = first.kind == "item" or text[first.start : first.end].rstrip().endswith(":")
     for index in range(at + 1, len(blocks)):
         block = blocks[index]
+        if block.start >= stop:
+            break
         is_below = block.kind != "heading" or block.level > first.level
         if not (is_below if first.kind == "heading" else leads and block.kind == "item"):
             break
