@@ -28,7 +28,8 @@ _DEPENDS = re.compile(
 _NOTHING = ("none", "nothing")
 _BETWEEN = re.compile(r"[\s,;&]+|\b(?:phases?|and)\b", re.IGNORECASE)
 _RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})")
-_LONGEST_TITLE = 2_000  # how far into a phase its title is looked for
+_HEAD_LINES = 20
+_HEAD_CHARS = 2_000  # how far into a phase its title and what it waits for are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,8 @@ def _unruled(body: str) -> str:
 
 def _phase_part(text: str, span: Span) -> Part:
     body = lines.unpadded(text[span.start : span.end]).rstrip()
-    title = markdown.first_title(body[:_LONGEST_TITLE])
+    titles = (_ATX.fullmatch(row.strip()) for row in body[:_HEAD_CHARS].splitlines()[:_HEAD_LINES])
+    title = next((_unhashed(found["title"]) for found in titles if found), "")
     named = _HEADING.fullmatch(title.strip("*_ "))
     after = _AFTER.search(span.mark.rest)
     return Part(
@@ -97,7 +99,7 @@ def _phase_part(text: str, span: Span) -> Part:
 
 def _depends(body: str) -> tuple[str, ...] | None:
     """The phases of a line such as `> **Depends on:** Phase 1, 3a` or `> **After:** none`."""
-    for match in _DEPENDS.finditer(body):
+    for match in _DEPENDS.finditer(body[:_HEAD_CHARS]):
         words = [word for word in _BETWEEN.split(match["names"].strip().rstrip(".*_")) if word]
         if all(word.lower() in _NOTHING or _PHASE_NAME.fullmatch(word) for word in words):
             return _names(match["names"])
