@@ -1,0 +1,87 @@
+"""`foreword init`: what a project and its coding agent need, shown before it is written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from foreword.engine.table import printable
+from foreword.errors import UsageError
+from foreword.faces.cli import screen
+
+if TYPE_CHECKING:
+    from foreword.integrations.placing import Change
+
+KINDS = ("claude-code", "cursor", "codex", "opencode", "vscode", "agents-md")
+STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the way"}
+
+
+@click.command()
+@click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
+@click.option(
+    "--for", "agents", type=click.Choice(KINDS), multiple=True, default=("claude-code",), show_default=True,
+    help="Which coding agent; repeatable.",
+)  # fmt: skip
+@click.option("--yes", is_flag=True, help="Write without asking; a file that is in the way stays as it is.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be written.")
+def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
+    """Set a project up for a coding agent.
+
+    Writes a recipe to start from, registers `foreword mcp`, and for Claude Code makes a plugin with a skill and hooks
+    and sets a status line. Everything is shown first. What is in your files stays: settings are added to them, and a
+    file that is in the way is replaced only if you say so. Running it again changes nothing.
+
+    \b
+    Examples:
+      foreword init
+      foreword init --for cursor --for agents-md --dry-run
+      foreword init --for codex --yes
+    """
+    from foreword.integrations import placing, targets
+    from foreword.runtime.root import project_root
+
+    folder = project_root(root)
+    found = placing.changes(folder, targets.wanted(agents))
+    for change in found:
+        _show(change)
+    open_ones = [change for change in found if change.state != "same"]
+    if not open_ones:
+        screen.say("everything is there already; nothing to do")
+    elif dry_run:
+        screen.say("nothing was written")
+    else:
+        _write(folder, _agreed(open_ones, yes))
+
+
+def _show(change: Change) -> None:
+    click.echo(f"{STATES[change.state]}: {printable(change.path)}")
+    for line in change.preview():
+        click.echo(printable(f"  {line}"))
+    for setting in change.kept:
+        screen.warn(f"{change.path} has its own {setting}, which stays as it is")
+
+
+def _agreed(found: Sequence[Change], yes: bool) -> list[Change]:
+    """The changes to make: all that only add, and of the files in the way those that the user gives up."""
+    in_the_way = [change for change in found if change.state == "other"]
+    adding = [change for change in found if change.state != "other"]
+    if yes:
+        for change in in_the_way:
+            screen.warn(f"{change.path} is not as Foreword writes it, and stays as it is")
+        return adding
+    if not screen.is_terminal(sys.stdin):
+        raise UsageError("nobody is here to say yes, so nothing was written", hint="--yes writes, --dry-run only shows")
+    agreed = adding if adding and click.confirm("write this?", err=True) else []
+    return agreed + [one for one in in_the_way if click.confirm(f"replace {printable(one.path)}?", err=True)]
+
+
+def _write(folder: Path, agreed: Sequence[Change]) -> None:
+    from foreword.integrations import placing
+
+    for change in agreed:
+        placing.put(folder, change)
+    screen.say(f"{len(agreed)} {'file' if len(agreed) == 1 else 'files'} written in {folder}")

@@ -1,0 +1,67 @@
+"""An event of a coding agent, as its hook gets it on standard input: Claude Code's format, which Codex shares.
+
+Outside data: every field may be missing, of another kind, or hostile. What is read here is only its shape; which files
+may be opened for it is decided by `trust`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from foreword.errors import BadSource
+
+WHERE = "the input of the hook"
+LARGEST_BYTES = 32 * 1024 * 1024
+SESSION_START, PRE_COMPACT, POST_TOOL_USE = "SessionStart", "PreCompact", "PostToolUse"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened, as far as we use it; a text that is not there is empty."""
+
+    name: str
+    session: str = ""
+    cwd: str = ""
+    transcript: str = ""
+    source: str = ""  # why a session starts: startup, resume, clear, compact
+    trigger: str = ""  # who wants a compaction: manual, auto
+    instructions: str = ""  # what the user said should be kept
+    tool: str = ""
+    tool_input: Mapping[str, Any] = field(default_factory=dict)
+    tool_response: Any = None
+
+
+def read_event(raw: bytes) -> Event:
+    """The event in the input of a hook, or `BadSource`."""
+    return event_of(read_object(raw))
+
+
+def event_of(data: Mapping[str, Any]) -> Event:
+    """The event that an object tells of."""
+    named = {
+        "name": "hook_event_name", "session": "session_id", "cwd": "cwd", "transcript": "transcript_path",
+        "source": "source", "trigger": "trigger", "instructions": "custom_instructions", "tool": "tool_name",
+    }  # fmt: skip
+    texts = {field: value for field, key in named.items() if isinstance(value := data.get(key), str)}
+    given = data.get("tool_input")
+    return Event(
+        **{"name": "", **texts},
+        tool_input=given if isinstance(given, dict) else {},
+        tool_response=data.get("tool_response"),
+    )
+
+
+def read_object(raw: bytes) -> dict[str, Any]:
+    """The JSON object in an input, or `BadSource`."""
+    if len(raw) > LARGEST_BYTES:
+        raise BadSource(WHERE, f"larger than {LARGEST_BYTES // 1024**2} MiB")
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        raise BadSource(WHERE, f"not JSON: {type(error).__name__}") from None
+    if not isinstance(data, dict):
+        raise BadSource(WHERE, "not a JSON object")
+    return data

@@ -1,0 +1,216 @@
+"""Add to a JSON file without touching the rest of it: every key, comment and space of the author's stays.
+
+Reads JSON, and JSON with comments and trailing commas where a format has them. What is there is never changed or
+removed: a member or an item is put behind the last one, indented as its neighbours are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from foreword.errors import BadSource
+
+HINT = "nothing was changed; mend the file and run it again"
+_BLANKS = re.compile(r"[ \t\r\n\ufeff]*")
+_COMMENT = re.compile(r"//[^\r\n]*|/\*(?s:.*?)\*/")
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
+_WORD = re.compile(r"[^\s,:{}\[\]\"/]+")
+_INDENT = re.compile(r"(?:\A|\n)([ \t]*)\Z")
+_MOST_DEPTH = 200
+
+
+@dataclass(slots=True)
+class Node:
+    """A value and where it stands in the text."""
+
+    kind: Literal["object", "array", "other"]
+    start: int
+    end: int = 0
+    value: Any = None
+    members: dict[str, Node] = field(default_factory=dict)
+    items: list[Node] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)  # where each member or item begins
+    last: int = 0  # the end of the last one
+    comma: bool = False  # whether a comma follows the last one
+
+
+def read(text: str, where: str, *, comments: bool = False) -> Node:
+    """The value in a text, or `BadSource` with line and column."""
+    reader = _Reader(text, where, comments)
+    root = reader.value(reader.blanks(0), 0)
+    end = reader.blanks(root.end)
+    if end != len(text):
+        raise reader.wrong(end, "something follows the end of it")
+    return root
+
+
+def with_member(text: str, where: str, path: tuple[str, ...], value: Any, *, comments: bool = False) -> str:
+    """The text with a member at that path, objects above it made as needed; a member that is there stays as it is."""
+    node = _at(read(text, where, comments=comments), where)
+    for depth, name in enumerate(path):
+        if name not in node.members:
+            for above in reversed(path[depth + 1 :]):
+                value = {above: value}
+            return _added(text, node, value, name)
+        if depth == len(path) - 1:
+            return text
+        node = _at(node.members[name], where, ".".join(path[: depth + 1]))
+    return text
+
+
+def with_item(text: str, where: str, path: tuple[str, ...], value: Any, mark: str, *, comments: bool = False) -> str:
+    """The text with one more item in the list at that path, unless one of its items has the mark in it."""
+    text = with_member(text, where, path, [], comments=comments)
+    node = read(text, where, comments=comments)
+    for name in path:
+        node = node.members[name]
+    if node.kind != "array":
+        raise BadSource(where, f"{'.'.join(path)} must be a list", hint=HINT)
+    if any(mark in text[item.start : item.end] for item in node.items):
+        return text
+    return _added(text, node, value)
+
+
+def differing(text: str, where: str, path: tuple[str, ...], value: Any, *, comments: bool = False) -> bool:
+    """Whether something else than this value stands at that path."""
+    node = read(text, where, comments=comments)
+    for name in path:
+        if name not in node.members:
+            return False
+        node = node.members[name]
+    return bool(_plain(node) != value)
+
+
+def _plain(node: Node) -> Any:
+    if node.kind == "object":
+        return {name: _plain(member) for name, member in node.members.items()}
+    return [_plain(item) for item in node.items] if node.kind == "array" else node.value
+
+
+def _at(node: Node, where: str, path: str = "") -> Node:
+    if node.kind != "object":
+        raise BadSource(where, f"{path or 'it'} must be an object", hint=HINT)
+    return node
+
+
+# --- writing -----------------------------------------------------------------------------------------------------
+
+
+def _added(text: str, node: Node, value: Any, name: str | None = None) -> str:
+    """The text with a member or an item behind the last one of a node."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    inside = text[node.start : node.end]
+    lead = "" if name is None else f"{json.dumps(name, ensure_ascii=False)}: "
+    if node.firsts and "\n" not in inside:
+        comma = "" if node.comma else ","
+        written = f"{comma} {lead}{json.dumps(value, ensure_ascii=False)}"
+        at = node.end - 1 - (len(inside[:-1]) - len(inside[:-1].rstrip()))
+        return text[:at] + written + text[at:]
+    outer = _indent_of_line(text, node.start)
+    inner = _indent(text, node, outer)
+    unit = inner.removeprefix(outer) or "  "
+    written = lead + json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"\n{inner}")
+    written = f"\n{inner}{written}".replace("\n", newline)
+    if not node.firsts:
+        rest = text[node.start + 1 : node.end - 1]
+        end = rest if rest.strip() else f"{newline}{outer}"
+        return f"{text[: node.start + 1]}{written}{end}{text[node.end - 1 :]}"
+    behind = text[node.last : node.end - 1]
+    close = node.last + len(behind.rstrip())
+    if node.comma:
+        return text[:close] + written + "," + text[close:]
+    return f"{text[: node.last]},{text[node.last : close]}{written}{text[close:]}"
+
+
+def _indent(text: str, node: Node, outer: str) -> str:
+    """How the members of a node are indented, by the first that begins a line."""
+    found = (_INDENT.search(text[:first]) for first in node.firsts)
+    return next((indent[1] for indent in found if indent), outer + _unit(text))
+
+
+def _unit(text: str) -> str:
+    found = re.search(r"\n([ \t]+)\S", text)
+    return found[1] if found else "  "
+
+
+def _indent_of_line(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Goes through a text once."""
+
+    def __init__(self, text: str, where: str, comments: bool) -> None:
+        self.text, self.where, self.comments = text, where, comments
+
+    def wrong(self, at: int, problem: str) -> BadSource:
+        line = self.text.count("\n", 0, at) + 1
+        column = at - self.text.rfind("\n", 0, at)
+        return BadSource(self.where, f"not JSON: {problem}", line=line, column=column, hint=HINT)
+
+    def blanks(self, at: int) -> int:
+        """Where the next thing that counts begins."""
+        while True:
+            space = _BLANKS.match(self.text, at)
+            at = space.end() if space else at
+            comment = _COMMENT.match(self.text, at)
+            if not comment:
+                return at
+            if not self.comments:
+                raise self.wrong(at, "it has no comments")
+            at = comment.end()
+
+    def value(self, at: int, depth: int) -> Node:
+        if depth > _MOST_DEPTH:
+            raise self.wrong(at, "nested too deeply")
+        start = self.text[at : at + 1]
+        if start == "{":
+            return self._many(Node("object", at), "}", depth)
+        if start == "[":
+            return self._many(Node("array", at), "]", depth)
+        found = (_STRING if start == '"' else _WORD).match(self.text, at)
+        if found is None:
+            raise self.wrong(at, "it ends too early" if not start else f"{start!r} is out of place")
+        try:
+            return Node("other", at, found.end(), json.loads(found[0], parse_constant=_refuse))
+        except ValueError:
+            raise self.wrong(at, f"{found[0][:40]!r} is no value") from None
+
+    def _many(self, node: Node, closing: str, depth: int) -> Node:
+        at = self.blanks(node.start + 1)
+        while self.text[at : at + 1] != closing:
+            if node.firsts and not node.comma:
+                raise self.wrong(at, f"a comma or {closing} is missing")
+            node.firsts.append(at)
+            item = self._member(node, at, depth) if node.kind == "object" else self.value(at, depth + 1)
+            node.items.append(item)
+            node.last, at = item.end, self.blanks(item.end)
+            node.comma = self.text[at : at + 1] == ","
+            if node.comma:
+                at = self.blanks(at + 1)
+        if node.comma and not self.comments:
+            raise self.wrong(at, f"{closing!r} follows a comma")
+        node.end = at + 1
+        return node
+
+    def _member(self, node: Node, at: int, depth: int) -> Node:
+        name = self.value(at, depth + 1)
+        if not isinstance(name.value, str):
+            raise self.wrong(at, "a name in quotes is missing")
+        colon = self.blanks(name.end)
+        if self.text[colon : colon + 1] != ":":
+            raise self.wrong(colon, "a colon is missing")
+        item = self.value(self.blanks(colon + 1), depth + 1)
+        node.members[name.value] = item
+        return item
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")

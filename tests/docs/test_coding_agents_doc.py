@@ -1,0 +1,68 @@
+"""docs/coding-agents.md: its commands run, and its events are answered as it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foreword.faces.cli.init import KINDS
+from foreword.integrations import hooks, results
+from tests.docs import pages
+from tests.integrations.agent import Desk, set_up
+
+PAGE = Path(__file__).parents[2] / "docs" / "coding-agents.md"
+LOG = "\n".join(f"reading {number} was taken at the pier and is {number % 7} metres" for number in range(5_000))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    made = set_up(tmp_path / "ada")
+    (made.project / "foreword" / "recipes" / "coding.yaml").unlink()
+    return made
+
+
+def test_the_page_works_from_top_to_bottom(desk: Desk, tmp_path: Path) -> None:
+    whole = PAGE.read_text("utf-8")
+    first, second = whole.split("The hook answers with nothing")
+    parts = {"before.md": first, "after.md": second}
+    for name, text in parts.items():
+        (tmp_path / name).write_text(text, "utf-8")
+        pages.check_page(tmp_path / name, desk.project)
+        check_events(tmp_path / name, desk)
+
+
+def check_events(page: Path, desk: Desk) -> None:
+    """Every event through the hook; what it answers is what the block behind it shows."""
+    shown = [block for block in pages.blocks(page) if block.attribute.startswith(("event", "answer"))]
+    for block, following in zip(shown, [*shown[1:], None], strict=True):
+        if block.attribute == "answer":
+            continue
+        event = json.loads(block.body.replace("/home/ada", str(desk.home)))
+        if block.attribute == "event large":
+            event["tool_response"][block.value] = LOG
+        ran = desk.hook(json.dumps(event).encode())
+        expected = json.loads(following.body) if following and following.attribute == "answer" else None
+        assert (ran.code, ran.err, desk.log) == (0, "", "")
+        assert fits(json.loads(ran.out) if ran.out else None, expected), ran.out
+
+
+def fits(said: Any, shown: Any) -> bool:
+    """Whether an answer is the one shown, `...` standing for anything."""
+    if isinstance(said, dict) and isinstance(shown, dict):
+        return said.keys() == shown.keys() and all(fits(said[name], shown[name]) for name in said)
+    if isinstance(said, str) and isinstance(shown, str):
+        return re.fullmatch(".*?".join(map(re.escape, re.split(r" ?[.]{3} ?", shown))), said, re.DOTALL) is not None
+    return bool(said == shown)
+
+
+def test_the_figures_on_the_page_are_those_in_the_code() -> None:
+    text = PAGE.read_text("utf-8")
+    assert f"more than {results.BUDGET_TOKENS:,} tokens" in text
+    assert f"after {hooks.TIMEOUT_SECONDS:g} seconds" in text
+    assert f"answer in {hooks.SERVER_SECONDS:g} seconds" in text
+    assert all(f"`{kind}`" in text for kind in KINDS)
+    assert all(f"`{tool}`" in text for tool in results.TEXTS)

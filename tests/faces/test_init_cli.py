@@ -1,0 +1,301 @@
+"""`foreword init`: on an empty project, on one with settings of its own, on a hostile one, and twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import foreword as fw
+from foreword.faces.cli.init import KINDS
+from foreword.integrations import placing, targets
+from tests.command import Ran, foreword
+
+EVERY = [option for kind in KINDS for option in ("--for", kind)]
+SETTINGS = """\
+{
+    "permissions": {"allow": ["Bash(make test)"]},
+    "statusLine": {"type": "command", "command": "mine"},
+    "enabledPlugins": {"other@market": true}
+}
+"""
+
+
+def init(root: Path, *options: str) -> Ran:
+    return foreword("init", *options, cwd=root)
+
+
+def files(root: Path) -> dict[str, bytes]:
+    found = (path for path in root.rglob("*") if path.is_file() and ".cache" not in path.parts)
+    return {str(path.relative_to(root)): path.read_bytes() for path in found}
+
+
+def load(root: Path, path: str) -> Any:
+    return json.loads((root / path).read_text("utf-8"))
+
+
+# --- an empty project --------------------------------------------------------------------------------------------
+
+
+def test_an_empty_project_gets_all_that_claude_code_needs(tmp_path: Path) -> None:
+    ran = init(tmp_path, "--yes")
+    assert ran.code == 0, ran.err
+    assert set(files(tmp_path)) == {
+        "foreword/recipes/coding.yaml",
+        "foreword/claude-code/.claude-plugin/plugin.json",
+        "foreword/claude-code/.claude-plugin/marketplace.json",
+        "foreword/claude-code/hooks/hooks.json",
+        "foreword/claude-code/skills/context/SKILL.md",
+        ".mcp.json",
+        ".claude/settings.json",
+    }
+    assert load(tmp_path, ".mcp.json") == {"mcpServers": {"foreword": {"command": "foreword", "args": ["mcp"]}}}
+    settings = load(tmp_path, ".claude/settings.json")
+    source = settings["extraKnownMarketplaces"]["foreword-project"]["source"]
+    assert source["source"] == "directory"
+    assert (tmp_path / source["path"]).is_dir()
+    assert settings["statusLine"]["command"] == "foreword statusline"
+
+
+def test_the_parts_of_the_plugin_name_each_other_rightly(tmp_path: Path) -> None:
+    init(tmp_path, "--yes")
+    plugin = tmp_path / "foreword" / "claude-code"
+    market = load(plugin, ".claude-plugin/marketplace.json")
+    name = load(plugin, ".claude-plugin/plugin.json")["name"]
+    (entry,) = market["plugins"]
+    assert (plugin / entry["source"]).resolve() == plugin
+    assert entry["name"] == name
+    assert f"{name}@{market['name']}" in load(tmp_path, ".claude/settings.json")["enabledPlugins"]
+    assert set(load(plugin, "hooks/hooks.json")["hooks"]) == {"SessionStart", "PreCompact", "PostToolUse"}
+    head = (plugin / "skills" / "context" / "SKILL.md").read_text("utf-8").split("---")[1]
+    assert yaml.safe_load(head)["name"] == "context"
+    assert len(yaml.safe_load(head)["description"]) < 1_024
+
+
+def test_the_recipe_passes_lint_and_assembles(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Tidepool\n\nTells harbours when the tide turns.\n", "utf-8")
+    init(tmp_path, "--yes", "--for", "agents-md")
+    assert "1 recipe checked, 0 problems" in foreword("lint", cwd=tmp_path).err
+    text = fw.assemble("coding", root=tmp_path, save=False).text
+    assert "Tells harbours" in text
+    assert "foreword recall" in text
+
+
+def test_the_commands_that_the_files_name_are_there(tmp_path: Path) -> None:
+    init(tmp_path, "--yes", *EVERY)
+    text = b"\n".join(files(tmp_path).values()).decode()
+    for command in ("assemble coding --quiet", "hook", "statusline", "checkpoint list", "checkpoint resume", "mcp"):
+        assert f"foreword {command}" in text or f'"{command}"' in text
+        assert foreword(*command.split()[:1], "--help").code == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_twice_is_once(tmp_path: Path, kind: str) -> None:
+    assert init(tmp_path, "--yes", "--for", kind).code == 0
+    before = files(tmp_path)
+    again = init(tmp_path, "--for", kind)  # there is nothing to ask
+    assert again.code == 0
+    assert "nothing to do" in again.err
+    assert files(tmp_path) == before
+
+
+def test_all_agents_at_once_share_the_files_that_several_need(tmp_path: Path) -> None:
+    assert init(tmp_path, "--yes", *EVERY).code == 0
+    assert tomllib.loads((tmp_path / ".codex/config.toml").read_text())["mcp_servers"]["foreword"]["args"] == ["mcp"]
+    assert load(tmp_path, "opencode.json")["mcp"]["foreword"]["command"] == ["foreword", "mcp"]
+    assert load(tmp_path, ".vscode/mcp.json")["servers"]["foreword"]["type"] == "stdio"
+    assert load(tmp_path, ".cursor/mcp.json")["mcpServers"]["foreword"]["command"] == "foreword"
+    assert set(load(tmp_path, ".codex/hooks.json")["hooks"]) == {"SessionStart", "PreCompact"}
+    assert (tmp_path / "AGENTS.md").read_text("utf-8").count(targets.BEGIN) == 1
+
+
+# --- showing and asking ------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_shows_every_line_and_writes_none(tmp_path: Path) -> None:
+    ran = init(tmp_path, "--dry-run", *EVERY)
+    assert ran.code == 0
+    assert files(tmp_path) == {}
+    for one in targets.wanted(KINDS):
+        assert f"new: {one.path}" in ran.out
+    assert '+    "command": "foreword statusline",' in ran.out
+
+
+def test_without_a_terminal_nothing_is_written_unasked(tmp_path: Path) -> None:
+    ran = init(tmp_path)
+    assert ran.code == 2
+    assert files(tmp_path) == {}
+    assert "hint: --yes writes" in ran.err
+
+
+def at_a_terminal(root: Path, typed: bytes) -> str:
+    """What a person sees who types this."""
+    ours, theirs = pty.openpty()
+    os.write(ours, typed)
+    ran = subprocess.run(
+        [sys.executable, "-m", "foreword", "init"], cwd=root, stdin=theirs, capture_output=True, timeout=60, check=False
+    )
+    os.close(ours)
+    os.close(theirs)
+    return ran.stderr.decode()
+
+
+def test_at_a_terminal_a_person_decides(tmp_path: Path) -> None:
+    assert "write this?" in at_a_terminal(tmp_path, b"n\n")
+    assert files(tmp_path) == {}
+    assert "7 files written" in at_a_terminal(tmp_path, b"y\n")
+    assert len(files(tmp_path)) == 7
+
+
+def test_a_file_of_another_author_is_replaced_only_on_a_yes_of_its_own(tmp_path: Path) -> None:
+    recipe = tmp_path / "foreword" / "recipes" / "coding.yaml"
+    recipe.parent.mkdir(parents=True)
+    recipe.write_text("name: coding\nsections: {readme: {file: README.md}}\n", "utf-8")
+    ran = init(tmp_path, "--yes")
+    assert "in the way: foreword/recipes/coding.yaml" in ran.out
+    assert "stays as it is" in ran.err
+    assert recipe.read_text("utf-8").startswith("name: coding\nsections")
+    at_a_terminal(tmp_path, b"n\n")
+    assert recipe.read_text("utf-8").startswith("name: coding\nsections")
+    at_a_terminal(tmp_path, b"y\n")
+    assert recipe.read_text("utf-8").startswith("# What a coding agent reads")
+
+
+# --- a project with settings of its own --------------------------------------------------------------------------
+
+
+def test_settings_that_are_there_keep_every_key_and_their_order(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(SETTINGS, "utf-8")
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"other": {"command": "x"}}}', "utf-8")
+    ran = init(tmp_path, "--yes")
+    assert ran.code == 0
+    settings = load(tmp_path, ".claude/settings.json")
+    assert list(settings) == ["permissions", "statusLine", "enabledPlugins", "extraKnownMarketplaces"]
+    assert settings["enabledPlugins"] == {"other@market": True, "foreword@foreword-project": True}
+    assert settings["statusLine"]["command"] == "mine"
+    assert "has its own statusLine" in ran.err
+    assert list(load(tmp_path, ".mcp.json")["mcpServers"]) == ["other", "foreword"]
+
+
+def test_a_registration_that_was_changed_by_hand_stays_changed(tmp_path: Path) -> None:
+    text = '{"mcpServers": {"foreword": {"command": "/opt/foreword", "args": ["mcp"]}}}\n'
+    (tmp_path / ".mcp.json").write_text(text, "utf-8")
+    assert "its own mcpServers.foreword" in init(tmp_path, "--yes").err
+    assert (tmp_path / ".mcp.json").read_text("utf-8") == text
+
+
+def test_comments_stay_where_the_format_has_them(tmp_path: Path) -> None:
+    (tmp_path / ".vscode").mkdir()
+    (tmp_path / ".vscode" / "mcp.json").write_text('{\n  // ours\n  "servers": {}, // none yet\n}\n', "utf-8")
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text('# mine\nmodel = "x"  # fast\n', "utf-8")
+    assert init(tmp_path, "--yes", "--for", "vscode", "--for", "codex").code == 0
+    text = (tmp_path / ".vscode" / "mcp.json").read_text("utf-8")
+    assert "// ours" in text
+    assert "// none yet" in text
+    assert '"foreword": {' in text
+    config = (tmp_path / ".codex" / "config.toml").read_text("utf-8")
+    assert config.startswith('# mine\nmodel = "x"  # fast\n')
+    assert tomllib.loads(config)["model"] == "x"
+
+
+def test_agents_md_keeps_its_words_and_gets_one_block(tmp_path: Path) -> None:
+    agents = tmp_path / "AGENTS.md"
+    agents.write_text("# Rules\n\nNever push.", "utf-8")
+    init(tmp_path, "--yes", "--for", "agents-md")
+    first = agents.read_text("utf-8")
+    assert first.startswith("# Rules\n\nNever push.\n\n<!-- foreword init: begin -->")
+    agents.write_text(first.replace("## Context", "## Old words") + "\nMore.\n", "utf-8")
+    init(tmp_path, "--yes", "--for", "agents-md")
+    assert agents.read_text("utf-8") == first + "\nMore.\n"
+
+
+def test_the_mode_of_a_file_that_is_added_to_stays(tmp_path: Path) -> None:
+    path = tmp_path / ".mcp.json"
+    path.write_text("{}", "utf-8")
+    path.chmod(0o664)
+    init(tmp_path, "--yes")
+    assert path.stat().st_mode & 0o777 == 0o664
+    assert "foreword" in path.read_text("utf-8")
+
+
+# --- what can't be used ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "text"),
+    [
+        ("claude-code", ".mcp.json", "{"),
+        ("claude-code", ".claude/settings.json", "[]"),
+        ("claude-code", ".mcp.json", '{"mcpServers": []}'),
+        ("claude-code", ".mcp.json", "{} // no comments here"),
+        ("codex", ".codex/config.toml", "model = "),
+        ("codex", ".codex/config.toml", "mcp_servers = {}"),
+        ("codex", ".codex/hooks.json", '{"hooks": {"PreCompact": {}}}'),
+        ("opencode", "opencode.json", '{"mcp": "x"}'),
+        ("vscode", ".vscode/mcp.json", "{]"),
+    ],
+)
+def test_a_file_that_can_not_be_added_to_is_an_error_and_changes_nothing(
+    tmp_path: Path, kind: str, path: str, text: str
+) -> None:
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    (tmp_path / path).write_text(text, "utf-8")
+    ran = init(tmp_path, "--yes", "--for", kind)
+    assert ran.code == 2
+    assert path in ran.err
+    assert "hint:" in ran.err
+    assert files(tmp_path) == {path: text.encode()}
+
+
+@pytest.mark.parametrize("name", [".claude", "foreword", ".mcp.json", ".claude/settings.json", "foreword/claude-code"])
+def test_nothing_goes_through_a_symbolic_link(tmp_path: Path, name: str) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    outside.mkdir()
+    (project / name).parent.mkdir(parents=True)
+    (project / name).symlink_to(outside / "x.json" if name.endswith(".json") else outside)
+    ran = init(project, "--yes")
+    assert ran.code == 2
+    assert "symbolic link" in ran.err
+    assert list(outside.iterdir()) == []
+    assert files(project) == {}
+
+
+@pytest.mark.parametrize("path", [".mcp.json", ".claude/settings.json"])
+def test_what_is_no_text_file_is_refused(tmp_path: Path, path: str) -> None:
+    (tmp_path / path).parent.mkdir(exist_ok=True)
+    for make in (lambda: os.mkfifo(tmp_path / path), lambda: (tmp_path / path).write_bytes(b"\xff\xfe{")):
+        make()
+        ran = init(tmp_path, "--yes")
+        assert ran.code == 2
+        assert path in ran.err
+        assert len(files(tmp_path)) <= 1
+        (tmp_path / path).unlink()
+
+
+def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path) -> None:
+    (change, *_) = placing.changes(tmp_path, targets.wanted(["agents-md"]))
+    (tmp_path / change.path).parent.mkdir(parents=True)
+    (tmp_path / change.path).write_text("somebody else's", "utf-8")
+    with pytest.raises(fw.ForewordError, match="has changed in the meantime"):
+        placing.put(tmp_path, change)
+    assert (tmp_path / change.path).read_text("utf-8") == "somebody else's"
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    ran = foreword("init", "--root", tmp_path / "nowhere", "--yes")
+    assert ran.code == 2
+    assert "no such folder" in ran.err
+
+
+def test_every_agent_that_can_be_named_is_known() -> None:
+    assert set(KINDS) == set(targets.AGENTS)
