@@ -1,0 +1,72 @@
+"""`foreword mcp`: the tools, resources and prompts for agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from foreword.errors import UsageError
+from foreword.faces.cli import screen
+from foreword.faces.cli.options import store_options
+
+INSTALL = "pip install 'foreword[mcp]'"
+
+
+@click.command()
+@store_options
+@click.option("--workflow", metavar="NAME", default="main", show_default=True, help="The one that calls mean.")
+@click.option("--http", is_flag=True, help="Streamable HTTP instead of the standard streams.")
+@click.option("--host", metavar="HOST", default="127.0.0.1", show_default=True, help="Where to listen (--http).")
+@click.option(
+    "--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="Which port (--http); else a free one."
+)
+@click.option("--token-file", metavar="FILE", help="Has the token clients must carry (--http).")
+@click.option(
+    "--allow-host", "hosts", metavar="NAME", multiple=True, help="A name it is called by (--http); repeatable."
+)
+def mcp(
+    db: str | None,
+    root: str,
+    workflow: str,
+    http: bool,
+    host: str,
+    port: int,
+    token_file: str | None,
+    hosts: tuple[str, ...],
+) -> None:
+    """Serve agents over the Model Context Protocol.
+
+    On the standard streams, for a client that starts it, or over HTTP. The project and its store are chosen here:
+    no call can name another, and no path in a call leads out of the project.
+
+    \b
+    Examples:
+      claude mcp add foreword -- foreword mcp --root .
+      foreword mcp --http --port 8765
+    """
+    try:
+        from foreword.faces.mcp import transports
+        from foreword.faces.mcp.server import create_server
+    except ModuleNotFoundError as missing:
+        raise UsageError(f"the MCP server needs {missing.name}", hint=INSTALL) from None
+    from foreword.faces.http.serving import Serving, Settings
+    from foreword.faces.http.token import digest_of, from_file
+    from foreword.faces.mcp.desk import Desk
+    from foreword.runtime.root import project_root
+    from foreword.runtime.state import checked_name
+
+    digest = digest_of(from_file(token_file)) if token_file else ""
+    settings = Settings(project_root(root), db, host=host, port=port, token_digest=digest, hosts=hosts)
+    serving = Serving(settings)
+    server = create_server(Desk(serving, checked_name(workflow, "workflow")))
+    transports.log_to_stderr()
+    try:
+        if http:
+            transports.serve_http(server, serving, click.echo)
+        else:
+            if screen.is_terminal(sys.stdin):
+                screen.say("MCP on the standard streams, for a client that starts it; ctrl-C ends it")
+            transports.serve_stdio(server, serving)
+    finally:
+        serving.close()

@@ -1,0 +1,1 @@
+"""Foreword as an MCP server: tools, resources and prompts over stdio or streamable HTTP."""

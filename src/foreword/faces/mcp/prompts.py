@@ -1,0 +1,54 @@
+"""Prompts: a context package for each purpose, and the context of each phase, from the caller's own material.
+
+Purposes and phases are those of the recipes `package` and `phases`, so a project that extends them has its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from foreword.errors import UnknownName, UsageError
+from foreword.faces.mcp.desk import Desk
+from foreword.recipe import load as recipes
+from foreword.runtime import operations
+
+ARGUMENTS = {
+    "source": "Your material: a JSON file or a folder of Markdown in the project.",
+    "budget": "The most tokens it may have.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt: what it is assembled by."""
+
+    name: str
+    about: str
+    recipe: str
+    asked: Mapping[str, str]
+
+
+def everything(desk: Desk) -> dict[str, Prompt]:
+    """Every prompt by its name: a purpose has its own, a phase stands behind `phase-`."""
+    purposes = recipes.load("package", desk.root).purposes
+    phases = recipes.load("phases", desk.root).phases
+    found = [Prompt(name, f"A context package for {name}.", "package", {"purpose": name}) for name in purposes]
+    found += [Prompt(f"phase-{name}", f"The context of phase {name}.", "phases", {"phase": name}) for name in phases]
+    return {prompt.name: prompt for prompt in found}
+
+
+def text_of(desk: Desk, name: str, arguments: Mapping[str, str]) -> tuple[str, str]:
+    """What a prompt is about, and its text."""
+    known = everything(desk)
+    if name not in known:
+        raise UnknownName("prompt", name[:80], known)
+    for argument in arguments:
+        if argument not in ARGUMENTS:
+            raise UnknownName("argument", argument[:80], ARGUMENTS)
+    if "source" not in arguments:
+        raise UsageError("argument 'source' is missing", hint=ARGUMENTS["source"])
+    prompt = known[name]
+    with desk.store() as db:
+        answer = operations.assemble_context(db, desk.root, prompt.recipe, **prompt.asked, **arguments)
+    return prompt.about, str(answer["text"])

@@ -1,0 +1,132 @@
+"""Resources: recipes as they are written, plans and reports as JSON, each under an address of its own.
+
+    foreword://recipe/NAME
+    foreword://plan/WORKFLOW      the newest version
+    foreword://plan/WORKFLOW/3    that version
+    foreword://report/12
+
+Names in an address are escaped as in any URL.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from foreword.errors import UnknownName, UsageError
+from foreword.faces.mcp.desk import Desk
+from foreword.recipe import load as recipes
+from foreword.runtime.answers import encodable
+from foreword.store import workflows
+from foreword.store.kept import Store
+
+SCHEME = "foreword://"
+PAGE = 100
+MOST_REPORTS = 20
+JSON, YAML = "application/json", "application/yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One resource, or a template of many."""
+
+    uri: str
+    name: str
+    about: str
+    mime: str
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a resource holds."""
+
+    text: str
+    mime: str
+
+
+TEMPLATES = (
+    Listed(f"{SCHEME}recipe/{{name}}", "recipe", "A recipe and those it extends.", YAML),
+    Listed(f"{SCHEME}plan/{{workflow}}", "plan", "A workflow's newest plan.", JSON),
+    Listed(f"{SCHEME}plan/{{workflow}}/{{version}}", "plan version", "One version of a workflow's plan.", JSON),
+    Listed(f"{SCHEME}report/{{number}}", "report", "The bill of a context: every token, every omission.", JSON),
+)
+
+
+def page(desk: Desk, cursor: str | None) -> tuple[list[Listed], str | None]:
+    """So many resources from a cursor on, and the cursor of the next page."""
+    start = _number(cursor, "cursor") if cursor else 0
+    found = list(islice(_everything(desk), start, start + PAGE + 1))
+    return found[:PAGE], str(start + PAGE) if len(found) > PAGE else None
+
+
+def _everything(desk: Desk) -> Iterator[Listed]:
+    for name in recipes.names(desk.root):
+        yield Listed(f"{SCHEME}recipe/{quote(name, safe='')}", f"recipe {name}", f"The recipe {name}.", YAML)
+    with desk.store() as db:
+        plans = [listed.name for listed in workflows.listed(db) if listed.plan_version]
+        reports = Store(db).reports(MOST_REPORTS)
+    for name in plans:
+        yield Listed(f"{SCHEME}plan/{quote(name, safe='')}", f"plan of {name}", f"The plan of workflow {name}.", JSON)
+    for stored in reports:
+        about = f"{stored.report['recipe']}, {stored.report['total_tokens']:,} tokens, {stored.created[:19]}"
+        yield Listed(f"{SCHEME}report/{stored.number}", f"report {stored.number}", about, JSON)
+
+
+def read(desk: Desk, uri: str) -> Content:
+    """The resource at an address."""
+    kind, *rest = uri.removeprefix(SCHEME).split("/")
+    reader = _READERS.get((kind, len(rest)))
+    if not uri.startswith(SCHEME) or reader is None:
+        raise UnknownName("resource", uri[:200], [one.uri for one in TEMPLATES])
+    return reader(desk, *map(unquote, rest))
+
+
+def watched_workflow(uri: str) -> str:
+    """The workflow whose newest plan is at that address; nothing where it is another kind of address."""
+    kind, _, name = uri.removeprefix(SCHEME).partition("/")
+    return unquote(name) if uri.startswith(SCHEME) and kind == "plan" and "/" not in name else ""
+
+
+def _recipe(desk: Desk, name: str) -> Content:
+    known = recipes.names(desk.root)
+    if name not in known:  # a path would be read as well, wherever it leads
+        raise UnknownName("recipe", name[:200], known)
+    layers = recipes.layers(name, desk.root)
+    return Content("".join(Path(layer.path).read_text("utf-8") for layer in layers), YAML)
+
+
+def _plan(desk: Desk, workflow: str, version: str = "") -> Content:
+    with desk.session(workflow, making=False) as session:
+        plan = session.plan_version(_number(version, "version")).data if version else session.plan
+    return _json(plan)
+
+
+def _report(desk: Desk, number: str) -> Content:
+    with desk.store() as db:
+        stored = Store(db).report(_number(number, "report"))
+        if stored is None:
+            raise UnknownName("report", number[:20], [str(one.number) for one in Store(db).reports(MOST_REPORTS)])
+    return _json({"number": stored.number, "created": stored.created, **stored.report})
+
+
+_READERS: dict[tuple[str, int], Callable[..., Content]] = {
+    ("recipe", 1): _recipe,
+    ("plan", 1): _plan,
+    ("plan", 2): _plan,
+    ("report", 1): _report,
+}
+
+
+def _json(value: Any) -> Content:
+    return Content(json.dumps(encodable(value), ensure_ascii=False, indent=1), JSON)
+
+
+def _number(text: str, what: str) -> int:
+    if not text.isdecimal() or len(text) > 18:
+        raise UsageError(f"a {what} must be a number, not {text[:40]!r}")
+    return int(text)

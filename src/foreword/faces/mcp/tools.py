@@ -1,0 +1,227 @@
+"""The tools: what each is called, takes and gives, and the operation behind it.
+
+Their definitions are in every conversation of an agent that has them, so they are short: a test holds them under
+2,000 tokens. What a tool does is `runtime.operations`' business; errors become results in `server`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from foreword.errors import UsageError
+from foreword.faces.mcp.desk import Desk
+from foreword.runtime import operations
+from foreword.runtime.answers import ANSWER_TOKENS, Answer
+
+CONTEXT_TOKENS = 20_000  # of a session's context: hosts refuse much larger results
+
+Arguments = dict[str, Any]
+Run = Callable[[Desk, Arguments], Answer]
+TEXT, NUMBER, FLAG, OBJECT, LIST = ({"type": name} for name in ("string", "integer", "boolean", "object", "array"))
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool."""
+
+    name: str
+    about: str
+    run: Run
+    takes: Mapping[str, Any]
+    gives: Mapping[str, Any]
+    needs: tuple[str, ...] = ()
+    hints: Mapping[str, bool] = field(default_factory=dict)
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """What it takes, as JSON Schema."""
+        needs = {"required": list(self.needs)} if self.needs else {}
+        return {"type": "object", "properties": dict(self.takes), **needs}
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """What it gives, as JSON Schema."""
+        return {"type": "object", "properties": dict(self.gives)}
+
+
+ANY = {"description": "Any JSON."}
+SOURCE = {"anyOf": [TEXT, OBJECT, {**LIST, "items": OBJECT}]}
+READS = {"readOnlyHint": True}  # what goes into the store besides is a report, and originals to recall
+ADDS = {"destructiveHint": False}
+SETS = {"destructiveHint": True, "idempotentHint": True}
+WORKFLOW = {"workflow": TEXT}
+FITTED = {"text": TEXT, "handle": TEXT}
+PACKAGE = {"text": TEXT, "tokens": NUMBER, "left_out": NUMBER, "omissions": LIST, "warnings": LIST}
+
+
+def _stated(name: str, budget: int | None = None) -> Run:
+    """The operation of that name on a workflow's session."""
+    operation, making = getattr(operations, name), name in operations.MAKING
+
+    def run(desk: Desk, given: Arguments) -> Answer:
+        with desk.session(given.pop("workflow", None), making=making) as session:
+            if budget is not None:
+                given.setdefault("budget", budget)
+            answer: Answer = operation(session, **given)
+            return answer
+
+    return run
+
+
+def _assemble_context(desk: Desk, given: Arguments) -> Answer:
+    recipe, about = given.pop("recipe"), given.pop("about", None)
+    if about is not None:
+        return operations.why(desk.root, recipe, about, **given)
+    with desk.store() as db:
+        return operations.assemble_context(db, desk.root, recipe, **given)
+
+
+def _recall(desk: Desk, given: Arguments) -> Answer:
+    with desk.store() as db:
+        return operations.recall(db, **given)
+
+
+def _lookup(desk: Desk, given: Arguments) -> Answer:
+    with desk.store() as db:
+        return operations.lookup(db, desk.root, **given)
+
+
+def _checkpoint(desk: Desk, given: Arguments) -> Answer:
+    action, task, phase = given["action"], given.get("task"), given.get("phase")
+    with desk.store() as db:
+        if action == "list":
+            return operations.list_checkpoints(db, desk.root, task)
+        if task is None or (action == "write" and phase is None):
+            raise UsageError(f"{action} needs a task" + (" and a phase" if action == "write" else ""))
+        if action == "write":
+            return operations.write_checkpoint(db, desk.root, task, phase or "", given.get("data"))
+        restore = operations.show_checkpoint if action == "show" else operations.resume_checkpoint
+        return restore(db, desk.root, task, phase)
+
+
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "update_plan",
+            "Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id, description, status}]}]}."
+            " status: pending, in_progress, completed, failed or cancelled. Other fields are kept. Every update is a"
+            " new version; with expected_version, only if the newest is that one.",
+            _stated("update_plan"),
+            {"plan": OBJECT, "reason": TEXT, "expected_version": NUMBER, **WORKFLOW},
+            {"version": NUMBER, "warnings": LIST},
+            ("plan", "reason"),
+            ADDS,
+        ),
+        Tool(
+            "get_current_plan",
+            "The newest plan, or null. One larger than budget tokens comes shortened, with a handle for recall.",
+            _stated("get_current_plan", budget=ANSWER_TOKENS),
+            {"budget": NUMBER, **WORKFLOW},
+            {"version": NUMBER, "plan": {"anyOf": [OBJECT, {"type": "null"}]}, **FITTED},
+            hints=READS,
+        ),
+        Tool(
+            "get_workflow_variable",
+            'The whole value of a variable; all of a node\'s (node: "7"); or every one (name: "all"). One larger than'
+            " budget tokens comes shortened, with a handle for recall.",
+            _stated("get_workflow_variable", budget=ANSWER_TOKENS),
+            {"name": TEXT, "node": TEXT, "budget": NUMBER, **WORKFLOW},
+            {"value": ANY, **FITTED},
+            hints=READS,
+        ),
+        Tool(
+            "set_variable",
+            "Set a variable; reason goes into the audit trail. Contexts show long values by their beginning, secrets"
+            " never.",
+            _stated("set_variable"),
+            {"name": TEXT, "value": ANY, "reason": TEXT, **WORKFLOW},
+            {"name": TEXT, "shown": TEXT},
+            ("name", "value", "reason"),
+            SETS,
+        ),
+        Tool(
+            "clear_variable",
+            "Remove a variable.",
+            _stated("clear_variable"),
+            {"name": TEXT, "reason": TEXT, **WORKFLOW},
+            {"cleared": LIST},
+            ("name", "reason"),
+            SETS,
+        ),
+        Tool(
+            "clear_all_variables",
+            "Remove every variable of the workflow.",
+            _stated("clear_all_variables"),
+            {"reason": TEXT, **WORKFLOW},
+            {"cleared": LIST},
+            ("reason",),
+            SETS,
+        ),
+        Tool(
+            "append_message",
+            "Add a message (Anthropic's or OpenAI's shape) to the workflow's conversation; near its limit the history"
+            " is compressed. A pinned one always stays.",
+            _stated("append_message"),
+            {"message": OBJECT, "pinned": FLAG, **WORKFLOW},
+            {"seq": NUMBER, "size_tokens": NUMBER, "compressed": FLAG, "warnings": LIST},
+            ("message",),
+            ADDS,
+        ),
+        Tool(
+            "session_context",
+            "The conversation's next context: system prompt, plan, nodes, variables, browser, history, within a budget"
+            " of tokens.",
+            _stated("session_context", budget=CONTEXT_TOKENS),
+            {"budget": NUMBER, **WORKFLOW},
+            PACKAGE,
+            hints=ADDS,
+        ),
+        Tool(
+            "assemble_context",
+            "A context from the project by a recipe (director, package, phases, factory or its own) within a budget of"
+            " tokens. source: a path in the project, or the data. With about (tag, path or handle): whether it is in,"
+            " and why.",
+            _assemble_context,
+            {
+                "recipe": TEXT, "agent": TEXT, "skill": TEXT, "purpose": TEXT, "phase": TEXT, "workflow": TEXT,
+                "task": TEXT, "source": SOURCE, "budget": NUMBER, "about": TEXT,
+            },
+            PACKAGE,
+            ("recipe",),
+            READS,
+        ),
+        Tool(
+            "recall",
+            "The original behind a handle (fw_...), a page of budget tokens from offset on; next_offset continues.",
+            _recall,
+            {"handle": TEXT, "offset": NUMBER, "budget": NUMBER},
+            {"text": TEXT, "next_offset": NUMBER, "total_chars": NUMBER},
+            ("handle",),
+            READS,
+        ),
+        Tool(
+            "lookup",
+            "Documents of the project by name, path or question; kind: policy, schema, doc, persona ...",
+            _lookup,
+            {"wanted": TEXT, "kind": TEXT, "budget": NUMBER},
+            PACKAGE,
+            ("wanted",),
+            READS,
+        ),
+        Tool(
+            "checkpoint",
+            "Where tasks stand: list, show, resume (what is needed to go on), write (data: {objective, state,"
+            " decisions: [{what, why}], findings, done, pending}).",
+            _checkpoint,
+            {
+                "action": {"enum": ["list", "show", "resume", "write"]}, "task": TEXT, "phase": TEXT, "data": OBJECT,
+            },
+            {"text": TEXT, "checkpoint": OBJECT, "checkpoints": LIST, "written": TEXT, "warnings": LIST},
+            ("action",),
+            ADDS,
+        ),
+    )
+}  # fmt: skip

@@ -1,0 +1,174 @@
+"""How a server is reached: the standard streams, or HTTP on an address.
+
+On stdio nothing but the protocol goes to stdout. HTTP has the guard of the HTTP API in front of it, and every address
+but loopback's wants a token.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import anyio
+import mcp_types as types
+import uvicorn
+from anyio.streams.memory import MemoryObjectSendStream
+from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from foreword.errors import UsageError
+from foreword.faces.http.guard import Guard
+from foreword.faces.http.serving import Serving
+from foreword.faces.http.token import is_loopback
+
+PATH = "/mcp"
+STOPS = (signal.SIGINT, signal.SIGTERM)
+STOP_SECONDS = 2  # for answers that are under way
+
+
+def log_to_stderr() -> None:
+    """One line for what failed and where. What libraries log may quote what they were given, so only the place is."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Places())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.getLogger("foreword.mcp").setLevel(logging.INFO)
+
+
+class _Places(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        if record.name.startswith("foreword."):
+            return f"foreword mcp: {record.getMessage()}"
+        kind = record.exc_info[0] if record.exc_info else None
+        return f"foreword mcp: {record.name} line {record.lineno}" + (f": {kind.__name__}" if kind else "")
+
+
+def serve_stdio(server: Server[Any], serving: Serving) -> None:
+    """Serve one client on the standard streams, until it leaves or the process is told to stop."""
+
+    async def serve() -> None:
+        passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
+            tasks.start_soon(_end_on_signal, serving)
+            tasks.start_soon(_answer_bad_frames, reading, passing, writing.send)
+            await server.run(passed, writing, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
+
+    anyio.run(serve)
+
+
+async def _end_on_signal(serving: Serving) -> None:
+    with anyio.open_signal_receiver(*STOPS) as signals:
+        async for _ in signals:
+            serving.close()
+            os._exit(0)  # a thread waits for the next line of stdin, and nothing else ends that
+
+
+async def _answer_bad_frames(
+    frames: AsyncIterable[SessionMessage | Exception],
+    passing: MemoryObjectSendStream[SessionMessage | Exception],
+    send: Callable[[SessionMessage], Awaitable[None]],
+) -> None:
+    """Pass on what can be read; the sender of anything else is told, where the SDK would leave them waiting."""
+    async with passing:
+        async for frame in frames:
+            if not isinstance(frame, Exception):
+                await passing.send(frame)
+            elif answer := refusal(frame):
+                await send(SessionMessage(answer))
+
+
+def refusal(problem: Exception) -> types.JSONRPCError | None:
+    """The answer to a frame that is no message, with its id as far as it has one; nothing for an empty line."""
+    inputs = [error["input"] for error in problem.errors()] if isinstance(problem, ValidationError) else [None]
+    frame = next((one for one in inputs if isinstance(one, dict)), inputs[0])
+    if isinstance(frame, str) and not frame.strip():
+        return None
+    try:
+        sent = json.loads(frame) if isinstance(frame, str) else frame
+    except (ValueError, RecursionError):
+        return _refused(types.PARSE_ERROR, "this is not JSON", None)
+    number = sent.get("id") if isinstance(sent, dict) else None
+    known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+    return _refused(types.INVALID_REQUEST, "this is no request that can be read", known)
+
+
+def _refused(code: int, message: str, number: str | int | None) -> types.JSONRPCError:
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=message))
+
+
+def serve_http(server: Server[Any], serving: Serving, say: Callable[[str], None]) -> None:
+    """Serve any number of clients over streamable HTTP, until the process is told to stop."""
+    settings = serving.settings
+    if not settings.token_digest and not is_loopback(settings.host):
+        raise UsageError(
+            f"others can reach {settings.host}, so clients must carry a token",
+            hint="give one: --token-file FILE; or serve on 127.0.0.1",
+        )
+    listening = _listening(settings.host, settings.port)
+    config = uvicorn.Config(
+        http_app(server, serving), log_config=None, access_log=False, server_header=False, lifespan="on", ws="none",
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )  # fmt: skip
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    ready = partial(say, f"http://{host}:{listening.getsockname()[1]}{PATH}")
+    _Process(config, serving, ready).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"can't listen on {host} port {port}: {why}", hint="try --port 0, or another --host") from None
+
+
+def http_app(server: Server[Any], serving: Serving) -> ASGIApp:
+    """The server as an app for HTTP, behind the guard that all of ours have: Host, Origin, token, size and rate."""
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=serving.settings.largest_body_bytes,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guard's
+    )
+
+    async def lasting(scope: Scope, receive: Receive, send: Send) -> None:
+        if limit := scope.get("foreword.limit"):
+            limit.reschedule(None)  # a stream lasts as long as its client stays
+        await app(scope, receive, send)
+
+    return Guard(lasting, serving)
+
+
+class _Process(uvicorn.Server):
+    """A server that says its address once it listens, and whose end by a signal is an end like any other."""
+
+    def __init__(self, config: uvicorn.Config, serving: Serving, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._serving, self._ready = serving, ready
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        for number in STOPS:
+            asyncio.get_running_loop().add_signal_handler(number, self.handle_exit, number, None)
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._serving.stop()  # streams end, so that nobody waits for a listener
+        await super().shutdown(sockets)

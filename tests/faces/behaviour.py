@@ -1,0 +1,430 @@
+"""What every face does the same: one suite of cases for Python, HTTP and MCP.
+
+A face brings a `Client`; a case gets it and a name of its own for workflow and task, so that cases may share a server.
+Operations are named as in `foreword.runtime.operations`, their arguments are plain JSON, `workflow` among them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from foreword.errors import ForewordError
+from foreword.runtime import operations
+from foreword.runtime.session import Session
+from foreword.store.urls import open_database
+from foreword.tokens import counter
+from tests import factory
+from tests.sessions import plan, words
+
+ON_WORKFLOW = (
+    "update_plan", "get_current_plan", "get_workflow_variable", "set_variable", "clear_variable",
+    "clear_all_variables", "append_message", "session_context",
+)  # fmt: skip
+ON_STORE = ("assemble_context", "lookup", "list_checkpoints", "show_checkpoint", "resume_checkpoint",
+            "write_checkpoint")  # fmt: skip
+SECRET = "sk-ant-" + "a1" * 20
+
+
+class Client(Protocol):
+    """A face as a caller has it."""
+
+    @property
+    def root(self) -> Path:
+        """The project that is served."""
+
+    def call(self, operation: str, /, **arguments: Any) -> dict[str, Any]:
+        """Do one operation; `Refused` where it is."""
+
+
+class Refused(Exception):
+    """An error as it came back: its code, its message, its hint."""
+
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(code, message, hint)
+        self.code, self.message, self.hint = code, message, hint
+
+
+class PythonClient:
+    """The operations called directly."""
+
+    def __init__(self, root: Path, url: str | None = None) -> None:
+        self.root, self.url = root, url
+
+    def call(self, operation: str, /, **arguments: Any) -> dict[str, Any]:
+        try:
+            return self._call(operation, arguments)
+        except ForewordError as error:
+            raise Refused(error.code, error.message, error.hint) from None
+
+    def _call(self, operation: str, given: dict[str, Any]) -> dict[str, Any]:
+        work: Callable[..., dict[str, Any]] = getattr(operations, operation)
+        if operation in ON_WORKFLOW:
+            making = operation in operations.MAKING
+            with Session.open(self.url, given.pop("workflow"), root=self.root, create=making) as session:
+                return work(session, **given)
+        db = open_database(self.url, self.root)
+        try:
+            if operation == "why":
+                return work(self.root, **given)
+            return work(db, self.root, **given) if operation in ON_STORE else work(db, **given)
+        finally:
+            db.close()
+
+
+def project(folder: Path) -> Path:
+    """The project that a client for these cases serves."""
+    root = factory.project((folder / "project").resolve(), ["potter", "glazer"])
+    factory.write(root, "docs/firing.md", "# Firing\n\nBisque firing takes a kiln to cone 04.\n")
+    factory.write(root, "items.json", json.dumps({"items": ITEMS}))
+    (folder / "outside.json").write_text(json.dumps({"items": ITEMS}))
+    (root / "link.json").symlink_to(folder / "outside.json")
+    return root
+
+
+ITEMS = [
+    {"kind": "task", "title": "Fire the kiln", "text": "Fire the kiln to cone 04 tonight."},
+    {"kind": "decision", "title": "Cone 04", "text": "Cone 04 it is, since the glaze runs above it."},
+    {"kind": "doc", "title": "Handbook", "text": "\n\n".join(f"Chapter {n}. {words('kiln', 60)}" for n in range(40))},
+]
+
+Case = Callable[[Client, str], None]
+CASES: list[Case] = []
+
+
+def case(function: Case) -> Case:
+    """One of the cases."""
+    CASES.append(function)
+    return function
+
+
+def each_case(function: Callable[..., None]) -> Callable[..., None]:
+    """Run a test with every case; it gives the case its client and its name."""
+    marked: Callable[..., None] = pytest.mark.parametrize("case", CASES, ids=lambda each: each.__name__)(function)
+    return marked
+
+
+def refusal(client: Client, operation: str, /, **arguments: Any) -> Refused:
+    """The error that an operation ends in."""
+    with pytest.raises(Refused) as refused:
+        client.call(operation, **arguments)
+    return refused.value
+
+
+# --- plans -------------------------------------------------------------------------------------------------------
+
+
+@case
+def a_plan_comes_back_as_it_was_with_its_version(client: Client, name: str) -> None:
+    given = plan(colour="blue", blockers=["no key"])
+    assert client.call("update_plan", workflow=name, plan=given, reason="first")["version"] == 1
+    assert client.call("update_plan", workflow=name, plan=plan("completed"), reason="done")["version"] == 2
+    client.call("update_plan", workflow=name, plan=given, reason="back", expected_version=2)
+    now = client.call("get_current_plan", workflow=name)
+    assert now["version"] == 3
+    assert {key: now["plan"][key] for key in given} == given
+
+
+@case
+def a_workflow_without_a_plan_has_version_0(client: Client, name: str) -> None:
+    client.call("set_variable", workflow=name, name="x", value=1, reason="makes the workflow")
+    assert client.call("get_current_plan", workflow=name) == {"version": 0, "plan": None}
+
+
+@case
+def a_bad_plan_is_refused_with_every_problem_and_changes_nothing(client: Client, name: str) -> None:
+    client.call("update_plan", workflow=name, plan=plan(), reason="first")
+    bad = plan()
+    bad["phases"][0]["tasks"][0]["status"] = "nearly"
+    del bad["overall_goal"]
+    refused = refusal(client, "update_plan", workflow=name, plan=bad, reason="second")
+    assert refused.code == "bad_plan"
+    assert "overall_goal" in refused.message
+    assert "status" in refused.message
+    assert refused.hint.startswith("a plan is {overall_goal")
+    assert client.call("get_current_plan", workflow=name)["version"] == 1
+
+
+@case
+def a_plan_that_somebody_else_has_updated_is_not_overwritten(client: Client, name: str) -> None:
+    client.call("update_plan", workflow=name, plan=plan(), reason="first")
+    client.call("update_plan", workflow=name, plan=plan("completed"), reason="second")
+    refused = refusal(client, "update_plan", workflow=name, plan=plan("failed"), reason="late", expected_version=1)
+    assert refused.code == "plan_conflict"
+    assert "version 2, not 1" in refused.message
+    now = client.call("get_current_plan", workflow=name)
+    assert now["version"] == 2
+    assert now["plan"]["phases"][0]["tasks"][1]["status"] == "completed"
+
+
+@case
+def a_mistyped_workflow_is_not_made_on_reading(client: Client, name: str) -> None:
+    client.call("set_variable", workflow=name, name="x", value=1, reason="makes the workflow")
+    refused = refusal(client, "get_current_plan", workflow=f"{name}s")
+    assert refused.code == "unknown_name"
+    assert f"did you mean {name!r}?" in refused.message
+    assert refusal(client, "get_workflow_variable", workflow=f"{name}s", name="x").code == "unknown_name"
+
+
+@case
+def a_plan_too_large_for_its_budget_comes_fitted_with_a_handle(client: Client, name: str) -> None:
+    client.call("update_plan", workflow=name, plan=plan(notes=words("note", 9000)), reason="long")
+    answer = client.call("get_current_plan", workflow=name, budget=500)
+    assert answer["version"] == 1
+    assert "plan" not in answer
+    assert counter("o200k").count(answer["text"]) <= 500
+    assert json.loads(whole(client, answer["handle"]))["notes"] == words("note", 9000)
+
+
+# --- variables ---------------------------------------------------------------------------------------------------
+
+VALUES = [
+    None, True, 0, -3, 1.5, "", "text", [], {}, [1, [2, [3]]], {"b": {"a": None}, "a": []}, "\u0000\u202e\U0001f600",
+    "\u2028 e\u0301 \ufeff", 2**60, "<workflow_variables>", "x" * 5000,
+]  # fmt: skip
+
+
+@case
+def any_value_comes_back_as_it_was(client: Client, name: str) -> None:
+    for value in VALUES:
+        client.call("set_variable", workflow=name, name="v", value=value, reason="try")
+        answer = client.call("get_workflow_variable", workflow=name, name="v")
+        assert json.dumps(answer["value"]) == json.dumps(value)
+
+
+@case
+def a_name_may_be_in_any_script(client: Client, name: str) -> None:
+    odd = "ключ-\U0001f511-مفتاح %2F/../?#&"
+    client.call("set_variable", workflow=name, name=odd, value="found", reason="try")
+    assert client.call("get_workflow_variable", workflow=name, name=odd)["value"] == "found"
+    assert client.call("clear_variable", workflow=name, name=odd, reason="done") == {"cleared": [odd]}
+
+
+@case
+def a_nodes_variables_come_together_and_so_do_all(client: Client, name: str) -> None:
+    for variable, value in {"node7.a": 1, "node7.b": 2, "node8.a": 3}.items():
+        client.call("set_variable", workflow=name, name=variable, value=value, reason="try")
+    node = client.call("get_workflow_variable", workflow=name, node="7")["value"]
+    assert node == {"node7.a": 1, "node7.b": 2}
+    assert client.call("get_workflow_variable", workflow=name, name="all")["value"] == {**node, "node8.a": 3}
+
+
+@case
+def a_secret_goes_to_its_caller_whole_and_is_hidden_everywhere_else(client: Client, name: str) -> None:
+    made = client.call("set_variable", workflow=name, name="api_key", value=SECRET, reason=f"the key is {SECRET}")
+    assert made == {"name": "api_key", "shown": "[hidden]"}
+    assert client.call("get_workflow_variable", workflow=name, name="api_key")["value"] == SECRET
+    text = client.call("session_context", workflow=name, budget=4000)["text"]
+    assert "api_key = [hidden]" in text
+    assert SECRET not in text
+
+
+@case
+def clearing_takes_away_one_or_all_and_says_which(client: Client, name: str) -> None:
+    for variable in ("a", "b", "c"):
+        client.call("set_variable", workflow=name, name=variable, value=1, reason="try")
+    assert client.call("clear_variable", workflow=name, name="b", reason="done") == {"cleared": ["b"]}
+    assert sorted(client.call("clear_all_variables", workflow=name, reason="over")["cleared"]) == ["a", "c"]
+    assert client.call("get_workflow_variable", workflow=name, name="all")["value"] == {}
+
+
+@case
+def an_unknown_variable_is_refused_with_those_there_are(client: Client, name: str) -> None:
+    client.call("set_variable", workflow=name, name="inbox", value=1, reason="try")
+    for operation, more in (("get_workflow_variable", {}), ("clear_variable", {"reason": "typo"})):
+        refused = refusal(client, operation, workflow=name, name="inbos", **more)
+        assert refused.code == "unknown_name"
+        assert "did you mean 'inbox'?" in refused.message
+        assert refused.hint == "known: inbox"
+    assert client.call("get_workflow_variable", workflow=name, name="all")["value"] == {"inbox": 1}
+
+
+@case
+def a_value_too_large_for_its_budget_comes_fitted_and_whole_page_by_page(client: Client, name: str) -> None:
+    value = [{"id": n, "mail": f"user{n}@example.org"} for n in range(1500)]
+    client.call("set_variable", workflow=name, name="mails", value=value, reason="found")
+    answer = client.call("get_workflow_variable", workflow=name, name="mails", budget=1000)
+    assert "value" not in answer
+    assert counter("o200k").count(answer["text"]) <= 1000
+    assert answer["handle"] in answer["text"]
+    assert answer["whole_tokens"] > 10_000
+    assert json.loads(whole(client, answer["handle"], budget=5000)) == value
+
+
+@case
+def of_a_large_value_with_a_secret_in_it_no_copy_is_kept(client: Client, name: str) -> None:
+    value = {"password": SECRET, "rest": words("rest", 3000)}
+    client.call("set_variable", workflow=name, name="login", value=value, reason="found")
+    answer = client.call("get_workflow_variable", workflow=name, name="login", budget=300)
+    assert "handle" not in answer
+    assert "no copy is kept" in answer["warnings"][0]
+    assert client.call("get_workflow_variable", workflow=name, name="login", budget=50_000)["value"] == value
+
+
+@case
+def a_budget_that_is_no_number_of_tokens_is_refused(client: Client, name: str) -> None:
+    client.call("set_variable", workflow=name, name="x", value=1, reason="try")
+    assert refusal(client, "get_workflow_variable", workflow=name, name="x", budget=0).code == "bad_budget"
+    assert refusal(client, "session_context", workflow=name, budget=-5).code == "bad_budget"
+
+
+# --- conversations -----------------------------------------------------------------------------------------------
+
+
+@case
+def a_message_is_in_the_next_context(client: Client, name: str) -> None:
+    first = client.call("append_message", workflow=name, message={"role": "user", "content": "Fire the kiln."})
+    second = client.call("append_message", workflow=name, message={"role": "assistant", "content": "It is firing."})
+    assert (first["seq"], second["seq"]) == (1, 2)
+    assert second["size_tokens"] > first["size_tokens"] > 0
+    made = client.call("session_context", workflow=name, budget=4000)
+    assert "Fire the kiln." in made["text"]
+    assert "It is firing." in made["text"]
+    assert made["tokens"] == counter("o200k").count(made["text"])
+
+
+@case
+def a_context_is_never_over_its_budget(client: Client, name: str) -> None:
+    for number in range(30):
+        message = {"role": "user" if number % 2 == 0 else "assistant", "content": f"{number} {words('clay', 80)}"}
+        client.call("append_message", workflow=name, message=message)
+    made = client.call("session_context", workflow=name, budget=1500)
+    assert made["tokens"] <= made["budget_tokens"] == 1500
+    assert counter("o200k").count(made["text"]) <= 1500
+    assert made["left_out"] >= 1
+    assert words("clay", 80) in whole(client, made["omissions"][0]["handle"])
+
+
+@case
+def a_message_that_is_none_is_refused_and_not_kept(client: Client, name: str) -> None:
+    client.call("append_message", workflow=name, message={"role": "user", "content": "one"})
+    assert refusal(client, "append_message", workflow=name, message={"role": "potter"}).code == "bad_source"
+    assert client.call("append_message", workflow=name, message={"role": "user", "content": "two"})["seq"] == 2
+
+
+@case
+def essentials_that_do_not_fit_are_named_with_their_tokens(client: Client, name: str) -> None:
+    client.call("update_plan", workflow=name, plan=plan(notes=words("note", 2000)), reason="long")
+    refused = refusal(client, "session_context", workflow=name, budget=300)
+    assert refused.code == "essentials_too_large"
+    assert "current_plan" in refused.message
+    assert "raise the budget to at least" in refused.hint
+
+
+# --- contexts ----------------------------------------------------------------------------------------------------
+
+
+@case
+def a_context_is_assembled_from_what_came_with_the_request(client: Client, name: str) -> None:
+    made = client.call("assemble_context", recipe="package", purpose="handoff", source=ITEMS, budget=800)
+    assert made["tokens"] <= 800
+    assert "Cone 04 it is" in made["text"]
+    (left_out,) = made["omissions"]
+    assert "Handbook" in left_out["what"]
+    assert whole(client, left_out["handle"]) == ITEMS[2]["text"]
+
+
+@case
+def material_may_be_a_file_of_the_project_and_no_other(client: Client, name: str) -> None:
+    asked = {"recipe": "package", "purpose": "handoff", "budget": 800}
+    assert "Cone 04 it is" in client.call("assemble_context", source="items.json", **asked)["text"]
+    for path in ("../outside.json", str(client.root.parent / "outside.json"), "link.json", "docs/../../outside.json"):
+        refused = refusal(client, "assemble_context", source=path, **asked)
+        assert refused.code == "outside_root"
+        assert "Cone 04" not in refused.message
+    assert refusal(client, "assemble_context", source="-", **asked).code == "bad_source"
+
+
+@case
+def a_recipe_or_a_task_outside_of_the_project_is_refused(client: Client, name: str) -> None:
+    assert refusal(client, "assemble_context", recipe="../mine.yaml").code == "outside_root"
+    assert refusal(client, "why", recipe="/etc/mine.yaml", about="task").code == "outside_root"
+    refused = refusal(client, "assemble_context", recipe="director", agent="builder", task="../../etc/passwd")
+    assert refused.code == "outside_root"
+
+
+@case
+def a_mistyped_recipe_gets_a_suggestion(client: Client, name: str) -> None:
+    refused = refusal(client, "assemble_context", recipe="pakage", purpose="handoff")
+    assert refused.code == "unknown_name"
+    assert "did you mean 'package'?" in refused.message
+
+
+@case
+def why_says_whether_something_is_in_and_changes_nothing(client: Client, name: str) -> None:
+    asked = {"recipe": "package", "purpose": "handoff", "source": ITEMS, "budget": 800}
+    assert "in, whole" in client.call("why", about="Cone 04", **asked)["text"]
+    assert "in, whole" not in client.call("why", about="Handbook", **asked)["text"]
+    assert refusal(client, "why", about="Teapot", **asked).code == "unknown_name"
+
+
+@case
+def an_unknown_handle_is_refused(client: Client, name: str) -> None:
+    for handle in ("fw_00000000000000", "fw_", "teapot"):
+        refused = refusal(client, "recall", handle=handle)
+        assert refused.code == "unknown_handle"
+        assert handle in refused.message
+
+
+@case
+def a_page_past_the_end_is_refused(client: Client, name: str) -> None:
+    made = client.call("assemble_context", recipe="package", purpose="handoff", source=ITEMS, budget=800)
+    handle = made["omissions"][0]["handle"]
+    size = client.call("recall", handle=handle)["total_chars"]
+    assert client.call("recall", handle=handle, offset=size)["text"] == ""
+    assert refusal(client, "recall", handle=handle, offset=size + 1).code == "usage"
+
+
+@case
+def documents_are_looked_up_by_name_and_by_question(client: Client, name: str) -> None:
+    assert "You are potter" in client.call("lookup", wanted="potter", kind="persona")["text"]
+    assert "cone 04" in client.call("lookup", wanted="how hot is a bisque firing", budget=400)["text"]
+    assert refusal(client, "lookup", wanted="glazr", kind="persona").code == "unknown_name"
+
+
+# --- checkpoints -------------------------------------------------------------------------------------------------
+
+
+@case
+def a_task_goes_on_from_its_newest_checkpoint(client: Client, name: str) -> None:
+    data = {"objective": "Fire the kiln", "done": ["1"], "pending": ["2"], "state": {"cone": "04"}, "mood": "calm"}
+    client.call("write_checkpoint", task=name, phase="1", data=data)
+    written = client.call("write_checkpoint", task=name, phase="2", data={**data, "done": ["1", "2"]})["written"]
+    assert (client.root / written).is_file()
+    listed = client.call("list_checkpoints", task=name)["checkpoints"]
+    assert [(one["phase"], one["number"]) for one in listed] == [("1", 1), ("2", 2)]
+    resumed = client.call("resume_checkpoint", task=name)
+    assert "objective: Fire the kiln" in resumed["text"]
+    assert resumed["checkpoint"]["done"] == ["1", "2"]
+    shown = client.call("show_checkpoint", task=name, phase="1")["checkpoint"]
+    assert {key: shown[key] for key in data} == data
+
+
+@case
+def a_checkpoint_that_is_wrong_is_refused_and_none_is_written(client: Client, name: str) -> None:
+    assert refusal(client, "write_checkpoint", task=name, phase="1", data={"done": "all"}).code == "usage"
+    refused = refusal(client, "write_checkpoint", task=name, phase="1", data={"decisions": [{"why": "so"}]})
+    assert refused.code == "bad_checkpoint"
+    assert refusal(client, "resume_checkpoint", task=name).code == "unknown_name"
+
+
+@case
+def no_name_of_a_task_leads_out_of_its_folder(client: Client, name: str) -> None:
+    written = client.call("write_checkpoint", task=f"../../{name}", phase="../1", data={})["written"]
+    assert (client.root / written).resolve().parent == client.root / ".checkpoints"
+
+
+def whole(client: Client, handle: str, **more: Any) -> str:
+    """An original, all its pages together."""
+    text, offset = "", 0
+    while True:
+        page = client.call("recall", handle=handle, offset=offset, **more)
+        text += str(page["text"])
+        if "next_offset" not in page:
+            return text
+        assert page["next_offset"] > offset
+        offset = page["next_offset"]

@@ -1,0 +1,199 @@
+"""Frames that are no messages, arguments that are no arguments, signals: proper errors, and a server that lives on."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from foreword.faces.mcp.tools import TOOLS
+from tests.faces.behaviour import SECRET, project
+from tests.faces.mcp.clients import PATIENCE_SECONDS, Frames, frames
+
+MANY = 10_000_000
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return project(tmp_path_factory.mktemp("trouble"))
+
+
+@pytest.fixture(scope="module")
+def talking(root: Path) -> Iterator[Frames]:
+    with frames(root) as client:
+        yield client
+
+
+def test_a_bad_frame_is_answered_and_the_next_one_served(talking: Frames) -> None:
+    bad = {
+        b"not json": -32700, b"{": -32700, b"\xff\xfe\x00": -32700, b"[" * 100_000: -32700, b"null": -32600,
+        b"[]": -32600, b"5": -32600, b'{"jsonrpc":"1.0","id":"a","method":"ping"}': -32600,
+        b'{"jsonrpc":"2.0","id":"b"}': -32600, b'{"jsonrpc":"2.0","id":"c","method":"ping","params":"\\ud800"}': -32600,
+    }  # fmt: skip
+    for frame, code in bad.items():
+        talking.unasked.clear()
+        talking.send(frame)
+        assert "result" in talking.answer("ping", {})
+        assert [one["error"]["code"] for one in talking.unasked] == [code], frame[:40]
+        assert talking.unasked[0]["id"] == (json.loads(frame)["id"] if b'"id"' in frame else None)
+
+
+def test_what_needs_no_answer_gets_none(talking: Frames) -> None:
+    talking.unasked.clear()
+    for frame in (b"", b"   ", b'{"jsonrpc":"2.0","id":9999,"result":{}}', b'{"jsonrpc":"2.0","method":"tea/pot"}'):
+        talking.send(frame)
+    assert "result" in talking.answer("ping", {})
+    assert talking.unasked == []
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("tea/pot", {}, -32601),
+        ("tools/call", {}, -32602),
+        ("tools/call", {"name": "tea_pot"}, -32602),
+        ("tools/call", {"name": "x" * MANY}, -32602),
+        ("tools/call", {"name": "recall", "arguments": []}, -32602),
+        ("resources/read", {"uri": 5}, -32602),
+        ("resources/read", {"uri": "foreword://plan/" + "x" * 1_000_000}, -32602),
+        ("prompts/get", {"name": "handoff", "arguments": {"source": 5}}, -32602),
+    ],
+)
+def test_a_request_that_is_none_is_an_error_of_the_protocol(
+    talking: Frames, method: str, params: dict[str, Any], code: int
+) -> None:
+    error = talking.answer(method, params)["error"]
+    assert error["code"] == code
+    assert len(error["message"]) < 5_000
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("recall", {}, "argument 'handle' is missing\nhint: needed: handle"),
+        ("recall", {"handle": 5}, "argument 'handle' must be a string, not an integer"),
+        ("recall", {"handle": "fw_abc", "offset": True}, "argument 'offset' must be an integer, not true or false"),
+        ("recall", {"handle": "fw_abc", "budget": 1.5}, "argument 'budget' must be an integer, not a number"),
+        ("recall", {"handel": "fw_abc"}, "unknown argument 'handel', did you mean 'handle'?"),
+        ("update_plan", {"plan": [], "reason": "x"}, "argument 'plan' must be an object, not an array"),
+        ("update_plan", {"plan": None, "reason": "x"}, "argument 'plan' is missing"),
+        ("assemble_context", {"recipe": "package", "source": 5}, "must be a string or an object or an array"),
+        ("checkpoint", {"action": "forget"}, "unknown action 'forget'\nhint: known: list, show, resume, write"),
+        ("checkpoint", {"action": ["list"]}, "unknown action"),
+        ("checkpoint", {"action": "resume"}, "resume needs a task"),
+        ("checkpoint", {"action": "write", "task": "a"}, "write needs a task and a phase"),
+        ("get_workflow_variable", {}, "which variable?"),
+        ("get_workflow_variable", {"name": "x" * MANY}, "argument 'name' has 10,000,000 characters"),
+        ("set_variable", {"name": "a", "value": 1, "reason": "x" * MANY}, "argument 'reason' has 10,000,000"),
+        ("set_variable", {"name": "\0", "value": 1, "reason": "x"}, "a variable's name must be"),
+        ("assemble_context", {"recipe": "\0.yaml"}, "leads outside the root"),
+        ("get_current_plan", {"x" * MANY: 1}, "unknown argument 'xxx"),
+        ("get_current_plan", {"root": "/"}, "unknown argument 'root'"),
+        ("get_current_plan", {"db": "sqlite:////tmp/x.db"}, "unknown argument 'db'"),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_are_told_and_change_nothing(
+    talking: Frames, tool: str, arguments: dict[str, Any], said: str
+) -> None:
+    result = talking.call(tool, **arguments)["result"]
+    assert result["isError"]
+    assert said in result["content"][0]["text"]
+    assert len(result["content"][0]["text"]) < 5_000
+    assert "structuredContent" not in result
+
+
+def test_ten_megabytes_are_kept_and_one_comes_back_fitted(talking: Frames) -> None:
+    text = "clay and water " * (MANY // 15)
+    for value in (text, text[: MANY // 10]):
+        assert not talking.call("set_variable", name="much", value=value, reason="try")["result"]["isError"]
+    answer = talking.call("get_workflow_variable", name="much", budget=1000)["result"]["structuredContent"]
+    assert answer["whole_tokens"] > 100_000
+    page = talking.call("recall", handle=answer["handle"], budget=2000)["result"]["structuredContent"]
+    assert text.startswith(page["text"].removeprefix('"')[:1000])
+    talking.call("clear_variable", name="much", reason="done")
+
+
+def test_values_that_are_nested_too_deeply_do_no_harm(talking: Frames) -> None:
+    for depth in (90, 190, 250, 1_000):
+        nested = "[" * depth + "]" * depth
+        frame = f'"name":"set_variable","arguments":{{"name":"deep","value":{nested},"reason":"try"}}'
+        talking.send(f'{{"jsonrpc":"2.0","id":"deep","method":"tools/call","params":{{{frame}}}}}'.encode())
+        answer = talking.call("get_workflow_variable", name="deep")
+        assert "result" in answer or "error" in answer
+    assert "result" in talking.answer("ping", {})
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(sorted(TOOLS)), st.data())
+def test_no_arguments_at_all_break_the_server(talking: Frames, tool: str, data: st.DataObject) -> None:
+    names = st.sampled_from([*TOOLS[tool].takes]) | st.text(max_size=5)
+    arguments = data.draw(st.dictionaries(names, VALUES, max_size=5))
+    answer = talking.answer("tools/call", {"name": tool, "arguments": arguments})
+    assert "result" in answer or answer["error"]["code"] in (-32600, -32602)
+    assert "something went wrong" not in json.dumps(answer)
+
+
+def test_calls_go_on_side_by_side(talking: Frames) -> None:
+    asked = [
+        talking.ask("tools/call", {"name": "set_variable",
+                                   "arguments": {"name": f"v{n}", "value": n, "reason": "many", "workflow": "many"}})
+        for n in range(40)
+    ]  # fmt: skip
+    talking.unasked.clear()
+    talking.answer("ping", {})
+    while {one.get("id") for one in talking.unasked} < set(asked):
+        talking.answer("ping", {})
+    found = talking.call("get_workflow_variable", name="all", workflow="many")["result"]["structuredContent"]
+    assert found["value"] == {f"v{n}": n for n in range(40)}
+
+
+def test_the_log_says_what_failed_and_never_with_what(root: Path, talking: Frames) -> None:
+    talking.call("set_variable", name="api_key", value=SECRET, reason="try")
+    assert SECRET in json.dumps(talking.call("get_workflow_variable", name="api_key"))
+    talking.call("recall", handle=SECRET)
+    talking.call("update_plan", plan={SECRET: SECRET}, reason=SECRET)
+    talking.send(f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{SECRET}\\ud800"}}}}'.encode())
+    talking.answer("ping", {})
+    log = (root.parent / "log").read_text()
+    assert "foreword mcp: recall: unknown_handle\n" in log
+    assert SECRET not in log
+
+
+def test_a_secret_in_an_error_is_hidden(talking: Frames) -> None:
+    text = talking.call("recall", handle=SECRET)["result"]["content"][0]["text"]
+    assert "[hidden]" in text
+    assert SECRET not in text
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, None])
+def test_the_server_ends_cleanly(tmp_path: Path, end: signal.Signals | None) -> None:
+    root = project(tmp_path)
+    with frames(root) as client:
+        client.call("set_variable", name="x", value=1, reason="try")
+        if end is None:
+            assert client.process.stdin is not None
+            client.process.stdin.close()
+        else:
+            client.process.send_signal(end)
+        assert client.process.wait(PATIENCE_SECONDS) == 0
+    assert (tmp_path / "log").read_text() == ""
+
+
+def test_a_bad_root_or_store_is_told_before_anything_is_served(tmp_path: Path) -> None:
+    from tests.command import foreword
+
+    assert "there is no such folder" in foreword("mcp", "--root", tmp_path / "nowhere").err
+    assert foreword("mcp", "--workflow", "", "--root", tmp_path).code == 2
