@@ -1,11 +1,13 @@
-"""Run the `foreword` command as a user does: in a process of its own."""
+"""Run the `foreword` command as a user does: in a process of its own, or in this one where that makes no difference."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 
@@ -27,3 +29,25 @@ def foreword(*args: str | Path, cwd: Path | None = None, stdin: bytes = b"", **e
         env={**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/.cache", "NO_COLOR": "1", **env},
     )  # fmt: skip
     return Ran(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+
+
+def in_here(*args: str | Path, stdin: bytes = b"") -> Ran:
+    """The same in this process: much quicker, for what needs no process of its own."""
+    from foreword.faces.cli import main
+
+    out, err = TextIOWrapper(BytesIO(), "utf-8"), TextIOWrapper(BytesIO(), "utf-8")
+    before, code = (sys.argv, sys.stdin), 0
+    sys.argv, sys.stdin = ["foreword", *map(str, args)], TextIOWrapper(BytesIO(stdin), "utf-8")
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            main.run()
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else 0
+    finally:
+        sys.argv, sys.stdin = before
+    return Ran(code, _written(out), _written(err))
+
+
+def _written(stream: TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()

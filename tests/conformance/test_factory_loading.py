@@ -10,7 +10,7 @@ import pytest
 
 import foreword
 from foreword.engine.package import Package
-from foreword.errors import InputMissing, UnknownName
+from foreword.errors import BadSource, InputMissing, UnknownName
 from foreword.tokens import COUNTERS
 from tests.conformance.workshop import DOCUMENTS, PERSONA, WORKFLOW, limited, workshop
 from tests.factory import write
@@ -106,15 +106,16 @@ def test_f3_personas_that_fit_are_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", COUNTERS)
-def test_f3_personas_that_do_not_fit_are_all_headers_and_whole_in_tier_2(tmp_path: Path, by: str) -> None:
+def test_f3_personas_that_do_not_fit_are_headers_or_whole_in_tier_2_and_never_both(tmp_path: Path, by: str) -> None:
     root = workshop(tmp_path)
     for name in ("smith", "glazer"):
         write(root, f"personas/crew/{name}.md", long_persona(name, 200))
     package = context(root, phase="3a", counter=by)
     headers, whole = section(package, "personas"), section(package, "personas_in_full")
     for name in ("smith", "glazer"):
-        assert f"You are the {name} of the workshop." in headers
-        assert f"- what a {name} looks at" in headers
+        assert f"You are the {name} of the workshop." in headers + whole
+        assert package.text.count(f"- what a {name} looks at") == 1
+    assert "looks at" in headers
     assert "hammers" not in headers
     assert whole.count("hammers while it is hot") == 200
     assert "headers only" in notes(package)
@@ -451,8 +452,7 @@ def test_files_of_windows_load_as_others_do(tmp_path: Path) -> None:
         if not path.startswith(".plans"):
             (root / path).write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
     windows = context(root, phase=1)
-    assert windows.text.replace("\r\n", "\n") == plain.text
-    assert "\ufeff" not in windows.text
+    assert windows.text == plain.text
 
 
 def test_names_with_spaces_are_names(tmp_path: Path) -> None:
@@ -489,12 +489,105 @@ def test_a_tag_in_a_document_opens_and_closes_nothing(tmp_path: Path) -> None:
     assert "&lt;/personas>" in text
 
 
-def test_an_empty_folder_is_a_project_without_anything(tmp_path: Path) -> None:
+def test_a_folder_without_a_single_document_is_an_error_that_says_where_was_looked(tmp_path: Path) -> None:
+    with pytest.raises(BadSource, match=r"no document of recipe 'factory'.* none in governance, \.ai") as caught:
+        context(tmp_path)
+    assert "--root" in caught.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", ["governance", ".ai", ".ai/governance"])
+def test_instructions_and_project_may_lie_where_other_documents_may(tmp_path: Path, folder: str) -> None:
+    write(tmp_path, f"{folder}/instructions.md", "# Base\n\nFire no kiln.\n")
+    write(tmp_path, f"{folder}/project.yaml", "name: kilns\nlanguage: go\n")
+    write(tmp_path, f"{folder}/templates/go/instructions.md", "# Go\n\nGo for the wheel.\n")
     package = context(tmp_path)
-    assert package.text == ""
-    assert "instructions is not there" in notes(package)
+    assert "Fire no kiln." in section(package, "instructions")
+    assert "name: kilns" in section(package, "project")
+    assert "Go for the wheel." in section(package, "language")
+
+
+def test_without_a_task_one_note_says_so(tmp_path: Path) -> None:
+    package = context(workshop(tmp_path), phase="3a")
+    assert notes(package) == "no task was given"
+    assert package.report.absent == ()
+    assert "everything is in, whole\n" in f"{package.report}\n"
+
+
+def test_the_last_line_says_what_is_missing_and_that_tier_0_is_too_large(tmp_path: Path) -> None:
+    root = workshop(tmp_path, project="name: x\nprofile: careful\npersonas: [nobody]\n")
+    assert "within budget, but persona 'nobody' is missing\n" in str(context(root).report)
+    (root / "instructions.md").unlink()
+    assert "within budget, but instructions, persona 'nobody' are missing\n" in str(context(root).report)
+    write(root, "instructions.md", "Fire no kiln. " * 200)
+    assert re.search(r"is missing and tier 0 has \d+ of 400 tokens", str(context(root).report))
+
+
+def test_a_file_that_is_too_large_has_one_size_in_one_line(tmp_path: Path) -> None:
+    text = "# Base\n\n<!-- ANCHOR: why -->\nFire no kiln.\n<!-- /ANCHOR -->\n\n" + "See `docs/gone.md`. " * 100
+    package = context(workshop(tmp_path, instructions=text))
+    about = [note for note in package.report.notes if "instructions.md" in note]
+    assert len(about) == 2
+    (size,) = re.findall(r"^instructions\.md: (\S+) tokens, .*; there is no docs/gone\.md$", about[1])
+    assert f"the largest is instructions.md ({size})" in about[0]
+
+
+def test_a_name_that_leads_nowhere_comes_with_what_was_meant(tmp_path: Path) -> None:
+    write(workshop(tmp_path), "prompts/drawing.md", "# Drawing\n\nAs `personas/bench/smith.md` says.\n")
+    told = "prompts/drawing.md: there is no personas/bench/smith.md, did you mean personas/crew/smith.md?"
+    assert told in context(tmp_path, phase=2).report.notes
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "> **Adopt persona:** outsider",
+        "> **Adopt persona:** personas/crew/outsider.md",
+        "**Adopt persona:** `outsider`",
+        "- Persona: Outsider",
+        "Personas: potter and outsider",
+        "Persona: [the outsider](../../personas/crew/outsider.md)",
+    ],
+)
+def test_what_a_label_names_is_loaded_however_it_is_written(tmp_path: Path, line: str) -> None:
+    workflow = WORKFLOW.replace("Build it.", f"{line}\n\nBuild it.")
+    package = context(workshop(tmp_path, workflow=workflow), phase="3a")
+    assert "keeps to distance" in section(package, "speakers")
+
+
+def test_a_persona_that_the_phase_brings_whole_has_no_header_besides(tmp_path: Path) -> None:
+    root = workshop(tmp_path, project="name: x\npersonas: [smith, potter]\n")
+    write(root, "personas/crew/smith.md", long_persona("smith", 250))
+    write(root, "personas/crew/potter.md", PERSONA.format(title="potter", word="loam") + "- wet clay\n" * 40)
+    package = context(root, phase=1)
+    assert "keeps to loam" in section(package, "speakers")
+    assert package.text.count("You are the potter of the workshop.") == 1
+
+
+def test_where_the_whole_persona_has_no_room_its_marked_core_may(tmp_path: Path) -> None:
+    root = limited(workshop(tmp_path, project="name: x\npersonas: [smith]\n"), "{0: 400, 1: 150, 2: 600}")
+    core = "<!-- TIER_1_START -->\n" + "- the core of a smith\n" * 40 + "<!-- TIER_1_END -->\n"
+    write(root, "personas/crew/smith.md", PERSONA.format(title="smith", word="iron") + core + "- hot iron\n" * 900)
+    package = context(root, phase="3a")
+    assert section(package, "personas_in_full").count("the core of a smith") == 40
+    assert section(package, "personas") == ""
+    assert "hot iron" not in package.text
+
+
+def test_an_empty_phase_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputMissing, match="phase is missing: its name is empty"):
+        context(workshop(tmp_path), phase="")
 
 
 def test_tiers_too_small_for_anything_are_empty(tmp_path: Path) -> None:
     package = context(limited(workshop(tmp_path), "{0: 400, 1: 1, 2: 1}"), phase=1)
     assert {row.tier for row in package.report.sections if row.tokens and row.tag != "note"} == {0}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("", "second kiln"), ("plan: 1-old", "Buy a cart."), ("plan: none", ""), ("plan: newest", "second")],
+)
+def test_the_project_may_say_which_plan_is_active(tmp_path: Path, line: str, words: str) -> None:
+    plan = section(context(workshop(tmp_path, project=f"name: x\n{line}\n")), "plan")
+    assert words in plan if words else plan == ""

@@ -13,6 +13,8 @@ import pytest
 
 import foreword
 from foreword.errors import UnknownName, UsageError
+from foreword.runtime.checkpoints import newest
+from foreword.store import artifacts
 from foreword.tokens import COUNTERS
 from tests.conformance.workshop import limited, workshop
 from tests.factory import write
@@ -366,3 +368,37 @@ def test_f15_two_tasks_of_one_project_know_nothing_of_each_other(task: foreword.
         assert "FEAT-1]" not in other.enter(2).text
         with pytest.raises(UnknownName):
             other.lookup("[FEAT-1]", kind="artifact")
+
+
+def test_what_is_handed_on_again_counts_and_the_older_text_can_be_recalled(task: foreword.Task, tmp_path: Path) -> None:
+    task.enter(1)
+    task.hand_on("FEAT-1", "One kiln.", "Requirements")
+    older = next(iter(artifacts.of_task(task.db, task.name))).handle
+    assert task.hand_on("FEAT-1", "Two kilns, not one.", "Requirements").startswith("[FEAT-1] Requirements")
+    assert "Two kilns, not one." in task.lookup("FEAT-1")
+    assert task.context().text.count("[FEAT-1] Requirements") == 1
+    assert foreword.recall(older, tmp_path) == "One kiln."
+
+
+def test_a_task_has_what_its_flows_handed_on(task: foreword.Task) -> None:
+    artifacts.keep(task.db, "flow-1", "FEAT-1", "1", "Requirements", "A second kiln.", 4, task=task.name)
+    assert "[FEAT-1] Requirements" in task.enter(2).text
+    assert "A second kiln." in task.lookup("FEAT-1")
+    with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'"):
+        task.lookup("FEAT-9")
+
+
+@pytest.mark.parametrize(
+    ("path", "tier"), [("instructions.md", "0"), ("personas/crew/smith.md", "1"), ("docs/firing.md", "")]
+)
+def test_f15_who_goes_on_is_told_that_instructions_have_changed(tmp_path: Path, path: str, tier: str) -> None:
+    root = workshop(tmp_path)
+    with foreword.Task.open(root, task="FEAT-9", objective="A kiln", workflow="feature", counter="o200k") as task:
+        task.enter(1)
+        task.finish()
+    assert newest(root, None, "FEAT-9").changes == ()
+    write(root, path, "# Other\n\nOther words.\n")
+    told = [change.partition(":")[0] for change in newest(root, None, "FEAT-9").changes]
+    assert told == ([f"tier {tier} reads differently"] if tier else [])
+    with foreword.Task.resume(root, task="FEAT-9") as again:
+        assert ("reads differently" in again.context().text) == bool(tier)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.command import foreword
+from tests.command import foreword, in_here
 from tests.runtime.flowing import project
 
 WITHOUT_DBOS = """
@@ -18,43 +18,59 @@ run()
 """
 
 
-def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path) -> None:
+def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path, own_cache: Path) -> None:
     root = project(tmp_path)
     task = root / "task.md"
     task.write_text("let members cancel a turn\n")
     done = foreword(
-        "flow", "run", "feature", "--task", str(task), "--model", "test", "--root", str(root), "--task-id", "FEAT-7"
-    )
+        "flow", "run", "feature", "--task", str(task), "--model", "test", "--root", str(root), "--task-id", "FEAT-7",
+        XDG_CACHE_HOME=str(own_cache),
+    )  # fmt: skip
     assert done.code == 0, done.err
     lines = done.out.splitlines()
     assert lines[0].startswith("flow-FEAT-7-")
     assert lines[0].endswith("feature  done")
     assert len(lines) == 6
     assert "[FEAT-4]" in lines[4]
-    told = [line.split()[:2] for line in done.err.splitlines()[1:]]
-    assert told == [["1", "answered"], ["2", "answered"], ["3a", "answered"], ["3b", "answered"], ["4", "answered"]]
+    warning, begun, *told, reading = done.err.splitlines()
+    assert warning == "warning: phase 4: panel code-review not run, no --diff given"
+    assert begun.startswith("flow-FEAT-7-")
+    assert [line[:28] for line in told] == [
+        "  1   Requirements    answer", "  2   Design          answer", "  3a  Implementation  answer",
+        "  3b  Test Planning   answer", "  4   Review          answer",
+    ]  # fmt: skip
+    assert reading.startswith("`foreword recall fw_")
+    assert reading.endswith("` prints [FEAT-5]")
     assert "dbos" not in done.err.lower()
 
-    shown = foreword("flow", "status", "FEAT-7", "--root", str(root), "--format", "json")
+    shown = in_here("flow", "status", "FEAT-7", "--root", str(root), "--format", "json")
     (flow,) = json.loads(shown.out)
     assert (flow["status"], flow["model"], flow["attempt"]) == ("done", "test", 1)
     assert [phase["artifact"] for phase in flow["phases"]] == ["FEAT-1", "FEAT-2", "FEAT-3", "FEAT-4", "FEAT-5"]
-    found = foreword("recall", flow["phases"][0]["handle"], "--root", str(root))
+    found = in_here("recall", flow["phases"][0]["handle"], "--root", str(root))
     assert found.code == 0
     assert found.out.strip()
 
 
-def test_a_flow_that_stops_at_a_gate_says_how_to_go_on(tmp_path: Path) -> None:
+def test_a_flow_that_stops_at_a_gate_or_a_panel_says_how_to_go_on(tmp_path: Path) -> None:
     root = str(project(tmp_path))
-    stopped = foreword(
+    stopped = in_here(
         "flow", "run", "feature", "--task", "cancel", "--model", "test", "--root", root, "--stop-at-gates"
     )
     assert stopped.code == 0
     assert "stopped: at the gate after phase 1" in stopped.out
-    assert "hint: `foreword flow resume cancel` goes on" in stopped.err
-    done = foreword("flow", "resume", "--root", root, "--no-stop-at-gates")
-    assert "going on with flow-cancel-" in done.err
-    assert done.out.splitlines()[0].endswith("done")
+    *_, gate, reading, hint = stopped.err.splitlines()
+    assert gate == "gate of phase 1: every requirement has a way to see it."
+    assert reading.endswith("` prints [FEAT-1]")
+    assert hint == "hint: `foreword flow resume feature-cancel` goes on"
+    options = ("--no-stop-at-gates", "--timeout-seconds", "60", "--diff", str(Path(root, "change.diff")))
+    rejected = in_here("flow", "resume", "--root", root, *options)
+    assert "going on with flow-feature-cancel-" in rejected.err
+    assert "  1   Requirements    already done\n" in rejected.err
+    assert rejected.out.splitlines()[0].endswith("stopped: phase 4: the panel says changes requested")
+    assert "rejected  changes requested  fw_" in rejected.out
+    assert "hint: mend the change, then `foreword flow resume feature-cancel --diff REV|FILE`" in rejected.err
+    assert rejected.code == 1
 
 
 def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
@@ -64,16 +80,19 @@ def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
         (("flow", "run", "nothing", "--task", "x", "--model", "test"), "unknown workflow 'nothing'"),
         (("flow", "run", "feature", "--task", "x", "--model", "gpt-nothing"), "error: "),
         (("flow", "run", "feature", "--task", "x", "--model", "test", "--db", "mysql://x"), "mysql"),
+        (("flow", "run", "feature", "--task", "missing.md", "--model", "test"), "missing.md: there is no such file"),
+        (("flow", "run", "feature", "--task", "tasks/one", "--model", "test"), "tasks/one: there is no such file"),
+        (("flow", "run", "feature", "--task", "x", "--model", "test", "--diff", "project.yaml"), "project.yaml: "),
         (("flow", "resume"), "there is no flow that is not done"),
     ):
-        done = foreword(*words, "--root", root)
+        done = in_here(*words, "--root", root)
         assert done.code == 2, done.err
+        assert [line.split(": ")[0] for line in done.err.splitlines()] == ["error", "hint"]
         assert said in done.err
-        assert "hint: " in done.err
-        assert "Traceback" not in done.err
-    model = foreword("flow", "run", "feature", "--task", "x", "--root", root)
+    model = in_here("flow", "run", "feature", "--task", "x", "--root", root)
     assert "`--model test` needs no key" in model.err
-    assert foreword("flow", "status", "--root", root).err == "no flow has been run here yet\n"
+    assert in_here("flow", "status", "--root", root).err == "no flow has been run here yet\n"
+    assert not Path(root, ".foreword").exists()
 
 
 def test_without_the_package_one_line_says_what_to_install(tmp_path: Path) -> None:

@@ -16,10 +16,11 @@ from foreword.faces.cli.agents import Board
 from foreword.faces.cli.main import cli
 from foreword.faces.cli.panel import as_markdown, as_text
 from foreword.runtime.durable import Standing
+from foreword.testing import fake_provider
 from foreword.workflow.findings import Finding
 from foreword.workflow.verdict import Change, MemberResult, PanelResult
-from tests.command import foreword
-from tests.factory import project
+from tests.command import foreword, in_here
+from tests.factory import DIFF, project
 
 SAMPLE = Path(package.__file__).parent / "samples" / "factory"
 RESULT = PanelResult(
@@ -95,7 +96,7 @@ def test_as_json_it_follows_the_schema_that_is_printed_and_check_tells_by_the_ex
         "json",
         "--check",
     )
-    ran = foreword(*words, stdin=diff)
+    ran = in_here(*words, stdin=diff)
     assert ran.code == 1
     schema = CliRunner().invoke(cli, ["panel", "schema"])
     jsonschema.validate(json.loads(ran.out), json.loads(schema.output))
@@ -105,7 +106,7 @@ def test_as_json_it_follows_the_schema_that_is_printed_and_check_tells_by_the_ex
 def test_the_panels_of_a_project_are_listed_with_who_sits_on_them(tmp_path: Path) -> None:
     root = project(tmp_path, ["anna", "bert"], listed=["anna", "bert", "nobody"])
     (root / "personas/round_tables/empty.md").write_text("# Nobody\n")
-    ran = foreword("panel", "list", "--root", root)
+    ran = in_here("panel", "list", "--root", root)
     empty, review = ran.out.splitlines()
     assert review == "review  anna, bert; missing: nobody"
     assert empty.startswith("empty   can't be run: personas/round_tables/empty.md: names no persona")
@@ -119,6 +120,7 @@ def test_the_panels_of_a_project_are_listed_with_who_sits_on_them(tmp_path: Path
         (["code-review", "--diff", "nosuch", "--model", "test"], "nosuch: ", "HEAD~1"),
         (["code-review", "--diff", "--output=x", "--model", "test"], "is no diff", "HEAD~1"),
         (["code-review", "--diff", "empty.diff", "--model", "test"], "the diff is empty", "HEAD~1"),
+        (["code-review", "--diff", "project.yaml", "--model", "test"], "project.yaml: is not a diff", "HEAD~1"),
         (["code-review", "--diff", "change.diff", "--model", "nosuch:x"], "nosuch", ""),
         (["code-review", "--diff", "change.diff", "--model", "test", "--timeout-seconds", "0"], "timeout", ""),
         (["code-review", "--model", "test"], "Missing option '--diff'", ""),
@@ -126,18 +128,35 @@ def test_the_panels_of_a_project_are_listed_with_who_sits_on_them(tmp_path: Path
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_line_with_a_hint_and_nothing_is_left_behind(
-    words: list[str], said: str, hint: str, sample: Path
+    words: list[str], said: str, hint: str, sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (sample / "empty.diff").write_text("\n")
-    ran = foreword("panel", "run", *words, cwd=sample)
+    monkeypatch.chdir(sample)
+    ran = in_here("panel", "run", *words)
     assert (ran.code, ran.out) == (2, "")
-    error, told = [line for line in ran.err.splitlines() if line.startswith(("error:", "hint:"))]
+    *before, error, told = ran.err.splitlines()
     assert said in error
     assert hint in told
+    assert all("changed lines" in line and "nosuch:x" in words for line in before)
+    assert not (sample / ".foreword").exists()
+
+
+def test_where_nobody_has_answered_the_exit_code_says_so_and_nonsense_is_called_that(tmp_path: Path) -> None:
+    root = project(tmp_path, ["anna", "bert"])
+    (root / "c.diff").write_text(DIFF)
+    with fake_provider("Looks good to me.") as provider:
+        words = ("panel", "run", "review", "--diff", root / "c.diff", "--model", provider.openai, "--root", root)
+        ran = in_here(*words)
+    assert ran.code == 1
+    assert ran.out.startswith("inconclusive: ")
+    assert [line.split()[:2] for line in sorted(ran.err.splitlines())[:2]] == [
+        ["anna", "nonsense"],
+        ["bert", "nonsense"],
+    ]
 
 
 def test_a_project_without_panels_says_where_they_go(tmp_path: Path) -> None:
-    ran = foreword("panel", "list", "--root", tmp_path)
+    ran = in_here("panel", "list", "--root", tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert "personas/round_tables/" in ran.err
 
@@ -180,3 +199,14 @@ def test_in_a_pipe_an_agent_is_told_once_when_it_is_settled(capsys: pytest.Captu
     for status in ("waiting", "running", "answered", "answered"):
         board([standing("anna", status)])
     assert capsys.readouterr().err == "  anna  answered     1.5 s\n"
+
+
+def test_phases_are_told_with_their_titles_under_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    one = Standing("r/1", "1", "already done", 4.1, title="Requirements")
+    two = Standing("r/3a", "3a", "answered", 1.5, title="Build")
+    Board()([one, two, standing("anna", "nonsense", "no findings")])
+    assert capsys.readouterr().err.splitlines() == [
+        "  1   Requirements  already done",
+        "  3a  Build         answered     1.5 s",
+        "  anna              nonsense     1.5 s  no findings",
+    ]

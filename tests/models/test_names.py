@@ -38,10 +38,25 @@ def test_without_a_key_the_variable_to_set_is_named(model: str, variable: str) -
 
 @pytest.mark.parametrize(
     ("model", "guess"),
-    [("claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"), ("openia:gpt-4o", "openai:gpt-4o"), ("gpt-4o", "gpt-4o'?")],
+    [
+        ("claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"),
+        ("openia:gpt-4o", "openai:gpt-4o"),
+        ("gpt-4o", "'openai:gpt-4o'?"),
+        ("tset", "Did you mean 'test'?"),
+        ("Test", "Did you mean 'test'?"),
+        ("test:soon", "'test', or test:2s for"),
+    ],
 )
 def test_a_name_that_is_nearly_right_gets_a_suggestion(model: str, guess: str) -> None:
     assert guess in refused(model).message
+
+
+def test_the_built_in_model_takes_as_long_as_it_is_told_to() -> None:
+    assert ask("test:0.01s", "", "Hello.").text == ask("test", "", "Hello.").text
+    with pytest.raises(ModelFailed, match=r"did not answer within 0\.1 s"):
+        ask("test:600s", "", "Hello.", timeout_seconds=0.1)
+    with pytest.raises(ModelFailed, match=r"did not answer within 0\.1 s"):
+        ask("test:600s", "", "Hello.", timeout_seconds=0.1, on_text=lambda _: None)
 
 
 @pytest.mark.parametrize("model", ["", "  ", "nosuch:model", "nonsense", "openai:a@http://", "openai:a@http://h:x/v1"])

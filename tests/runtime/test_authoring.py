@@ -14,7 +14,7 @@ from foreword.errors import UnknownName, UsageError
 from foreword.runtime import authoring
 from foreword.runtime.authoring import Problem
 from foreword.runtime.authoring.repair import applied, repairs
-from foreword.text import markers
+from foreword.text import marks
 from tests.docs.pages import save
 
 PERSONA = "# Reviewer\n\n## Role\n\nReads diffs.\n\n## Evaluate For\n\n- Bugs\n"
@@ -300,7 +300,7 @@ def test_white_space_and_closing_marks_are_repaired(before: str, after: str) -> 
     ],
 )
 def test_what_is_in_doubt_is_left_alone(text: str) -> None:
-    assert [problem.code for problem in markers.problems(text)]
+    assert [problem.code for problem in marks.problems(text)]
     assert [repair for repair in repairs(text) if repair.code == "unclosed-marker"] == []
 
 
@@ -323,7 +323,7 @@ def test_a_repair_changes_no_word_and_is_done_once(rows: list[str], ending: str)
     after = applied(text, repairs(text))
     assert repairs(after) == ()
     assert words(after) == words(text)
-    assert len(list(markers.problems(after))) <= len(list(markers.problems(text)))
+    assert len(list(marks.problems(after))) <= len(list(marks.problems(text)))
 
 
 def words(text: str) -> list[str]:
@@ -402,3 +402,30 @@ def test_four_times_the_files_take_about_four_times_the_work(tmp_path: Path) -> 
     few, lot = many(tmp_path / "few", 250), many(tmp_path / "lot", 1000)
     seconds(few)
     assert min(seconds(lot) for _ in range(2)) < 8 * min(seconds(few) for _ in range(2))
+
+
+def test_a_project_without_instructions_is_told_so(tmp_path: Path) -> None:
+    save(tmp_path, "governance/personas/reviewer.md", PERSONA)
+    save(tmp_path, "governance/project.yaml", "name: x\npersonas: [reviewr]\n")
+    told = {(one.file, one.code, one.severity) for one in authoring.check(tmp_path)}
+    assert ("instructions.md", "no-instructions", "warning") in told
+    assert ("governance/project.yaml", "unknown-persona", "error") in told
+    save(tmp_path, "governance/instructions.md", "# Rules\n\nBe brief.\n")
+    assert "no-instructions" not in {one.code for one in authoring.check(tmp_path)}
+
+
+@pytest.mark.parametrize(
+    ("line", "severity"),
+    [
+        ("> **Adopt persona:** reviewer", ""),
+        ("Persona: personas/reviewer.md", ""),
+        ("Persona: Reviewer", ""),
+        ("> **Adopt persona:** nobody", "error"),
+        ("Invoke panel: a whole sentence", "error"),
+        ("Persona: nobody", "warning"),
+        ("Prompt: ask them what they want", ""),
+    ],
+)
+def test_what_a_label_names_in_vain_is_told_and_what_loads_is_not(tmp_path: Path, line: str, severity: str) -> None:
+    factory(tmp_path, {"prompts/workflows/fix.md": WORKFLOW.replace("Look.", line)})
+    assert [one.severity for one in authoring.check(tmp_path)] == ([severity] if severity else [])

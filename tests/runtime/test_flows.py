@@ -9,15 +9,19 @@ from threading import Barrier
 
 import pytest
 
-from foreword.errors import CyclicFlow, UnknownName, UsageError
+import foreword
+from foreword.errors import CyclicFlow, StoreError, UnknownName, UsageError
 from foreword.runtime import flows
-from foreword.runtime.artifacts import looked_up
+from foreword.runtime.artifacts import looked_up, lookup_tool
+from foreword.runtime.durable import Standing
 from foreword.runtime.flow_status import FlowStatus
+from foreword.runtime.workers import working
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 from foreword.workflow.flow import Flow, Phase
 from tests.runtime.flowing import ARTIFACTS, DIFF, PHASES, Agent, checkpoints, kept, phase_of, project
 
 TASK = "members can cancel a turn"
+ONE = Flow("one", "prompts/workflows/feature.md", (Phase("1", "Requirements", artifact="FEAT-1"),))
 
 
 def states(found: FlowStatus) -> dict[str, str]:
@@ -54,15 +58,74 @@ def test_a_flow_asks_every_phase_once_and_keeps_what_each_hands_on(tmp_path: Pat
 def test_a_long_artifact_is_looked_up_within_its_budget(tmp_path: Path) -> None:
     root = project(tmp_path)
     long = "\n\n".join(f"Paragraph {number} is about station {number} and its tide." for number in range(2_000))
-    flow = Flow("one", "prompts/workflows/feature.md", (Phase("1", "Requirements", artifact="FEAT-1"),))
     with fake_provider(long) as provider:
-        done = flows.run(root, flow, TASK, provider.openai)
-    found = looked_up(None, root, done.run, "FEAT-1", about="station 1234", most_tokens=300)
+        done = flows.run(root, ONE, TASK, provider.openai)
+    found = looked_up(None, root, done.task, "FEAT-1", about="station 1234", most_tokens=300)
     assert "station 1234 " in found
     assert "left out" in found
     assert len(found) < 2_000
     with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'"):
-        looked_up(None, root, done.run, "FEAT-9")
+        looked_up(None, root, done.task, "FEAT-9")
+
+
+def test_agents_look_up_documents_where_the_project_is_on_their_machine(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    calls: Iterator[str | Reply] = iter([Reply(tool_calls=[ToolCall("lookup", {"name": "glossary"})]), "as it says"])
+    glossary = (root / "docs" / "glossary.md").read_text().splitlines()[-1]
+    with fake_provider(Agent({"1": lambda: next(calls)})) as provider:
+        done = flows.run(root, ONE, TASK, provider.openai)
+        first, second = [json.dumps(body, ensure_ascii=False) for body in provider.requests]
+    assert done.status == "done"
+    assert (glossary in first, glossary in second) == (False, True)
+    near, far = lookup_tool(None, root, done.task, root), lookup_tool(None, root, done.task)
+    assert glossary in near("glossary")
+    assert near("[FEAT-1]") == far("feat-1") == "as it says"
+    for tool, name in ((far, "glossary"), (near, "FEAT-9")):
+        with pytest.raises(UnknownName, match=f"unknown artifact '{name}'"):
+            tool(name)
+
+
+def test_a_process_without_the_projects_folder_offers_artifacts_alone(tmp_path: Path) -> None:
+    root, offered = project(tmp_path), dict[str, str]()
+    question = {"model": "", "instructions": "", "request": "Hello.", "timeout_seconds": 60, "artifacts_of": "T"}
+    with fake_provider("hello") as provider, working(None, root) as engine:
+        for agent, folder in (("near", root), ("far", tmp_path / "elsewhere")):
+            engine.start("answer", agent, {**question, "agent": agent, "model": provider.openai, "root": str(folder)})
+            assert engine.result(agent)["text"] == "hello"
+            (tool,) = provider.requests[-1]["tools"]
+            offered[agent] = tool["function"]["description"]
+    assert "document" in offered["near"]
+    assert "document" not in offered["far"]
+
+
+def test_what_is_amiss_is_said_before_anybody_is_asked_and_the_whole_task_is_sent_once(tmp_path: Path) -> None:
+    root, agent, said = project(tmp_path), Agent(), list[str]()
+    settings = root / "project.yaml"
+    settings.write_text(settings.read_text().replace("personas:", "personas:\n  - nobody-of-that-name", 1))
+    words = [f"Line {number} of what is to be done." for number in range(60)]
+
+    def warn(line: str) -> None:
+        assert not agent.asked
+        said.append(line)
+
+    reviewed = Flow(ONE.name, ONE.source, (Phase("1", "Review", panel="personas/round_tables/code-review.md"),))
+    with fake_provider(agent) as provider:
+        done = flows.run(root, reviewed, "\n".join(words), provider.openai, warn=warn)
+        (asked,) = [json.dumps(body) for body in provider.requests]
+    assert said.count("phase 1: panel code-review not run, no --diff given") == 1
+    assert sum("nobody-of-that-name" in line for line in said) == 1
+    assert len(said) == len(set(said))
+    assert done.phases[0].note == "panel code-review not run, no diff was given"
+    assert asked.count(words[59]) == 1
+
+
+def test_a_name_that_has_checkpoints_is_refused_and_one_that_was_made_is_another_each_time(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    made = [flows.run(root, ONE, TASK, "test").task for _ in range(2)]
+    assert made == ["one-members-can-cancel-a-turn", "one-members-can-cancel-a-turn-2"]
+    with pytest.raises(UsageError, match=f"task {made[0]} has checkpoints already, of flow-{made[0]}-"):
+        flows.run(root, ONE, "something else", "test", task_id=made[0])
+    assert len(flows.status(root)) == 2
 
 
 def test_a_phase_that_fails_is_named_and_only_it_is_asked_again(tmp_path: Path) -> None:
@@ -93,14 +156,29 @@ def test_a_model_that_answers_nothing_fails_the_phase(tmp_path: Path) -> None:
     assert "phase 1: " in failed.why
 
 
-def test_a_checkpoint_that_could_not_be_written_is_written_later(tmp_path: Path) -> None:
+def test_checkpoints_that_can_not_be_written_are_an_error_before_anybody_is_asked(tmp_path: Path) -> None:
     root = project(tmp_path)
     (root / ".checkpoints").write_text("in the way")
-    failed = flows.run(root, "feature", TASK, "test", task_id="FEAT-7")
-    assert failed.status == "failed"
-    assert ".checkpoints can't be used" in failed.why
-    (root / ".checkpoints").unlink()
-    assert flows.resume(root, "FEAT-7").status == "done"
+    with pytest.raises(StoreError, match=r"\.checkpoints can't be used"):
+        flows.run(root, ONE, TASK, "test", task_id="FEAT-7")
+    assert flows.status(root) == []
+
+
+def test_a_checkpoint_that_could_not_be_written_is_written_later(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    folder = root / ".checkpoints"
+
+    def in_the_way() -> str:
+        folder.rmdir()
+        folder.write_text("in the way")
+        return "requirements"
+
+    with fake_provider(Agent({"1": in_the_way})) as provider:
+        failed = flows.run(root, "feature", TASK, provider.openai, task_id="FEAT-7")
+        assert failed.status == "failed"
+        assert ".checkpoints can't be used" in failed.why
+        folder.unlink()
+        assert flows.resume(root, "FEAT-7").status == "done"
     written = checkpoints(root, "FEAT-7")
     assert {phase: one["sequence"] for phase, one in written.items()} == {"1": 1, "2": 2, "3a": 3, "3b": 4, "4": 5}
 
@@ -113,8 +191,13 @@ def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(t
         stopped = flows.run(root, "feature", TASK, provider.openai, stop_at_gates=True)
         assert (stopped.status, stopped.why) == ("stopped", "at the gate after phase 1")
         assert agent.asked == {"1": 1}
-        stopped = flows.resume(root)
+        told: list[Standing] = []
+        stopped = flows.resume(root, timeout_seconds=77, watch=told.extend)
         assert (stopped.status, stopped.why) == ("stopped", "at the gate after phase 2")
+        assert stopped.phases[0].gate == "every requirement has a way to see it."
+        assert stopped.order["timeout_seconds"] == 77
+        assert {(one.agent, one.title) for one in told if one.status == "already done"} == {("1", "Requirements")}
+        assert {one.agent for one in told} == set(PHASES)
         first, second = [json.dumps(body) for body in provider.requests if phase_of(body) == "2"]
         assert agent.texts["1"][0] not in first
         assert agent.texts["1"][0] in second
@@ -123,16 +206,25 @@ def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(t
     assert agent.asked == {**dict.fromkeys(PHASES, 1), "2": 2}
 
 
-def test_a_phase_with_a_panel_has_the_panel_look_at_the_change(tmp_path: Path) -> None:
+def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_was_mended(tmp_path: Path) -> None:
     root, agent = project(tmp_path), Agent()
-    agent.replies["panel"] = lambda: json.dumps({"findings": [], "confidence": 0.9})
+    found = [{"severity": "critical", "title": "Hard-coded secret"}]
+    agent.replies["panel"] = lambda: json.dumps({"findings": found, "confidence": 0.9})
     with fake_provider(agent) as provider:
-        done = flows.run(root, "feature", TASK, provider.openai, diff=DIFF.read_text(), diff_source="change.diff")
-    assert done.status == "done"
-    assert agent.asked["4"] == 0
-    assert agent.asked["panel"] > 1
+        stopped = flows.run(root, "feature", TASK, provider.openai, diff=DIFF.read_text(), diff_source="change.diff")
+        assert (stopped.status, stopped.why) == ("stopped", "phase 4: the panel says changes requested")
+        assert "FEAT-5" not in kept(root, None, stopped.run)
+        last = stopped.phases[-1]
+        assert (last.status, last.verdict) == ("rejected", "changes_requested")
+        assert "Hard-coded secret" in foreword.recall(last.handle, root=root)
+        asked = agent.asked["panel"]
+        assert asked > 1
+        found.clear()
+        done = flows.resume(root, diff=DIFF.read_text().replace("secret", "word"), diff_source="HEAD~1")
+    assert (done.status, done.phases[-1].verdict) == ("done", "approve")
+    assert agent.asked == {**dict.fromkeys(PHASES[:-1], 1), "panel": 2 * asked}
     result = json.loads(kept(root, None, done.run)["FEAT-5"])
-    assert result["verdict"] == "approve"
+    assert (result["verdict"], result["change"]["source"]) == ("approve", "HEAD~1")
 
 
 def test_bad_flows_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
@@ -142,8 +234,9 @@ def test_bad_flows_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
         flows.run(root, circle, TASK, "test")
     with pytest.raises(UnknownName, match="unknown phase '9'"):
         flows.run(root, Flow("f", "f.md", (Phase("1", "a", ("9",)),)), TASK, "test")
-    with pytest.raises(UsageError, match="has no phases"):
+    with pytest.raises(UsageError, match=r"f\.md has no phases") as caught:
         flows.run(root, Flow("f", "f.md", ()), TASK, "test")
+    assert "<!-- PHASE:1 --> or `## Phase 1: Name`" in caught.value.hint
     with pytest.raises(UnknownName, match="unknown workflow 'featur'"):
         flows.run(root, "featur", TASK, "test")
     with pytest.raises(UsageError, match="the task is empty"):

@@ -35,7 +35,7 @@ def until(what: Callable[[], object]) -> None:
     deadline = monotonic() + DEADLINE_SECONDS
     while not what():
         assert monotonic() < deadline, "it never came"
-        sleep(0.5)
+        sleep(0.2)
 
 
 def lives(root: Path, db: str, model: str, when: str, *numbers: int) -> dict[str, int]:

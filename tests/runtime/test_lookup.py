@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import foreword
-from foreword.errors import UnknownName, UsageError
+from foreword.errors import BadBudget, UnknownName, UsageError
 from foreword.tokens import COUNTERS
 from tests.conformance.workshop import DOCUMENTS, workshop
 from tests.factory import write
@@ -209,3 +209,31 @@ def test_f5_a_document_that_only_lies_beside_the_answer_is_none(tmp_path: Path) 
 
 def test_f5_the_same_question_gets_the_same_bytes(project: Path) -> None:
     assert asked(project, "hours of firing a kiln") == asked(project, "hours of firing a kiln")
+
+
+def test_an_artifact_is_found_in_the_store_by_its_name_and_an_unknown_one_is_no_question(tmp_path: Path) -> None:
+    root = workshop(tmp_path)
+    with pytest.raises(UnknownName, match="unknown artifact 'FEAT-1'"):
+        asked(root, "FEAT-1")
+    assert not (root / ".foreword").exists()
+    with foreword.Task.open(root, task="T-1", workflow="feature") as task:
+        task.enter(1)
+        task.hand_on("FEAT-1", "A second kiln.")
+    assert "A second kiln." in asked(root, "FEAT-1")
+    assert "A second kiln." in asked(root, "[FEAT-1]", kind="artifact")
+    with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'"):
+        asked(root, "FEAT-9")
+
+
+def test_a_budget_that_nothing_fits_is_an_error(project: Path) -> None:
+    with pytest.raises(BadBudget, match=r"nothing of docs/firing\.md fits 3 tokens"):
+        asked(project, "firing", budget=3)
+
+
+def test_carriage_returns_cost_nothing_and_the_file_comes_back_as_it_is(tmp_path: Path) -> None:
+    raw = b"# Glaze\r\n\r\n" + b"Stir the glaze well.\r\n" * 400
+    (workshop(tmp_path) / "docs/glaze.md").write_bytes(raw)
+    package = foreword.lookup("glaze", root=tmp_path, budget=100)
+    assert "\r" not in package.text
+    (omission,) = package.report.omissions
+    assert foreword.recall(omission.handle, tmp_path).encode() == raw

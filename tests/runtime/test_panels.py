@@ -26,6 +26,7 @@ from foreword.runtime.panels import Asking
 from foreword.sources.change import as_diff
 from foreword.testing import Reply, fake_provider
 from foreword.workflow.verdict import SCHEMA, PanelResult
+from tests.command import in_here
 from tests.factory import DIFF, project, write
 from tests.postgres import new_database
 
@@ -50,10 +51,12 @@ def finding(title: str, severity: str = "medium", line: int = 3) -> str:
     return json.dumps({"findings": [{"severity": severity, "title": title, "file": "kiln.py", "line": line}]})
 
 
-def run(root: Path, script: Any, diff: str = DIFF, **asking: Any) -> tuple[PanelResult, list[dict[str, Any]]]:
+def run(
+    root: Path, script: Any, diff: str = DIFF, watch: panels.Watch | None = None, **asking: Any
+) -> tuple[PanelResult, list[dict[str, Any]]]:
     with fake_provider(script) as provider:
         asked = Asking(provider.openai, **{"timeout_seconds": SECONDS, **asking})
-        result = panels.run(root, "review", as_diff(diff.encode(), "c.diff"), asked)
+        result = panels.run(root, "review", as_diff(diff.encode(), "c.diff"), asked, watch=watch)
     jsonschema.validate(result.to_dict(), SCHEMA)
     assert panels.as_result(json.loads(json.dumps(result.to_dict()))) == result
     return result, provider.requests
@@ -66,11 +69,16 @@ def test_of_twelve_three_go_wrong_and_nine_stand(tmp_path: Path) -> None:
     def script(body: Mapping[str, Any]) -> str | Reply:
         return replies.get(who(body), finding("Secret in the code", "high"))
 
-    result, _ = run(project(tmp_path, crew), script, timeout_seconds=6.0)
+    told: dict[str, str] = {}
+    result, _ = run(
+        project(tmp_path, crew), script, timeout_seconds=4.0,
+        watch=lambda standings: told.update({one.agent: one.status for one in standings}),
+    )  # fmt: skip
     standing = {member.name: member.status for member in result.members}
     assert {name: status for name, status in standing.items() if status != "answered"} == {
         "m03": "late", "m05": "failed", "m07": "nonsense",
     }  # fmt: skip
+    assert told == standing
     (one,) = result.findings
     assert one.said_by == tuple(name for name in crew if name not in replies)
     assert result.verdict == "approve"
@@ -188,7 +196,7 @@ def test_secrets_in_answers_and_errors_reach_no_result(tmp_path: Path) -> None:
 @pytest.mark.parametrize("answer", [Reply(endless=True, text="word "), Reply(""), Reply(body="{}"), Reply(breaks=True)])
 def test_a_model_that_answers_nothing_for_ever_or_halfway_is_named(answer: Reply, tmp_path: Path) -> None:
     said = {"anna": '{"findings": []}', "bert": answer}
-    result, _ = run(project(tmp_path, said), lambda body: said[who(body)], timeout_seconds=5.0, attempts=1)
+    result, _ = run(project(tmp_path, said), lambda body: said[who(body)], timeout_seconds=4.0, attempts=1)
     assert [member.name for member in result.unheard] == ["bert"]
     assert result.members[0].status == "answered"
 
@@ -230,7 +238,10 @@ def test_a_time_limit_that_makes_no_sense_is_an_error_and_not_a_panel_of_the_lat
         panels.prepare(project(tmp_path, ["anna"]), "review", as_diff(DIFF.encode(), "x"), Asking("test", seconds))
 
 
-def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(tmp_path: Path) -> None:
+def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     crew, late = ["anna", "bert", "cleo"], Event()
     project(tmp_path, crew)
     (tmp_path / "c.diff").write_text(DIFF)
@@ -241,7 +252,7 @@ def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(
     with fake_provider(script) as provider:
         words = ["panel", "run", "review", "--diff", "c.diff", "--model", provider.openai, "--format", "json"]
         argv = [sys.executable, "-m", "foreword", *words]
-        with subprocess.Popen(argv, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as first:
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as first:
             assert first.stderr
             settled = Counter[str]()
             for line in first.stderr:
@@ -250,7 +261,7 @@ def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(
                     break
             os.kill(first.pid, signal.SIGKILL)
         late.set()
-        second = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True)
-    result = json.loads(second.stdout)
+        second = in_here(*words)
+    result = json.loads(second.out)
     assert [member["status"] for member in result["members"]] == ["answered"] * 3
     assert Counter(map(who, provider.requests)) == {"anna": 1, "bert": 1, "cleo": 2}

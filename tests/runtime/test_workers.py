@@ -20,11 +20,12 @@ from foreword.runtime import durable, workers
 from foreword.store import workers as rows
 from foreword.store.urls import open_database
 from foreword.testing import Reply, fake_provider
+from tests.command import in_here
 from tests.postgres import new_database
 from tests.runtime.test_flows_killed import SOAK, command, until
 from tests.store.databases import KINDS, new_url
 
-AGENTS = [f"agent-{number:02}" for number in range(12)]
+AGENTS = [f"agent-{number:02}" for number in range(6)]
 # Takes over what the dead held, and dies as soon as dbos has written that down.
 DYING_RESCUER = """
 import sys
@@ -88,7 +89,7 @@ def test_what_a_dead_worker_held_is_taken_over_once(dies: str) -> None:
         if dies:
             rescuer = subprocess.run([sys.executable, "-c", DYING_RESCUER, db, dies], check=False)
             assert rescuer.returncode == -signal.SIGKILL
-        with worker(db), worker(db):
+        with command("worker", "--db", db), command("worker", "--db", db):  # none waits for the other
             assert answers(db) == {agent: f"hello {agent}" for agent in AGENTS}
     assert slow.asked == dict.fromkeys(AGENTS, 2)
 
@@ -130,7 +131,6 @@ def test_a_process_is_alive_while_it_is_heard_of(kind: str, tmp_path: Path) -> N
 
 
 def test_a_worker_needs_a_database_that_others_reach() -> None:
-    with command("worker", "--db", "sqlite:///store.db") as process:
-        _, errors = process.communicate()
-    assert process.returncode == 2
-    assert "a worker needs a database that others reach, too" in errors
+    ran = in_here("worker", "--db", "sqlite:///store.db")
+    assert ran.code == 2
+    assert "a worker needs a database that others reach, too" in ran.err

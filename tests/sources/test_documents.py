@@ -99,3 +99,14 @@ def test_a_reference_is_there_from_the_root_or_from_its_own_file_and_never_outsi
     assert not documents.is_there(root, "../outside.md", "instructions.md")
     assert not documents.is_there(root, "link.md")
     assert not documents.is_there(root, "a\0b.md")
+
+
+def test_a_file_is_named_after_its_folder_only_where_that_is_no_folder_of_documents(tmp_path: Path) -> None:
+    for path in ("governance/instructions.md", "personas/auditor/persona.md"):
+        save(tmp_path, path, "x")
+    assert {one.path: one.name for one in documents.find_all(tmp_path, TABLE, WITHIN)} == {
+        "governance/instructions.md": "instructions",
+        "personas/auditor/persona.md": "auditor",
+    }
+    assert documents.placed(tmp_path, "instructions.md", WITHIN) == "governance/instructions.md"
+    assert documents.placed(tmp_path, "gone.md", WITHIN) == "gone.md"

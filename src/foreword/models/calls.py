@@ -10,15 +10,17 @@ import asyncio
 import functools
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from foreword.errors import ForewordError, ModelFailed, UsageError
 from foreword.models.answers import Answer
+from foreword.models.connections import Connection
 from foreword.models.failures import FAILED, BrokenOff, is_passing, late, one_line, translated, wait_seconds
 from foreword.models.listening import Listener
-from foreword.models.names import INSTALL, model_named
+from foreword.models.names import INSTALL, OURS, model_named
 from foreword.models.threads import in_a_thread
 
 if TYPE_CHECKING:
@@ -65,14 +67,14 @@ def ask(
     is told to the model. A model object serves one call at a time: where calls run side by side, give its name.
     """
     _check(timeout_seconds, attempts, max_output_tokens)
-    built, name = _built(model)
+    built, name, connection = _built(model)
     question = _Question(
         built, name, instructions, request, timeout_seconds, attempts, tools, max_output_tokens, on_text
     )
     agent = _agent(question)
     if cancel is not None and cancel.is_set():
         raise ModelFailed("the call was cancelled")
-    return in_a_thread(lambda: _within_time(agent, question), timeout_seconds, cancel)
+    return in_a_thread(lambda: _within_time(agent, question, connection), timeout_seconds, cancel)
 
 
 def _check(timeout_seconds: float, attempts: int, max_output_tokens: int | None) -> None:
@@ -84,16 +86,19 @@ def _check(timeout_seconds: float, attempts: int, max_output_tokens: int | None)
         raise UsageError(f"an answer must be allowed at least one token, not {max_output_tokens}")
 
 
-def _built(model: Any) -> tuple[Model, str]:
-    """The model, and the name it goes by."""
+def _built(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[Any]]:
+    """The model, the name it goes by, and what its call has to open and close."""
     try:
         from pydantic_ai.models import Model
     except ImportError:
         raise UsageError("models need a package that is not installed", hint=INSTALL) from None
+    if isinstance(model, str) and model.partition(":")[0] in OURS:
+        connection = Connection()
+        return model_named(model, connection), model, connection
     if isinstance(model, str):
-        return model_named(model), model
+        return model_named(model), model, nullcontext()
     if isinstance(model, Model):
-        return model, model.model_name
+        return model, model.model_name, nullcontext()
     raise UsageError(f"a model is a name or a pydantic-ai model, not {type(model).__name__}")
 
 
@@ -141,9 +146,11 @@ def _told_to_the_model(tool: Tool) -> Tool:
     return called
 
 
-async def _within_time(agent: Agent[object, str], question: _Question) -> Answer:
+async def _within_time(
+    agent: Agent[object, str], question: _Question, connection: AbstractAsyncContextManager[Any]
+) -> Answer:
     try:
-        async with asyncio.timeout(question.timeout_seconds) as limit, agent:
+        async with asyncio.timeout(question.timeout_seconds) as limit, connection, agent:
             return await _answered(agent, question, limit)
     except TimeoutError:
         raise late(question.timeout_seconds) from None

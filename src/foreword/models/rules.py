@@ -6,6 +6,7 @@ given), and says one line about anything else. It is a pydantic-ai model, so a c
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -58,11 +59,20 @@ RULES = [
 ]  # fmt: skip
 
 
-def rule_based_model() -> FunctionModel:
-    """The model, ready to be asked."""
+def rule_based_model(seconds: float = 0) -> FunctionModel:
+    """The model, ready to be asked; each of its replies takes so many seconds, as those of a real one do."""
     from pydantic_ai.models.function import FunctionModel
 
-    return FunctionModel(_reply, stream_function=_streamed, model_name=NAME)
+    async def reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        await asyncio.sleep(seconds)
+        return _reply(messages, info)
+
+    async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
+        await asyncio.sleep(seconds)
+        async for piece in _streamed(messages, info):
+            yield piece
+
+    return FunctionModel(reply, stream_function=stream, model_name=NAME)
 
 
 def review(text: str) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event, Timer
 from time import monotonic
 from typing import Any
@@ -54,7 +55,7 @@ QUEUE_SECONDS = 600.0  # the longest wait for a process that is free
 
 Question = Mapping[str, Any]
 """`{"agent", "model", "instructions", "request", "timeout_seconds"}`, and if wanted `attempts`, `max_output_tokens`,
-and `artifacts_of`: the flow whose artifacts the agent may look up."""
+`artifacts_of`, the task whose artifacts the agent may look up, and `root`, the project whose documents."""
 
 
 def ask_all(questions: Sequence[Question], *, within_seconds: float = QUEUE_SECONDS) -> list[dict[str, Any]]:
@@ -141,12 +142,14 @@ def _asked(engine: Engine, question: Question, cancel: Event) -> dict[str, Any]:
 
 
 def _tools(engine: Engine, question: Question) -> list[Callable[..., str]]:
-    """What an agent may look up: the artifacts of its flow."""
+    """What an agent may look up: the artifacts of its task and, where they are on this machine, the project's files."""
     if not question.get("artifacts_of"):
         return []
     from foreword.runtime.artifacts import lookup_tool
 
-    return [lookup_tool(engine.db, engine.root, str(question["artifacts_of"]))]
+    project = Path(str(question.get("root") or ""))
+    there = project.is_absolute() and project.is_dir()
+    return [lookup_tool(engine.db, engine.root, str(question["artifacts_of"]), project if there else None)]
 
 
 def _collect(runs: list[str], limits: list[float], within_seconds: float) -> list[dict[str, Any]]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from foreword.runtime import launch
 from foreword.runtime.runs import Standing, root_queue, standing, why
 from foreword.runtime.workers import living
-from foreword.store.artifacts import Artifact
+from foreword.store import artifacts
+from foreword.store.database import Database
 from foreword.store.urls import open_database
-from foreword.workflow.flow import from_data
+from foreword.workflow.flow import Phase, from_data
 
 NAME = f"{launch.APPLICATION}.flow"
 
@@ -25,11 +27,14 @@ class PhaseStatus:
 
     phase: str
     title: str
-    status: str  # done, running, waiting, failed, pending
+    status: str  # done, running, waiting, failed, rejected, pending
     artifact: str = ""
     handle: str = ""
     tokens: int = 0
     error: str = ""
+    verdict: str = ""  # of its panel
+    note: str = ""  # what was not done of it
+    gate: str = ""  # what must hold before the next one
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -51,12 +56,14 @@ class FlowStatus:
     why: str  # it failed or stopped
     order: Mapping[str, Any]
     failed: Mapping[str, str]
+    rejected: Mapping[str, Mapping[str, str]]  # phases whose panel has not approved: verdict, why, handle
+    gates: tuple[str, ...] = ()  # phases after which it stopped
     standings: tuple[Standing, ...] = ()
     phases: tuple[PhaseStatus, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        shown = ("run", "task", "flow", "model", "status", "why", "started", "attempt")
+        shown = ("run", "task", "flow", "model", "status", "why", "started", "attempt", "gates")
         return {name: getattr(self, name) for name in shown} | {"phases": [one.to_dict() for one in self.phases]}
 
 
@@ -78,23 +85,43 @@ def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
         return [_status(row, order, began[run], alive, _standings(client, row)) for run, (row, order) in newest.items()]
 
 
-def seen(flow: FlowStatus, kept: Sequence[Artifact]) -> FlowStatus:
+def seen(flow: FlowStatus, store: Database) -> FlowStatus:
     """The flow with each of its phases."""
-    by_phase = {one.phase: one for one in kept}
+    kept = {one.phase: one for one in artifacts.everything(store, flow.run)}
     agents = {one.agent: one for one in flow.standings}
+    has_change = bool(flow.order.get("diff"))
     phases = []
     for phase in from_data(flow.order["flow"]).phases:
-        told = PhaseStatus(phase.name, phase.title, "pending", phase.artifact)
-        if phase.name in by_phase:
-            done = by_phase[phase.name]
-            told = replace(told, status="done", handle=done.handle, tokens=done.tokens)
+        told = PhaseStatus(phase.name, phase.title, "pending", phase.artifact, gate=phase.gate_text)
+        if done := kept.get(phase.name):
+            verdict = _verdict(artifacts.text_of(store, done)) if phase.panel and has_change else ""
+            note = f"{not_run(phase)}, no diff was given" if phase.panel and not has_change else ""
+            told = replace(
+                told, status="done", handle=done.handle, tokens=done.tokens, verdict=verdict, note=note
+            )  # fmt: skip
         elif phase.name in flow.failed:
             told = replace(told, status="failed", error=flow.failed[phase.name])
+        elif phase.name in flow.rejected:
+            said = flow.rejected[phase.name]
+            told = replace(told, status="rejected", handle=said["handle"], verdict=said["verdict"], error=said["why"])
         elif phase.name in agents and flow.status in ("running", "waiting"):
             status = agents[phase.name].status
             told = replace(told, status="running" if status == "answered" else status)
         phases.append(told)
     return replace(flow, phases=tuple(phases))
+
+
+def not_run(phase: Phase) -> str:
+    """That a phase's panel looks at nothing."""
+    return f"panel {PurePosixPath(phase.panel).stem} not run"
+
+
+def _verdict(result: str) -> str:
+    """The verdict of a panel's result; nothing where it is none."""
+    try:
+        return str(json.loads(result)["verdict"])
+    except (ValueError, TypeError, KeyError):
+        return ""
 
 
 @contextmanager
@@ -146,13 +173,22 @@ def _status(
     reason = "; ".join(f"phase {phase}: {what}" for phase, what in failed.items())
     if row.status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"):
         reason = why(row)
-    if output.get("gates"):
-        reason = f"at the gate after phase {', '.join(output['gates'])}"
+    rejected = {str(phase): dict(said) for phase, said in output.get("rejected", {}).items()}
+    if rejected and not failed:
+        reason = "; ".join(f"phase {phase}: {spoken(one['verdict'])}" for phase, one in rejected.items())
+    gates = tuple(map(str, output.get("gates", ())))
+    if gates:
+        reason = f"at the gate after phase {', '.join(gates)}"
     return FlowStatus(
         order["run"], order["task"], str(order["flow"]["name"]), order["model"],
         _word(row, output, alive), _time(began), _attempt(row.workflow_id), row.workflow_id, reason, order, failed,
-        standings,
+        rejected, gates, standings,
     )  # fmt: skip
+
+
+def spoken(verdict: str) -> str:
+    """A verdict in words: the panel says `changes requested`."""
+    return f"the panel says {verdict.replace('_', ' ')}"
 
 
 def _word(row: Any, output: Mapping[str, Any], alive: frozenset[str]) -> str:

@@ -7,25 +7,32 @@ nothing that is kept is asked again. What is done in a run is `phases`' business
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryFile
 from uuid import uuid4
 
-from foreword.errors import UnknownName, UsageError
+from foreword.errors import StoreError, UnknownName, UsageError
+from foreword.runtime import checkpoints, launch
 from foreword.runtime.durable import AGENTS, Standing, root_queue
 from foreword.runtime.flow_status import FlowStatus, known_runs, seen
-from foreword.runtime.phases import ATTEMPTS, KIND, TIMEOUT_SECONDS, Order, order_of
+from foreword.runtime.panels import judged
+from foreword.runtime.phases import ATTEMPTS, KIND, TIMEOUT_SECONDS, Order, foreseen, order_of
 from foreword.runtime.root import project_root
 from foreword.runtime.workers import working
-from foreword.store import artifacts
+from foreword.store import checkpoint_files
 from foreword.store.urls import open_database
 from foreword.workflow.flow import Flow, waves
+from foreword.workflow.secrets import mask
 
 LONGEST_TASK = 40
+LONGEST_MADE = 60  # of a name that is made of the workflow's and the first words of the task
 _NOT_IN_A_NAME = re.compile(r"[^\w.]+")
 Watch = Callable[[list[Standing]], None]
+Tell = Callable[[str], None]
 
 
 def run(
@@ -42,23 +49,30 @@ def run(
     timeout_seconds: float = TIMEOUT_SECONDS,
     attempts: int = ATTEMPTS,
     watch: Watch | None = None,
-    begun: Callable[[str], None] | None = None,
+    begun: Tell | None = None,
+    warn: Tell | None = None,
 ) -> FlowStatus:
-    """Run a flow on a task and wait for it; `task_id` names the task, else its first words do."""
+    """Run a flow on a task and wait for it; `task_id` names the task, else the workflow and its first words do.
+
+    `warn` is told what is amiss with the contexts before anybody is asked; one that can't be made is an error now.
+    """
     folder = project_root(root)
     objective = task.strip()
     whole = _checked(folder, flow, objective, model, timeout_seconds)
-    name = _task_name(task_id, objective)
-    _refuse_second(folder, db, name)
+    name = _task_name(folder, db, whole.name, task_id, objective)
     order = Order(
         f"flow-{name}-{uuid4().hex[:6]}", name, objective, model, whole, diff, diff_source, stop_at_gates,
         timeout_seconds, attempts,
     )  # fmt: skip
+    _refuse_unwritable(folder)
+    _foretell(folder, order, warn)
     with working(db, folder, queues=(AGENTS,)) as engine:
-        engine.start(KIND, order.run, order.to_dict(), queue=root_queue(folder))
+        with closing(open_database(db, folder)) as store, store.transaction(f"foreword: flow {name}"):
+            _refuse_second(known_runs(folder, db), name)  # somebody may have been quicker
+            engine.start(KIND, order.run, order.to_dict(), queue=root_queue(folder))
         if begun:
             begun(order.run)
-        engine.wait_for(order.run, watch)
+        engine.wait_for(order.run, _by_phase(watch, order))
     return status(folder, order.run, db)[0]
 
 
@@ -68,24 +82,37 @@ def resume(
     db: str | None = None,
     *,
     model: str = "",
+    diff: str = "",
+    diff_source: str = "the diff",
     stop_at_gates: bool | None = None,
+    timeout_seconds: float | None = None,
     watch: Watch | None = None,
-    begun: Callable[[str], None] | None = None,
+    begun: Tell | None = None,
+    warn: Tell | None = None,
 ) -> FlowStatus:
-    """Go on with a flow: that of a task or run, else the newest that is not done; finished phases stay finished."""
+    """Go on with a flow: that of a task or run, else the newest that is not done; finished phases stay finished.
+
+    What is given here holds for a new attempt, after a failure or at a gate. A run that was killed goes on as it was
+    started, and says so where something else was wanted.
+    """
     folder = project_root(root)
+    last = _unfinished(folder, task, db)
+    done = [phase.phase for phase in last.phases if phase.status == "done"]
+    order, attempt = order_of(last.order), last.attempt_id
+    wanted = _changed(order, model, diff, diff_source, stop_at_gates, timeout_seconds)
+    again = last.status in ("failed", "stopped")
+    if again:
+        order, attempt = wanted, f"{last.run}.{last.attempt + 1}"
+        if warn:
+            _foretell(folder, order, warn, done)
+    elif wanted != order and warn:
+        warn(f"the flow was {last.status}, so it goes on as it was started; options hold after a failure or a gate")
     with working(db, folder, queues=(AGENTS, root_queue(folder))) as engine:
-        last = _unfinished(folder, task, db)
         if begun:
             begun(last.run)
-        attempt = last.attempt_id
-        if last.status in ("failed", "stopped"):
-            attempt = f"{last.run}.{last.attempt + 1}"
-            order = order_of(last.order)
-            gates = order.stop_at_gates if stop_at_gates is None else stop_at_gates
-            order = replace(order, model=model or order.model, stop_at_gates=gates)
+        if again:
             engine.start(KIND, attempt, order.to_dict(), queue=root_queue(folder))
-        engine.wait_for(attempt, watch)
+        engine.wait_for(attempt, _by_phase(watch, order, done))
     return status(folder, last.run, db)[0]
 
 
@@ -96,18 +123,63 @@ def status(root: str | Path, task: str = "", db: str | None = None) -> list[Flow
     mine = [one for one in found if task in ("", one.task, one.run)]
     if task and not mine:
         raise UnknownName("flow", task, list(dict.fromkeys(one.task for one in found)))
+    if not mine:
+        return []
     with closing(open_database(db, folder)) as store:
-        return [seen(one, artifacts.everything(store, one.run)) for one in mine]
+        return [seen(one, store) for one in mine]
+
+
+def _changed(
+    order: Order, model: str, diff: str, diff_source: str, stop_at_gates: bool | None, timeout_seconds: float | None
+) -> Order:
+    """The order with what is wanted from here on."""
+    from foreword.models.names import model_named
+
+    if model:
+        model_named(model)
+        order = replace(order, model=model)
+    if diff:
+        order = replace(order, diff=diff, diff_source=diff_source)
+    if stop_at_gates is not None:
+        order = replace(order, stop_at_gates=stop_at_gates)
+    if timeout_seconds is not None:
+        order = replace(order, timeout_seconds=_checked_limit(timeout_seconds))
+    return order
+
+
+def _foretell(root: Path, order: Order, warn: Tell | None, done: Sequence[str] = ()) -> None:
+    for line in foreseen(root, order, done):
+        if warn:
+            warn(line)
+
+
+def _by_phase(watch: Watch | None, order: Order, done: Sequence[str] = ()) -> Watch | None:
+    """Tell of every phase in the flow's order, with its title, and then of the members of the panels that are asked."""
+    if watch is None:
+        return None
+    asked = [phase for phase in order.flow.phases if not (phase.panel and order.diff) or phase.name in done]
+    names = {phase.name for phase in asked}
+
+    def told(standings: list[Standing]) -> None:
+        agents = {one.agent: one for one in standings}
+        phases = []
+        for phase in asked:
+            known = agents.get(phase.name, Standing(f"phase {phase.name}", phase.name, "pending", 0.0))
+            status = "already done" if phase.name in done else known.status
+            phases.append(replace(known, title=phase.title, status=status))
+        watch([*phases, *judged([one for one in standings if one.agent not in names])])
+
+    return told
 
 
 def _checked(root: Path, flow: Flow | str, objective: str, model: str, timeout_seconds: float) -> Flow:
     """The flow, if it can be run like that; nothing has been kept yet."""
     from foreword.models.names import model_named
 
+    launch.driver()
     if not objective:
         raise UsageError("the task is empty", hint="say what is to be done, or name a file that does")
-    if not timeout_seconds > 0:
-        raise UsageError(f"a time limit of {timeout_seconds:g} seconds leaves no time to answer")
+    _checked_limit(timeout_seconds)
     if isinstance(flow, str):
         from foreword.runtime.factory import read_flow
 
@@ -117,26 +189,69 @@ def _checked(root: Path, flow: Flow | str, objective: str, model: str, timeout_s
     return flow
 
 
-def _task_name(given: str, objective: str) -> str:
-    """What the task is called in the names of its run and its checkpoints."""
-    if not given:
-        return _NOT_IN_A_NAME.sub("-", objective.splitlines()[0])[:LONGEST_TASK].strip("-.").lower() or "task"
-    name = _NOT_IN_A_NAME.sub("-", given).strip("-.")
-    if not name or len(name) > LONGEST_TASK:
-        raise UsageError(
-            f"{given[:80]!r} can't name a task", hint=f"up to {LONGEST_TASK} letters and digits, as in FEAT-1"
-        )
-    return name
+def _checked_limit(seconds: float) -> float:
+    if not seconds > 0:
+        raise UsageError(f"a time limit of {seconds:g} seconds leaves no time to answer")
+    return seconds
 
 
-def _refuse_second(root: Path, db: str | None, task: str) -> None:
+def _task_name(root: Path, db: str | None, flow: str, given: str, objective: str) -> str:
+    """What the task is called in the names of its run and its checkpoints; no other work is called that."""
+    known = known_runs(root, db)
+    if given:
+        name = _NOT_IN_A_NAME.sub("-", given).strip("-.")
+        if not name or len(name) > LONGEST_TASK:
+            raise UsageError(
+                f"{given[:80]!r} can't name a task", hint=f"up to {LONGEST_TASK} letters and digits, as in FEAT-1"
+            )
+        _refuse_second(known, name)
+        if owner := _owner(root, db, name):
+            raise UsageError(
+                f"task {name} has checkpoints already, of {owner}",
+                hint="--task-id with another name begins anew; `foreword checkpoint list` shows what there is",
+            )
+        return name
+    words = _NOT_IN_A_NAME.sub("-", f"{flow}-{mask(objective).splitlines()[0]}")
+    made = words[:LONGEST_MADE].strip("-.").lower() or "task"
+    for number in count(1):
+        name = made if number == 1 else f"{made}-{number}"
+        _refuse_second(known, name)
+        if not _owner(root, db, name):
+            return name
+    raise AssertionError("numbers do not end")
+
+
+def _refuse_second(known: Sequence[FlowStatus], task: str) -> None:
     """Two flows of one task would write the same checkpoints."""
-    last = next((one for one in known_runs(root, db) if one.task == task and one.status != "done"), None)
+    last = next((one for one in known if one.task == task and one.status != "done"), None)
     if last is not None:
         raise UsageError(
             f"task {task} has a flow that is {last.status}: {last.run}",
             hint=f"`foreword flow resume {task}` goes on with it; --task-id gives a new one another name",
         )
+
+
+def _owner(root: Path, db: str | None, task: str) -> str:
+    """Whose checkpoints are kept under the name of a task; nobody's where there are none."""
+    with closing(open_database(db, root)) as store:
+        try:
+            found = checkpoints.listed(root, store, task)
+        except UnknownName:
+            return ""
+    last = found[-1].checkpoint
+    run = last.state.get("run") if last else None
+    return str(run or "work that is no flow")
+
+
+def _refuse_unwritable(root: Path) -> None:
+    """Checkpoints that can't be written are an error before anybody is asked."""
+    with checkpoint_files.writing(root) as folder:
+        try:
+            TemporaryFile(dir=folder.path).close()
+        except OSError as error:
+            raise StoreError(
+                f"{folder.path} can't be written: {error.strerror or error}", hint="check the rights of the folder"
+            ) from None
 
 
 def _unfinished(root: Path, task: str, db: str | None) -> FlowStatus:

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,7 @@ def run(
     payload = prepare(root, name, diff, asking)
     with working(db, root) as engine:
         run_id = _begun(engine, payload)
-        return as_result(engine.result(run_id, watch))
+        return as_result(engine.result(run_id, (lambda seen: watch(judged(seen))) if watch else None))
 
 
 def prepare(root: Path, name: str, diff: Diff, asking: Asking) -> dict[str, Any]:
@@ -111,6 +112,20 @@ def prepare(root: Path, name: str, diff: Diff, asking: Asking) -> dict[str, Any]
         "notes": [*diff.notes, *cut, *_cuts(panel, packages), *_ignored(thresholds)],
         "moderator": _moderating(asking),
     }
+
+
+def judged(standings: Sequence[Standing]) -> list[Standing]:
+    """How members stand, told as the result will tell it: what can't be read is nonsense, and no answer."""
+    found = []
+    for one in standings:
+        problem = _problem(one.text) if one.status == "answered" and one.agent != MODERATOR else ""
+        found.append(replace(one, status="nonsense", error=problem) if problem else one)
+    return found
+
+
+@lru_cache(maxsize=128)
+def _problem(answer: str) -> str:
+    return read_answer(answer, "").problem
 
 
 @workflow(KIND)

@@ -2,7 +2,8 @@
 
 Each phase is asked with its own context; its answer is kept as an artifact, once, and a checkpoint is written. Later
 phases are given the references of the artifacts only. Whatever is done here may be done again after a crash, so that
-every step that changes something changes nothing the second time.
+every step that changes something changes nothing the second time. Where a phase has a panel and a gate, the panel has
+to approve: its result is kept for whoever wants to read it, the phase is not done, and the flow stops.
 """
 
 from __future__ import annotations
@@ -12,21 +13,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from foreword import tokens
 from foreword.errors import ForewordError, UnknownName
 from foreword.runtime import durable
 from foreword.runtime.artifacts import COUNTER
-from foreword.store import artifacts
+from foreword.runtime.flow_status import not_run
+from foreword.runtime.places import task_reference
+from foreword.store import artifacts, originals
 from foreword.store.artifacts import Artifact
-from foreword.store.database import Database
+from foreword.store.database import Database, plain
 from foreword.store.urls import open_database
 from foreword.workflow.flow import Flow, Phase, as_data, from_data, waves
+
+if TYPE_CHECKING:
+    from foreword.engine.package import Package
 
 KIND = "flow"
 TIMEOUT_SECONDS = 600.0  # for one phase
 ATTEMPTS = 3
+APPROVED = "approve"
 _REQUEST = """\
 Do phase {name} of this work and nothing else: {title}.
 
@@ -71,35 +78,62 @@ def conduct(payload: dict[str, Any]) -> dict[str, Any]:
             durable.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
     for wave in waves(order.flow):
         todo = [phase for phase in wave if phase.name not in finished]
-        failed = _wave(order, todo)
-        if failed:
-            return {"status": "failed", "failed": failed}
+        trouble = _wave(order, todo)
+        if trouble:
+            return trouble
         finished.update(phase.name for phase in todo)
         if order.stop_at_gates and any(phase.gate for phase in todo) and len(finished) < len(order.flow.phases):
             return {"status": "stopped", "gates": [phase.name for phase in todo if phase.gate]}
     return {"status": "done"}
 
 
-def _wave(order: Order, phases: Sequence[Phase]) -> dict[str, str]:
-    """Do phases at once and keep what they hand on; returns why those that failed did."""
+def foreseen(root: Path, order: Order, done: Sequence[str] = ()) -> list[str]:
+    """What there is to warn of before anybody is asked, each thing once; a context that can't be made is an error."""
+    told: list[str] = []
+    for phase in order.flow.phases:
+        if phase.name in done:
+            continue
+        if phase.panel and order.diff:
+            told += _foreseen_of_panel(root, order, phase)
+            continue
+        if phase.panel:
+            told.append(f"phase {phase.name}: {not_run(phase)}, no --diff given")
+        told += _context(root, order, phase, {}).report.warnings
+    return list(dict.fromkeys(told))
+
+
+def _foreseen_of_panel(root: Path, order: Order, phase: Phase) -> list[str]:
+    prepared = _prepared(root, order, phase)
+    missing = [f"panel {prepared['panel']}: there is no persona {name!r}" for name in prepared["missing"]]
+    return [*missing, *prepared["notes"]]
+
+
+def _wave(order: Order, phases: Sequence[Phase]) -> dict[str, Any]:
+    """Do phases at once and keep what they hand on; returns what keeps the flow from going on, if anything does."""
     panels = [phase for phase in phases if phase.panel and order.diff]
-    plain = [phase for phase in phases if phase not in panels]
     made = {
-        phase.name: durable.step(f"question {phase.name}", _question, order.to_dict(), phase.name) for phase in plain
+        phase.name: durable.step(f"question {phase.name}", _question, order.to_dict(), phase.name)
+        for phase in phases
+        if phase not in panels
     }
     questions = [question for question in made.values() if "error" not in question]
     runs = durable.start_all(questions)
     answers = {phase.name: _held(order, phase) for phase in panels}
     answers |= {str(answer["agent"]): answer for answer in durable.wait_for(runs, questions)}
-    failed = {}
+    failed, rejected = dict[str, str](), dict[str, dict[str, str]]()
     for phase in phases:
         answer = answers.get(phase.name) or made[phase.name]
         if answer.get("status") != "answered":
             failed[phase.name] = str(answer.get("error") or answer["status"])
-            continue
-        durable.step(f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"]))
-        durable.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
-    return failed
+        elif phase.gate and answer.get("verdict", APPROVED) != APPROVED:
+            handle = durable.step(f"rejected {phase.name}", _remember, str(answer["text"]))
+            rejected[phase.name] = {"verdict": str(answer["verdict"]), "why": str(answer["why"]), "handle": handle}
+        else:
+            durable.step(f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"]))
+            durable.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
+    if not failed and not rejected:
+        return {}
+    return {"status": "failed" if failed else "stopped", "failed": failed, "rejected": rejected}
 
 
 def _held(order: Order, phase: Phase) -> dict[str, Any]:
@@ -114,7 +148,8 @@ def _held(order: Order, phase: Phase) -> dict[str, Any]:
     if not heard:
         why = "; ".join(f"{member.name}: {member.status}" for member in result.members)
         return {"status": "failed", "error": f"nobody on the panel answered ({why})"}
-    return {"status": "answered", "text": json.dumps(result.to_dict(), ensure_ascii=False, indent=2)}
+    text = json.dumps(result.to_dict(), ensure_ascii=False, indent=2)
+    return {"status": "answered", "text": text, "verdict": result.verdict, "why": " ".join(result.reasons)}
 
 
 def _finished(run: str) -> list[str]:
@@ -124,24 +159,28 @@ def _finished(run: str) -> list[str]:
 
 def _question(payload: dict[str, Any], name: str) -> dict[str, Any]:
     """What the agent of a phase is asked, or why it can't be; made where the files are."""
-    from foreword.runtime.factory import phase_context
-
     order = order_of(payload)
     phase = order.flow.phase(name)
+    root = durable.current().root
     with _store() as store:
-        known = _handed_on(order.flow, artifacts.everything(store, order.run))
-    references = {one.name: one.reference for one in known}
+        known = _handed_on(order.flow, artifacts.of_task(store, order.task))
     try:
-        package = phase_context(
-            durable.current().root, order.flow, phase, task=order.task, objective=order.objective, artifacts=references
-        )
+        package = _context(root, order, phase, {one.name: one.reference for one in known})
     except ForewordError as error:
         return {"error": error.message}
     return {
         "agent": phase.name, "model": order.model, "instructions": package.text, "request": _request(order, phase),
         "timeout_seconds": order.timeout_seconds, "attempts": order.attempts,
-        "artifacts_of": order.run if known else "",
+        "artifacts_of": order.task, "root": str(root),
     }  # fmt: skip
+
+
+def _context(root: Path, order: Order, phase: Phase, references: Mapping[str, str]) -> Package:
+    """What the agent of a phase reads; the task is in it as a line, for the whole of it is in the request."""
+    from foreword.runtime.factory import phase_context
+
+    line = task_reference(order.task, order.objective)
+    return phase_context(root, order.flow, phase, task=line, artifacts=references)
 
 
 def _request(order: Order, phase: Phase) -> str:
@@ -153,16 +192,25 @@ def _request(order: Order, phase: Phase) -> str:
 
 def _panel(payload: dict[str, Any], name: str) -> dict[str, Any]:
     """What the members of a phase's panel are asked, or why they can't be."""
+    order = order_of(payload)
+    try:
+        return _prepared(durable.current().root, order, order.flow.phase(name))
+    except ForewordError as error:
+        return {"error": error.message}
+
+
+def _prepared(root: Path, order: Order, phase: Phase) -> dict[str, Any]:
     from foreword.runtime import panels
     from foreword.sources.change import as_diff
 
-    order = order_of(payload)
-    asking = panels.Asking(order.model, order.timeout_seconds, order.attempts)
-    try:
-        diff = as_diff(order.diff.encode("utf-8", "surrogatepass"), order.diff_source)
-        return panels.prepare(durable.current().root, order.flow.phase(name).panel, diff, asking)
-    except ForewordError as error:
-        return {"error": error.message}
+    diff = as_diff(order.diff.encode("utf-8", "surrogatepass"), order.diff_source)
+    return panels.prepare(root, phase.panel, diff, panels.Asking(order.model, order.timeout_seconds, order.attempts))
+
+
+def _remember(text: str) -> str:
+    """Keep what a panel said that has not approved, for whoever wants to read it."""
+    with _store() as store:
+        return originals.keep(store, plain(text).encode())
 
 
 def _keep(payload: dict[str, Any], name: str, text: str) -> str:
@@ -171,7 +219,7 @@ def _keep(payload: dict[str, Any], name: str, text: str) -> str:
     phase = order.flow.phase(name)
     with _store() as store:
         size = tokens.counter(COUNTER).count(text)
-        return artifacts.keep(store, order.run, phase.key, phase.name, phase.title, text, size).handle
+        return artifacts.keep(store, order.run, phase.key, phase.name, phase.title, text, size, task=order.task).handle
 
 
 def _checkpoint(payload: dict[str, Any], name: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ from importlib import import_module
 from itertools import count
 from pathlib import Path
 from threading import Event
+from time import monotonic
 from typing import Any
 
 from foreword.errors import StoreError, UsageError
@@ -30,6 +31,7 @@ AT_ONCE = 64  # questions that one process asks at the same time
 RUNS_AT_ONCE = 32
 LONGEST_POLL_SECONDS = 1.0
 FINISH_SECONDS = 30
+FALLEN_SECONDS = 5.0  # for the database to take note of a run that broke off
 ACTIVE = ("ENQUEUED", "PENDING", "DELAYED")
 WORDS = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running", "CANCELLED": "late"}
 
@@ -46,9 +48,11 @@ class Standing:
 
     run: str
     agent: str
-    status: str  # waiting, running, answered, failed, late
+    status: str  # waiting, running, answered, failed, late; of phases also pending, already done; of members, nonsense
     seconds: float
     error: str = ""
+    title: str = ""  # of the phase it does
+    text: str = ""  # what it answered
 
 
 @dataclass(slots=True)
@@ -64,6 +68,7 @@ class Engine:
     attention: Event = field(default_factory=Event)  # something is waited for: look whether its process is alive
     leaving: Event = field(default_factory=Event)
     asking: set[Event] = field(default_factory=set)
+    fallen: dict[str, BaseException] = field(default_factory=dict)  # runs of this process that broke off, and why
 
     def start(self, kind: str, run: str, payload: Mapping[str, Any], *, queue: str = RUNS) -> None:
         """Start a run in this process; should it die, whoever takes from that queue goes on with it."""
@@ -90,9 +95,13 @@ class Engine:
         self.attended.add(run)
         self.attention.set()
         pause, before = launch.TICK_SECONDS, None
-        over = False
+        over, until = False, 0.0
         while not over:
             over = statuses([run]).get(run) not in ACTIVE
+            if run in self.fallen and not over:
+                until = until or monotonic() + FALLEN_SECONDS
+                if monotonic() > until:
+                    raise _broken_off(run, self.fallen[run])
             standing = standings(run) if watch else None
             if watch and standing is not None and standing != before:
                 watch(standing)
@@ -116,6 +125,18 @@ class Engine:
                 if queue in self.queues and (self.everything or self._attends(row.workflow_id)):
                     found.setdefault(queue, []).append(row.workflow_id)
         return found
+
+    def strangers(self, known: Collection[str]) -> list[str]:
+        """Processes that hold what this one waits for and that nobody has heard of: their rows are long gone."""
+        from dbos import DBOS
+
+        if not self.attended:
+            return []
+        rows = DBOS.list_workflows(
+            status="PENDING", workflow_id_prefix=sorted(self.attended), load_input=False, load_output=False
+        )
+        held = {str(row.executor_id) for row in rows if row.executor_id and self._attends(row.workflow_id)}
+        return sorted(held.difference(known, (self.executor,)))
 
     def _attends(self, run: str) -> bool:
         return any(run == mine or run.startswith(f"{mine}/") for mine in self.attended)
@@ -222,7 +243,7 @@ def standing(row: Any) -> Standing:
     return Standing(
         row.workflow_id, str(output.get("agent") or row.workflow_id.rpartition("/")[2]),
         str(output.get("status") or WORDS.get(row.status, "failed")), round(float(output.get("seconds", took)), 1),
-        str(output.get("error", "")),
+        str(output.get("error", "")), text=str(output.get("text", "")),
     )  # fmt: skip
 
 
@@ -283,10 +304,29 @@ def _counting_rounds(run: Run) -> Run:
 
     def counted(payload: dict[str, Any]) -> dict[str, Any]:
         _rounds.set(count(1))
-        return run(payload)
+        try:
+            return run(payload)
+        except BaseException as error:
+            _remember(error)
+            raise
 
     counted.__qualname__ = counted.__name__ = run.__name__
     return counted
+
+
+def _remember(error: BaseException) -> None:
+    """A run of this process has broken off; where the database can't take that, whoever waits for it has to know."""
+    from dbos import DBOS
+
+    if _engine is not None and DBOS.workflow_id:
+        _engine.fallen[str(DBOS.workflow_id)] = error
+
+
+def _broken_off(run: str, error: BaseException) -> StoreError:
+    what = plain(mask(str(error))).strip().splitlines() or [type(error).__name__]
+    return StoreError(
+        f"{run} broke off: {what[0][:300]}", hint="put that right; `foreword flow resume` goes on where it was"
+    )
 
 
 def _make_queue(name: str, poll_seconds: float, concurrency: int | None) -> None:

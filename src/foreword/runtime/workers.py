@@ -74,10 +74,10 @@ def working(
 
 def recover(store: Database, engine: Engine, me: Identity) -> list[str]:
     """Put back what the dead held; returns the runs. Two that notice at once do it one after the other."""
-    if not engine.held_by(_dead(store, me)):
+    if not engine.held_by(_dead(store, me, engine)):
         return []
     with store.transaction(LOCK):
-        return engine.put_back(_dead(store, me))
+        return engine.put_back(_dead(store, me, engine))
 
 
 def living(store: Database) -> frozenset[str]:
@@ -86,10 +86,10 @@ def living(store: Database) -> frozenset[str]:
     return frozenset(one.executor for one in workers.everyone(store) if not _is_dead(one, me))
 
 
-def _dead(store: Database, me: Identity) -> list[str]:
-    return [
-        other.executor for other in workers.everyone(store) if other.executor != me.executor and _is_dead(other, me)
-    ]
+def _dead(store: Database, me: Identity, engine: Engine) -> list[str]:
+    everyone = workers.everyone(store)
+    dead = [other.executor for other in everyone if other.executor != me.executor and _is_dead(other, me)]
+    return [*dead, *engine.strangers([other.executor for other in everyone])]
 
 
 def _is_dead(other: Worker, me: Identity) -> bool:

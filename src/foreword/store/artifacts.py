@@ -1,18 +1,25 @@
-"""Artifacts: what the phases of a flow hand on, one of each name in a run, kept once and never changed.
+"""Artifacts: what the phases of a task hand on. One of each name in a run; over the runs of a task, the newest counts.
 
-The text itself is an original, so `recall` finds it by its handle, too.
+A flow keeps each once per run, however often its process dies. A task that is worked on turn by turn is a run of its
+own name, in which an artifact can be corrected. Texts are originals, so `recall` finds every version by its handle.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foreword.model import handle_of
 from foreword.store.database import Database, plain, stamp
 from foreword.store.kept import Store
 
-COLUMNS = "name, phase, title, tokens, handle, created"
+COLUMNS = "name, phase, title, tokens, handle, created, task"
+_KEPT = "DO NOTHING"
+_CORRECTED = (
+    "(run, name) DO UPDATE SET task = excluded.task, phase = excluded.phase, title = excluded.title,"
+    " tokens = excluded.tokens, handle = excluded.handle, created = excluded.created"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +32,39 @@ class Artifact:
     tokens: int
     handle: str
     created: str
+    task: str = ""
 
     @property
     def reference(self) -> str:
         """What stands for it in a context: `[FEAT-1] Requirements, 412 tokens`."""
-        return f"[{self.name}] {self.title}, {self.tokens:,} tokens"
+        return f"[{self.name}] {self.title}, {self.tokens:,} token{'' if self.tokens == 1 else 's'}"
 
 
-def keep(db: Database, run: str, name: str, phase: str, title: str, text: str, tokens: int) -> Artifact:
-    """Keep an artifact; where there is one of that name in the run, that one stays."""
+def keep(
+    db: Database, run: str, name: str, phase: str, title: str, text: str, tokens: int, *, task: str = ""
+) -> Artifact:
+    """Keep an artifact of a task, which is the run itself if not told; one of that name in the run stays as it is."""
+    return _written(db, (run, name, task or run, phase, title), text, tokens, _KEPT)
+
+
+def correct(
+    db: Database, run: str, name: str, phase: str, title: str, text: str, tokens: int, *, task: str = ""
+) -> Artifact:
+    """The same, but one of that name in the run gives way; what it said is still an original."""
+    return _written(db, (run, name, task or run, phase, title), text, tokens, _CORRECTED)
+
+
+def _written(db: Database, words: Sequence[str], text: str, tokens: int, conflict: str) -> Artifact:
     body = plain(text).encode()
-    handle = handle_of(body)
+    handle, given = handle_of(body), tuple(map(plain, words))
     with db.transaction():
         db.rows("INSERT INTO originals VALUES (?, ?) ON CONFLICT DO NOTHING", (handle, zlib.compress(body, 1)))
         db.rows(
-            "INSERT INTO artifacts (run, name, phase, title, tokens, handle, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT DO NOTHING",
-            (run, plain(name), plain(phase), plain(title), tokens, handle, stamp()),
+            "INSERT INTO artifacts (run, name, task, phase, title, tokens, handle, created)"
+            f" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {conflict}",
+            (*given, tokens, handle, stamp()),
         )
-        (row,) = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE run = ? AND name = ?", (run, plain(name)))
+        (row,) = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE run = ? AND name = ?", given[:2])
     return Artifact(*row)
 
 
@@ -51,6 +72,22 @@ def everything(db: Database, run: str) -> list[Artifact]:
     """The artifacts of a run, in the order they were kept."""
     rows = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE run = ? ORDER BY created, name", (run,))
     return [Artifact(*row) for row in rows]
+
+
+def of_task(db: Database, task: str) -> list[Artifact]:
+    """The newest artifact of each name over all runs of a task, in the order they were kept."""
+    rows = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE task = ? ORDER BY created, run, name", (plain(task),))
+    newest = {str(row[0]): Artifact(*row) for row in rows}
+    return sorted(newest.values(), key=lambda one: one.created)
+
+
+def newest(db: Database, name: str) -> Artifact | None:
+    """The newest artifact of that name, whatever task it is of."""
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM artifacts WHERE lower(name) = lower(?) ORDER BY created DESC, run DESC LIMIT 1",
+        (plain(name),),
+    )
+    return Artifact(*rows[0]) if rows else None
 
 
 def text_of(db: Database, artifact: Artifact) -> str:

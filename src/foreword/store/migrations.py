@@ -101,9 +101,10 @@ CREATE INDEX reports_of ON reports (conversation, id);
 """,
     """
 CREATE TABLE artifacts (
-    run {key} NOT NULL, name {key} NOT NULL, phase TEXT NOT NULL, title TEXT NOT NULL, tokens {number} NOT NULL,
-    handle {key} NOT NULL, created TEXT NOT NULL, PRIMARY KEY (run, name)
+    run {key} NOT NULL, name {key} NOT NULL, task {key} NOT NULL, phase TEXT NOT NULL, title TEXT NOT NULL,
+    tokens {number} NOT NULL, handle {key} NOT NULL, created TEXT NOT NULL, PRIMARY KEY (run, name)
 ) {keyed};
+CREATE INDEX artifacts_of ON artifacts (task);
 CREATE TABLE workers (
     executor {key} PRIMARY KEY, host TEXT NOT NULL, pid {number} NOT NULL, started {number} NOT NULL,
     seen {number} NOT NULL, gone {number} NOT NULL

@@ -14,9 +14,12 @@ from foreword.faces.cli import screen
 if TYPE_CHECKING:
     from foreword.runtime.durable import Standing
 
-SETTLED = ("answered", "failed", "late", "done")
-_COLOURS = {"answered": "green", "done": "green", "failed": "red", "late": "red", "running": "cyan"}
+SETTLED = ("answered", "failed", "late", "nonsense", "already done")
+_COLOURS = {
+    "answered": "green", "already done": "green", "failed": "red", "late": "red", "nonsense": "red", "running": "cyan",
+}  # fmt: skip
 _LONGEST_NAME = 40
+_STATUS_CHARS = 8  # of all that an agent can be but `already done`, which has no time behind it
 
 
 class Board:
@@ -27,14 +30,16 @@ class Board:
         self.drawn = self.width = 0
 
     def __call__(self, standings: Sequence[Standing]) -> None:
-        width = self.width = min(_LONGEST_NAME, max([self.width, *(len(one.agent) for one in standings)]))
+        names = _names(standings)
+        width = self.width = min(_LONGEST_NAME, max([self.width, *map(len, names)]))
+        lines = [_line(name, one, width) for name, one in zip(names, standings, strict=True)]
         if screen.is_terminal(sys.stderr):
-            self._redraw([_line(one, width) for one in standings])
+            self._redraw(lines)
             return
-        for one in standings:
+        for one, line in zip(standings, lines, strict=True):
             if one.status in SETTLED and one.run not in self.told:
                 self.told.add(one.run)
-                click.echo(_line(one, width), err=True)
+                click.echo(line, err=True)
 
     def _redraw(self, lines: Sequence[str]) -> None:
         if self.drawn:
@@ -44,9 +49,14 @@ class Board:
         self.drawn = len(lines)
 
 
-def _line(one: Standing, width: int) -> str:
-    seconds = f"{one.seconds:6.1f} s" if one.status in SETTLED else " " * 8
-    status = screen.paint(f"{one.status:<8}", fg=_COLOURS.get(one.status, "white"))
+def _names(standings: Sequence[Standing]) -> list[str]:
+    """What each is called: an agent by its name, a phase by its number and its title."""
+    width = max((len(one.agent) for one in standings if one.title), default=0)
+    return [printable(f"{one.agent:<{width}}  {one.title}" if one.title else one.agent) for one in standings]
+
+
+def _line(name: str, one: Standing, width: int) -> str:
+    seconds = f"{one.seconds:6.1f} s" if one.status in SETTLED and one.status != "already done" else " " * 8
+    status = screen.paint(f"{one.status:<{_STATUS_CHARS}}", fg=_COLOURS.get(one.status, "white"))
     room = max(20, screen.columns(sys.stderr) - width - 24)
-    name, error = cut_to(printable(one.agent), width), cut_to(printable(one.error), room)
-    return f"  {name:<{width}}  {status}  {seconds}  {error}".rstrip()
+    return f"  {cut_to(name, width):<{width}}  {status}  {seconds}  {cut_to(printable(one.error), room)}".rstrip()

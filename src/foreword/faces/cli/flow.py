@@ -18,20 +18,24 @@ if TYPE_CHECKING:
     from foreword.runtime.flow_status import FlowStatus, PhaseStatus
 
 LARGEST_TASK_BYTES = 1024 * 1024
+FILES = (".md", ".txt", ".markdown")
 FORMATS = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-_COLOURS = {"done": "green", "failed": "red", "interrupted": "yellow", "stopped": "yellow", "running": "cyan"}
+DIFF = click.option(
+    "--diff", metavar="REV|FILE|-", default="", help="A change, for the phases that have a panel look at one."
+)
 _NEXT = {
     "failed": "`foreword flow resume {task}` tries it again; what is done stays done",
     "stopped": "`foreword flow resume {task}` goes on",
     "interrupted": "`foreword flow resume {task}` goes on",
 }
+_REJECTED = "mend the change, then `foreword flow resume {task} --diff REV|FILE` has the panel look at it"
 
 
 @click.group(cls=Commands)
 def flow() -> None:
     """Run a workflow, also after a crash.
 
-    Phase by phase, each asked of a model and kept.
+    Phase by phase, each asked of a model and kept. A flow writes artifacts; it edits no file of the project.
 
     \b
     Examples:
@@ -50,14 +54,15 @@ def flow() -> None:
     help="What is to be done, or a file that says it; else what the active plan is for.",
 )
 @click.option(
-    "--task-id", metavar="ID", default="", help="What the task is called, as in FEAT-1; else its first words."
+    "--task-id",
+    metavar="ID",
+    default="",
+    help="What the task is called, as in FEAT-1; else after the workflow and its first words.",
 )
 @click.option(
     "--model", metavar="NAME", default="", help="Who does the phases, as in openai:gpt-4o; `test` needs no key."
 )
-@click.option(
-    "--diff", metavar="REV|FILE|-", default="", help="A change, for the phases that have a panel look at one."
-)
+@DIFF
 @click.option("--stop-at-gates", is_flag=True, help="Stop after each phase with a gate; `flow resume` goes on.")
 @click.option(
     "--timeout-seconds",
@@ -75,16 +80,18 @@ def run(
 ) -> None:  # fmt: skip
     """Run a workflow on a task.
 
-    Phases that do not wait for each other run at the same time. What each hands on is kept as an artifact, later
-    phases are given its reference and look it up, and every phase writes a checkpoint. Killed at any moment, it goes
-    on with `foreword flow resume` and does nothing twice. With --db postgresql://... any number of `foreword worker`
-    processes answer along.
+    A flow writes artifacts and edits no file. Phases that do not wait for each other run at the same time. What each
+    hands on is kept as an artifact; later phases are given its reference and look it up, as they may the project's
+    documents. Every phase writes a checkpoint. Where a phase has a panel and a gate, the panel must approve --diff, or
+    the flow stops. Killed at any moment, it goes on with `foreword flow resume` and does nothing twice. With --db
+    postgresql://... any number of `foreword worker` processes answer along.
 
     \b
     Examples:
       foreword flow run feature --task "let members cancel a booking" --model anthropic:claude-sonnet-4-5
       foreword flow run feature --task task.md --task-id FEAT-1 --model openai:gpt-4o --stop-at-gates
       foreword flow run feature --task "try it out" --model test
+      foreword flow run feature --task "kill it, then resume" --model test:3s
     """
     from foreword.faces.cli.agents import Board
     from foreword.runtime import flows
@@ -101,7 +108,7 @@ def run(
     task_id, words = (task_id, _task(task)) if task else _planned(folder, task_id)
     done = flows.run(
         folder, name, words, model, db, task_id=task_id, diff=change.text if change else "", diff_source=diff,
-        stop_at_gates=stop_at_gates, timeout_seconds=timeout_seconds, watch=Board(),
+        stop_at_gates=stop_at_gates, timeout_seconds=timeout_seconds, watch=Board(), warn=screen.warn,
         begun=lambda started: screen.say(f"{started} (`foreword flow resume` goes on with it, should it be stopped)"),
     )  # fmt: skip
     _finish(done, form)
@@ -110,24 +117,40 @@ def run(
 @flow.command()
 @click.argument("task", default="")
 @click.option("--model", metavar="NAME", default="", help="Another model from here on.")
+@DIFF
 @click.option("--stop-at-gates/--no-stop-at-gates", default=None, help="As it was started, unless it is said here.")
+@click.option(
+    "--timeout-seconds",
+    metavar="N",
+    type=click.FloatRange(min=0, min_open=True),
+    help="How long each phase has from here on; else as it was started.",
+)
 @FORMATS
 @store_options
-def resume(task: str, model: str, stop_at_gates: bool | None, form: str, db: str | None, root: str) -> None:
+def resume(
+    task: str, model: str, diff: str, stop_at_gates: bool | None, timeout_seconds: float | None, form: str,
+    db: str | None, root: str,
+) -> None:  # fmt: skip
     """Go on with a flow that was killed, has failed, or stopped at a gate.
 
-    TASK is its task or its run, as `foreword flow status` shows them; without it, the newest that is not done.
+    TASK is its task or its run, as `foreword flow status` shows them; without it, the newest that is not done. A phase
+    whose panel has not approved is done again: give it the mended change with --diff.
 
     \b
     Examples:
       foreword flow resume
-      foreword flow resume FEAT-1
+      foreword flow resume FEAT-1 --diff HEAD~2
     """
     from foreword.faces.cli.agents import Board
     from foreword.runtime import flows
+    from foreword.runtime.root import project_root
+    from foreword.sources.change import read_change
 
+    folder = project_root(root)
+    change = read_change(diff, folder, _stdin) if diff else None
     done = flows.resume(
-        root, task, db, model=model, stop_at_gates=stop_at_gates, watch=Board(),
+        folder, task, db, model=model, diff=change.text if change else "", diff_source=diff,
+        stop_at_gates=stop_at_gates, timeout_seconds=timeout_seconds, watch=Board(), warn=screen.warn,
         begun=lambda found: screen.say(f"going on with {found}"),
     )  # fmt: skip
     _finish(done, form)
@@ -155,7 +178,7 @@ def status(task: str, form: str, db: str | None, root: str) -> None:
         screen.say("no flow has been run here yet")
     for place, one in enumerate(found):
         click.echo("\n" * bool(place), nl=False)
-        _show(one)
+        _show(one, how_to_read=len(found) == 1)
 
 
 def _planned(root: Path, task_id: str) -> tuple[str, str]:
@@ -178,7 +201,7 @@ def _task(given: str) -> str:
     try:
         path = Path(given)
         if not path.is_file():
-            return given
+            return _words(given)
         with path.open("rb") as file:
             raw = file.read(LARGEST_TASK_BYTES + 1)
     except (OSError, ValueError):  # too long for a name, or a NUL in it
@@ -186,6 +209,13 @@ def _task(given: str) -> str:
     if len(raw) > LARGEST_TASK_BYTES:
         raise BadSource(given, "is larger than 1 MB", hint="say in a few pages what is to be done")
     return raw.decode("utf-8", "replace")
+
+
+def _words(given: str) -> str:
+    """The words of a task, unless they can only be meant as a file: a typo in its name is no task."""
+    if len(given.split()) == 1 and ("/" in given or given.lower().endswith(FILES)):
+        raise BadSource(given, "there is no such file", hint="name a file that says what is to be done, or say it")
+    return given
 
 
 def _stdin() -> bytes:
@@ -198,24 +228,42 @@ def _finish(done: FlowStatus, form: str) -> None:
         screen.show_json(done.to_dict())
     else:
         _show(done)
-    if done.status == "failed":
+    if done.status == "failed" or done.rejected:
         raise click.exceptions.Exit(1)
 
 
-def _show(one: FlowStatus) -> None:
-    """A line for the flow and one for each phase."""
+def _show(one: FlowStatus, *, how_to_read: bool = True) -> None:
+    """A line for the flow and one for each phase; what to do next, and how to read what was handed on."""
     reason = f": {one.why}" if one.why else ""
     click.echo(printable(f"{one.run}  {one.flow}  {one.status}{reason}"))
     width = max((len(phase.phase) for phase in one.phases), default=0)
     titles = min(40, max((len(phase.title) for phase in one.phases), default=0))
     for phase in one.phases:
         click.echo(printable(f"  {phase.phase:<{width}}  {phase.title[:titles]:<{titles}}  {_told(phase)}").rstrip())
-    hint = _NEXT.get(one.status, "").format(task=one.task)
-    screen.show_hint(hint)
+    for phase in one.phases:
+        if phase.phase in one.gates:
+            screen.say(f"gate of phase {phase.phase}: {phase.gate or 'it says nothing'}")
+    if how_to_read and (reading := _reading(one)):
+        screen.say(reading)
+    screen.show_hint((_REJECTED if one.rejected else _NEXT.get(one.status, "")).format(task=one.task))
+
+
+def _reading(one: FlowStatus) -> str:
+    """How to read what was handed on last, or what a panel said that has not approved."""
+    last = next((phase for phase in reversed(one.phases) if phase.handle and phase.status != "done"), None)
+    last = last or next((phase for phase in reversed(one.phases) if phase.handle), None)
+    if last is None:
+        return ""
+    what = f"[{last.artifact}]" if last.artifact and last.status == "done" else f"what phase {last.phase} came to"
+    return f"`foreword recall {last.handle}` prints {what}"
 
 
 def _told(phase: PhaseStatus) -> str:
+    verdict = f"{phase.verdict.replace('_', ' ')}  " if phase.verdict else ""
+    if phase.status == "rejected":
+        return f"rejected  {verdict}{phase.handle}  {phase.error}"
     if phase.status != "done":
         return f"{phase.status}  {phase.error}".rstrip()
     name = f"[{phase.artifact}]  " if phase.artifact else ""
-    return f"done     {name}{phase.tokens:,} tokens  {phase.handle}"
+    note = f"  ({phase.note})" if phase.note else ""
+    return f"done     {name}{verdict}{phase.tokens:,} token{'' if phase.tokens == 1 else 's'}  {phase.handle}{note}"

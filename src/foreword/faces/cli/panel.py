@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 ROOT = click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
 _SAID = {"approve": "approve", "changes_requested": "changes requested", "inconclusive": "inconclusive"}
-_COLOURS = {"approve": "green", "changes_requested": "red", "inconclusive": "yellow"}
 
 
 @click.group(cls=Commands)
@@ -61,7 +60,7 @@ def panel() -> None:
     help="How long each member has to answer.",
 )
 @click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
-@click.option("--check", is_flag=True, help="Exit 1 unless the verdict is approve.")
+@click.option("--check", is_flag=True, help="Exit 1 unless the verdict is approve; if nobody answers, it is 1 anyway.")
 @store_options
 def run(
     name: str, diff: str, model: str, moderator: str, timeout_seconds: float, form: str, check: bool,
@@ -80,7 +79,7 @@ def run(
       foreword panel run code-review --diff change.diff --model test --format json
     """
     from foreword.faces.cli.agents import Board
-    from foreword.runtime import panels
+    from foreword.runtime import factory, panels
     from foreword.runtime.root import project_root
     from foreword.sources.change import read_change
 
@@ -90,13 +89,14 @@ def run(
             hint="--model anthropic:NAME or openai:NAME with its key in the environment; `--model test` needs no key",
         )
     folder = project_root(root)
+    factory.read_panel(folder, name)  # a name that is mistyped is an error before anything is said
     change = read_change(diff, folder, _stdin)
     files = len(change.change.files)
     screen.say(f"{name}: {change.change.lines:,} changed lines in {files:,} file{'' if files == 1 else 's'}")
     asking = panels.Asking(model, timeout_seconds, moderator=moderator)
     result = panels.run(folder, name, change, asking, db=db, watch=Board())
     _show(result, form)
-    if check and result.verdict != "approve":
+    if (check and result.verdict != "approve") or len(result.unheard) == len(result.members):
         raise click.exceptions.Exit(1)
 
 
