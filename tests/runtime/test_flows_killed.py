@@ -11,8 +11,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from threading import Event
 from time import monotonic, sleep
@@ -21,7 +22,8 @@ import psycopg
 import pytest
 
 from foreword.runtime import flows
-from foreword.testing import fake_provider
+from foreword.store.urls import open_database
+from foreword.testing import Reply, fake_provider
 from tests.postgres import new_database
 from tests.runtime.flowing import ARTIFACTS, PHASES, Agent, checkpoints, kept, project
 
@@ -142,3 +144,26 @@ def test_a_process_that_was_only_asleep_changes_nothing_when_it_wakes(tmp_path: 
     assert (kept(root, db, flow.run), checkpoints(root, "FEAT-7")) == before
     assert before[0]["FEAT-2"] == "what the other one was told"
     assert agent.asked == {**dict.fromkeys(PHASES, 1), "2": 2}
+
+
+def test_a_flow_whose_process_nobody_remembers_is_gone_on_with(tmp_path: Path) -> None:
+    root, agent = project(tmp_path), Agent()
+    replies = iter([Reply(hangs=True), "later"])
+    agent.replies["2"] = lambda: next(replies)
+    with fake_provider(agent) as provider:
+        words = ["flow", "run", "feature", "--root", str(root), "--task", "t", "--task-id", "FEAT-7"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "foreword", *words, "--model", provider.openai],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 60
+        while not agent.asked["2"] and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.kill()
+        process.wait()
+        with closing(open_database(None, root)) as store:
+            store.rows("UPDATE workers SET seen = 0")  # long ago: the next one to come forgets it
+        done = flows.resume(root)
+    assert done.status == "done"
+    assert agent.asked["1"] == 1
