@@ -51,7 +51,7 @@ def test_checkpoints_are_listed_shown_and_resumed_from(tmp_path: Path, database:
 
     resumed = foreword("checkpoint", "resume", "FEAT-1", cwd=tmp_path, **env)
     assert resumed.out.startswith("task: FEAT-1\nobjective: A waiting list\nphase: 3a\ncheckpoint: 2, written ")
-    assert resumed.out.endswith("done: 3a\npending: 9\nstate:\n- phase: 3a\n")
+    assert resumed.out.endswith("done: 3a\npending: 9\nnext: 9\nstate:\n- phase: 3a\n")
     assert (resumed.code, resumed.err) == (0, "")
 
     for name in tmp_path.glob(".checkpoints/*"):
@@ -79,7 +79,10 @@ def test_show_prints_the_checkpoint_as_it_was_written(tmp_path: Path) -> None:
     keep(tmp_path, "1", extra={"team": "red"})
     data = json.loads(ran(tmp_path, "show", "FEAT-1", "--format", "json").stdout)
     assert data == json.loads((tmp_path / ".checkpoints" / "FEAT-1-phase-1.json").read_bytes())
-    assert "more:\n- team: red\n" in ran(tmp_path, "show", "FEAT-1").stdout
+    shown = ran(tmp_path, "show", "FEAT-1").stdout
+    assert shown.startswith("FEAT-1-phase-1, as it was written\nformat: 1\ntask: FEAT-1\n")
+    assert shown.endswith("\nsequence: 1\nteam: red\n")
+    assert "next:" not in shown
 
 
 def test_the_schema_is_one_and_fits_what_is_written(tmp_path: Path) -> None:

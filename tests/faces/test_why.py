@@ -10,6 +10,7 @@ import pytest
 from foreword.errors import UnknownName
 from foreword.model import handle_of
 from foreword.runtime.why import explain
+from tests.conformance.workshop import workshop
 
 RECIPE = """\
 name: mine
@@ -72,3 +73,15 @@ def test_items_that_share_their_title_each_have_their_own_size(tmp_path: Path) -
     text = explain("package", "Same", root=tmp_path, purpose="design", source="items.json", budget=9_000).text
     sizes = {line.split("(")[1].split()[0] for line in text.splitlines()[2:]}
     assert len(sizes) == 2
+
+
+def test_of_a_document_that_is_only_looked_up_it_says_how(tmp_path: Path) -> None:
+    answer = explain("factory", "docs/firing.md", root=workshop(tmp_path), phase="3a").text
+    assert answer.startswith("docs/firing.md: not in")
+    assert "`foreword lookup firing`" in answer
+
+
+def test_a_persona_may_be_in_as_its_header(tmp_path: Path) -> None:
+    root = workshop(tmp_path)
+    (root / "personas/crew/smith.md").write_text("# Smith\n\n## Role\n\nA smith.\n\n## More\n\n" + "hot iron\n" * 1_200)
+    assert "in, as its header" in explain("factory", "personas/crew/smith.md", root=root).text

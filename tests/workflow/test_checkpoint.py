@@ -20,6 +20,7 @@ from foreword.workflow.checkpoint import (
     as_data,
     as_json,
     as_text,
+    as_written,
     changes_since,
     file_name,
     named_by,
@@ -251,6 +252,7 @@ def test_a_model_reads_it_in_a_fixed_order_and_without_empty_parts() -> None:
         "- the branch is other, it was main\n"
         "done: 1, 2\n"
         "pending: 3a, 3b\n"
+        "next: 3a\n"
         "decisions:\n"
         "- SQLite (why: one file)\n"
         "- No queue\n"
@@ -273,3 +275,15 @@ def test_no_value_can_forge_a_line(text: str) -> None:
     forged = replace(WRITTEN, objective=f"x{text}", state={text: text}, findings=[text], done=[text, "b"], pending=[])
     told = as_text(forged, [f"x{text}"])
     assert len(told.splitlines()) == told.count("\n") == 17
+
+
+def test_a_phase_that_is_not_done_is_the_next_one() -> None:
+    assert "next: 2\n" in as_text(Checkpoint("A", "2", done=["1"], pending=["2", "3"]))
+    assert "next: 1\n" in as_text(Checkpoint("A", "0", pending=["1", "2"]))
+    assert "next" not in as_text(Checkpoint("A", "2", done=["1", "2"]))
+
+
+def test_as_it_was_written_has_every_field() -> None:
+    told = as_written(WRITTEN)
+    assert "tiers:\n- 0: " in told
+    assert all(f"\n{name}:" in told for name in as_data(WRITTEN) if as_data(WRITTEN)[name])

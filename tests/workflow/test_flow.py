@@ -89,3 +89,20 @@ def test_every_phase_runs_once_and_after_all_it_waits_for(whole: Flow) -> None:
         assert done.isdisjoint(phase.name for phase in wave)
         done |= {phase.name for phase in wave}
     assert done == {phase.name for phase in whole.phases}
+
+
+@pytest.mark.parametrize(
+    ("text", "gate"),
+    [
+        ("Do it.\n\n**Gate:** every line\nhas a test.\n\nMore.", "every line has a test."),
+        ("### Approval gate\n\nThe panel approves.\n", "The panel approves."),
+        ("> **GATE:** a person\n> says yes.\n>\n> Not this.", "a person says yes."),
+        ("**Gate:**", ""),
+        ("Nothing of that kind, only a gate.", ""),
+        ("**Gate:** " + "word " * 100, " ".join(["word"] * 40) + " ..."),
+    ],
+    ids=str.split("line heading quoted empty none long"),
+)
+def test_a_gate_is_told_in_the_words_of_its_author(text: str, gate: str) -> None:
+    assert Phase("1", "a", gate=True, text=text).gate_text == gate
+    assert Phase("1", "a", text=text).gate_text == ""

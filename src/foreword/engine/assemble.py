@@ -35,6 +35,7 @@ class Request:
     absent: tuple[Absent, ...] = ()
     notes: tuple[str, ...] = ()
     profile: dict[str, str] = field(default_factory=dict)
+    shortcomings: tuple[str, ...] = ()
 
 
 def assemble(sections: Sequence[Section], request: Request, memory: Memory | None = None) -> Package:
@@ -59,6 +60,7 @@ def assemble(sections: Sequence[Section], request: Request, memory: Memory | Non
     report = Report(
         request.recipe, request.budget, total, scale, tuple(sections), decided, request.absent, request.notes,
         request.profile, request.tiers.shares, note if len(pieces) > len(written) else "",
+        shortcomings=request.shortcomings,
     )  # fmt: skip
     return Package("".join(pieces), report, listing)
 

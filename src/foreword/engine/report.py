@@ -75,6 +75,7 @@ class Report:
     tier_shares: dict[int, float] = field(default_factory=dict)
     note: str = ""  # the last line, on what is gone
     checks: tuple[Check, ...] = ()
+    shortcomings: tuple[str, ...] = ()  # why a context that is whole is still not what it should be
     cuts: tuple[Omission, ...] = ()  # inside sections that are in: a message that was shortened, a stretch summed up
 
     @cached_property

@@ -152,9 +152,11 @@ def _name(row: Row, width: int = LONGEST_NAME) -> str:
 
 
 def _status(report: Report) -> str:
+    short = " and ".join(report.shortcomings)
     if report.status == "within":
-        return "within budget: everything is in, whole"
-    return f"trimmed: {report.omitted_tokens:,} of {report.original_tokens:,} tokens left out"
+        return f"within budget, but {short}" if short else "within budget: everything is in, whole"
+    left_out = f"trimmed: {report.omitted_tokens:,} of {report.original_tokens:,} tokens left out"
+    return f"{left_out}, and {short}" if short else left_out
 
 
 def _budget_steps(report: Report) -> list[str]:

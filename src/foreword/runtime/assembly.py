@@ -146,7 +146,7 @@ def _request(selection: Selection, gathered: Gathered, budget: Budget, counter: 
         ]
     return Request(
         budget, counter, selection.recipe.name, gathered.query, limits, tuple(selection.recipe.sections),
-        tuple(gathered.absent), tuple(notes), {**selection.names, **gathered.facts},
+        tuple(gathered.absent), tuple(notes), {**selection.names, **gathered.facts}, tuple(gathered.shortcomings),
     )  # fmt: skip
 
 

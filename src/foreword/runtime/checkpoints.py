@@ -81,7 +81,10 @@ def write(root: str | Path, db: Database | None, checkpoint: Checkpoint) -> Path
 
 
 def read(root: str | Path, db: Database | None, task: str, phase: str, *, tiers: Tiers | None = None) -> Restored:
-    """The checkpoint of one phase; `CheckpointDamaged` names the one before it. `tiers` are those loaded now."""
+    """The checkpoint of one phase; `CheckpointDamaged` names the one before it.
+
+    `tiers` are those loaded now, to compare with; if not told, what a task of that name would load.
+    """
     folder = project_root(root)
     found = _of_task(folder, db, task)
     wanted = next((one for one in found if one.phase == phase), None)
@@ -233,8 +236,15 @@ def _restored(
 ) -> Restored:
     git = branch.standing(root, OURS)
     apart = branch.apart(root, checkpoint.git.head) if git.head != checkpoint.git.head else None
-    now = Present(git, apart, dict(_became(root, checkpoint)), tiers, newer)
+    loaded = _loaded(root, checkpoint) if tiers is None and checkpoint.tiers else tiers
+    now = Present(git, apart, dict(_became(root, checkpoint)), loaded, newer)
     return Restored(checkpoint, (*notes, *one.notes, *changes_since(checkpoint, now)), one.sources[0])
+
+
+def _loaded(root: Path, checkpoint: Checkpoint) -> Tiers | None:
+    from foreword.runtime.standing import lasting_now  # the way from a request to a context, which few need here
+
+    return lasting_now(root, checkpoint)
 
 
 def _became(root: Path, checkpoint: Checkpoint) -> Iterator[tuple[str, str]]:

@@ -14,20 +14,21 @@ from foreword.engine.render import pieces_of
 from foreword.errors import UnknownName
 from foreword.recipe.load import load
 from foreword.runtime.assembly import assemble
-from foreword.runtime.library import Library, read_values
+from foreword.runtime.library import NEWEST, Library, read_values
 from foreword.runtime.places import task_reference
 from foreword.runtime.root import project_root
-from foreword.sources import documents, files
+from foreword.sources import files
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import mapping
 from foreword.sources.panel_file import read_panel as read_panel_file
-from foreword.text import markers
-from foreword.text.markers import Part
+from foreword.text import lines, marks, parts
+from foreword.text.parts import Part
 from foreword.workflow.flow import Flow, Phase
 from foreword.workflow.panel import Member, Panel
 from foreword.workflow.verdict import Thresholds, read_thresholds
 
 RECIPE = "factory"
+PROFILE = "profile"
 REVIEW_TOKENS = 24_000  # for one member of a panel, the diff included
 _ARTIFACT = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?)\](?!\()")
 _HANDED_ON = re.compile(r"(?i:artifact|output|produces?|emits?)[^\[\n]{0,80}" + _ARTIFACT.pattern)
@@ -49,14 +50,15 @@ def read_flow(root: str | Path, name: str, recipe: str = RECIPE) -> Flow:
     library = library_of(root, recipe)
     document = _named(library, "workflow", name)
     file = files.read(library.root, document.path, must=True)
-    parts = markers.phases(file.text)
-    return Flow(document.name, document.path, tuple(_phase(part, parts, document, library) for part in parts))
+    found = parts.phases(lines.unified(file.text))
+    return Flow(document.name, document.path, tuple(_phase(part, found, document, library) for part in found))
 
 
 def active_task(root: str | Path, recipe: str = RECIPE) -> str:
     """What the project's active plan is for, in a line; nothing where there is no plan."""
     library = library_of(root, recipe)
-    plan = library.newest("plan")
+    named = read_values(library.root, library.recipe)[0].get("plan", NEWEST)
+    plan = library.newest("plan") if named == NEWEST else library.find(named, "plan")
     file = library.read(plan) if plan is not None else None
     return task_reference(file.path, file.text) if isinstance(file, files.File) else ""
 
@@ -66,23 +68,21 @@ def flow_names(root: str | Path, recipe: str = RECIPE) -> list[str]:
     return [document.name for document in library_of(root, recipe).of_kind("workflow")]
 
 
-def _phase(part: Part, parts: Iterable[Part], document: Document, library: Library) -> Phase:
+def _phase(part: Part, others: Iterable[Part], document: Document, library: Library) -> Phase:
     invoked: dict[str, list[str]] = {}
-    for _, path in documents.references(part.text):
-        meant = library.find(path, near=document.path)
-        if meant is not None:
-            invoked.setdefault(meant.kind, []).append(meant.path)
+    for meant in library.named_in(part.text, document.path):
+        invoked.setdefault(meant.kind, []).append(meant.path)
     return Phase(
-        part.name, part.title, _before(part, parts) if part.after is None else part.after, _handed_on(part.text),
-        _GATE.search(part.text) is not None, tuple(dict.fromkeys(invoked.get("persona", ()))),
-        tuple(dict.fromkeys(invoked.get("prompt", ()))), next(iter(invoked.get("panel", ())), ""),
-        markers.plain(part.text),
+        part.name, part.title, _before(part, others) if part.after is None else part.after, _handed_on(part.text),
+        _GATE.search(part.text) is not None, tuple(invoked.get("persona", ())),
+        tuple(invoked.get("prompt", ())), next(iter(invoked.get("panel", ())), ""),
+        marks.plain(part.text),
     )  # fmt: skip
 
 
-def _before(part: Part, parts: Iterable[Part]) -> tuple[str, ...]:
+def _before(part: Part, others: Iterable[Part]) -> tuple[str, ...]:
     """Where the author says nothing: every phase of the number before; 3a and 3b wait for 2 and not for each other."""
-    numbers = {other.name: _number(other.name) for other in parts}
+    numbers = {other.name: _number(other.name) for other in others}
     earlier = [number for number in numbers.values() if number < numbers[part.name]]
     return tuple(name for name, number in numbers.items() if earlier and number == max(earlier))
 
@@ -155,22 +155,41 @@ def member_context(
     model: str | None = None,
 ) -> Package:
     """What one member of a panel reads: tier 0, its own persona and the diff, nothing else."""
-    values = {"persona": markers.plain(member.text).strip(), "diff": diff.strip("\n"), "diff_source": "the diff"}
+    values = {
+        "persona": lines.unified(marks.plain(member.text)).strip(),
+        "diff": diff.strip("\n"),
+        "diff_source": "the diff",
+    }
     values |= {"persona_source": member.source or member.name} | ({"task_reference": task} if task else {})
     return assemble(recipe, root=root, purpose="review", values=values, budget=budget, model=model)
 
 
 def thresholds(root: str | Path, recipe: str = RECIPE) -> Thresholds:
     """The thresholds of the project's active profile; without one, the defaults."""
-    library = library_of(root, recipe)
-    values, _ = read_values(library.root, library.recipe)
-    document = library.find(values.get("profile", ""), "policy") if values.get("profile") else None
-    file = library.read(document) if document is not None else None
+    profile, file = _profile(root, recipe)
     if not isinstance(file, files.File):
-        return Thresholds(values.get("profile") or "default")
+        return Thresholds(profile or "default")
     data, _ = mapping(file.text)
     found = next((data[key] for key in ("thresholds", "decision_thresholds", "findings") if key in data), {})
-    return read_thresholds(found, file.path, values["profile"])
+    return read_thresholds(found, file.path, profile)
+
+
+def thresholds_note(root: str | Path, recipe: str = RECIPE) -> str:
+    """Why the defaults hold though the project names a profile, or nothing."""
+    profile, file = _profile(root, recipe)
+    default = load(recipe, project_root(root)).read.get(PROFILE)
+    if isinstance(file, files.File) or not profile or (default and profile == default.default):
+        return ""
+    reason = f"{file.path} is {file.reason}" if file else "no policy is called so"
+    return f"profile {profile!r}: {reason}, so the default thresholds hold"
+
+
+def _profile(root: str | Path, recipe: str) -> tuple[str, files.File | files.Skip | None]:
+    """The name of the active profile, and its file."""
+    library = library_of(root, recipe)
+    name = read_values(library.root, library.recipe)[0].get(PROFILE, "")
+    document = library.find(name, "policy") if name else None
+    return name, library.read(document) if document is not None else None
 
 
 def _named(library: Library, kind: str, name: str) -> Document:

@@ -22,10 +22,10 @@ from foreword.runtime import brought
 from foreword.runtime.library import Library, document_sections, fields_of, read_values
 from foreword.runtime.places import BLANK, fill, find_places, first_blank, task_reference
 from foreword.runtime.selection import Selection
-from foreword.sources import commands, files, git, state
+from foreword.sources import commands, documents, files, git, state
 from foreword.sources.front_matter import front_matter
 from foreword.sources.items import Item, read_items
-from foreword.text import markdown, relevance
+from foreword.text import lines, markdown, relevance
 from foreword.text.template import is_unfilled
 from foreword.text.words import mentions
 
@@ -58,6 +58,7 @@ class Gathered:
     notes: list[str] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
     items: list[Item] = field(default_factory=list)
+    shortcomings: list[str] = field(default_factory=list)  # of the context as a whole, for the last line of the bill
     query: str = ""  # what relevance is measured against
 
 
@@ -73,6 +74,7 @@ class _Gathering:
         self.selection, self.inputs, self.root = selection, inputs, inputs.root
         self.out = Gathered()
         self.data: dict[str, Any] = {}
+        self.missing = list[str]()  # what is essential or named by the project, and not there
         self.wanted = Counter[str]()  # how many types of this task load a file
         places, self.out.notes = find_places(selection, inputs.root, inputs.task)
         read, notes = read_values(inputs.root, selection.recipe)
@@ -84,6 +86,7 @@ class _Gathering:
         for name in ("task", "source"):
             if name in self.selection.recipe.needs and getattr(self.inputs, name) is None:
                 raise self._not_given(name)
+        self.library.check()
         self._read_source()
         self._read_skill()
         self.out.query = self._query()
@@ -94,16 +97,18 @@ class _Gathering:
             self.out.sections += found
             if not found and (spec.required or tag in self.selection.required):
                 raise self._missing(tag, spec)
-            if (
-                not found
-                and spec.essential
-                and not spec.heading
-                and not spec.anchors
-                and tag not in self.selection.optional
-            ):
+            if not found and self._is_missed(tag, spec):
+                self.missing.append(tag)
                 self.out.notes.append(f"{tag} is not there, though it is essential")
+        if missing := list(dict.fromkeys(self.missing)):
+            self.out.shortcomings.append(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
         self.out.notes = list(dict.fromkeys(self.out.notes))  # a file that is read twice tells the same twice
         return self.out
+
+    def _is_missed(self, tag: str, spec: SectionSpec) -> bool:
+        """Whether a context without this section is not what it should be; what nobody gave was told already."""
+        is_part = spec.heading or spec.anchors
+        return spec.essential and not is_part and not _is_given(spec) and tag not in self.selection.optional
 
     def _read_source(self) -> None:
         specs, source = self.selection.sections.values(), self.inputs.source
@@ -178,6 +183,7 @@ class _Gathering:
         asked = {**self.selection.names, **self.inputs.values}
         loaded = document_sections(tag, self.selection, self.library, self.values, asked)
         self.out.notes += loaded.notes
+        self.missing += loaded.missing
         for source, reason in loaded.absent:
             self._absent(tag, source, reason)
         return loaded.sections
@@ -205,7 +211,9 @@ class _Gathering:
         template = spec.file or ""
         if blank := first_blank(template, self.values):
             return self._absent(tag, template, f"no {blank} was found")
-        found = files.read(self.root, fill(template, self.values))
+        found = files.read(
+            self.root, documents.placed(self.root, fill(template, self.values), self.selection.recipe.within)
+        )
         if isinstance(found, files.Skip):
             return self._absent(tag, found.path, found.reason)
         if _is_template(found, is_task=template == "{task}"):
@@ -233,6 +241,8 @@ class _Gathering:
         self.out.notes += [f"{file.path}: {note}" for note in file.notes]
         before = "\n".join(part for part in (spec.before, header) if part)
         title, raw = file.path if header else "", file.raw if text is file.text else None
+        if self.selection.recipe.documents:
+            text = lines.unified(text)
         return [Section(tag, text, rule, rank, title, file.path, "", before, spec.after.rstrip("\n"), raw=raw)]
 
     def _files(self, tag: str, spec: SectionSpec) -> list[Section]:
@@ -298,13 +308,20 @@ class _Gathering:
 
     def _text(self, tag: str, spec: SectionSpec) -> list[Section]:
         text = fill(spec.text or "", self.values)
-        if not text.strip() and BLANK.fullmatch(spec.text or "") and not spec.essential:
-            return []  # nobody gave it
+        if not text.strip() and _is_given(spec):
+            if spec.essential and tag not in self.selection.optional:
+                self.out.notes.append(f"no {tag} was given")
+            return []
         if not text.strip():
             return self._absent(tag, "recipe", "nothing to say")
         source = self.values.get(f"{tag}_source", f"recipe {self.selection.recipe.name}")
         rule, rank = self.selection.rule(tag), self.selection.rank(tag)
         return [Section(tag, text, rule, rank, "", source, "", spec.before, spec.after)]
+
+
+def _is_given(spec: SectionSpec) -> bool:
+    """Whether a section is nothing but what the request brings."""
+    return spec.text is not None and BLANK.fullmatch(spec.text) is not None
 
 
 def _is_template(file: files.File, is_task: bool = False) -> bool:

@@ -13,19 +13,19 @@ from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 
-from foreword.errors import InputMissing, UnknownName
+from foreword.errors import BadSource, InputMissing, UnknownName
 from foreword.model import Section
 from foreword.recipe.schema import Read, RecipeSpec, SectionSpec
 from foreword.runtime.places import fill
 from foreword.runtime.selection import Selection
-from foreword.sources import documents, files
+from foreword.sources import documents, files, references
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import front_matter, mapping
 from foreword.sources.state import value_at
-from foreword.text import markdown, markers
-from foreword.text.markers import Part
+from foreword.text import lines, markdown, marks, parts
+from foreword.text.parts import Part
 
-NEWEST = "newest"
+NEWEST, NONE = "newest", "none"  # in place of a name
 YAML = (".yaml", ".yml")
 INVOKED = {"persona": "phase_personas", "prompt": "phase_prompts", "panel": "phase_panels"}
 MOST_NAMED = 5
@@ -44,6 +44,19 @@ class Library:
         """Every document, each of one kind."""
         return documents.find_all(self.root, self.recipe.documents, self.recipe.within)
 
+    def check(self) -> None:
+        """A recipe of documents in a folder that has none of them is asked about the wrong folder: an error."""
+        named = (path for how in self.recipe.read.values() for path in how.file)
+        places = (documents.placed(self.root, path, self.recipe.within) for path in named)
+        if not self.recipe.documents or self.documents or any(documents.is_there(self.root, path) for path in places):
+            return
+        others = ", ".join(folder for folder in self.recipe.within if folder)
+        raise BadSource(
+            str(self.root),
+            f"there is no document of recipe {self.recipe.name!r} in this folder{others and f', and none in {others}'}",
+            hint="give the project's folder with --root, or see one: `foreword demo --sample factory --keep DIR`",
+        )
+
     def of_kind(self, kind: str) -> list[Document]:
         """The documents of one kind, in natural order."""
         return [document for document in self.documents if document.kind == kind]
@@ -58,19 +71,19 @@ class Library:
 
     def newest(self, kind: str) -> Document | None:
         """The one of a kind that was changed last; of equals the last by name."""
-        mine = self.of_kind(kind)
-        return max(
-            mine, key=lambda document: ((self.root / document.path).stat().st_mtime_ns, document.path), default=None
-        )
+        mine = [(self._changed(document), document.path, document) for document in self.of_kind(kind)]
+        return max(mine, key=lambda one: one[:2], default=(0, "", None))[2]
 
-    def dangling(self, text: str, near: str) -> list[str]:
-        """The documents that a text names and that are not there."""
-        named = dict.fromkeys(path for _, path in documents.references(text))
-        return [
-            path
-            for path in named
-            if "/" in path and self.find(path, near=near) is None and not documents.is_there(self.root, path, near)
-        ]
+    def _changed(self, document: Document) -> int:
+        """When it was changed last; one that has gone since it was found is older than any."""
+        try:
+            return (self.root / document.path).stat().st_mtime_ns
+        except OSError:
+            return -1
+
+    def named_in(self, text: str, near: str) -> list[Document]:
+        """The documents that a text names and that are there."""
+        return references.all_meant(self.find, text, near)
 
 
 @dataclass(slots=True)
@@ -80,21 +93,22 @@ class Loaded:
     sections: list[Section] = field(default_factory=list)
     absent: list[tuple[str, str]] = field(default_factory=list)  # what, and why
     notes: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)  # what the project names and does not have
 
 
 def read_values(root: Path, recipe: RecipeSpec) -> tuple[dict[str, str], list[str]]:
     """The values that a recipe reads out of YAML files: lists are joined by commas; what can't be read is a note."""
     values, notes = dict[str, str](), dict[str, None]()
     for name, how in recipe.read.items():
-        found, problems = _value(root, how)
+        found, problems = _value(root, how, recipe.within)
         values[name] = found or how.default
         notes.update(dict.fromkeys(problems))
     return values, list(notes)
 
 
-def _value(root: Path, how: Read) -> tuple[str, list[str]]:
+def _value(root: Path, how: Read, within: Sequence[str]) -> tuple[str, list[str]]:
     notes = list[str]()
-    for path in how.file:
+    for path in (documents.placed(root, name, within) for name in how.file):
         file = files.read(root, path)
         if isinstance(file, files.Skip):
             notes += [] if file.reason == "missing" else [f"{path}: {file.reason}"]
@@ -164,19 +178,19 @@ def document_sections(
         if text is None:
             continue
         if spec.phase is not None:
-            values |= _invoked(text, document, library, out)
-        out.sections.append(_section(tag, selection, document, text, file.text))
+            values |= _invoked(text, document, library)
+        out.sections.append(_section(tag, selection, document, text, file))
     return out
 
 
 def _wanted(spec: SectionSpec, values: Mapping[str, str], library: Library) -> list[str]:
-    if spec.named == NEWEST:
-        newest = library.newest(spec.document or "")
-        return [newest.path] if newest else []
     if spec.phase is not None and not fill(spec.phase, values).strip():
         return []
     names = [name.strip() for name in re.split(r"[,\n]", fill(spec.named, values))]
-    return list(dict.fromkeys(name for name in names if name))
+    if NEWEST in names:
+        newest = library.newest(spec.document or "")
+        names = [newest.path] if newest else []
+    return list(dict.fromkeys(name for name in names if name and name != NONE))
 
 
 def _instead(spec: SectionSpec, name: str, library: Library, asked: Mapping[str, str], out: Loaded) -> Document | None:
@@ -192,7 +206,9 @@ def _instead(spec: SectionSpec, name: str, library: Library, asked: Mapping[str,
         hint = f"give --workflow, one of: {', '.join(known)}" if known else where
         raise InputMissing("workflow", f"there is none called {name!r}", hint=hint)
     out.absent.append((name, f"no {kind} of that name"))
-    out.notes += [f"there is no {kind} {name!r}"] if not spec.fields and kind != "instructions" else []
+    if not spec.fields and kind != "instructions":
+        out.notes.append(f"there is no {kind} {name!r}")
+        out.missing.append(f"{kind} {name!r}")
     return None
 
 
@@ -206,12 +222,13 @@ def _part(spec: SectionSpec, file: files.File, values: Mapping[str, str], out: L
         return text or None
     if spec.phase is not None:
         return phase_of(file, fill(spec.phase, values)).text
-    return front_matter(file.text)[1] if file.path.endswith(".md") else file.text
+    body = front_matter(file.text)[1] if file.path.endswith(".md") else file.text
+    return file.text if body == file.text else body
 
 
 def phase_of(file: files.File, name: str) -> Part:
     """A single phase of a workflow; `UnknownName` where there is none."""
-    found = {part.name: part for part in markers.phases(file.text)}
+    found = {part.name: part for part in parts.phases(file.text)}
     if not found:
         raise InputMissing(
             "phase", f"{file.path} has no phases", hint="mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings"
@@ -221,26 +238,26 @@ def phase_of(file: files.File, name: str) -> Part:
     return found[name.lower()]
 
 
-def _invoked(text: str, document: Document, library: Library, out: Loaded) -> dict[str, str]:
-    """The personas, prompts and panels that a phase names; what it names in vain is a note."""
+def _invoked(text: str, document: Document, library: Library) -> dict[str, str]:
+    """The personas, prompts and panels that a phase names."""
     found: dict[str, list[str]] = {value: [] for value in INVOKED.values()}
-    for _, path in documents.references(text):
-        meant = library.find(path, near=document.path)
-        if meant is not None and meant.kind in INVOKED:
+    for meant in library.named_in(text, document.path):
+        if meant.kind in INVOKED:
             found[INVOKED[meant.kind]].append(meant.path)
-    return {value: ", ".join(dict.fromkeys(paths)) for value, paths in found.items()}
+    return {value: ", ".join(paths) for value, paths in found.items()}
 
 
-def _section(tag: str, selection: Selection, document: Document, text: str, whole: str) -> Section:
-    spec, rule = selection.sections[tag], selection.rule(tag)
+def _section(tag: str, selection: Selection, document: Document, text: str, file: files.File) -> Section:
+    """A document, or what the section wants of it, with newlines alone; a whole one can be recalled as it is."""
+    spec, rule, whole = selection.sections[tag], selection.rule(tag), lines.unified(file.text)
     core = header = ""
     if "header" in rule.forms:
-        core = _titled(markers.plain(markers.in_tier(markers.without_anchors(whole), 1)).strip(), whole)
-        header = markers.persona_header(markers.without_anchors(whole[:HEADER_CHARS])).strip()
+        core = _titled(marks.plain(parts.in_tier(parts.without_anchors(whole), 1)).strip(), whole)
+        header = parts.persona_header(parts.without_anchors(whole[:HEADER_CHARS])).strip()
     title = document.name if document.kind == "persona" else ""
     return Section(
-        tag, text.strip("\n"), rule, selection.rank(tag), title, document.path, document.kind, spec.before, spec.after,
-        core=core, header=header,
+        tag, lines.unified(text).strip("\n"), rule, selection.rank(tag), title, document.path, document.kind,
+        spec.before, spec.after, raw=file.raw if text is file.text else None, core=core, header=header,
     )  # fmt: skip
 
 

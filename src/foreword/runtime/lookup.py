@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from foreword.engine.assemble import Request
 from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
-from foreword.errors import UnknownName, UsageError
+from foreword.errors import BadBudget, UnknownName, UsageError
 from foreword.model import Budget, Rule, Section
 from foreword.runtime import assembly
 from foreword.runtime.budget import choose_counter, whole_number
@@ -21,7 +22,10 @@ from foreword.runtime.factory import RECIPE, library_of
 from foreword.runtime.library import Library
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.text import markers, relevance
+from foreword.store import artifacts as artifacts_kept
+from foreword.store.places import is_there
+from foreword.store.urls import open_database, place_of
+from foreword.text import lines, marks, relevance
 from foreword.tokens import Counter
 
 ANSWER_TOKENS = 1_000
@@ -29,6 +33,7 @@ MOST_DOCUMENTS = 3  # in an answer to a question
 SHORTEST = 0.35  # of the best score: what is less to the point is left alone, and what only lies beside it
 PART_CHARS = 4_000
 ARTIFACT = "artifact"
+_SHAPE = re.compile(r"[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?")  # of an artifact's name
 _HEADING = re.compile(r"^(?=#{2,6}[ \t])", re.MULTILINE)
 
 
@@ -38,6 +43,7 @@ class _Candidate:
     name: str
     source: str
     text: str
+    raw: bytes | None = None
 
 
 def lookup(
@@ -50,24 +56,49 @@ def lookup(
     model: str | None = None,
     artifacts: Mapping[str, str] | None = None,
     recipe: str = RECIPE,
+    db: str | None = None,
     save: bool = True,
 ) -> Package:
     """A document of the project by its name or path, or the few that have most to do with a question.
 
-    `kind` narrows it to one kind of document; `artifacts` are texts by name that are within reach, too. Nothing that
-    fits is an `UnknownName` with what there is.
+    `kind` narrows it to one kind of document; `artifacts` are texts by name that are within reach, too, instead of
+    those in the store (`db`, else the root's own), of which the newest of a name is found. Nothing that fits is an
+    `UnknownName` with what there is; a name such as FEAT-1 is never taken as a question.
     """
     if not wanted.strip():
         raise UsageError("say what to look up", hint="a document's name, or a few words about what you need")
     library = library_of(root, recipe)
     kinds = _kinds(library, kind)
     tokens = whole_number(budget, "budget") or ANSWER_TOKENS
-    found = _by_name(wanted, library, kinds, artifacts or {}) or _by_meaning(wanted, library, kinds, artifacts or {})
+    name = _bare(wanted)
+    if artifacts is None:
+        artifacts = _kept(name, library.root, db) if ARTIFACT in kinds and len(name.split()) == 1 else {}
+    found = _by_name(name, library, kinds, artifacts)
+    if not found and (kind == ARTIFACT or _SHAPE.fullmatch(name)):
+        raise UnknownName(ARTIFACT, name, artifacts)
+    found = found or _by_meaning(wanted, library, kinds, artifacts)
     if not found:
-        known = [*(artifacts or {}), *(document.name for document in library.documents if document.kind in kinds)]
+        known = [*artifacts, *(document.name for document in library.documents if document.kind in kinds)]
         raise UnknownName("document", wanted, known)
     package = _answer(wanted, found, Budget(tokens, tokens), choose_counter(counter, model))
+    if not package.text.strip():
+        names = ", ".join(one.source for one in found)
+        raise BadBudget(tokens, problem=f"nothing of {names} fits {tokens:,} tokens", hint="give a larger --budget")
     return assembly.keep(package, library.root) if save else package
+
+
+def _bare(wanted: str) -> str:
+    return wanted.strip().strip("[]`")
+
+
+def _kept(name: str, root: Path, db: str | None) -> dict[str, str]:
+    """The newest artifact of a name in the store; no store is made where there is none."""
+    place = place_of(db, root)
+    if isinstance(place, Path) and not is_there(place):
+        return {}
+    with closing(open_database(db, root)) as store:
+        found = artifacts_kept.newest(store, name)
+        return {found.name: artifacts_kept.text_of(store, found)} if found else {}
 
 
 def _kinds(library: Library, kind: str) -> tuple[str, ...]:
@@ -77,10 +108,10 @@ def _kinds(library: Library, kind: str) -> tuple[str, ...]:
     return (kind,) if kind else known
 
 
-def _by_name(wanted: str, library: Library, kinds: tuple[str, ...], artifacts: Mapping[str, str]) -> list[_Candidate]:
-    name = wanted.strip().strip("[]`")
-    if ARTIFACT in kinds and name in artifacts:
-        return [_Candidate(ARTIFACT, name, name, artifacts[name])]
+def _by_name(name: str, library: Library, kinds: tuple[str, ...], artifacts: Mapping[str, str]) -> list[_Candidate]:
+    own = next((one for one in artifacts if one.lower() == name.lower()), None)
+    if ARTIFACT in kinds and own is not None:
+        return [_Candidate(ARTIFACT, own, own, artifacts[own])]
     if len(name.split()) > 1:
         return []
     for kind in kinds:
@@ -128,8 +159,9 @@ def _read(document: Document, library: Library) -> _Candidate | None:
     file = library.read(document)
     if isinstance(file, files.Skip):
         return None
-    text = markers.plain(file.text) if document.path.endswith(".md") else file.text
-    return _Candidate(document.kind, document.name, document.path, text)
+    text = lines.unified(file.text)
+    plain = marks.plain(text) if document.path.endswith(".md") else text
+    return _Candidate(document.kind, document.name, document.path, plain, file.raw if plain == text else None)
 
 
 def _answer(wanted: str, found: list[_Candidate], budget: Budget, counter: Counter) -> Package:
@@ -137,7 +169,7 @@ def _answer(wanted: str, found: list[_Candidate], budget: Budget, counter: Count
     rule = Rule(tier=3, forms=("full", "relevant", "excerpt", "reference", "gone"))
     sections = [
         Section(one.kind, one.text, rule, 0.9 - place / 10, one.name, one.source, one.kind,
-                before=f"# {one.source}\n")
+                before=f"# {one.source}\n", raw=one.raw)
         for place, one in enumerate(found)
     ]  # fmt: skip
     return fit_and_write(sections, Request(budget, counter, "lookup", wanted))

@@ -52,6 +52,8 @@ def select(recipe: RecipeSpec, asked: Mapping[str, str], extra_skills: bool = Fa
     """Lay the profiles that were asked for over the recipe; `extra_skills` allows a skill that is in no table."""
     if recipe.default_purpose and "purpose" not in asked:
         asked = {**asked, "purpose": recipe.default_purpose}
+    for kind in (kind for kind, name in asked.items() if not name.strip()):
+        raise InputMissing(kind, "its name is empty", hint=f"name one, or leave --{kind} out")
     _check_needs(recipe, asked)
     profiles = {kind: _profile(recipe, kind, name, extra_skills) for kind, name in asked.items()}
     skill = profiles.get("skill")

@@ -6,9 +6,7 @@ the middle of a phase or with the whole process, and `Task.resume` goes on from 
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter as Tally
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -16,7 +14,7 @@ from typing import Any, Self
 from foreword.engine.package import Package
 from foreword.errors import UnknownName, UsageError
 from foreword.message import Message
-from foreword.runtime import checkpoints, tiers
+from foreword.runtime import checkpoints, standing, tiers
 from foreword.runtime.assembly import assemble
 from foreword.runtime.budget import choose_counter
 from foreword.runtime.factory import RECIPE, library_of, read_flow
@@ -191,7 +189,7 @@ class Task:
         values = {"task_reference": f"{self.name}: {self.objective}" if self.objective else self.name}
         for kind in INVOKED:
             values[f"invoked_{kind}s"] = ", ".join(path for of, path in self._invoked if of == kind)
-        if handed_on := artifacts.everything(self.db, self.name):
+        if handed_on := artifacts.of_task(self.db, self.name):
             values["artifacts"] = "\n".join(artifact.reference for artifact in handed_on)
         if self._restored:
             values["checkpoint"] = self._restored
@@ -231,24 +229,27 @@ class Task:
         self.known.state.update(state)
 
     def hand_on(self, name: str, text: str, title: str = "") -> str:
-        """Keep an artifact of this phase; later phases see the reference that comes back."""
+        """Keep an artifact of this phase; later phases see the reference that comes back.
+
+        Handed on again, the new text counts; what it said before can still be recalled by its handle.
+        """
         if not text.strip():
             raise UsageError(f"artifact {name!r} is empty", hint="hand on what the phase has come to")
-        kept = artifacts.keep(self.db, self.name, name, self.phase, title or name, text, self._counter.count(text))
+        kept = artifacts.correct(self.db, self.name, name, self.phase, title or name, text, self._counter.count(text))
         return kept.reference
 
     def checkpoint(self) -> Path:
         """Write down everything that is needed to go on."""
-        package = self._last or self.context()
         phases = [phase.name for phase in self.flow.phases] if self.flow else []
-        handed_on = {one.name: one for one in artifacts.everything(self.db, self.name)}
+        handed_on = {one.name: one for one in artifacts.of_task(self.db, self.name)}
         return checkpoints.write(
             self.library.root, self.db,
             Checkpoint(
                 self.name, self.phase or BEFORE_ANY, self.objective, self.flow.name if self.flow else "",
                 self.known.state, self.known.decisions, self.known.findings,
                 {n: {"title": a.title, "handle": a.handle, "tokens": a.tokens} for n, a in handed_on.items()},
-                self.known.done, [name for name in phases if name not in self.known.done], _digests(package),
+                self.known.done, [name for name in phases if name not in self.known.done],
+                standing.lasting(self.library.root, self.name, self.objective, self._recipe),
             ),
         )  # fmt: skip
 
@@ -286,10 +287,10 @@ class Task:
         raise UnknownName("prompt, panel or persona", name, known)
 
     def _newest_as_text(self) -> str:
-        return as_text(checkpoints.newest(self.library.root, self.db, self.name).checkpoint)
+        return as_text(checkpoints.newest(self.library.root, self.db, self.name, tiers={}).checkpoint)
 
     def _artifact_texts(self) -> dict[str, str]:
-        return {one.name: artifacts.text_of(self.db, one) for one in artifacts.everything(self.db, self.name)}
+        return {one.name: artifacts.text_of(self.db, one) for one in artifacts.of_task(self.db, self.name)}
 
     def _wanted(self, package: Package) -> int:
         return sum(row.original_tokens for row in package.report.sections if row.tier == LAST_TIER)
@@ -300,17 +301,3 @@ def _flow(library: Library, name: str, recipe: str, *, must: bool) -> Flow | Non
     if not must and (not name or library.find(name, "workflow") is None):
         return None
     return read_flow(library.root, name, recipe)
-
-
-def _digests(package: Package) -> Mapping[str, Mapping[str, Any]]:
-    """What was loaded of each tier, as a checkpoint remembers it."""
-    texts, tokens = dict[int, list[str]](), Tally[int]()
-    for choice in package.report.choices:
-        texts.setdefault(choice.section.rule.tier, []).append(choice.body.text)
-    for row in package.report.sections:
-        tokens[row.tier] += row.tokens
-    return {
-        str(tier): {"digest": hashlib.sha256("\0".join(texts[tier]).encode("utf-8", "surrogatepass")).hexdigest(),
-                    "tokens": tokens[tier]}
-        for tier in sorted(texts) if tier <= LAST_TIER
-    }  # fmt: skip

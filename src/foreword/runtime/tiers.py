@@ -8,25 +8,30 @@ their files (too large, names of files that are not there) becomes notes.
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foreword.engine.report import Report
 from foreword.errors import TierTooLarge
 from foreword.model import Rule, Section, Tiers
 from foreword.recipe.schema import RecipeSpec
+from foreword.runtime.authoring import single
+from foreword.runtime.authoring.problem import Problem
+from foreword.runtime.authoring.reading import Reading
 from foreword.runtime.gather import Gathered
 from foreword.runtime.library import Library
 from foreword.runtime.selection import Selection
 from foreword.sources import files
-from foreword.text import markers
+from foreword.sources.documents import Document
+from foreword.text import lines, marks, parts
+from foreword.text.parts import Part
 from foreword.tokens import Counter
 
 WARN_AT = 0.8
 ALWAYS = 0
+AGAIN = {"full", "core", "gone"}  # the forms of what is in where there is room, besides its header in tier 1
 MARK_TOKENS = 20  # of the line that says what is missing
 ANCHORED_KINDS = ("guidance", "workflow")  # their anchors are in whether or not the rest of them is loaded
-KINDS = {"instructions": "it", "guidance": "such a file"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ def settle(
     recipe = selection.recipe
     if not recipe.tiers:
         return selection.tiers
-    gathered.notes += _authors_notes(gathered.sections, library, counter)
+    gathered.notes += _authors_notes(gathered.sections, library, counter, selection.names.get("phase", ""))
     sections = _with_anchors(gathered.sections, selection, library)
     sections = _personas(sections, recipe, budget, counter, gathered.notes)
     gathered.sections = _once(sections)
@@ -89,10 +94,8 @@ def _with_anchors(sections: Sequence[Section], selection: Selection, library: Li
     found = list[Section]()
     for path in _anchored_files(sections, library) if tag else ():
         file = files.read(library.root, path)
-        for part in (
-            markers.anchors(file.text) if isinstance(file, files.File) and "ANCHOR" in file.text.upper() else ()
-        ):
-            text = markers.plain(part.text).strip()
+        for part in parts.anchors(file.text) if isinstance(file, files.File) and "ANCHOR" in file.text.upper() else ():
+            text = lines.unified(marks.plain(part.text).strip())
             found.append(Section(tag, text, selection.rule(tag), selection.rank(tag), f"{path}:{part.line}", path))
     unique = {section.text: section for section in reversed(found)}
     plain = [_plain(section) for section in sections]
@@ -116,8 +119,8 @@ def _anchored_files(sections: Sequence[Section], library: Library) -> list[str]:
 def _plain(section: Section) -> Section:
     if not section.source.endswith(".md") or "<!--" not in section.text:
         return section
-    text = section.text if section.rule.tier == ALWAYS else markers.without_anchors(section.text)
-    return replace(section, text=markers.plain(text).strip("\n"), raw=None)
+    text = section.text if section.rule.tier == ALWAYS else parts.without_anchors(section.text)
+    return replace(section, text=marks.plain(text).strip("\n"), raw=None)
 
 
 # --- personas --------------------------------------------------------------------------------------------------
@@ -175,25 +178,43 @@ def _once(sections: Sequence[Section]) -> list[Section]:
 
 
 def _where_room(sections: Sequence[Section], limits: Tiers, budget: int, counter: Counter) -> list[Section]:
-    """Without the whole text of personas that have their header in tier 1 and no room in their own tier or at all.
+    """Every persona once: in its phase's tier whole or as its core, as far as there is room, else as it is in tier 1.
 
-    What the header leaves out is on the bill already; a second line for the same words would only be noise.
+    What a header leaves out is on the bill already; a second line for the same words would only be noise.
     """
-    headed = {section.source for section in sections if section.rule.forms[0] in ("header", "core")}
-    again = [section for section in sections if section.source in headed and section.rule.forms == ("full", "gone")]
+    headed = {s.source: s for s in sections if s.rule.tier == 1 and s.rule.forms[0] in ("header", "core")}
+    again = [s for s in sections if s.source in headed and s.rule.tier > 1 and set(s.rule.forms) <= AGAIN]
     used = Tally[int]()
     for section in sections:
         if section not in again:
             used[section.rule.tier] += _size(_as_loaded(section), counter)
     room = {tier: limit - used[tier] for tier, limit in limits.limits.items()}
     left = budget - sum(min(size, limits.limits.get(tier, size)) for tier, size in used.items())
+    moved = {s.source: s for s in sections if _speaks(s, headed) and min(left, room.get(s.rule.tier, 0)) >= 0}
     for section in again:
-        size = _size(section, counter)
-        if size <= min(left, room.get(section.rule.tier, 0)):
-            room[section.rule.tier] -= size
-            left -= size
-            headed.discard(section.source)
-    return [section for section in sections if section not in again or section.source not in headed]
+        header = headed[section.source]
+        freed = _size(_as_loaded(header), counter)
+        for chosen in _larger(section, header):
+            size = _size(_as_loaded(chosen), counter)
+            if section.source not in moved and size <= min(left + freed, room.get(section.rule.tier, 0)):
+                room[section.rule.tier] -= size
+                left -= size - freed
+                moved[section.source] = chosen
+    kept = [section for section in sections if section is not headed.get(section.source) or section.source not in moved]
+    return [moved.get(s.source, s) if s in again else s for s in kept if s not in again or s.source in moved]
+
+
+def _speaks(section: Section, headed: Mapping[str, Section]) -> bool:
+    """Whether a persona that has its header in tier 1 is in again because the phase names it."""
+    return section.source in headed and section.rule.tier > 1 and not set(section.rule.forms) <= AGAIN
+
+
+def _larger(section: Section, header: Section) -> Iterator[Section]:
+    """The ways to have more of a persona than its header, the best first; each can still become the header."""
+    known = replace(section, core=header.core, header=header.header)
+    yield _with_forms(known, ("full", "header", "reference", "gone"))
+    if header.core and header.rule.forms[0] == "header":
+        yield _with_forms(known, ("core", "header", "reference", "gone"))
 
 
 def _as_loaded(section: Section) -> Section:
@@ -213,16 +234,17 @@ def _limits(gathered: Gathered, recipe: RecipeSpec, counter: Counter, strict: bo
     """The limits of the tiers above 0; what tier 0 has too much, the last one has less."""
     limits = {tier: tokens for tier, tokens in recipe.tiers.items() if tier != ALWAYS}
     allowed, sizes = recipe.tiers.get(ALWAYS), dict[str, int]()
-    for section in gathered.sections:
-        if section.rule.tier == ALWAYS:
-            name = section.source if "/" in section.source or "." in section.source else section.tag
-            sizes[name] = sizes.get(name, 0) + _size(section, counter)
-    total = sum(sizes.values())
+    always = [section for section in gathered.sections if section.rule.tier == ALWAYS]
+    for section in always:
+        name = section.source if "/" in section.source or "." in section.source else section.tag
+        sizes[name] = sizes.get(name, 0) + counter.count(section.text.strip())
+    total = sum(_size(section, counter) for section in always)
     if allowed is None or total <= allowed:
         return Tiers(limits=limits)
     largest = max(sizes, key=sizes.__getitem__)
     if strict:
         raise TierTooLarge(ALWAYS, total, allowed, largest, sizes[largest])
+    gathered.shortcomings.append(f"tier 0 has {total:,} of {allowed:,} tokens")
     last = max(limits, default=ALWAYS)
     limits[last] = max(0, limits.get(last, 0) - (total - allowed))
     gathered.notes.insert(
@@ -236,30 +258,22 @@ def _limits(gathered: Gathered, recipe: RecipeSpec, counter: Counter, strict: bo
 # --- what authors should know ----------------------------------------------------------------------------------
 
 
-def _authors_notes(sections: Sequence[Section], library: Library, counter: Counter) -> list[str]:
-    """Files that are larger than they should be, and files that they name in vain, each file once."""
-    notes, seen = list[str](), set[str]()
+def _authors_notes(sections: Sequence[Section], library: Library, counter: Counter, phase: str) -> list[str]:
+    """What `lint` would say about the files that are in, as far as it is about size and names; a line for each file."""
+    reading, problems = Reading(library, counter), dict[str, list[str]]()
+    kinds = {document.path: document for document in library.documents}
     for section in sections:
-        if section.source in seen or not section.source.endswith(".md"):
+        path = section.source
+        if path in problems or not path.endswith(".md"):
             continue
-        seen.add(section.source)
-        notes += _too_large(section, library, counter)
-        notes += _dangling(section, library)
-    return notes
+        document = kinds.get(path, Document(section.kind or section.tag, path, path))
+        found = [*_sizes(reading, document, section, phase), *single.references(reading, document, section.text)]
+        problems[path] = [problem.message for problem in found]
+    return [f"{path}: {'; '.join(dict.fromkeys(said))}" for path, said in problems.items() if said]
 
 
-def _too_large(section: Section, library: Library, counter: Counter) -> list[str]:
-    kind = "phase" if section.kind == "workflow" else section.kind or section.tag
-    limit = library.recipe.lint.limits.get(kind)
-    tokens = counter.count(section.text) if limit else 0
-    if limit is None or tokens <= limit.tokens:
-        return []
-    return [f"{section.source}: {tokens:,} tokens, {KINDS.get(kind, f'a {kind}')} should have at most {limit.tokens:,}"]
-
-
-def _dangling(section: Section, library: Library) -> list[str]:
-    gone = library.dangling(section.text, section.source)
-    if not gone:
-        return []
-    what = "a file that is" if len(gone) == 1 else f"{len(gone)} files that are"
-    return [f"{section.source} names {what} not there: {', '.join(gone)}"]
+def _sizes(reading: Reading, document: Document, section: Section, phase: str) -> Iterator[Problem]:
+    """A file over the limit of its kind; of a workflow, the phase that is in."""
+    if document.kind == "workflow":
+        return single.phase_size(reading, document, Part(phase, "", section.text, 0))
+    return single.size(reading, document, reading.text(document.path))

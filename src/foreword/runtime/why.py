@@ -19,6 +19,7 @@ from foreword.model import STANDS_BY, Absent, Choice
 from foreword.recipe.load import load
 from foreword.recipe.schema import PROFILES, RecipeSpec
 from foreword.runtime.assembly import assemble
+from foreword.runtime.library import Library
 from foreword.runtime.root import project_root
 
 DIGEST = {
@@ -27,6 +28,8 @@ DIGEST = {
     "relevant": "in, as the passages most relevant to the task",
     "newest": "in, as its newest entries",
     "excerpt": "in, as an excerpt",
+    "core": "in, as the part that its author marked",
+    "header": "in, as its header: who it is and what it looks at",
     "reference": "in, as a one-line reference",
     "gone": "not in",
 }
@@ -175,6 +178,8 @@ def _elsewhere(package: Package, about: str, root: Path, recipe: RecipeSpec) -> 
 
 
 def _not_read(package: Package, about: str, root: Path, recipe: RecipeSpec) -> str | None:
+    if about not in recipe.sections and (name := _on_demand(about, root, recipe)):
+        return f"nothing in this request names it, so it is not loaded: look it up with `foreword lookup {name}`"
     for tag, spec in recipe.sections.items():
         if spec.files and any(fnmatch(about, f"{spec.folder}/{pattern}".lstrip("/")) for pattern in spec.files):
             return f"of the files that {tag} may read, others have more to do with the task"
@@ -185,6 +190,16 @@ def _not_read(package: Package, about: str, root: Path, recipe: RecipeSpec) -> s
         asked = ", ".join(f"{kind} {name}" for kind, name in package.report.profile.items() if kind in PROFILES)
         return f"it is not part of what {asked or 'this request'} reads"
     return f"no section of recipe {recipe.name!r} reads this file" if _is_file(root, about) else None
+
+
+def _on_demand(about: str, root: Path, recipe: RecipeSpec) -> str:
+    """The name by which a document can be looked up, or its path where others are called so, too."""
+    library = Library(root, recipe)
+    mine = (one for one in library.documents if one.kind in recipe.on_demand)
+    found = next((one for one in mine if about in (one.path, one.name, PurePosixPath(one.path).name)), None)
+    if found is None:
+        return ""
+    return found.name if sum(one.name == found.name for one in library.documents) == 1 else found.path
 
 
 def _is_file(root: Path, about: str) -> bool:

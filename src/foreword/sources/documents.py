@@ -1,19 +1,18 @@
 """The documents of a project by kind: personas, panels, workflows, prompts, policies, schemas, docs.
 
 Which kinds there are and where they lie is the recipe's (`documents`, `within`). A document has one kind, the first
-whose pattern has it, and a short name by which people and other documents call it.
+whose pattern has it, and a short name by which people and other documents call it. What a text says about documents
+is read by `references`.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from foreword.sources import files
-from foreword.text import markers
 
 SHARED_NAMES = frozenset(("instructions", "persona", "panel"))  # their folder says more
 CONTENTS = frozenset(("index.md", "readme.md"))  # about the documents beside them, not one of them
@@ -38,7 +37,8 @@ def find_all(root: Path, table: Mapping[str, Sequence[str]], within: Sequence[st
                 for path in files.find(root, f"{folder}/{pattern}" if folder else pattern):
                     if kind != "doc" and PurePosixPath(path).name.lower() in CONTENTS:
                         continue
-                    found.setdefault(path, Document(kind, name_of(path), path))
+                    inside = path.removeprefix(f"{folder}/") if folder else path
+                    found.setdefault(path, Document(kind, name_of(inside), path))
     return list(found.values())
 
 
@@ -88,25 +88,10 @@ def _key(name: str) -> str:
     return _NOT_IN_NAMES.sub("-", name.lower()).strip("-")
 
 
-_REFERENCE = re.compile(r"(?<![\w/.-])(?P<path>(?:[\w.-]+/)*[\w.-]+\.(?:md|ya?ml|json))(?:#[\w-]*)?(?![\w/])")
-_LINKED = re.compile(r"\]\((?P<link>[^)\s]{1,300})\)|`(?P<code>[^`\r\n]{1,300})`")
-
-
-def references(text: str) -> list[tuple[int, str]]:
-    """The documents that a text names in its lines, linked or in backticks, each with its offset.
-
-    Addresses and globs are none, and what stands in fenced code is an example.
-    """
-    found, fenced = list[tuple[int, str]](), [(at, at + len(row)) for at, row, in_code in markers.rows(text) if in_code]
-    for match in _LINKED.finditer(text):
-        at = bisect_right(fenced, match.start(), key=lambda span: span[0]) - 1
-        if at >= 0 and match.start() < fenced[at][1]:
-            continue
-        words = match["link"] or match["code"]
-        named = _REFERENCE.fullmatch(words.strip())
-        if named and not any(mark in words for mark in "*{}<>$"):
-            found.append((match.start(), named["path"]))
-    return found
+def placed(root: Path, path: str, within: Sequence[str] = ("",)) -> str:
+    """Where a file is that may lie in any of these folders; as it is where it is in none."""
+    places = (f"{folder}/{path}" if folder else path for folder in within)
+    return next((place for place in places if is_there(root, place)), path)
 
 
 def is_there(root: Path, path: str, near: str = "") -> bool:

@@ -219,6 +219,7 @@ def as_text(checkpoint: Checkpoint, changes: Iterable[str] = ()) -> str:
             *_block("changed since", map(_told, changes)),
             *_line("done", ", ".join(map(_told, one.done))),
             *_line("pending", ", ".join(map(_told, one.pending))),
+            *_line("next", _next(one)),
             *_block("decisions", map(_decision, one.decisions)),
             *_block("findings", map(_told, one.findings)),
             *_block("artifacts", (_artifact(name, about) for name, about in one.artifacts.items())),
@@ -227,6 +228,26 @@ def as_text(checkpoint: Checkpoint, changes: Iterable[str] = ()) -> str:
             "",
         ]
     )
+
+
+def as_written(checkpoint: Checkpoint) -> str:
+    """Every field for a person, as it was written: nothing is compared and nothing worked out."""
+    one = without_secrets(checkpoint)
+    told = {name: value for name, value in as_data(one).items() if value not in (None, "", [], {})}
+    lines = [line for name, value in told.items() for line in _field(name, value)]
+    return "\n".join([f"{one.name}, as it was written", *lines, ""])
+
+
+def _field(name: str, value: object) -> list[str]:
+    """A field on its line, or one line for each of its members."""
+    if isinstance(value, Mapping):
+        return _block(_told(name), (f"{_told(key)}: {_told(member)}" for key, member in value.items()))
+    return _block(_told(name), map(_told, value)) if isinstance(value, list) else [f"{_told(name)}: {_told(value)}"]
+
+
+def _next(one: Checkpoint) -> str:
+    """The phase to go on with: this one where it is not done, else the first that is pending."""
+    return one.phase if one.phase in one.pending else next(iter(one.pending), "")
 
 
 def _line(name: str, value: str) -> list[str]:

@@ -49,6 +49,7 @@ class TierSpec(Spec):
 
     digest: str
     tokens: int = Field(default=0, ge=0, le=LARGEST)
+    recipe: str = Field(default="", description="What it was loaded by.")
 
 
 class GitSpec(Spec):

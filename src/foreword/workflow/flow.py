@@ -6,11 +6,16 @@ that of `runtime.flows`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from foreword.errors import CyclicFlow, UnknownName, UsageError
+
+LONGEST_GATE = 200  # characters of what is shown of a gate
+_GATE = re.compile(r"^(?:#{2,6}[ \t]+|[>*_ \t-]{0,8}\*\*)(?:approval )?GATE\b", re.IGNORECASE | re.MULTILINE)
+_PARAGRAPH = re.compile(r"\n[>\s]*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,15 @@ class Phase:
     def key(self) -> str:
         """What its answer is kept under: its artifact, or its own name where it hands on none."""
         return self.artifact or f"phase {self.name}"
+
+    @property
+    def gate_text(self) -> str:
+        """What must hold before the next phase, in the author's words; nothing where the gate says nothing."""
+        found = _GATE.search(self.text) if self.gate else None
+        behind = _PARAGRAPH.split(self.text[found.end() :]) if found else []
+        lines = (" ".join(re.sub(r"^[>\s]+", " ", part, flags=re.MULTILINE).split()) for part in behind)
+        said = next((bare for line in lines if (bare := line.strip("*_: "))), "")
+        return said if len(said) <= LONGEST_GATE else f"{said[:LONGEST_GATE].rsplit(' ', 1)[0]} ..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +83,8 @@ def check(flow: Flow) -> None:
     """An error where a flow has no phases, two of one name, two that hand on the same, or waits for an unknown one."""
     if not flow.phases:
         raise UsageError(
-            f"flow {flow.name!r} has no phases", hint=f"a phase is a heading in {flow.source or 'its file'}"
+            f"{flow.source or flow.name} has no phases",
+            hint="mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings",
         )
     names = [phase.name for phase in flow.phases]
     for what, given in (("phase", names), ("artifact", [phase.key for phase in flow.phases])):

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from foreword.errors import BadPlan
+from foreword.errors import BadPlan, UnknownName
 from foreword.workflow import shape
 from foreword.workflow.literals import literals
 
@@ -119,6 +119,20 @@ def tasks(plan: Plan) -> Iterator[tuple[str, Plan]]:
     for phase in plan["phases"]:
         for task in phase["tasks"]:
             yield phase["phase_name"], task
+
+
+def with_status(plan: Plan, task_id: str, status: str) -> dict[str, Any]:
+    """The plan with another status for one task, everything else as it is."""
+    if status not in STATUSES:
+        raise UnknownName("status", status, STATUSES)
+    known = [str(task["task_id"]) for _, task in tasks(plan)]
+    if task_id not in known:
+        raise UnknownName("task", task_id, known, where="in the plan")
+    phases = [
+        {**phase, "tasks": [{**t, "status": status} if str(t["task_id"]) == task_id else t for t in phase["tasks"]]}
+        for phase in plan["phases"]
+    ]
+    return {**plan, "phases": phases}
 
 
 def _same_ids(value: Plan) -> Iterator[str]:

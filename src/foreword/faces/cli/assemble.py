@@ -33,6 +33,7 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
     \b
     Examples:
       foreword assemble director --agent builder --budget 12000
+      foreword assemble factory --phase 3a --task .plans/014-quiet-hours.md
       foreword assemble director --agent planner --model gpt-4o --format json
       foreword assemble package --purpose handoff --source items.json --budget 4000
       foreword assemble phases --phase testing --source state.json --format anthropic
@@ -81,6 +82,7 @@ def why(recipe: str, about: str, **request: Any) -> None:
     Examples:
       foreword why director --agent builder --budget 3000 --about recent_changes
       foreword why director --agent builder --about .director/codebase/STRUCTURE.md
+      foreword why factory --phase 3a --about docs/architecture.md
     """
     from foreword.runtime.why import explain
 

@@ -97,18 +97,20 @@ def _line(one: Listed) -> str:
 def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
     """Print a checkpoint as it was written.
 
+    Every field that has a value; `resume` prints what a model goes on from, and what has changed since.
+
     \b
     Examples:
       foreword checkpoint show FEAT-1
       foreword checkpoint show FEAT-1 --phase 2 --format json
     """
-    from foreword.workflow.checkpoint import as_data, as_text
+    from foreword.workflow.checkpoint import as_data, as_written
 
     restored = _restored(task, phase, db, root)
     if form == "json":
         screen.show_json(as_data(restored.checkpoint))
     else:
-        _print(as_text(restored.checkpoint))
+        _print(as_written(restored.checkpoint))
 
 
 @checkpoint.command()
@@ -117,8 +119,8 @@ def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> 
 def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
     """Print what a model needs to go on with a task, and what has changed since.
 
-    As text for a model, or as JSON with the fields checkpoint, changes and source. What has changed is also said as
-    warnings.
+    As text for a model, or as JSON with the fields checkpoint, changes and source. What has changed (commits, files
+    of artifacts, instructions of tiers 0 and 1) is also said as warnings.
 
     \b
     Examples:

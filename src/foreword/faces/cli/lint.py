@@ -80,7 +80,7 @@ def lint(
               a size past the recipe's limit for errors
     warnings  other sizes past a limit, tiers over their budget, a file that a link or a path in prose names
               and that is not there, the same paragraph in two files, a persona without Role or Evaluate For,
-              a gap between phases, exceptions that nothing needs
+              a project.yaml without instructions.md, a gap between phases, exceptions that nothing needs
 
     Exceptions are in the recipe: lint: {exceptions: [{file: GLOB, code: CODE, reason: WHY}]}.
 

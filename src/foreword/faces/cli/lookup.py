@@ -6,15 +6,16 @@ import click
 
 from foreword.faces.cli import screen
 from foreword.faces.cli.assemble import FORMATS, written
+from foreword.faces.cli.options import store_options
 from foreword.tokens import COUNTERS
 
 
 @click.command()
 @click.argument("wanted", nargs=-1, required=True)
 @click.option(
-    "--kind", metavar="KIND", default="", help="Only documents of this kind: policy, schema, doc, persona ..."
+    "--kind", metavar="KIND", default="", help="Only this kind: policy, schema, doc, persona ... or artifact."
 )
-@click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
+@store_options
 @click.option("--recipe", metavar="NAME", default="factory", show_default=True, help="Says which documents there are.")
 @click.option("--budget", metavar="N", help="The most tokens the answer may have.  [default: 1000]")
 @click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted.")
@@ -25,13 +26,15 @@ from foreword.tokens import COUNTERS
 def lookup(wanted: tuple[str, ...], form: str, quiet: bool, **request: str | None) -> None:
     """Look up a document by name or by meaning.
 
-    Policies, schemas, manifests, docs and personas cost nothing until they are asked for. One word is taken as a name
-    or a path first; several are a question, answered by the documents that have most to do with it.
+    Policies, schemas, manifests, docs and personas cost nothing until they are asked for, nor does what the phases of
+    a flow or a task have handed on. One word is taken as a name or a path first; several are a question, answered by
+    the documents that have most to do with it. Of artifacts with the same name the newest is printed.
 
     \b
     Examples:
       foreword lookup default --kind policy
       foreword lookup personas/engineering/security-auditor.md
+      foreword lookup FEAT-1
       foreword lookup how are findings weighted --budget 400
     """
     from foreword.runtime.lookup import lookup as look

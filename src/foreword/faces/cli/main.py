@@ -57,6 +57,11 @@ COMMANDS = {
     "recipe": "recipes",
     "flow": "flow",
     "worker": "worker",
+    "mcp": "mcp",
+    "serve": "serve",
+    "init": "init",
+    "hook": "hook",
+    "statusline": "statusline",
     "demo": "demonstrate",
 }
 
@@ -77,6 +82,10 @@ def cli() -> None:
       foreword assemble director --agent builder --budget 12000
       foreword why director --agent builder --budget 3000 --about recent_changes
       foreword recall fw_3f9c01d7ab52e8
+      foreword assemble factory --phase 3a --task .plans/014-quiet-hours.md
+      foreword flow run feature --task "quiet hours" --model test
+      foreword panel run code-review --diff main..feature --model test
+      foreword lint
       foreword session import talk.jsonl --workflow demo
       foreword session context demo --format anthropic
     """

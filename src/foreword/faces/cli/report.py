@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
+from foreword.runtime.comparison import Changed, notes, sections
 
 if TYPE_CHECKING:
     from foreword.store.kept import Kept, Stored
@@ -136,41 +136,15 @@ def _asked(kept: Stored) -> str:
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """A row for each section, those that changed most first, and one for all."""
-    old, new = _sizes(before), _sizes(after)
-    names = sorted(dict.fromkeys([*new, *old]), key=lambda name: -abs(new[name] - old[name]))
-    largest = max([1, *(abs(new[name] - old[name]) for name in names)])
-    width = min(LONGEST_NAME, max([len("section"), *map(len, names)]))
-    rows = [_row(name, old[name], new[name], width, largest) for name in names]
-    totals = (before["total_tokens"], after["total_tokens"])
+    found = sections(before, after)
+    largest = max([1, *(abs(one.change) for one in found)])
+    width = min(LONGEST_NAME, max([len("section"), *(len(one.tag) for one in found)]))
+    rows = [_row(one, width, largest) for one in found]
     head = f"{'section':<{width}}  {'before':>9} {'after':>9} {'change':>9}"
-    return [head, *rows, _row("total", *totals, width, 0), *_budgets(before, after)]
+    total = Changed("total", before["total_tokens"], after["total_tokens"])
+    return [head, *rows, _row(total, width, 0), *notes(before, after)]
 
 
-def _sizes(report: Mapping[str, Any]) -> Counter[str]:
-    sizes = Counter[str]()
-    for section in report.get("sections", ()):
-        match section:
-            case {"tag": str(tag), "tokens": int(tokens)}:
-                sizes[tag] += tokens
-    return sizes
-
-
-def _row(name: str, before: int, after: int, width: int, largest: int) -> str:
-    change = after - before
-    drawn = f"  {_word(before, after):<8}  {bar(abs(change) / largest, BAR)}" if largest else ""
-    return f"{cut_to(name, width):<{width}}  {before:>9,} {after:>9,} {change:>+9,}{drawn}".rstrip()
-
-
-def _word(before: int, after: int) -> str:
-    if before == after:
-        return "same"
-    if not before or not after:
-        return "went" if before else "appeared"
-    return "grew" if after > before else "shrank"
-
-
-def _budgets(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    old, new = before["budget_tokens"], after["budget_tokens"]
-    same_counter = before.get("counter") == after.get("counter")
-    counters = f"counted by {before.get('counter')}, then by {after.get('counter')}: sizes do not compare"
-    return [*([f"budget {old:,} -> {new:,}"] if old != new else []), *([] if same_counter else [counters])]
+def _row(one: Changed, width: int, largest: int) -> str:
+    drawn = f"  {one.word:<8}  {bar(abs(one.change) / largest, BAR)}" if largest else ""
+    return f"{cut_to(one.tag, width):<{width}}  {one.before:>9,} {one.after:>9,} {one.change:>+9,}{drawn}".rstrip()

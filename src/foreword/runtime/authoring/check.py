@@ -22,6 +22,7 @@ from foreword.runtime.authoring.reading import AUTHORED, Reading, glob
 from foreword.runtime.authoring.repeats import repeats
 from foreword.runtime.authoring.tiers import tiers
 from foreword.runtime.budget import choose_counter
+from foreword.runtime.library import Library
 from foreword.runtime.root import project_root
 from foreword.sources import documents, files
 from foreword.sources.documents import Document
@@ -50,7 +51,7 @@ def look(root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | No
     """Check a project, or `only` one file or folder of it, held against the whole; of a file that is no document the
     marks and links are checked."""
     base = project_root(root)
-    reading = Reading(base, _rules(recipe, base), choose_counter(counter, None))
+    reading = Reading(Library(base, _rules(recipe, base)), choose_counter(counter, None))
     stranger = _stranger(reading, only)
     if not reading.authored and not only:
         return Checked((), (), ())
@@ -89,7 +90,7 @@ def _rules(recipe: str, root: Path) -> RecipeSpec:
 
 def _beside(reading: Reading) -> list[str]:
     """The YAML files that were read besides."""
-    named = [path for how in reading.recipe.read.values() for path in how.file]
+    named = [reading.placed(path) for how in reading.recipe.read.values() for path in how.file]
     policies = [document.path for document in reading.of_kind("policy")]
     there = [path for path in dict.fromkeys(named) if not _is_missing(reading, path)]
     return [*there, *policies]

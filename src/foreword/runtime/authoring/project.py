@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from foreword.errors import did_you_mean
 from foreword.recipe.schema import RecipeSpec
-from foreword.runtime.authoring.problem import Problem, error
+from foreword.runtime.authoring.problem import Problem, error, warning
 from foreword.runtime.authoring.reading import Reading
+from foreword.runtime.library import NEWEST, NONE
 from foreword.sources import files
 from foreword.sources.front_matter import mapping
 
@@ -40,16 +41,27 @@ class Named:
 
 def project(reading: Reading) -> Iterator[Problem]:
     """YAML that can't be read, and names of documents that are not there."""
-    for path in dict.fromkeys([*_project_files(reading.recipe), *(one.path for one in reading.of_kind("policy"))]):
+    yield from _without_instructions(reading)
+    for path in dict.fromkeys([*_project_files(reading), *(one.path for one in reading.of_kind("policy"))]):
         yield from _unreadable(reading, path)
     for named in names(reading):
-        if not named.name or reading.meant(named.name, named.kind) is not None:
+        if named.name in ("", NEWEST, NONE) or reading.meant(named.name, named.kind) is not None:
             continue
         known = [document.name for document in reading.of_kind(named.kind)]
         guess = did_you_mean(named.name, known)
         hint = f", did you mean {guess!r}?" if guess else "" if known else f": there is no {named.kind} at all"
         message = f"{named.value}: no {named.kind} is called {named.name!r}{hint}"
         yield error(named.file, named.line, f"unknown-{named.kind}", message)
+
+
+def _without_instructions(reading: Reading) -> Iterator[Problem]:
+    """No base instructions at all, in a project that says what it is: nothing would hold always."""
+    is_one = any(isinstance(reading.file(path), files.File) for path in _project_files(reading))
+    if is_one and "instructions" in reading.recipe.documents and not reading.of_kind("instructions"):
+        path = reading.recipe.documents["instructions"][0]
+        within = ", ".join(f"{folder}/{path}" for folder in reading.recipe.within if folder)
+        message = f"there is none, so nothing holds in every call; it may also be {within}"
+        yield warning(path, 1, "no-instructions", message)
 
 
 def names(reading: Reading) -> list[Named]:
@@ -74,8 +86,8 @@ def _kinds(recipe: RecipeSpec) -> dict[str, str]:
     }
 
 
-def _project_files(recipe: RecipeSpec) -> list[str]:
-    return [path for how in recipe.read.values() for path in how.file]
+def _project_files(reading: Reading) -> list[str]:
+    return [reading.placed(path) for how in reading.recipe.read.values() for path in how.file]
 
 
 def _unreadable(reading: Reading, path: str) -> Iterator[Problem]:
@@ -94,7 +106,7 @@ def _unreadable(reading: Reading, path: str) -> Iterator[Problem]:
 
 
 def _first(reading: Reading, value: str, kind: str, paths: tuple[str, ...], at: tuple[str, ...]) -> list[Named]:
-    for path in paths:
+    for path in map(reading.placed, paths):
         root = _node(reading, path)
         for key in at:
             found = [Named(name, value, kind, path, line) for name, line in _leaves(_at(root, key))]

@@ -1,7 +1,7 @@
 """The documents under check: found by the recipe, each read once, and looked up by name without a search through all.
 
-Neighbours: `sources.documents` finds and resolves, `runtime.library` does the same for one context. Here a thousand
-documents name one another, so what was answered once is remembered.
+Neighbours: `sources.documents` finds and resolves, `runtime.library` has the documents of one project. Here a thousand
+of them name one another, so what was answered once is remembered.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from functools import cached_property
 from pathlib import Path
 
 from foreword.recipe.schema import RecipeSpec
+from foreword.runtime.library import Library
 from foreword.sources import documents, files
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import front_matter
-from foreword.text import markers
+from foreword.text import marks
 from foreword.tokens import Counter
 
 AUTHORED = ("instructions", "guidance", "language", "workflow", "panel", "persona", "prompt")
@@ -30,17 +31,27 @@ _Asked = tuple[str, str, str]
 class Reading:
     """One project while it is checked."""
 
-    root: Path
-    recipe: RecipeSpec
+    library: Library
     counter: Counter
     _files: dict[str, files.File | files.Skip] = field(default_factory=dict)
     _meant: dict[_Asked, Document | None] = field(default_factory=dict)
     _there: dict[str, bool] = field(default_factory=dict)
+    _placed: dict[str, str] = field(default_factory=dict)
 
-    @cached_property
+    @property
+    def root(self) -> Path:
+        """The project's folder."""
+        return self.library.root
+
+    @property
+    def recipe(self) -> RecipeSpec:
+        """What says which documents there are and what holds for them."""
+        return self.library.recipe
+
+    @property
     def found(self) -> list[Document]:
         """Every document of the recipe's kinds."""
-        return documents.find_all(self.root, self.recipe.documents, self.recipe.within)
+        return self.library.documents
 
     @cached_property
     def authored(self) -> list[Document]:
@@ -58,6 +69,12 @@ class Reading:
             self._files[path] = files.read(self.root, path)
         return self._files[path]
 
+    def placed(self, path: str) -> str:
+        """Where a file of the project's own is, in whichever folder documents may lie."""
+        if path not in self._placed:
+            self._placed[path] = documents.placed(self.root, path, self.recipe.within)
+        return self._placed[path]
+
     def text(self, path: str) -> str:
         """The text of a file, or nothing where it can't be read or is too large to be looked into."""
         file = self.file(path)
@@ -65,7 +82,7 @@ class Reading:
 
     def tokens(self, text: str) -> int:
         """What a model would read of a text: without front matter and without the loader's marks."""
-        return self.counter.count(markers.plain(front_matter(text)[1]).strip())
+        return self.counter.count(marks.plain(front_matter(text)[1]).strip())
 
     # --- names -----------------------------------------------------------------------------------------------
 

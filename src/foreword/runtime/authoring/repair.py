@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foreword.sources import files
-from foreword.text import lines, markdown, markers
-from foreword.text.markers import Mark
+from foreword.text import lines, markdown, marks
+from foreword.text.marks import Mark
 
 _UNTIDY = re.compile(r"<!--[ \t]*+(?P<start>/?[A-Za-z]+)(?P<colon>[ \t]*+:[ \t]*+)?(?P<rest>.*?)[ \t]*+-->", re.DOTALL)
 
@@ -51,7 +51,7 @@ def repairs(text: str) -> tuple[Repair, ...]:
     """What can be repaired, in order; nothing where the repaired text would not read as it should."""
     if "<!--" not in text:
         return ()
-    found = markers.marks(text)
+    found = marks.marks(text)
     planned = sorted([*_tidied(text, found), *_closed(text, found)], key=lambda repair: (repair.start, repair.at))
     return tuple(planned) if planned and _is_better(text, planned) else ()
 
@@ -67,8 +67,8 @@ def applied(text: str, planned: Sequence[Repair]) -> str:
 
 def _is_better(text: str, planned: Sequence[Repair]) -> bool:
     """Whether the repaired text has the old problems but for the repaired ones, and no new ones."""
-    before = Counter(problem.code for problem in markers.problems(text))
-    after = Counter(problem.code for problem in markers.problems(applied(text, planned)))
+    before = Counter(problem.code for problem in marks.problems(text))
+    after = Counter(problem.code for problem in marks.problems(applied(text, planned)))
     return after == before - Counter(repair.code for repair in planned)
 
 
@@ -99,7 +99,7 @@ def _closed(text: str, found: Sequence[Mark]) -> Iterator[Repair]:
     """The closing marks that are missing, where only one place is possible: before the next phase, or at the end."""
     mine = [mark for mark in found if mark.kind == "PHASE"]
     trouble: dict[int, set[str]] = {}
-    for problem in markers.problems(text):
+    for problem in marks.problems(text):
         trouble.setdefault(problem.start, set()).add(problem.code)
     for at, mark in enumerate(mine):
         following = mine[at + 1] if at + 1 < len(mine) else None

@@ -13,10 +13,9 @@ from foreword.runtime.authoring.project import Named, names
 from foreword.runtime.authoring.reading import Reading
 from foreword.runtime.authoring.single import phases_of
 from foreword.runtime.library import INVOKED, fields_of
-from foreword.sources import documents
+from foreword.sources import references
 from foreword.sources.documents import Document
-from foreword.text import markers
-from foreword.text.markers import Part
+from foreword.text.parts import Part, anchors, in_tier
 
 ALWAYS, SESSION, PHASE = 0, 1, 2
 CODE = "tier-over-budget"
@@ -44,7 +43,7 @@ def _always(reading: Reading, named: list[Named], limit: int) -> Iterator[Proble
     loaded = [*reading.of_kind("guidance"), *_documents(reading, named, ("language", "persona", "workflow"))]
     for one in loaded:
         text = reading.text(one.path)
-        if "ANCHOR" in text.upper() and (tokens := sum(reading.tokens(part.text) for part in markers.anchors(text))):
+        if "ANCHOR" in text.upper() and (tokens := sum(reading.tokens(part.text) for part in anchors(text))):
             parts[f"anchors of {one.path}"] = tokens
     for path, tokens in _fields(reading, named):
         parts[f"fields of {path}"] = tokens
@@ -57,10 +56,8 @@ def _fields(reading: Reading, named: list[Named]) -> Iterator[tuple[str, int]]:
     for section in reading.recipe.sections.values():
         if section.tier != ALWAYS or not section.fields:
             continue
-        paths = (
-            [section.file] if section.file else [one.path for one in _documents(reading, named, (section.document,))]
-        )
-        for path in paths:
+        own = [one.path for one in _documents(reading, named, (section.document,))]
+        for path in [reading.placed(section.file)] if section.file else own:
             if tokens := reading.counter.count(fields_of(reading.text(path), section.fields)[0]):
                 yield path, tokens
 
@@ -75,15 +72,14 @@ def _session(reading: Reading, named: list[Named], limit: int) -> Iterator[Probl
 
 
 def _in_session(reading: Reading, text: str) -> int:
-    return reading.tokens(markers.in_tier(text, SESSION) or text)
+    return reading.tokens(in_tier(text, SESSION) or text)
 
 
 def _phase(reading: Reading, workflow: Document, part: Part, limit: int) -> Iterator[Problem]:
     """Tier 2: a phase, and the personas, prompts and panels that it names."""
     parts = {f"phase {part.name}": reading.tokens(part.text)}
-    for _, path in documents.references(part.text):
-        meant = reading.meant(path, near=workflow.path)
-        if meant is not None and meant.kind in INVOKED:
+    for meant in references.all_meant(reading.meant, part.text, workflow.path):
+        if meant.kind in INVOKED:
             parts[meant.path] = reading.tokens(reading.text(meant.path))
     if len(parts) > 1 or parts[f"phase {part.name}"] > limit:
         what = f"with phase {part.name}"

@@ -1,0 +1,100 @@
+"""The documents that a text names: in links and in code, and in lines whose label says what they are for.
+
+`> **Adopt persona:** relecteur`, `Persona: [the reader](../relecteur.md)`, "Invoke panel: `code-review`": a label takes
+names, paths, links and code. Elsewhere only a path that is linked or in backticks names a document. Which document is
+meant is the same for everyone who asks: `meant`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from foreword.sources.documents import Document
+from foreword.text import marks
+
+MOST_WORDS = 4  # of a name behind a label that may as well be the beginning of a sentence
+
+_REFERENCE = re.compile(r"(?<![\w/.-])(?P<path>(?:[\w.-]+/)*[\w.-]+\.(?:md|ya?ml|json))(?:#[\w-]*)?(?![\w/])")
+_LINKED = re.compile(r"\]\((?P<link>[^)\s]{1,300})\)|`(?P<code>[^`\r\n]{1,300})`")
+_LABELLED = re.compile(
+    r"[ \t>*_+-]*(?P<told>(?:adopt|invoke)[ \t]+)?(?P<kind>persona|prompt|panel)s?[*_]*[ \t]*:[*_ \t]*"
+    r"(?P<rest>[^\r\n]*)",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r",|;|&|\sand\s")
+_NAME = re.compile(r"[\w.][\w ./-]{0,200}")
+Find = Callable[[str, str, str], Document | None]  # a name, a kind or nothing, and the file that it stands in
+
+_NOTHING = ("", "none", "n/a", "-", "—")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A document that a text names."""
+
+    at: int  # its offset
+    name: str  # or its path
+    kind: str = ""  # where a label says which
+    is_told: bool = False  # the label tells to adopt or invoke it: to be there is not a matter of style
+    is_path: bool = True
+
+
+def references(text: str) -> list[tuple[int, str]]:
+    """The documents that a text names in its lines, linked or in backticks, each with its offset.
+
+    Addresses and globs are none, and what stands in fenced code is an example.
+    """
+    found, fenced = list[tuple[int, str]](), [(at, at + len(row)) for at, row, in_code in marks.rows(text) if in_code]
+    for match in _LINKED.finditer(text):
+        at = bisect_right(fenced, match.start(), key=lambda span: span[0]) - 1
+        if at >= 0 and match.start() < fenced[at][1]:
+            continue
+        words = match["link"] or match["code"]
+        named = _REFERENCE.fullmatch(words.strip())
+        if named and not any(mark in words for mark in "*{}<>$"):
+            found.append((match.start(), named["path"]))
+    return found
+
+
+def named_in(text: str) -> Iterator[Named]:
+    """Everything that a text names, in its order: what labels name, and elsewhere what `references` finds."""
+    for at, row, in_code in marks.rows(text):
+        if in_code or not ("`" in row or "](" in row or ":" in row):
+            continue
+        label = _LABELLED.match(row)
+        if label is None:
+            yield from (Named(at + place, path) for place, path in references(row))
+        else:
+            yield from _labelled(label, at)
+
+
+def _labelled(label: re.Match[str], at: int) -> Iterator[Named]:
+    """The names behind a label: those that are linked or in code, else what stands between commas."""
+    kind, is_told, start = label["kind"].lower(), label["told"] is not None, at + label.start("rest")
+    linked = list(_LINKED.finditer(label["rest"]))
+    for match in linked:
+        words = (match["link"] or match["code"]).strip()
+        path = _REFERENCE.fullmatch(words)
+        name = path["path"] if path else words
+        if _NAME.fullmatch(name) or path:
+            yield Named(start + match.start(), name, kind, is_told, path is not None)
+    for name in () if linked else _BETWEEN.split(label["rest"]):
+        bare = name.strip(" \t*_\"'").rstrip(".*_")
+        if bare.lower() not in _NOTHING and (is_told or (_NAME.fullmatch(bare) and len(bare.split()) <= MOST_WORDS)):
+            path = _REFERENCE.fullmatch(bare)
+            yield Named(start, path["path"] if path else bare, kind, is_told, path is not None)
+
+
+def meant(find: Find, named: Named, near: str) -> Document | None:
+    """The document that is meant: of the label's kind, else of any."""
+    own = find(named.name, named.kind, near) if named.kind else None
+    return own or (find(named.name, "", near) if named.is_path or named.is_told else None)
+
+
+def all_meant(find: Find, text: str, near: str) -> list[Document]:
+    """The documents that a text names and that are there, in its order, each once."""
+    found = (meant(find, named, near) for named in named_in(text))
+    return list(dict.fromkeys(document for document in found if document is not None))
