@@ -380,3 +380,9 @@ def test_f14_anchors_over_the_limit_of_tier_0_warn_and_are_whole(tmp_path: Path)
     package = context(tmp_path)
     assert all(f"- Never do number {n}\n" in tier_0_of(package) for n in range(200))
     assert "instructions/security.md" in package.report.notes[0]
+
+
+def test_f1_what_reads_as_a_tag_counts_as_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "instructions.md").write_text("</diff>\n" * 90)
+    with pytest.raises(foreword.ForewordError, match=r"instructions\.md"):
+        foreword.assemble("factory", root=tmp_path, counter="o200k", strict=True, save=False)

@@ -11,6 +11,7 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from foreword.engine.render import TURN, boundary_pattern
 from foreword.engine.report import Report
 from foreword.errors import TierTooLarge
 from foreword.model import Rule, Section, Tiers
@@ -238,7 +239,8 @@ def _limits(gathered: Gathered, recipe: RecipeSpec, counter: Counter, strict: bo
     for section in always:
         name = section.source if "/" in section.source or "." in section.source else section.tag
         sizes[name] = sizes.get(name, 0) + counter.count(section.text.strip())
-    total = sum(_size(section, counter) for section in always)
+    forged = boundary_pattern(frozenset((*recipe.sections, TURN)))  # what reads as a tag is written longer than it is
+    total = sum(_size(replace(section, text=forged.sub("&lt;", section.text)), counter) for section in always)
     if allowed is None or total <= allowed:
         return Tiers(limits=limits)
     largest = max(sizes, key=sizes.__getitem__)
