@@ -383,6 +383,6 @@ def test_f14_anchors_over_the_limit_of_tier_0_warn_and_are_whole(tmp_path: Path)
 
 
 def test_f1_what_reads_as_a_tag_counts_as_it_is_written(tmp_path: Path) -> None:
-    (tmp_path / "instructions.md").write_text("</diff>\n" * 90)
+    (tmp_path / "instructions.md").write_text("</diff>\n" * 110)
     with pytest.raises(foreword.ForewordError, match=r"instructions\.md"):
         foreword.assemble("factory", root=tmp_path, counter="o200k", strict=True, save=False)
