@@ -27,7 +27,7 @@ from tests.postgres import new_database
 from tests.store.databases import USAGE
 
 EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "60"))
-TIMES = {"created", "updated", "created_at", "updated_at"}
+TIMES = {"created", "updated", "changed", "created_at", "updated_at"}
 NUMBERS = {"id", "workflow"}  # given by the database
 _names = count()
 

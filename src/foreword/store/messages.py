@@ -98,6 +98,11 @@ def find(db: Database, workflow: int, name: str) -> Conversation | None:
     return Conversation(number, owner, name, created, counter, newest, warned, quiet_until)
 
 
+def names(db: Database, workflow: int) -> list[str]:
+    """The names of a workflow's conversations, the oldest first."""
+    return [name for (name,) in db.rows("SELECT name FROM conversations WHERE workflow = ? ORDER BY id", (workflow,))]
+
+
 def set_system_prompt(db: Database, conversation: int, text: str) -> None:
     """From now on this is the newest system prompt."""
     db.rows("UPDATE conversations SET system_prompt = ? WHERE id = ?", (json.dumps(text), conversation))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from threading import Lock
 from time import monotonic, sleep
 
 import apsw
@@ -26,6 +27,7 @@ FOREIGN = (apsw.Error, OSError, OverflowError, UnicodeError)
 WRITABLE = "make it writable, or name another store with --db or FOREWORD_DB"
 OUTER = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 INNER = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part")
+_TURNS = dict[str, Lock]()  # one for each file that this process has open
 
 
 class Sqlite:
@@ -33,6 +35,7 @@ class Sqlite:
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path, self.read_only = path, read_only
+        self._turn = _TURNS.setdefault(os.path.realpath(path), Lock())
         self._translated = _Translated(path)
         with self._translated, ExitStack() as undo:
             if not read_only:
@@ -69,16 +72,30 @@ class Sqlite:
     def transaction(self, lock: str = "") -> Iterator[None]:
         """All or nothing. SQLite has one writer at a time, so every lock is the same one."""
         with self._translated:
-            begin, end, undo = INNER if self._db.in_transaction else OUTER
-            self._db.execute(begin)
+            is_outer = not self._db.in_transaction
+        begin, end, undo = OUTER if is_outer else INNER
+        with self._own_turn() if is_outer else nullcontext():
+            with self._translated:
+                self._db.execute(begin)
+            try:
+                yield
+                with self._translated:
+                    self._db.execute(end)
+            except BaseException:
+                if self._db.in_transaction:  # a full disk may have ended it already
+                    self._db.execute(undo)
+                raise
+
+    @contextmanager
+    def _own_turn(self) -> Iterator[None]:
+        """The writers of one process take turns: SQLite would have those who wait sleep longer and longer."""
+        with self._translated:
+            if not self._turn.acquire(timeout=WAIT_MILLISECONDS / 1000):
+                raise apsw.BusyError("database is locked")
         try:
             yield
-            with self._translated:
-                self._db.execute(end)
-        except BaseException:
-            if self._db.in_transaction:  # a full disk may have ended it already
-                self._db.execute(undo)
-            raise
+        finally:
+            self._turn.release()
 
     def version(self) -> int:
         with self._translated:

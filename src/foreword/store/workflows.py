@@ -15,6 +15,14 @@ _CURRENT = (
     " AND k.number = (SELECT MAX(number) FROM compressions WHERE conversation = c.id AND undone = 0)"
 )
 
+# Of what a summary stands for, the first message and the pinned ones stay in sight.
+_STAYING = (
+    "(SELECT COALESCE(SUM(s.tokens), 0) FROM messages s"
+    " WHERE s.conversation = c.id AND s.pinned = 1 AND s.seq <= k.last)"
+    " - COALESCE((SELECT CASE WHEN f.pinned = 1 OR f.seq > k.last THEN 0 ELSE f.tokens END FROM messages f"
+    " WHERE f.conversation = c.id AND f.place = 1 ORDER BY f.seq LIMIT 1), 0)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
@@ -47,6 +55,9 @@ class Listed:
     now_tokens: int  # with the summaries in place of what they stand for
     plan_version: int
     variables: int
+    compressions: int  # that stand
+    warned: bool  # whether a conversation is past the size for a warning
+    changed: str  # when its messages, plan, variables or nodes were last written
 
 
 def ensure(db: Database, name: str) -> Workflow:
@@ -83,22 +94,31 @@ def names(db: Database) -> list[str]:
 
 
 def listed(db: Database) -> list[Listed]:
-    """All workflows with the size of what they hold, the newest last."""
+    """All workflows with the size of what they hold, the newest last; no message is read but the ends of stretches."""
     rows = db.rows(
-        "SELECT w.name, w.created,"
-        " (SELECT COUNT(*) FROM messages m JOIN conversations c ON c.id = m.conversation WHERE c.workflow = w.id),"
-        " (SELECT COALESCE(SUM(m.tokens), 0) FROM messages m JOIN conversations c ON c.id = m.conversation"
-        "  WHERE c.workflow = w.id),"
-        " (SELECT COALESCE(SUM(m.tokens), 0) FROM messages m JOIN conversations c ON c.id = m.conversation"
-        f"  LEFT JOIN compressions k ON {_CURRENT}"
-        "  WHERE c.workflow = w.id AND (k.last IS NULL OR m.seq > k.last OR m.pinned = 1 OR m.place = 1))"
-        f" + (SELECT COALESCE(SUM(k.tokens_after), 0) FROM conversations c JOIN compressions k ON {_CURRENT}"
-        "  WHERE c.workflow = w.id),"
+        "SELECT w.name, w.created, COALESCE(SUM(m.seq), 0), COALESCE(SUM(m.running), 0), COALESCE(SUM(m.running"
+        f" - COALESCE(b.running - k.tokens_after - {_STAYING}, 0)), 0),"
         " (SELECT COALESCE(MAX(version), 0) FROM plans p WHERE p.workflow = w.id),"
-        " (SELECT COUNT(*) FROM variables v WHERE v.workflow = w.id)"
-        " FROM workflows w ORDER BY w.id"
+        " (SELECT COUNT(*) FROM variables v WHERE v.workflow = w.id),"
+        " (SELECT COUNT(*) FROM compressions d JOIN conversations o ON o.id = d.conversation"
+        "  WHERE o.workflow = w.id AND d.undone = 0),"
+        " COALESCE(MAX(c.warned), 0), w.updated, MAX(m.created), MAX(k.created),"
+        " (SELECT p.created FROM plans p WHERE p.workflow = w.id ORDER BY p.version DESC LIMIT 1),"
+        " (SELECT h.created FROM variable_changes h WHERE h.workflow = w.id ORDER BY h.id DESC LIMIT 1)"
+        " FROM workflows w LEFT JOIN conversations c ON c.workflow = w.id"
+        " LEFT JOIN messages m ON m.conversation = c.id"
+        "  AND m.seq = (SELECT MAX(seq) FROM messages WHERE conversation = c.id)"
+        f" LEFT JOIN compressions k ON {_CURRENT}"
+        " LEFT JOIN messages b ON b.conversation = c.id AND b.seq = k.last"
+        " GROUP BY w.id, w.name, w.created, w.updated ORDER BY w.id"
     )
-    return [Listed(str(name), str(created), *map(int, sizes)) for name, created, *sizes in rows]
+    return [_listed(row) for row in rows]
+
+
+def _listed(row: Row) -> Listed:
+    name, created, messages, tokens, now, plan, variables, compressions, warned, *times = row
+    sizes = (int(messages), int(tokens), int(now), int(plan), int(variables), int(compressions))
+    return Listed(str(name), str(created), *sizes, bool(warned), max(str(time) for time in times if time))
 
 
 def stamps(db: Database, workflow: int) -> Stamps:

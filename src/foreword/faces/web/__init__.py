@@ -1,0 +1,1 @@
+"""The page: what a person sees of the sessions in a browser."""

@@ -1,0 +1,41 @@
+"""Names in addresses: any name of a workflow, a task or a phase as one piece of a path, and back.
+
+A server sees a path after it was decoded, and browsers take `.` and `..` out of one, so a slash, a tilde and a leading
+dot are written as in a JSON pointer: `~1`, `~0`, and `~2` for the dot.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+
+def piece(name: str) -> str:
+    """A name as one piece of a path, ready for a link."""
+    told = name.replace("~", "~0").replace("/", "~1")
+    told = "~2" + told[1:] if told.startswith(".") else told
+    return quote(told.encode("utf-8", "replace"), safe="~")
+
+
+def named(text: str) -> str:
+    """The name that a decoded piece of a path stands for."""
+    text = "." + text[2:] if text.startswith("~2") else text
+    return text.replace("~1", "/").replace("~0", "~")
+
+
+def session(workflow: str, *rest: object, **query: object) -> str:
+    """The address of a session's page; what is empty is left out of the query, as is the usual conversation."""
+    given = {name: value for name, value in query.items() if value not in ("", None)}
+    if given.get("conversation") == "main":
+        del given["conversation"]
+    path = "/".join(["/sessions", piece(workflow), *map(str, rest)])
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def checkpoint(task: str, phase: str) -> str:
+    """The address of a checkpoint."""
+    return f"/checkpoints/{piece(task)}/{piece(phase)}"
+
+
+def events(workflow: str) -> str:
+    """Where the API tells what happens to a workflow; there, names are encoded as in any address."""
+    return f"/v1/sessions/{quote(workflow, safe='', errors='replace')}/events"

@@ -1,0 +1,44 @@
+"""Checkpoints: where tasks stood at the end of their phases, and what has changed since."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from foreword.errors import UnknownName
+from foreword.faces.web import header
+from foreword.faces.web.asking import Asked
+from foreword.faces.web.rendering import page
+from foreword.runtime.checkpoints import Listed, listed, read
+from foreword.store.database import Database
+from foreword.workflow.checkpoint import as_text
+
+
+def show(asked: Asked) -> Response:
+    """The checkpoints of one session."""
+    with asked.state() as state:
+        found = _of_task(asked, state.db, state.workflow.name)
+        return page("checkpoints.html", **header.of(state, "checkpoints"), found=found, is_session=True,
+                    title=f"Checkpoints · {state.workflow.name}")  # fmt: skip
+
+
+def show_all(asked: Asked) -> Response:
+    """The checkpoints of every task."""
+    with asked.serving.store() as db:
+        found = listed(asked.serving.root(), db)
+    return page("checkpoints.html", title="Checkpoints", found=list(reversed(found)), is_session=False, tabs=[])
+
+
+def show_one(asked: Asked) -> Response:
+    """One checkpoint as it was written, and what has changed since."""
+    task, phase = asked.name("task"), asked.name("phase")
+    with asked.serving.store() as db:
+        restored = read(asked.serving.root(), db, task, phase)
+    return page("checkpoint.html", title=f"Checkpoint {restored.checkpoint.name}", kept=restored.checkpoint,
+                changes=restored.changes, source=restored.source, text=as_text(restored.checkpoint))  # fmt: skip
+
+
+def _of_task(asked: Asked, db: Database, task: str) -> list[Listed]:
+    try:
+        return list(reversed(listed(asked.serving.root(), db, task)))
+    except UnknownName:  # a session need not have any
+        return []

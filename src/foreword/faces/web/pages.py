@@ -1,0 +1,52 @@
+"""The page's addresses: which view answers which path.
+
+Every address is a whole page, so all of it can be read without scripts; htmx picks from the same page what has changed.
+Views are plain functions of what was `asked`; they run in threads.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from foreword.faces.web import checkpoints, context, monitor, plan, recipes, reports, sessions, variables
+from foreword.faces.web.asking import View, missing, reading, writing
+
+STATIC = Path(__file__).parent / "static"
+READ: dict[str, View] = {
+    "/": sessions.show,
+    "/sessions/{workflow}": monitor.show,
+    "/sessions/{workflow}/compress": monitor.preview,
+    "/sessions/{workflow}/compressions/{number:int}": monitor.summary,
+    "/sessions/{workflow}/plan": plan.show,
+    "/sessions/{workflow}/context": context.show,
+    "/sessions/{workflow}/context/section/{place:int}": context.section,
+    "/sessions/{workflow}/context/original/{handle}": context.original,
+    "/sessions/{workflow}/compare": context.compare,
+    "/sessions/{workflow}/variables": variables.show,
+    "/sessions/{workflow}/checkpoints": checkpoints.show,
+    "/checkpoints": checkpoints.show_all,
+    "/checkpoints/{task}/{phase}": checkpoints.show_one,
+    "/reports": reports.show_all,
+    "/reports/compare": reports.compare,
+    "/reports/{number:int}": reports.show,
+    "/recipes": recipes.show_all,
+    "/recipes/{name}": recipes.show,
+}
+WRITE: dict[str, View] = {
+    "/sessions/{workflow}/compress": monitor.compress,
+    "/sessions/{workflow}/undo": monitor.undo,
+    "/sessions/{workflow}/plan": plan.change,
+}
+
+
+def routes() -> list[BaseRoute]:
+    """Every address of the page, to stand behind all others: the last one answers whatever is not there."""
+    return [
+        Mount("/static", StaticFiles(directory=STATIC), name="static"),
+        *(Route(path, reading(view), methods=["GET"]) for path, view in READ.items()),
+        *(Route(path, writing(view), methods=["POST"]) for path, view in WRITE.items()),
+        Route("/{rest:path}", missing, methods=["GET"]),
+    ]

@@ -1,0 +1,31 @@
+"""Long texts in pages: a piece at a time, cut at the end of a line where there is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PAGE_CHARS = 12_000
+
+
+@dataclass(frozen=True, slots=True)
+class Paged:
+    """One page of a text."""
+
+    text: str
+    place: int  # from 1
+    pages: int
+
+
+def paged(text: str, place: int, size: int = PAGE_CHARS) -> Paged:
+    """A page of a text; one that is not there is the nearest that is. All pages joined are the text."""
+    pages = max(1, -(-len(text) // size))
+    place = min(max(1, place), pages)
+    return Paged(text[_cut(text, (place - 1) * size) : _cut(text, place * size)], place, pages)
+
+
+def _cut(text: str, near: int) -> int:
+    """The end of the line in which a place is, unless that is far away."""
+    if near <= 0 or near >= len(text):
+        return min(max(near, 0), len(text))
+    line_end = text.find("\n", near, near + PAGE_CHARS // 4)
+    return line_end + 1 if line_end >= 0 else near

@@ -1,0 +1,155 @@
+"""The plan viewer: phases and tasks as a to-do list, every version of it, and a form that changes a task's status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from foreword.errors import ForewordError, PlanConflict, UsageError
+from foreword.faces.http.problems import status_of
+from foreword.faces.web import addresses, header
+from foreword.faces.web.asking import Asked, go_to
+from foreword.faces.web.rendering import STATUSES, page
+from foreword.runtime.state import WorkflowState
+from foreword.store import plans, workflows
+from foreword.workflow import plan as planning
+from foreword.workflow.secrets import hide
+
+NO_REASON = "a change needs a reason: it is what the history of the plan is read by"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A task's new status, as it stands in the form, and what stood in its way."""
+
+    task: str
+    status: str
+    reason: str
+    version: int
+    description: str = ""
+    was: str = ""
+    conflict: tuple[str, ...] = ()  # what somebody else has changed meanwhile
+    problem: str = ""
+    hint: str = ""
+
+
+def show(asked: Asked) -> Response:
+    """The plan in one of its versions; with a `task`, the form that changes it."""
+    with asked.state() as state:
+        newest = plans.newest_version(state.db, state.workflow.id)
+        change = _offered(asked, state, newest) if asked.text("task") and newest else None
+        return _page(asked, state, newest, change)
+
+
+def change(asked: Asked) -> Response:
+    """Write a new version; where somebody was faster, show both and lose nothing."""
+    wanted = Change(asked.text("task"), asked.text("status"), asked.text("reason").strip(), asked.number("version", 0))
+    with asked.state() as state:
+        try:
+            made = _changed(state, wanted)
+        except ForewordError as error:
+            newest = plans.newest_version(state.db, state.workflow.id)
+            return _page(asked, state, newest, _stopped(state, wanted, newest, error), status_of(error))
+        return go_to(addresses.session(asked.workflow, "plan", saved=made.version))
+
+
+def _changed(state: WorkflowState, wanted: Change) -> plans.Plan:
+    if not wanted.reason:
+        raise UsageError(NO_REASON)
+    newest = plans.newest_version(state.db, state.workflow.id)
+    if wanted.version != newest:
+        raise PlanConflict(wanted.version, newest, None)
+    data = planning.with_status(state.plan_version(newest).data, wanted.task, wanted.status)
+    return state.update_plan(data, wanted.reason, newest)
+
+
+def _offered(asked: Asked, state: WorkflowState, newest: int) -> Change:
+    """The form for a task, filled in."""
+    found = _task(state, newest, asked.text("task"))
+    if found is None:
+        raise UsageError(
+            f"there is no task {asked.text('task')[:60]!r} in the newest plan", hint="look at the plan again"
+        )
+    status = asked.text("status") if asked.text("status") in STATUSES else found["status"]
+    reason = asked.text("reason") or f"Set to {STATUSES[status].lower()} by hand"
+    return Change(str(found["task_id"]), status, reason, newest, found["description"], found["status"])
+
+
+def _stopped(state: WorkflowState, wanted: Change, newest: int, error: ForewordError) -> Change:
+    """The form as it was filled in, on top of the newest version now, and what stopped it."""
+    found = _task(state, newest, wanted.task) or {}
+    meanwhile: tuple[str, ...] = ()
+    if isinstance(error, PlanConflict) and 0 < wanted.version < newest:
+        meanwhile = tuple(state.plan_diff(wanted.version, newest)) or ("nothing that can be seen",)
+    return Change(
+        wanted.task, wanted.status if wanted.status in STATUSES else "pending", wanted.reason, newest,
+        found.get("description", ""), found.get("status", ""), meanwhile, error.message, error.hint,
+    )  # fmt: skip
+
+
+def _task(state: WorkflowState, version: int, task: str) -> Mapping[str, Any] | None:
+    if not version:
+        return None
+    plan = _hidden(state.plan_version(version).data)
+    return next((one for _, one in planning.tasks(plan) if str(one["task_id"]) == task), None)
+
+
+def _page(asked: Asked, state: WorkflowState, newest: int, change: Change | None, status: int = 200) -> Response:
+    values: dict[str, Any] = {**header.of(state, "plan"), "title": f"Plan · {state.workflow.name}", "newest": newest}
+    if not newest:
+        return page("plan.html", status, **values, plan=None, change=None, saved=0)
+    version = asked.number("version", newest) if not asked.form else newest
+    kept = state.plan_version(version)
+    plan = _hidden(kept.data)
+    before = _hidden(state.plan_version(version - 1).data) if version > 1 else None
+    return page(
+        "plan.html", status, **values, plan=plan, kept=kept, version=version, change=change,
+        differences=state.plan_diff(version - 1, version) if version > 1 else [],
+        marks=marked(before, plan) if before else {}, gone=_gone(before, plan) if before else [],
+        done=_done(plan), nodes=_nodes(state, plan), saved=asked.number("saved", 0),
+    )  # fmt: skip
+
+
+def marked(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
+    """What became of each task that is not as it was, by its id."""
+    old = {str(task["task_id"]): (phase, task) for phase, task in planning.tasks(before)}
+    marks = dict[str, str]()
+    for phase, task in planning.tasks(after):
+        key = str(task["task_id"])
+        was_in, was = old.get(key, ("", None))
+        if was is None:
+            marks[key] = "new"
+        elif was["status"] != task["status"]:
+            marks[key] = f"was {STATUSES[was['status']].lower()}"
+        elif was != task or was_in != phase:
+            marks[key] = "edited" if was != task else "moved"
+    return marks
+
+
+def _gone(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    left = {str(task["task_id"]) for _, task in planning.tasks(after)}
+    return [task for _, task in planning.tasks(before) if str(task["task_id"]) not in left]
+
+
+def _done(plan: Mapping[str, Any]) -> tuple[int, int]:
+    every = [task["status"] for _, task in planning.tasks(plan)]
+    return every.count("completed"), len(every)
+
+
+def _nodes(state: WorkflowState, plan: Mapping[str, Any]) -> dict[str, str]:
+    """The nodes that tasks name, as JSON without secrets; one that is not there has nothing to show."""
+    known = {str(node["id"]): node for node in workflows.nodes(state.db, state.workflow.id)}
+    named = dict.fromkeys(str(node) for _, task in planning.tasks(plan) for node in task.get("node_ids") or ())
+    return {
+        name: json.dumps(hide(known[name]), indent=2, ensure_ascii=False) if name in known else "" for name in named
+    }
+
+
+def _hidden(plan: Mapping[str, Any]) -> dict[str, Any]:
+    hidden = hide(plan)
+    assert isinstance(hidden, dict)
+    return hidden

@@ -1,0 +1,135 @@
+"""Templates to pages: one environment that escapes everything, and how numbers and times read."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from foreword.faces.web import addresses
+
+TEMPLATES = Path(__file__).parent / "templates"
+STATUSES = {  # of a task: how people read it
+    "pending": "Pending", "in_progress": "In progress", "completed": "Completed", "failed": "Failed",
+    "cancelled": "Cancelled",
+}  # fmt: skip
+HUES = (
+    "system_prompt", "current_plan", "workflow_snapshot", "workflow_variables", "browser_state",
+    "conversation_history", "", "",
+)  # fmt: skip
+_UNITS = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A template filled in; it can't be kept by anything in between, for it shows what is true now."""
+    text = environment().get_template(template).render(values)
+    body = text.encode("utf-8", "replace")  # half characters can be kept, and not be sent
+    return HTMLResponse(body, status, headers={"Cache-Control": "no-store"})
+
+
+@cache
+def environment() -> Environment:
+    """The templates with their filters."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters |= {
+        "tokens": tokens, "short": short, "percent": percent, "ago": ago, "utc": utc, "many": many, "words": words,
+        "signed": signed, "hue": hue, "arrows": arrows, "piece": addresses.piece, "shell": shlex.quote,
+        "status": STATUSES.__getitem__,
+    }  # fmt: skip
+    made.globals |= {
+        "session_at": addresses.session, "checkpoint_at": addresses.checkpoint, "statuses": STATUSES,
+        "release": version("foreword"),
+    }  # fmt: skip
+    return made
+
+
+def hue(part: str, place: int) -> str:
+    """The colour of a part: those of a conversation have their own in every recipe, others by where they stand."""
+    number = HUES.index(part) if part in HUES else place % len(HUES)
+    return f"part-{number + 1}"
+
+
+def arrows(line: str) -> str:
+    """A difference as people read it; no line ends inside an arrow."""
+    return line.replace(" -> ", " \u2192 ")
+
+
+def tokens(count: int) -> str:
+    """`12,345`."""
+    return f"{count:,}"
+
+
+def signed(count: int) -> str:
+    """`+1,200`, `−40` or `0`."""
+    return f"{count:+,}".replace("-", "\u2212") if count else "0"
+
+
+def short(count: int) -> str:
+    """`180K`, `1.4K`, `950`."""
+    for size, unit in ((1_000_000, "M"), (1_000, "K")):
+        if count >= size:
+            told = f"{count / size:.1f}" if count < 100 * size else f"{count / size:.0f}"
+            return told.removesuffix(".0") + unit
+    return str(count)
+
+
+def percent(share: float | None) -> str:
+    """`87%`, with a decimal where it matters."""
+    if share is None:
+        return "\u2013"
+    if 0 < share < 0.001:
+        return "<0.1%"
+    told = f"{share:.1%}" if share < 0.1 or 0.99 <= share < 1 else f"{share:.0%}"
+    return told.replace(".0%", "%")
+
+
+def many(count: int, what: str) -> str:
+    """`1 message`, `2,000 messages`."""
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
+
+
+def words(name: str) -> str:
+    """`conversation_history` as people read it."""
+    told = name.replace("_", " ")
+    return told[:1].upper() + told[1:]
+
+
+def utc(stamp: str) -> str:
+    """A time of the store to the second."""
+    return stamp[:19].replace("T", " ")
+
+
+def ago(stamp: str) -> str:
+    """How long ago a time of the store is."""
+    try:
+        then = datetime.fromisoformat(stamp)
+    except ValueError:
+        return stamp
+    seconds = (datetime.now(UTC) - (then if then.tzinfo else then.replace(tzinfo=UTC))).total_seconds()
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{many(int(seconds // size), unit)} ago"
+    return "just now"
+
+
+def shares(sizes: Mapping[str, int], whole: int) -> list[tuple[str, int, float, float]]:
+    """Each part of a whole: its name, its size, where it begins and how wide it is, in hundredths of the whole."""
+    told, at = list[tuple[str, int, float, float]](), 0
+    for name, size in sizes.items():
+        told.append((name, size, _hundredths(at, whole), _hundredths(size, whole)))
+        at += size
+    return told
+
+
+def _hundredths(size: int, whole: int) -> float:
+    return round(100 * size / max(1, whole), 3)

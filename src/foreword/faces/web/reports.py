@@ -1,0 +1,72 @@
+"""Reports of earlier contexts: a list of them, each as a table with bars, and two side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from foreword.errors import UnknownName
+from foreword.faces.web.asking import Asked
+from foreword.faces.web.rendering import page
+from foreword.runtime import comparison
+from foreword.runtime.comparison import Changed
+from foreword.store import reports
+from foreword.store.database import LARGEST_NUMBER
+from foreword.store.kept import Store, Stored
+
+PAGE = 50
+ASKED = ("agent", "skill", "purpose", "phase", "workflow")
+
+
+def show_all(asked: Asked) -> Response:
+    """The reports, the newest first, from one that is older than `before`."""
+    with asked.serving.store() as db:
+        rows = reports.listed(db, before=asked.number("before", LARGEST_NUMBER), limit=PAGE)
+    return page("reports.html", title="Reports", rows=rows, older=rows[-1].number if len(rows) == PAGE else 0)
+
+
+def show(asked: Asked) -> Response:
+    """One report."""
+    number = asked.request.path_params["number"]
+    with asked.serving.store() as db:
+        kept = _existing(Store(db), number)
+        before = Store(db).report(number - 1) if number > 1 else None
+    sections = [row for row in kept.report.get("sections", ()) if isinstance(row, dict)]
+    largest = max([1, *(int(row.get("tokens", 0)) for row in sections)])
+    return page("report.html", title=f"Report {number}", kept=kept, report=kept.report, sections=sections,
+                largest=largest, asked=asked_for(kept), before=before)  # fmt: skip
+
+
+def compare(asked: Asked) -> Response:
+    """Two reports, by their numbers."""
+    with asked.serving.store() as db:
+        store = Store(db)
+        newest = [one.number for one in store.reports(2)]
+        old, new = asked.number("old", newest[-1] if newest else 0), asked.number("new", newest[0] if newest else 0)
+        values = compared(store, old, new) if newest else None
+    return page("compare.html", title="Compare reports", compared=values, calls=[], old=old, new=new,
+                address="/reports/compare", is_session=False)  # fmt: skip
+
+
+def compared(store: Store, old: int, new: int) -> dict[str, Any]:
+    """What two reports have more or less of."""
+    before, after = _existing(store, old), _existing(store, new)
+    rows = comparison.sections(before.report, after.report)
+    total = Changed("total", before.report["total_tokens"], after.report["total_tokens"])
+    return {
+        "before": before, "after": after, "rows": rows, "total": total,
+        "notes": comparison.notes(before.report, after.report), "largest": max([1, *(abs(row.change) for row in rows)]),
+    }  # fmt: skip
+
+
+def asked_for(kept: Stored) -> str:
+    """What a context was made for."""
+    return ", ".join(f"{kind} {kept.report[kind]}" for kind in ASKED if kind in kept.report)
+
+
+def _existing(store: Store, number: int) -> Stored:
+    kept = store.report(number)
+    if kept is None:
+        raise UnknownName("report", str(number), [str(one.number) for one in store.reports(10)])
+    return kept

@@ -1,0 +1,184 @@
+"""The page without a browser: what it answers to bad input, what it never loads, and what it escapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+import foreword
+from foreword.faces.web import addresses
+from foreword.store import messages
+from tests.faces.http.running import Address, Reply, running, settings_for
+from tests.faces.web.scene import HOME, HOSTILE, IMAGE, WORKFLOW, plan
+from tests.sessions import said
+
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+def post(address: Address, path: str, **form: object) -> Reply:
+    return address.ask("POST", path, urlencode(form).encode(), headers=FORM)
+
+
+def words(reply: Reply) -> str:
+    return reply.body.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "message"),
+    [
+        ("/nowhere", 404, "there is no page at /nowhere"),
+        ("/sessions/gmail-to-airtabel", 404, "did you mean &#39;gmail-to-airtable&#39;?"),
+        (f"{HOME}/plan?version=99", 404, "unknown plan version &#39;99&#39;"),
+        (f"{HOME}/plan?version=x", 400, "version must be a whole number, not &#39;x&#39;"),
+        (f"{HOME}/plan?task=99", 400, "there is no task &#39;99&#39;"),
+        (f"{HOME}?conversation=other", 404, "unknown conversation &#39;other&#39;"),
+        (f"{HOME}/compress?to=much", 400, "compress-to must be a positive whole number"),
+        (f"{HOME}/context?budget=-1", 400, "budget must be a positive whole number"),
+        (f"{HOME}/context/section/99", 400, "the call has no section 99"),
+        (f"{HOME}/context/original/fw_00000000000000", 404, "no original is kept under"),
+        (f"{HOME}/compressions/99", 404, "unknown compression &#39;99&#39;"),
+        ("/reports/99999", 404, "unknown report &#39;99999&#39;"),
+        ("/recipes/..~1..~1etc", 404, "unknown recipe"),
+        ("/checkpoints/nobody/1", 404, "unknown task &#39;nobody&#39;"),
+    ],
+)
+def test_what_can_not_be_shown_is_a_page_with_the_message_and_a_way_back(
+    address: Address, path: str, status: int, message: str
+) -> None:
+    reply = address.ask("GET", path)
+    assert (reply.status, message in words(reply)) == (status, True), words(reply)
+    assert reply.headers["content-type"].startswith("text/html")
+    assert "Back to the sessions" in words(reply)
+
+
+def test_looking_for_a_conversation_that_is_not_there_makes_none(address: Address, agent: foreword.Session) -> None:
+    address.ask("GET", HOME, conversation="other")
+    assert messages.names(agent.db, agent.workflow.id) == ["main"]
+
+
+def test_every_conversation_of_a_workflow_can_be_chosen(address: Address, scene: tuple[Address, str]) -> None:
+    for talk in ("one", "two"):
+        with foreword.Session.open(scene[1], "talks", conversation=talk) as session:
+            session.append({"role": "user", "content": f"in {talk}"})
+    first = words(address.ask("GET", "/sessions/talks/context"))
+    assert "in one" in first
+    assert "<option selected>one</option><option>two</option>" in first
+    assert "in two" in words(address.ask("GET", "/sessions/talks/context", conversation="two"))
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "message"),
+    [
+        ({"task": "2", "status": "completed", "reason": " "}, 400, "a change needs a reason"),
+        ({"task": "2", "status": "done", "reason": "x"}, 404, "unknown status"),
+        ({"task": "99", "status": "completed", "reason": "x"}, 404, "unknown task"),
+        ({"task": "2", "status": "completed", "reason": "kept words", "version": 1}, 409, "Your change is still here"),
+    ],
+)
+def test_a_change_that_can_not_be_made_changes_nothing_and_shows_the_form_again(
+    address: Address, agent: foreword.Session, form: dict[str, object], status: int, message: str
+) -> None:
+    agent.update_plan(plan(), "again")
+    before = [kept.version for kept in agent.plan_history()]
+    reply = post(address, f"{HOME}/plan", **{"version": before[-1], **form})
+    assert (reply.status, message in words(reply)) == (status, True), words(reply)
+    assert f'value="{form["reason"]}"' in words(reply) or not str(form["reason"]).strip()
+    assert [kept.version for kept in agent.plan_history()] == before
+
+
+def test_only_the_newest_compression_is_undone(address: Address, agent: foreword.Session) -> None:
+    agent.compress(to=1000)
+    number = agent.compressions()[-1].number
+    refused = post(address, f"{HOME}/undo", number=number - 1)
+    assert (refused.status, "is not the newest any more" in words(refused)) == (400, True)
+    assert not agent.compressions()[-1].undone
+    assert post(address, f"{HOME}/undo", number=number).status == 303
+    assert agent.compressions()[-1].undone
+
+
+def test_another_site_can_not_change_anything(address: Address, agent: foreword.Session) -> None:
+    before = agent.plan
+    form = urlencode({"task": "2", "status": "failed", "reason": "x", "version": 2}).encode()
+    reply = address.ask("POST", f"{HOME}/plan", form, headers={**FORM, "origin": "https://example.com"})
+    assert reply.status == 403
+    assert agent.plan == before
+
+
+def test_a_person_without_the_token_gets_a_page_and_a_program_gets_json(tmp_path: Path) -> None:
+    from foreword.faces.http.token import digest_of
+
+    with running(settings_for(tmp_path, token_digest=digest_of("secret"))) as (address, _):
+        page = address.ask("GET", "/", headers={"accept": "text/html,*/*"})
+        assert (page.status, page.headers["www-authenticate"]) == (401, "Bearer")
+        assert "this server wants a token" in words(page)
+        assert address.ask("GET", "/v1/sessions", headers={"accept": "text/html"}).json["code"] == "token_needed"
+
+
+@pytest.mark.parametrize("view", ["", "plan", "context", "variables", "compare", "checkpoints"])
+def test_no_text_of_a_user_becomes_markup(address: Address, view: str) -> None:
+    reply = address.ask("GET", addresses.session(HOSTILE, *([view] if view else [])))
+    assert reply.status == 200
+    assert IMAGE not in words(reply)
+    assert "<img" not in words(reply)
+    assert words(reply).count("</script>") == words(reply).count("<script ") == 3
+
+
+@pytest.mark.parametrize("view", ["", "/compress", "/plan", "/context", "/variables", "/checkpoints"])
+def test_no_markup_has_a_style_or_a_script_of_its_own(address: Address, view: str) -> None:
+    text = words(address.ask("GET", HOME + view))
+    assert " style=" not in text
+    assert "<style" not in text
+    assert "<script>" not in text
+    assert " onclick" not in text
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in text
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    """A session with many messages, of which most are out of sight."""
+    folder = tmp_path_factory.mktemp("archive")
+    settings = settings_for(folder)
+    with foreword.Session.open(settings.db, WORKFLOW, root=folder) as session:
+        session.extend(said(number, 90) for number in range(3_000))
+    with running(settings) as (address, _):
+        yield address
+
+
+def test_a_long_history_is_shown_in_pages_and_never_whole(archive: Address) -> None:
+    sizes = {view: len(archive.ask("GET", HOME + view).body) for view in ("", "/context", "/context/section/5")}
+    assert max(sizes.values()) < 60_000
+    text = words(archive.ask("GET", f"{HOME}/context"))
+    handle = text.split("/context/original/")[1].split('"')[0]
+    last = words(archive.ask("GET", f"{HOME}/context/original/{handle}", page=1_000_000))
+    assert "Page 1 of" not in last
+    assert last.count("Message ") <= 40
+    assert "Message 0." in words(archive.ask("GET", f"{HOME}/context/original/{handle}"))
+
+
+def test_a_store_without_sessions_says_what_to_run(tmp_path: Path) -> None:
+    with running(settings_for(tmp_path)) as (address, _):
+        text = words(address.ask("GET", "/"))
+        assert "No sessions yet" in text
+        assert "foreword demo" in text
+        for view in ("/reports", "/reports/compare", "/checkpoints", "/recipes"):
+            assert address.ask("GET", view).status == 200
+
+
+def test_a_name_in_a_command_to_copy_is_one_word_of_it(tmp_path: Path) -> None:
+    settings, name = settings_for(tmp_path), "a; rm -rf ~"
+    foreword.Session.open(settings.db, name, root=tmp_path).close()
+    with running(settings) as (address, _):
+        text = words(address.ask("GET", addresses.session(name, "plan")))
+        assert "foreword plan update &#39;a; rm -rf ~&#39; plan.json" in text
+
+
+def test_a_new_session_has_every_view(tmp_path: Path) -> None:
+    settings = settings_for(tmp_path)
+    foreword.Session.open(settings.db, "new", root=tmp_path).close()
+    with running(settings) as (address, _):
+        for view in ("", "/compress", "/plan", "/context", "/compare", "/variables", "/checkpoints"):
+            assert address.ask("GET", f"/sessions/new{view}").status == 200, view
