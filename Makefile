@@ -9,6 +9,7 @@ JOBS ?= 2
 BIN := .venv/bin
 INSTALLED := .venv/installed
 BENCH_INSTALLED := .venv-bench/installed
+BROWSER := .venv/browser
 
 # Starts are quick only with byte-code on disk, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH VIRTUAL_ENV CONDA_PREFIX
@@ -19,8 +20,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 demo: $(INSTALLED)
 	@$(BIN)/foreword demo
 
-test: $(INSTALLED)
-	@$(BIN)/python -m pytest -q -n $(JOBS) $(ARGS)
+test: $(INSTALLED) $(BROWSER)
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ARGS)
 
 check: check-static test
 
@@ -39,6 +40,7 @@ bench: $(BENCH_INSTALLED) $(INSTALLED)
 	@.venv-bench/bin/python -m benchmarks.fit $(ARGS)
 	@.venv-bench/bin/python -m benchmarks.sessions $(ARGS)
 	@$(BIN)/python -m benchmarks.flows
+	@$(BIN)/python -m benchmarks.http
 
 # make lock UPGRADE=--upgrade moves every pin to its newest version.
 COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \
@@ -84,6 +86,15 @@ $(INSTALLED): requirements/dev.lock pyproject.toml | $(BIN)/uv
 	@$(BIN)/uv pip sync -q --python $(BIN)/python --require-hashes requirements/dev.lock
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+# The tests of the page run in a real Chromium, which comes with the system.
+CHROMIUM := command -v chromium || command -v chromium-browser || command -v google-chrome
+APT_INSTALL := apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium
+$(BROWSER): | $(BIN)/uv
+	@{ $(CHROMIUM); } >/dev/null || { echo "installing chromium (once)" >&2; \
+		if test "$$(id -u)" = 0; then sh -c '$(APT_INSTALL)'; else sudo -n sh -c '$(APT_INSTALL)'; fi >/dev/null 2>&1; }; \
+		{ $(CHROMIUM); } >/dev/null || { echo "make: the tests need Chromium; on Debian or Ubuntu: apt install chromium" >&2; exit 1; }
 	@touch $@
 
 $(BENCH_INSTALLED): requirements/bench.lock pyproject.toml | $(BIN)/uv

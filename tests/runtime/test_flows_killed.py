@@ -148,7 +148,7 @@ def test_a_process_that_was_only_asleep_changes_nothing_when_it_wakes(tmp_path: 
 
 def test_a_flow_whose_process_nobody_remembers_is_gone_on_with(tmp_path: Path) -> None:
     root, agent = project(tmp_path), Agent()
-    replies = iter([Reply(hangs=True), "later"])
+    replies: Iterator[str | Reply] = iter([Reply(hangs=True), "later"])
     agent.replies["2"] = lambda: next(replies)
     with fake_provider(agent) as provider:
         words = ["flow", "run", "feature", "--root", str(root), "--task", "t", "--task-id", "FEAT-7"]

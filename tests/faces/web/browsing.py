@@ -42,11 +42,16 @@ class Tab:
         return wide
 
 
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The system's browser, without a window."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=next(filter(None, map(shutil.which, PROGRAMS))), args=["--no-sandbox"]
+        )
         yield browser
         browser.close()
 

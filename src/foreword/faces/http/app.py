@@ -1,0 +1,63 @@
+"""The app: the API under /v1, the page beside it, and the guard in front of both."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+
+from foreword.errors import ForewordError, UsageError
+from foreword.faces.http import api
+from foreword.faces.http.guard import Guard
+from foreword.faces.http.problems import MEANINGS, Refused, problem, problem_of, refusal
+from foreword.faces.http.serving import Serving, Settings
+from foreword.faces.http.token import is_loopback
+from foreword.faces.web import pages
+
+
+def create_app(settings: Settings) -> Starlette:
+    """The whole server as an ASGI app; one that others can reach is not made without a token."""
+    if not settings.token_digest and not is_loopback(settings.host):
+        raise UsageError(f"{settings.host} is not this machine alone, so a token is needed")
+    serving = Serving(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        serving.close()
+
+    routes = [*api.routes(), *pages.routes()]
+    answers = {ForewordError: _wrong, Refused: _refused, HTTPException: _no_route}
+    guard = Middleware(Guard, serving=serving)
+    app = Starlette(routes=routes, middleware=[guard], exception_handlers=answers, lifespan=lifespan)
+    app.router.redirect_slashes = False
+    app.state.serving = serving
+    return app
+
+
+def serving_of(request: Request) -> Serving:
+    """What this request is served from."""
+    serving: Serving = request.app.state.serving
+    return serving
+
+
+async def _wrong(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ForewordError)
+    return problem_of(error)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return refusal(error)
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
+    title = MEANINGS.get(error.status_code, error.detail)
+    return problem(error.status_code, code, title, "/openapi.json has every path", headers=error.headers)

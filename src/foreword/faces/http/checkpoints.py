@@ -1,0 +1,111 @@
+"""Checkpoints of tasks: list them, show one, what a model needs to go on from it, write one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from foreword.faces.http.contexts import LONGEST
+from foreword.faces.http.endpoint import Ask, Endpoint
+from foreword.faces.http.reading import Given
+from foreword.runtime import operations
+
+
+class Where(Given):
+    """Which project."""
+
+    root: str | None = Field(None, max_length=LONGEST, description="One of the projects that the server was given.")
+
+
+class OfTask(Where):
+    """Which checkpoints."""
+
+    task: str | None = Field(None, min_length=1, max_length=LONGEST, description="Only those of this task.")
+
+
+class OfPhase(Where):
+    """Which checkpoint of the task."""
+
+    phase: str | None = Field(None, min_length=1, max_length=LONGEST, description="Of this phase; else the newest.")
+
+
+class Stand(Given):
+    """Where a task stands."""
+
+    data: dict[str, Any] = Field(
+        description="objective, state, decisions, findings, artifacts, done, pending; other fields are kept."
+    )
+
+
+class CheckpointLine(BaseModel):
+    """One checkpoint in the list."""
+
+    task: str
+    phase: str
+    number: int
+    problem: str = Field(description="Why it can't be used, where it can't.")
+    written_at: str
+
+
+class Checkpoints(BaseModel):
+    """Checkpoints, the newest of each task last."""
+
+    checkpoints: list[CheckpointLine]
+    warnings: list[str]
+
+
+class CheckpointText(BaseModel):
+    """A checkpoint as text and as data."""
+
+    text: str
+    checkpoint: dict[str, Any]
+
+
+class Resumed(CheckpointText):
+    """What a model needs to go on."""
+
+    warnings: list[str] = Field(description="What has changed since.")
+    source: str
+
+
+class Written(BaseModel):
+    """Where a checkpoint was written to, inside the root."""
+
+    written: str
+
+
+def list_checkpoints(ask: Ask[OfTask, None]) -> dict[str, Any]:
+    """List the checkpoints of a task or of all."""
+    with ask.serving.store() as db:
+        return operations.list_checkpoints(db, ask.serving.root(ask.query.root), ask.query.task)
+
+
+def show_checkpoint(ask: Ask[OfPhase, None]) -> dict[str, Any]:
+    """Show a checkpoint as it was written."""
+    with ask.serving.store() as db:
+        root = ask.serving.root(ask.query.root)
+        return operations.show_checkpoint(db, root, ask.path["task"], ask.query.phase)
+
+
+def resume(ask: Ask[OfPhase, None]) -> dict[str, Any]:
+    """Give what a model needs to go on with a task, and what has changed since."""
+    with ask.serving.store() as db:
+        root = ask.serving.root(ask.query.root)
+        return operations.resume_checkpoint(db, root, ask.path["task"], ask.query.phase)
+
+
+def write_checkpoint(ask: Ask[Where, Stand]) -> dict[str, Any]:
+    """Keep where a task stands, in place of what was kept for that phase."""
+    with ask.serving.store() as db:
+        root = ask.serving.root(ask.query.root)
+        return operations.write_checkpoint(db, root, ask.path["task"], ask.path["phase"], ask.body.data)
+
+
+TASK = "/v1/checkpoints/{task}"
+ENDPOINTS = (
+    Endpoint("GET", "/v1/checkpoints", list_checkpoints, Checkpoints, query=OfTask, problems=(404,)),
+    Endpoint("GET", TASK, show_checkpoint, CheckpointText, query=OfPhase, problems=(409,)),
+    Endpoint("GET", f"{TASK}/resume", resume, Resumed, query=OfPhase, problems=(409,)),
+    Endpoint("PUT", f"{TASK}/phases/{{phase}}", write_checkpoint, Written, query=Where, body=Stand, problems=(422,)),
+)

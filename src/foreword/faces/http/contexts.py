@@ -1,0 +1,145 @@
+"""Contexts by a recipe: assemble one, ask why something is in it, recall what was cut, look a document up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
+from foreword.faces.http.reading import Given, Tokens
+from foreword.runtime import operations
+from foreword.runtime.answers import ANSWER_TOKENS
+from foreword.runtime.factory import RECIPE
+from foreword.store.database import LARGEST_NUMBER
+
+LONGEST = 1_000  # characters of a name
+
+
+class Request(Given):
+    """What to assemble, and for whom."""
+
+    recipe: str = Field(max_length=LONGEST, description="The name of a recipe: built in, or the project's own.")
+    root: str | None = Field(None, max_length=LONGEST, description="One of the projects that the server was given.")
+    agent: str | None = Field(None, max_length=LONGEST)
+    skill: str | None = Field(None, max_length=LONGEST)
+    purpose: str | None = Field(None, max_length=LONGEST)
+    phase: str | int | None = Field(None, description="Which phase it is for.")
+    workflow: str | None = Field(None, max_length=LONGEST, description="The workflow that the phase is of.")
+    task: str | None = Field(None, max_length=LONGEST, description="The task file, a path inside the root.")
+    source: dict[str, Any] | list[Any] | str | None = Field(None, description="Your own material, or a path to it.")
+    budget: Tokens | None = Field(None, description="The most tokens the context may have.")
+    window: Tokens | None = Field(None, description="The model's window in tokens.")
+    model: str | None = Field(None, max_length=LONGEST, description="Picks window, counter and margin.")
+    counter: str | None = Field(None, max_length=LONGEST, description="How tokens are counted.")
+    strict: bool = Field(False, description="A tier 0 over its limit is an error.")
+
+    def asked(self) -> dict[str, Any]:
+        """The request as `assemble` takes it."""
+        return self.model_dump(exclude={"recipe", "root", "about"}, exclude_none=True)
+
+
+class Question(Request):
+    """A context, and what to explain of it."""
+
+    about: str = Field(max_length=LONGEST, description="A tag, a title, a path, the name of a file, or a handle.")
+
+
+class Wanted(Given):
+    """What to look up."""
+
+    wanted: str = Field(max_length=LONGEST, description="A document's name or path, or a question.")
+    kind: str = Field("", max_length=LONGEST, description="Only documents of this kind.")
+    root: str | None = Field(None, max_length=LONGEST, description="One of the projects that the server was given.")
+    recipe: str = Field(RECIPE, max_length=LONGEST, description="Says which documents there are.")
+    budget: Tokens | None = Field(None, description="The most tokens the answer may have.")
+    counter: str | None = Field(None, max_length=LONGEST, description="How tokens are counted.")
+
+
+class Part(Given):
+    """Which part of an original."""
+
+    offset: int = Field(0, ge=0, le=LARGEST_NUMBER, description="From which character on.")
+    budget: Tokens = Field(ANSWER_TOKENS, description="The most tokens of a page.")
+
+
+class Fit(Given):
+    """How large an answer may be."""
+
+    budget: Tokens | None = Field(None, description="The most tokens; without it, the value is whole.")
+
+
+class Left(BaseModel):
+    """Something that was left out."""
+
+    what: str
+    tokens: int
+    reason: str
+    handle: str
+
+
+class Context(BaseModel):
+    """A context, with the largest of its omissions."""
+
+    model_config = ConfigDict(title="Context")
+
+    text: str
+    tokens: int
+    budget_tokens: int
+    left_out: int
+    omissions: list[Left]
+    warnings: list[str]
+    report: int = Field(description="The number of its report.")
+
+
+class Reason(BaseModel):
+    """The answer to why."""
+
+    text: str
+    met: bool = Field(description="False where there is no such context at all.")
+
+
+class Original(BaseModel):
+    """A page of something that was cut."""
+
+    text: str
+    offset: int
+    total_chars: int
+    next_offset: int | None = None
+    warnings: list[str]
+
+
+def assemble(ask: Ask[Nothing, Request]) -> dict[str, Any]:
+    """Assemble a context by a recipe, within a budget."""
+    asked = ask.body
+    with ask.serving.store() as db:
+        return operations.assemble_context(db, ask.serving.root(asked.root), asked.recipe, **asked.asked())
+
+
+def why(ask: Ask[Nothing, Question]) -> dict[str, Any]:
+    """Say whether something is in a context, in which form, and why."""
+    asked = ask.body
+    return operations.why(ask.serving.root(asked.root), asked.recipe, asked.about, **asked.asked())
+
+
+def recall(ask: Ask[Part, None]) -> dict[str, Any]:
+    """Give back the original of something that was cut, page by page."""
+    with ask.serving.store() as db:
+        return operations.recall(db, ask.path["handle"], ask.query.offset, ask.query.budget)
+
+
+def lookup(ask: Ask[Nothing, Wanted]) -> dict[str, Any]:
+    """Look up a document of the project by its name, or by what it is about."""
+    asked = ask.body
+    with ask.serving.store() as db:
+        return operations.lookup(
+            db, ask.serving.root(asked.root), asked.wanted, asked.kind, asked.budget, asked.counter, asked.recipe
+        )
+
+
+ENDPOINTS = (
+    Endpoint("POST", "/v1/assemble", assemble, Context, body=Request, problems=(404, 422)),
+    Endpoint("POST", "/v1/why", why, Reason, body=Question, problems=(404, 422)),
+    Endpoint("GET", "/v1/recall/{handle}", recall, Original, query=Part),
+    Endpoint("POST", "/v1/lookup", lookup, Context, body=Wanted, problems=(404, 422)),
+)

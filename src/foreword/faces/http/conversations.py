@@ -1,0 +1,273 @@
+"""A session's conversation: its messages page by page, the next call, compression, and what the calls have cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from foreword.faces.http.contexts import Left
+from foreword.faces.http.endpoint import Ask, Endpoint, Page
+from foreword.faces.http.problems import Refused
+from foreword.faces.http.reading import Given, Tokens
+from foreword.faces.http.sessions import ONE, Talk
+from foreword.message import KINDS
+from foreword.runtime import answers, operations
+from foreword.runtime.session import Session
+from foreword.shapes import to_openai
+from foreword.store import messages
+from foreword.store.messages import Line
+
+MOST_AT_ONCE = 10_000
+Form = Literal["text", "anthropic", "openai"]
+
+
+class MessagePage(Page, Talk):
+    """Which messages."""
+
+
+class Said(Given):
+    """A message, or many of them."""
+
+    message: dict[str, Any] | None = Field(None, description="In the shape of Anthropic or OpenAI.")
+    messages: list[dict[str, Any]] | None = Field(
+        None, max_length=MOST_AT_ONCE, description="Several, all or none; nothing is compressed on the way."
+    )
+    kind: str | None = Field(None, description="What a single message is, where that is not what it seems.",
+                             json_schema_extra={"enum": [*KINDS, None]})  # fmt: skip
+    pinned: bool = Field(False, description="A single message that is never left out.")
+
+
+class Next(Talk):
+    """The next call, without a trace."""
+
+    budget: Tokens | None = Field(None, description="The most tokens it may have.")
+    form: Form = Field("text", description="The text, or a provider's messages.")
+    report: bool = Field(False, description="With the whole report.")
+
+
+class Call(Given):
+    """The next call."""
+
+    budget: Tokens | None = Field(None, description="The most tokens it may have.")
+    form: Form = Field("text", description="The text, or a provider's messages.")
+    report: bool = Field(False, description="With the whole report.")
+    save: bool = Field(True, description="Compress where that is needed, keep report and originals, count the call.")
+    browser: list[dict[str, Any]] | None = Field(None, description="The open tabs: `name`, `url`, `active`.")
+
+
+class Smaller(Given):
+    """How to compress."""
+
+    to: int | str | None = Field(None, description="About how many tokens, or a share of the window, as in `10%`.")
+    preview: bool = Field(False, description="Say what would happen; change nothing.")
+
+
+class Last(Talk):
+    """How much of the usage log."""
+
+    last: int = Field(50, ge=0, le=1_000, description="How many calls, the newest first.")
+
+
+class Appended(BaseModel):
+    """What became of messages that were appended."""
+
+    seq: int = Field(description="The number of the last one.")
+    count: int = 1
+    tokens: int
+    size_tokens: int = Field(description="Of the whole context after it.")
+    compressed: bool = False
+    warnings: list[str]
+
+
+class MessageLine(BaseModel):
+    """One message."""
+
+    seq: int
+    kind: str
+    pinned: bool
+    tokens: int
+    created: str
+    role: str
+    text: str
+    message: dict[str, Any] | list[dict[str, Any]] = Field(description="In the shape of OpenAI.")
+
+
+class Messages(BaseModel):
+    """A page of messages, the newest first."""
+
+    items: list[MessageLine]
+    next: int | None = Field(description="The cursor of the next page.")
+
+
+class NextCall(BaseModel):
+    """The context of the next call."""
+
+    text: str | None = None
+    messages: dict[str, Any] | list[dict[str, Any]] | None = None
+    tokens: int
+    budget_tokens: int
+    left_out: int
+    omissions: list[Left]
+    warnings: list[str]
+    report: dict[str, Any] | None = None
+
+
+class Compaction(BaseModel):
+    """What a compression did, or would do."""
+
+    last: int
+    messages: int
+    kept_messages: int
+    tokens_before: int
+    tokens_after: int
+    target_tokens: int
+    summary: str
+    summary_tokens: int
+    method: str
+    notes: list[str]
+    applied: bool
+    reached: bool
+
+
+class Compression(BaseModel):
+    """A compression that was made."""
+
+    number: int
+    last: int
+    summary: str
+    method: str
+    note: str
+    tokens_before: int
+    tokens_after: int
+    created: str
+    undone: bool
+
+
+class Compressions(BaseModel):
+    """Every compression, the oldest first."""
+
+    items: list[Compression]
+
+
+class Usage(BaseModel):
+    """The size now, the limits, and the calls with their averages."""
+
+    workflow: str
+    size_tokens: int
+    history_tokens: int
+    messages: int
+    warn_at: int
+    compress_at: int
+    compress_to: int
+    warning: bool
+    compressions: int
+    calls: int
+    reuse: float | None
+    used: float | None
+    breaks: int
+    log: list[dict[str, Any]]
+
+
+def append(ask: Ask[Talk, Said]) -> dict[str, Any]:
+    """Add a message or several; a workflow that is not there yet is made."""
+    said = ask.body
+    if (said.message is None) == (said.messages is None):
+        raise Refused(400, "bad_request", "body: give either `message` or `messages`")
+    if said.messages is not None and (said.kind is not None or said.pinned):
+        raise Refused(400, "bad_request", "body: `kind` and `pinned` are for a single `message`")
+    with ask.serving.session(ask.path["workflow"], ask.query.conversation, create=True) as session:
+        if said.message is not None:
+            return operations.append_message(session, said.message, said.kind, said.pinned)
+        return _extended(session, said.messages or [])
+
+
+def _extended(session: Session, said: list[dict[str, Any]]) -> dict[str, Any]:
+    before = messages.up_to(session.db, session.conversation.id).running
+    count = session.extend(said)
+    extent = messages.up_to(session.db, session.conversation.id)
+    size = {"tokens": extent.running - before, "size_tokens": session.size_tokens}
+    return {"seq": extent.seq, "count": count, **size, "compressed": False, "warnings": []}
+
+
+def list_messages(ask: Ask[MessagePage, None]) -> dict[str, Any]:
+    """List the messages of the history, the newest first."""
+    query = ask.query
+    with ask.serving.session(ask.path["workflow"], query.conversation) as session:
+        found = messages.before(session.db, session.conversation.id, query.before, query.limit + 1)
+    page = found[-query.limit :]
+    return {"items": [_line(one) for one in reversed(page)], "next": page[0].seq if len(found) > len(page) else None}
+
+
+def _line(line: Line) -> dict[str, Any]:
+    shaped = to_openai([line.message])
+    return {
+        **{name: getattr(line, name) for name in ("seq", "kind", "pinned", "tokens", "created")},
+        "role": line.message.role,
+        "text": line.message.text,
+        "message": shaped[0] if len(shaped) == 1 else shaped,
+    }
+
+
+def next_call(ask: Ask[Next, None]) -> dict[str, Any]:
+    """Show the exact context of the next call; nothing is changed."""
+    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+        return _context(session, ask.query.budget, ask.query.form, ask.query.report, save=False)
+
+
+def make_call(ask: Ask[Talk, Call]) -> dict[str, Any]:
+    """Make the context of the next call, and keep its report and what it left out."""
+    asked = ask.body
+    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+        session.browser = asked.browser
+        try:
+            return _context(session, asked.budget, asked.form, asked.report, save=asked.save)
+        finally:
+            session.browser = None
+
+
+def _context(session: Session, budget: int | None, form: Form, report: bool, *, save: bool) -> dict[str, Any]:
+    package = session.context(budget=budget, save=save)
+    answer = answers.told(package)
+    if form != "text":
+        del answer["text"]
+        answer["messages"] = package.to_anthropic() if form == "anthropic" else package.to_openai()
+    return {**answer, **({"report": package.report.to_dict()} if report else {})}
+
+
+def compress(ask: Ask[Talk, Smaller]) -> dict[str, Any]:
+    """Put a summary in place of the older messages, or say what that would come to."""
+    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+        made = session.compress(to=ask.body.to, preview=ask.body.preview)
+    return {**asdict(made), "reached": made.reached}
+
+
+def undo(ask: Ask[Talk, None]) -> dict[str, Any]:
+    """Take back the last compression."""
+    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+        return asdict(session.undo())
+
+
+def compressions(ask: Ask[Talk, None]) -> dict[str, Any]:
+    """List every compression, undone ones too."""
+    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+        return {"items": [asdict(one) for one in session.compressions()]}
+
+
+def usage(ask: Ask[Last, None]) -> dict[str, Any]:
+    """Say what the calls so far have cost, and how much of each a prompt cache could reuse."""
+    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+        return session.usage(ask.query.last)
+
+
+ENDPOINTS = (
+    Endpoint("GET", f"{ONE}/messages", list_messages, Messages, query=MessagePage),
+    Endpoint("POST", f"{ONE}/messages", append, Appended, query=Talk, body=Said, status=201),
+    Endpoint("GET", f"{ONE}/context", next_call, NextCall, query=Next, problems=(422,)),
+    Endpoint("POST", f"{ONE}/context", make_call, NextCall, query=Talk, body=Call, problems=(422,)),
+    Endpoint("POST", f"{ONE}/compress", compress, Compaction, query=Talk, body=Smaller),
+    Endpoint("POST", f"{ONE}/undo", undo, Compression, query=Talk),
+    Endpoint("GET", f"{ONE}/compressions", compressions, Compressions, query=Talk),
+    Endpoint("GET", f"{ONE}/usage", usage, Usage, query=Last),
+)

@@ -1,0 +1,143 @@
+"""One line of the API's table: a method, a path, what goes in, what comes out, and the function that does it.
+
+Everything that is known about an address stands in its `Endpoint`: the routes and the OpenAPI description are both made
+from it. Functions are plain and synchronous, run in a thread, and return what goes out as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, Field
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from foreword.errors import UnknownName
+from foreword.faces.http import reading
+from foreword.faces.http.problems import Refused
+from foreword.faces.http.reading import Given
+from foreword.faces.http.serving import Serving
+from foreword.store.database import LARGEST_NUMBER, dumped
+
+Query = TypeVar("Query")
+Body = TypeVar("Body")
+JSON = "application/json"
+PREFIX = "/v1"
+MOST_LISTED = 200
+
+
+class Nothing(Given):
+    """No parameters."""
+
+
+class Page(Given):
+    """Which part of a list: the newest first."""
+
+    limit: int = Field(50, ge=1, le=MOST_LISTED, description="How many at most.")
+    cursor: int | None = Field(None, ge=0, le=LARGEST_NUMBER, description="The `next` of the page before.")
+
+    @property
+    def before(self) -> int:
+        """Where the page begins."""
+        return LARGEST_NUMBER if self.cursor is None else self.cursor
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Generic[Query, Body]):
+    """A request as a function of the API sees it."""
+
+    serving: Serving
+    path: Mapping[str, str]
+    query: Query
+    body: Body
+    headers: Headers
+
+    def number(self, name: str) -> int:
+        """A number in the path."""
+        found = reading.whole(self.path[name])
+        if found is None:
+            raise UnknownName(name, self.path[name][:60], ())
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer that is more than its JSON."""
+
+    value: Any
+    status: int = 0  # the endpoint's own, unless another
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One address of the API."""
+
+    method: str
+    path: str
+    run: Callable[[Ask[Any, Any]], Any]
+    answer: type[BaseModel] | None  # none: the media type tells
+    query: type[BaseModel] = Nothing
+    body: type[BaseModel] | None = None
+    status: int = 200
+    problems: tuple[int, ...] = ()  # besides those that any request may meet
+    takes: Mapping[str, str] = field(default_factory=dict)  # headers that are read, and what for
+    gives: Mapping[str, str] = field(default_factory=dict)  # headers that are set
+    media: str = JSON
+    stream: Callable[[Request, Ask[Any, Any]], Awaitable[Response]] | None = None
+
+    @property
+    def about(self) -> str:
+        """What it does, from the function's docstring."""
+        return " ".join((self.run.__doc__ or "").split())
+
+    async def respond(self, request: Request, serving: Serving) -> Response:
+        """The answer to a request."""
+        body = await reading.json_bytes(request) if self.body else b""
+        if self.stream:
+            return await self.stream(request, self._asked(request, serving, body))
+        return await serving.call(self._answered, request, serving, body)
+
+    def _asked(self, request: Request, serving: Serving, body: bytes) -> Ask[Any, Any]:
+        given = reading.checked(self.body, reading.parsed(body), "body") if self.body else None
+        names, query = reading.path_of(request.path_params), reading.query(request, self.query)
+        return Ask(serving, names, query, given, request.headers)
+
+    def _answered(self, request: Request, serving: Serving, body: bytes) -> Response:
+        """In a thread, the reading and the writing of JSON too: both may be large."""
+        made = self.run(self._asked(request, serving, body))
+        if isinstance(made, Response):
+            return made
+        answer = made if isinstance(made, Answer) else Answer(made)
+        headers = {"cache-control": "no-store", **answer.headers}
+        status = answer.status or self.status
+        content = b"" if status in (204, 304) else dumped(answer.value, "the answer").encode()
+        return Response(content, status, headers=headers, media_type=self.media)
+
+
+def routes_of(endpoints: Iterable[Endpoint]) -> list[Route]:
+    """A route for each path, which knows all its methods."""
+    by_path = groupby(sorted(endpoints, key=attrgetter("path")), key=attrgetter("path"))
+    return [_route(path, {one.method: one for one in group}) for path, group in by_path]
+
+
+def _route(path: str, methods: Mapping[str, Endpoint]) -> Route:
+    allowed = ", ".join(sorted([*methods, *(["HEAD"] if "GET" in methods else [])]))
+
+    async def respond(request: Request) -> Response:
+        request.scope["foreword.route"] = path
+        found = methods.get("GET" if request.method == "HEAD" else request.method)
+        if found is None:
+            what = f"{path} takes {allowed}, not {request.method[:20]}"
+            raise Refused(405, "wrong_method", what, headers={"allow": allowed})
+        return await found.respond(request, request.app.state.serving)
+
+    route = Route(path, respond, name=path)
+    route.methods = None  # all of them: the answer to a wrong one is ours
+    return route

@@ -1,0 +1,85 @@
+"""Events as they happen (SSE): of one workflow or of all, and what was missed, by `Last-Event-ID`.
+
+An event's id is how new everything was when it was sent, so any server process on the same database can say what came
+after it. What an event says is that something has changed and what it is now; the rest is there to be asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
+from foreword.faces.http.live import ANY
+from foreword.faces.http.problems import Refused
+from foreword.faces.http.serving import Serving
+from foreword.faces.http.sessions import ONE
+from foreword.store import changes, workflows
+from foreword.store.changes import KINDS, Event, Vector
+from foreword.store.database import dumped
+
+MEDIA = "text/event-stream"
+MOST_LISTENERS = 1_500
+RETRY_MILLISECONDS = 1_000
+BEGIN = f"retry: {RETRY_MILLISECONDS}\n: listening\n\n".encode()
+STILL_HERE = b": still here\n\n"
+
+
+class EventData(BaseModel):
+    """The `data` of an event."""
+
+    workflow: str | None = Field(description="Null: something has changed while you were away; load anew.")
+    kind: str = Field(description="The event's name, too.", json_schema_extra={"enum": list(KINDS)})
+
+
+async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
+    serving, workflow = ask.serving, ask.path.get("workflow", ANY)
+    if workflow != ANY:
+        await serving.call(_check, serving, workflow)
+    if serving.live.stopped or serving.live.listeners >= MOST_LISTENERS:
+        raise Refused(503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"})
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    if request.method == "HEAD":
+        return Response(headers=headers, media_type=MEDIA)
+    request.scope["foreword.limit"].reschedule(None)  # a stream lasts as long as somebody listens
+    last = ask.headers.get("last-event-id")
+    seen = None if last is None else changes.read(last.strip()) or Vector()
+    telling = serving.live.events(workflow, await serving.live.begin(workflow), seen)
+    return StreamingResponse(_written(telling), headers=headers, media_type=MEDIA)
+
+
+def _check(serving: Serving, workflow: str) -> None:
+    with serving.store() as db:
+        workflows.existing(db, workflow)
+
+
+async def _written(telling: AsyncIterator[Event | None]) -> AsyncIterator[bytes]:
+    yield BEGIN
+    async for event in telling:
+        yield STILL_HERE if event is None else written(event)
+
+
+def written(event: Event) -> bytes:
+    """An event as it goes over the wire; JSON has no line breaks, so none can be forged."""
+    return f"id: {event.at}\nevent: {event.kind}\ndata: {dumped(event.data, 'the event')}\n\n".encode()
+
+
+def listen(ask: Ask[Nothing, None]) -> Any:
+    """Listen to what happens to a workflow: plan, messages, variables, workflow, compression, checkpoint, report."""
+    raise NotImplementedError  # answered by its stream
+
+
+def listen_to_all(ask: Ask[Nothing, None]) -> Any:
+    """Listen to what happens to all workflows."""
+    raise NotImplementedError  # answered by its stream
+
+
+_TAKES = {"last-event-id": "The id of the last event that was seen: what came after it is sent first."}
+ENDPOINTS = (
+    Endpoint("GET", "/v1/events", listen_to_all, EventData, takes=_TAKES, media=MEDIA, stream=_stream),
+    Endpoint("GET", f"{ONE}/events", listen, EventData, takes=_TAKES, media=MEDIA, stream=_stream),
+)

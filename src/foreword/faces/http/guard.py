@@ -1,0 +1,194 @@
+"""Who may ask: what stands in front of the API and the page alike.
+
+A server on loopback trusts this machine's programs, not the pages that its browser shows: so the name it is called by
+(DNS rebinding) and the site that asks (CSRF) are checked. Elsewhere a token is demanded as well. Every answer carries
+the headers that keep a browser from doing more with it than it should.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from time import perf_counter
+from traceback import format_exception
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from foreword.faces.http.limits import Rate, bounded
+from foreword.faces.http.metrics import OTHER
+from foreword.faces.http.problems import Refused, refusal
+from foreword.faces.http.serving import Serving
+from foreword.faces.http.token import fits
+from foreword.faces.web.asking import refused_page
+from foreword.workflow.secrets import mask
+
+SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
+LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
+LOGIN, OPEN = "/login", frozenset(("/healthz",))
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+ASK = "open /login?token=TOKEN once, or send Authorization: Bearer TOKEN; `foreword serve` showed it when it began"
+
+access = logging.getLogger("foreword.access")
+log = logging.getLogger("foreword.serve")
+
+
+class Guard:
+    """The ASGI app around all others."""
+
+    def __init__(self, app: ASGIApp, serving: Serving) -> None:
+        self.app, self.serving, self.settings = app, serving, serving.settings
+        self._rate = Rate(self.settings.requests_per_minute)
+        self._names = LOOPBACK | {name.lower() for name in (*self.settings.hosts, _bracketed(self.settings.host))}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        if scope["path"].startswith("/v1/"):
+            scope["path"] = scope["raw_path"].decode("latin-1")  # so that a name may have a slash in it
+        sending = _Sending(send)
+        began = perf_counter()
+        try:
+            await self._guarded(scope, receive, sending)
+        finally:
+            self._account(scope, sending.status, perf_counter() - began)
+        return None
+
+    async def _guarded(self, scope: Scope, receive: Receive, send: _Sending) -> None:
+        response: Response | None = None
+        try:
+            response = self.check(scope)
+            if response is None:
+                receive = bounded(scope, receive, self.settings.largest_body_bytes)
+                async with asyncio.timeout(self.settings.timeout_seconds) as limit:
+                    scope["foreword.limit"] = limit
+                    await self.app(scope, receive, send)
+        except Refused as refused:
+            response = _told(scope, refused)
+        except TimeoutError:
+            seconds = f"{self.settings.timeout_seconds:g}"
+            response = _told(scope, Refused(504, "too_slow", f"no answer within {seconds} seconds"))
+        except Exception as error:  # noqa: BLE001 - nothing may reach the client but a problem
+            log.error("%s", mask("".join(format_exception(error))))
+            response = _told(scope, Refused(500, "internal", "something went wrong in the server", "its log has more"))
+        if response is not None and not send.status:
+            await response(scope, receive, send)
+        if scope["method"] not in SAFE:
+            self.serving.changed()
+
+    def check(self, scope: Scope) -> Response | None:
+        """An error where the request is not let through; a response where it is answered here."""
+        headers = Headers(scope=scope)
+        self._check_host(scope, headers)
+        self._check_rate(scope)
+        if scope["path"] == LOGIN and self.settings.token_digest:
+            return self._login(scope)
+        if self.settings.token_digest and scope["path"] not in OPEN:
+            self._check_token(scope, headers)
+        if scope["method"] not in SAFE or scope["path"].startswith("/v1"):
+            self._check_site(headers)
+        return None
+
+    def _check_host(self, scope: Scope, headers: Headers) -> None:
+        """A name that somebody else's DNS leads here is not ours; an address can't be led anywhere."""
+        names = headers.getlist("host")
+        name = _without_port(names[0].lower()) if len(names) == 1 else ""
+        own = {_bracketed(scope["server"][0])} if scope.get("server") else set()
+        if name not in self._names | own:
+            raise Refused(421, "unknown_host", f"this server does not answer to {name[:80]!r}", "see --allow-host")
+
+    def _check_rate(self, scope: Scope) -> None:
+        address = scope["client"][0] if scope.get("client") else ""
+        if wait := self._rate.take(address):
+            seconds = str(int(wait) + 1)
+            raise Refused(429, "too_many", "too many requests", f"wait {seconds} s", headers={"retry-after": seconds})
+
+    def _check_site(self, headers: Headers) -> None:
+        """A browser says which site asks; a page of another one may not. Programs say nothing.
+
+        Without referrers a browser calls the origin of our own forms `null`, but tells that they are ours.
+        """
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        host = urlsplit(origin or "").netloc.lower()
+        ours = origin is None or host == headers["host"].lower() or (origin == "null" and site == "same-origin")
+        if not ours or site not in (None, "same-origin", "none"):
+            raise Refused(403, "wrong_origin", "a page of another site may not ask this")
+
+    def _check_token(self, scope: Scope, headers: Headers) -> None:
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        given = bearer.strip() if scheme.lower() == "bearer" else _cookie(headers, _cookie_name(scope))
+        if not fits(given, self.settings.token_digest):
+            raise Refused(401, "token_needed", "this server wants a token", ASK, headers={"www-authenticate": "Bearer"})
+
+    def _login(self, scope: Scope) -> Response:
+        """The token once in the address, from then on in a cookie that no script reads and no other site sends."""
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[-1]
+        if scope["method"] != "GET" or not fits(given, self.settings.token_digest):
+            raise Refused(401, "token_needed", "that is not the token of this server", ASK)
+        response = RedirectResponse("/", 303)
+        response.set_cookie(_cookie_name(scope), given, path="/", httponly=True, samesite="strict")
+        return response
+
+    def _account(self, scope: Scope, status: int, seconds: float) -> None:
+        route = scope.get("foreword.route") or ("page" if "endpoint" in scope else OTHER)
+        self.serving.metrics.took(route, scope["method"], status, seconds)
+        if access.isEnabledFor(logging.INFO):
+            path = mask(scope["raw_path"].decode("latin-1", "replace"))  # as it came: no line breaks, no query
+            access.info("%s %s %d %.1f ms", scope["method"][:20], path[:300], status, seconds * 1000)
+
+
+def _told(scope: Scope, refused: Refused) -> Response:
+    """A refusal as a page where somebody in front of a browser waits for one, else as JSON."""
+    is_page = not scope["path"].startswith("/v1/") and "text/html" in Headers(scope=scope).get("accept", "")
+    return refused_page(refused) if is_page else refusal(refused)
+
+
+class _Sending:
+    """Sends, remembers the status, and puts our headers on every answer."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self.status = send, 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await self._send(message)
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _cookie_name(scope: Scope) -> str:
+    """Cookies know no ports, so each server on a machine has a name of its own."""
+    return f"foreword_{scope['server'][1] if scope.get('server') else 0}"
+
+
+def _cookie(headers: Mapping[str, str], name: str) -> str:
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
+    except CookieError:
+        return ""
+    return found.value if found else ""

@@ -1,0 +1,45 @@
+"""For those who look after the server: whether it answers, and what it has done so far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from foreword import __version__
+from foreword.faces.http import metrics
+from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
+
+
+class Health(BaseModel):
+    """The server answers, and so does its store."""
+
+    status: str
+    version: str
+
+
+def healthz(ask: Ask[Nothing, None]) -> dict[str, Any]:
+    """Say whether the server and its store answer."""
+    with ask.serving.store() as db:
+        db.rows("SELECT 1")
+    return {"status": "ok", "version": __version__}
+
+
+def show_metrics(ask: Ask[Nothing, None]) -> Response:
+    """Count requests by route and status, with how long they took, for Prometheus."""
+    serving = ask.serving
+    with serving.store() as db:
+        ((sessions,),) = db.rows("SELECT COUNT(*) FROM workflows")
+    gauges = {
+        "sessions": ("Sessions in the store.", float(sessions)),
+        "live_listeners": ("Open event streams.", float(serving.live.listeners)),
+        "open_sessions": ("Sessions that wait, open, for the next request.", float(serving.open_sessions)),
+    }
+    return Response(serving.metrics.written(gauges), media_type=metrics.MEDIA)
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/healthz", healthz, Health),
+    Endpoint("GET", "/metrics", show_metrics, None, media="text/plain"),
+)

@@ -1,0 +1,46 @@
+"""The hooks of coding agents, answered by a server that is up already, so that the agent waits less.
+
+The root is named only to be told apart: a server answers for its own project and reads no file that a request names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from foreword.errors import UnknownName
+from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
+from foreword.faces.http.reading import Given
+from foreword.integrations import hooks, results, server
+from foreword.integrations.events import event_of
+
+MOST_TOKENS = 1_000_000
+
+
+class Happened(Given):
+    """An event of a coding agent."""
+
+    root: str = Field(max_length=4_096, description="The project it happened in: this server's, or the answer is 404.")
+    event: dict[str, Any] = Field(description="What the agent gave its hook, as it is.")
+    recipe: str = Field("", max_length=200, description="Whose tier 0 comes back; else the project's own.")
+    budget_tokens: int = Field(results.BUDGET_TOKENS, ge=1, le=MOST_TOKENS, description="Of a tool's result.")
+
+
+class Answered(BaseModel):
+    """What the hook is to print."""
+
+    output: dict[str, Any] | None = Field(description="Null where the event passes.")
+
+
+def hook(ask: Ask[Nothing, Happened]) -> dict[str, Any]:
+    """Answer an event of a coding agent: what a session begins with again, or a shorter result."""
+    settings, given = ask.serving.settings, ask.body
+    if given.root != str(settings.root) or settings.db is not None:
+        raise UnknownName("root", given.root[:200], ())
+    event, options = event_of(given.event), hooks.Options(recipe=given.recipe, budget_tokens=given.budget_tokens)
+    is_ours = event.name in hooks.BY_SERVER
+    return {"output": hooks.answer(event, settings.root, options) if is_ours else None}
+
+
+ENDPOINTS = (Endpoint("POST", server.PATH, hook, Answered, body=Happened, problems=(404, 422)),)

@@ -1,0 +1,54 @@
+"""How much one client may ask for: requests by the minute, bytes in a body, seconds for an answer."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from time import monotonic
+
+from starlette.types import Message, Receive, Scope
+
+from foreword.faces.http.problems import Refused
+
+MOST_ADDRESSES = 10_000
+
+
+class Rate:
+    """A bucket of tokens for each address, filled evenly; a full one is a minute's worth."""
+
+    def __init__(self, per_minute: int) -> None:
+        self.most = float(per_minute)
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, and when that was
+
+    def take(self, address: str) -> float:
+        """Take one; returns after how many seconds there will be one, 0 where there was."""
+        now = monotonic()
+        tokens, since = self._left.pop(address, (self.most, now))
+        tokens = min(self.most, tokens + (now - since) * self.most / 60)
+        wait = 0.0 if tokens >= 1 else (1 - tokens) * 60 / self.most
+        self._left[address] = (tokens - (not wait), now)
+        if len(self._left) > MOST_ADDRESSES:
+            self._left.popitem(last=False)
+        return wait
+
+
+def bounded(scope: Scope, receive: Receive, largest: int) -> Receive:
+    """The same body, up to so many bytes; more are refused, announced or not."""
+    announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    if announced.isdigit() and (len(announced) > 18 or int(announced) > largest):
+        raise _too_large(largest)
+    taken = 0
+
+    async def counted() -> Message:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > largest:
+            raise _too_large(largest)
+        return message
+
+    return counted
+
+
+def _too_large(largest: int) -> Refused:
+    # The rest of the body is not read, so nothing else can come through this connection.
+    return Refused(413, "too_large", f"the body has more than {largest:,} bytes", headers={"connection": "close"})

@@ -1,0 +1,175 @@
+"""Plans: the newest with its version as ETag, every version, what changed, and updates that expect a version."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, WithJsonSchema
+
+from foreword.errors import PlanConflict
+from foreword.faces.http.contexts import Fit
+from foreword.faces.http.endpoint import Answer, Ask, Endpoint, Nothing, Page
+from foreword.faces.http.problems import Refused, problem_of
+from foreword.faces.http.reading import Given
+from foreword.faces.http.sessions import ONE
+from foreword.runtime import operations
+from foreword.store import plans
+from foreword.store.database import LARGEST_NUMBER
+from foreword.workflow.plan import STATUSES
+
+_TAG = re.compile(r'(?:W/)?"([0-9]{1,18})"')
+_TEXT = {"type": "string", "pattern": r"\S"}
+_ID = {"anyOf": [_TEXT, {"type": "integer", "minimum": -(2**62), "maximum": 2**62}]}
+_STATUS = {"enum": list(STATUSES)}
+_TASK = {
+    "type": "object",
+    "required": ["task_id", "description", "status"],
+    "properties": {"task_id": _ID, "description": _TEXT, "status": _STATUS},
+}
+_PHASE = {
+    "type": "object",
+    "required": ["phase_name", "status", "tasks"],
+    "properties": {"phase_name": _TEXT, "status": _STATUS, "tasks": {"type": "array", "items": _TASK}},
+}
+SHAPE = {
+    "type": "object",
+    "description": "A plan; fields that are not named here are kept.",
+    "required": ["overall_goal", "phases"],
+    "properties": {"overall_goal": _TEXT, "phases": {"type": "array", "items": _PHASE}},
+}
+PlanData = Annotated[dict[str, Any], WithJsonSchema(SHAPE)]
+
+
+class Update(Given):
+    """A new version of the plan."""
+
+    plan: PlanData
+    reason: str = Field(max_length=10_000, description="Why it is changed; secrets in it are hidden.")
+    expected_version: int | None = Field(None, ge=0, le=LARGEST_NUMBER, description="What it is put on top of.")
+
+
+class Difference(Given):
+    """Two versions."""
+
+    old: int = Field(ge=1, le=LARGEST_NUMBER)
+    new: int = Field(ge=1, le=LARGEST_NUMBER)
+
+
+class CurrentPlan(BaseModel):
+    """The plan as it is now."""
+
+    version: int = Field(description="0 where there is none yet.")
+    plan: dict[str, Any] | None = None
+    text: str | None = Field(None, description="In place of a plan that is over the budget: what fits of it.")
+    handle: str | None = Field(None, description="Of the whole plan, where that was too large.")
+    whole_tokens: int | None = None
+    warnings: list[str] | None = None
+
+
+class Updated(BaseModel):
+    """A version that was made."""
+
+    version: int
+    warnings: list[str]
+
+
+class PlanLine(BaseModel):
+    """One version in the list."""
+
+    version: int
+    reason: str
+    created: str
+
+
+class PlanVersion(PlanLine):
+    """One version."""
+
+    plan: dict[str, Any]
+
+
+class PlanVersions(BaseModel):
+    """A page of versions, the newest first."""
+
+    items: list[PlanLine]
+    next: int | None = Field(description="The cursor of the next page.")
+
+
+class Lines(BaseModel):
+    """What changed, a line for each; secrets are hidden."""
+
+    lines: list[str]
+
+
+def show_plan(ask: Ask[Fit, None]) -> Answer:
+    """Show the plan as it is now."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        found = operations.get_current_plan(session, ask.query.budget)
+    tag = f'"{found["version"]}"'
+    known = [one.strip().removeprefix("W/") for one in ask.headers.get("if-none-match", "").split(",")]
+    return Answer(found, 304 if tag in known else 200, {"etag": tag, "cache-control": "no-cache"})
+
+
+def update_plan(ask: Ask[Nothing, Update]) -> Any:
+    """Replace the plan by a new version, if it is still at the expected one."""
+    wanted = _expected(ask.headers.get("if-match"))
+    expected = ask.body.expected_version if wanted is None else wanted
+    try:
+        with ask.serving.session(ask.path["workflow"], create=True) as session:
+            made = operations.update_plan(session, ask.body.plan, ask.body.reason, expected)
+    except PlanConflict as conflict:
+        return problem_of(conflict, 409 if wanted is None else 412)
+    return Answer(made, headers={"etag": f'"{made["version"]}"'})
+
+
+def _expected(header: str | None) -> int | None:
+    """The version that `If-Match` names."""
+    if header is None or header.strip() == "*":
+        return None
+    found = _TAG.fullmatch(header.strip())
+    if found is None:
+        raise Refused(400, "bad_request", f"If-Match is no version of a plan: {header[:60]}", 'for example "12"')
+    return int(found[1])
+
+
+def list_versions(ask: Ask[Page, None]) -> dict[str, Any]:
+    """List the versions of the plan, the newest first."""
+    query = ask.query
+    with ask.serving.session(ask.path["workflow"]) as session:
+        last = plans.newest_version(session.db, session.workflow.id)
+        first = min(query.before - 1, last)
+        found = [session.plan_version(number) for number in range(first, max(0, first - query.limit), -1)]
+    lines = [{"version": one.version, "reason": one.reason, "created": one.created} for one in found]
+    return {"items": lines, "next": found[-1].version if found and found[-1].version > 1 else None}
+
+
+def show_version(ask: Ask[Nothing, None]) -> dict[str, Any]:
+    """Show one version of the plan."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        found = session.plan_version(ask.number("version"))
+    return {"version": found.version, "reason": found.reason, "created": found.created, "plan": found.data}
+
+
+def diff(ask: Ask[Difference, None]) -> dict[str, Any]:
+    """Say what changed from one version of the plan to another."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        return {"lines": session.plan_diff(ask.query.old, ask.query.new)}
+
+
+_GIVES = {"etag": "The version, in quotes."}
+_TAKES = {"if-match": 'The version it is put on top of, in quotes: `"12"`.'}
+ENDPOINTS = (
+    Endpoint(
+        "GET", f"{ONE}/plan", show_plan, CurrentPlan, query=Fit, gives=_GIVES,
+        takes={"if-none-match": "The version that is known already; 304 where it is still the newest."},
+    ),
+    Endpoint(
+        "PUT", f"{ONE}/plan", update_plan, Updated, body=Update, problems=(409, 412, 422), takes=_TAKES, gives=_GIVES
+    ),
+    Endpoint(
+        "POST", f"{ONE}/plan", update_plan, Updated, body=Update, problems=(409, 412, 422), takes=_TAKES, gives=_GIVES
+    ),
+    Endpoint("GET", f"{ONE}/plan/versions", list_versions, PlanVersions, query=Page),
+    Endpoint("GET", f"{ONE}/plan/versions/{{version}}", show_version, PlanVersion),
+    Endpoint("GET", f"{ONE}/plan/diff", diff, Lines, query=Difference),
+)  # fmt: skip

@@ -1,0 +1,121 @@
+"""Reports of contexts: the list, one whole, and what changed from one to another."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from foreword.errors import UnknownName
+from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, Page
+from foreword.faces.http.reading import Given
+from foreword.faces.http.sessions import LONGEST_NAME
+from foreword.runtime import comparison
+from foreword.store import reports, workflows
+from foreword.store.database import LARGEST_NUMBER, Database, plain
+from foreword.store.kept import Store, Stored
+
+
+class ReportPage(Page):
+    """Which reports."""
+
+    workflow: str | None = Field(None, min_length=1, max_length=LONGEST_NAME, description="Only this one's calls.")
+
+
+class Against(Given):
+    """Which report to compare with."""
+
+    before: int = Field(ge=1, le=LARGEST_NUMBER, description="The number of the earlier report.")
+
+
+class ReportLine(BaseModel):
+    """One report in the list."""
+
+    number: int
+    created: str
+    recipe: str
+    total_tokens: int
+    budget_tokens: int
+    workflow: str | None = Field(description="Whose call it was, if it was a session's.")
+
+
+class Reports(BaseModel):
+    """A page of reports, the newest first."""
+
+    items: list[ReportLine]
+    next: int | None = Field(description="The cursor of the next page.")
+
+
+class Report(BaseModel):
+    """A whole report: the bill for every token."""
+
+    number: int
+    created: str
+    report: dict[str, Any]
+
+
+class SectionChange(BaseModel):
+    """A section in both reports, in tokens."""
+
+    tag: str
+    before: int
+    after: int
+    change: int
+    word: str = Field(description="same, grew, shrank, appeared or went.")
+
+
+class ReportChanges(BaseModel):
+    """What changed from one report to another, the largest change first."""
+
+    sections: list[SectionChange]
+    total: SectionChange
+    notes: list[str]
+
+
+def list_reports(ask: Ask[ReportPage, None]) -> dict[str, Any]:
+    """List the reports of contexts, the newest first."""
+    query = ask.query
+    with ask.serving.store() as db:
+        if query.workflow is not None:
+            workflows.existing(db, plain(query.workflow))
+        found = reports.listed(db, workflow=query.workflow, before=query.before, limit=query.limit + 1)
+    page = found[: query.limit]
+    return {"items": [asdict(one) for one in page], "next": page[-1].number if len(found) > len(page) else None}
+
+
+def show_report(ask: Ask[Nothing, None]) -> dict[str, Any]:
+    """Show one whole report."""
+    with ask.serving.store() as db:
+        found = _existing(db, ask.number("number"))
+    return {"number": found.number, "created": found.created, "report": found.report}
+
+
+def diff(ask: Ask[Against, None]) -> dict[str, Any]:
+    """Say which sections grew, shrank, appeared or went since an earlier report."""
+    with ask.serving.store() as db:
+        before, after = _existing(db, ask.query.before).report, _existing(db, ask.number("number")).report
+    total = comparison.Changed("total", before["total_tokens"], after["total_tokens"])
+    return {
+        "sections": [_said(one) for one in comparison.sections(before, after)],
+        "total": _said(total),
+        "notes": comparison.notes(before, after),
+    }
+
+
+def _said(one: comparison.Changed) -> dict[str, Any]:
+    return {**asdict(one), "change": one.change, "word": one.word}
+
+
+def _existing(db: Database, number: int) -> Stored:
+    found = Store(db).report(number)
+    if found is None:
+        raise UnknownName("report", str(number), [str(one.number) for one in reports.listed(db, limit=5)])
+    return found
+
+
+ENDPOINTS = (
+    Endpoint("GET", "/v1/reports", list_reports, Reports, query=ReportPage, problems=(404,)),
+    Endpoint("GET", "/v1/reports/{number}", show_report, Report),
+    Endpoint("GET", "/v1/reports/{number}/diff", diff, ReportChanges, query=Against),
+)

@@ -1,0 +1,129 @@
+"""Run the app: a socket of our own, uvicorn on it, and a stop that loses nothing.
+
+What uvicorn does not bound is bounded here: how long the head of a request may take. A stop ends the live streams
+first, so that nobody waits for a listener; requests that are under way have some seconds to end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from asyncio import TimerHandle
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from uvicorn import Config, Server
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from foreword.errors import UsageError
+from foreword.faces.http.app import create_app
+from foreword.faces.http.serving import Serving, Settings
+
+HEAD_SECONDS, KEEP_ALIVE_SECONDS, FINISH_SECONDS = 10.0, 15, 10
+LARGEST_HEAD_BYTES = 64 * 1024
+MOST_CONNECTIONS = 2_000
+BACKLOG = 1_024
+
+
+class Listener(H11Protocol):
+    """A connection that is dropped when the head of a request is not there in time; the guard logs, not it."""
+
+    head_seconds = HEAD_SECONDS
+    _waiting: TimerHandle | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.access_log = False  # its lines would have the queries in them
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._watch(over=True)
+
+    def _watch(self, *, over: bool = False) -> None:
+        """Count the seconds while bytes have come and no request is complete; stop counting once one is."""
+        if self._waiting is not None and (over or self._answering()):
+            self._waiting.cancel()
+            self._waiting = None
+        elif self._waiting is None and not over and not self._answering():
+            self._waiting = self.loop.call_later(self.head_seconds, self._give_up)
+
+    def _answering(self) -> bool:
+        cycle: Any = self.cycle  # none before the first request
+        return cycle is not None and not cycle.response_complete
+
+    def _give_up(self) -> None:
+        self._waiting = None
+        if not self.transport.is_closing() and not self._answering():
+            self.transport.close()
+
+
+class Process(Server):
+    """uvicorn's server; before it waits for those who are connected, the live streams are told to end."""
+
+    def __init__(self, config: Config, serving: Serving) -> None:
+        super().__init__(config)
+        self.serving = serving
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.serving.stop()
+        await super().shutdown(sockets)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket on that address; port 0 picks one that is free."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)  # asyncio sends at once only where it is told that it is TCP
+        with suppress(OSError):
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind(address)
+        except OSError:
+            listening.close()
+            raise
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"can't listen on {host} port {port}: {why}", hint="try --port 0, or another --host") from None
+    return listening
+
+
+def process_for(settings: Settings) -> Process:
+    """The server of these settings, not yet running."""
+    app = create_app(settings)
+    options: dict[str, Any] = {
+        "http": Listener, "ws": "none", "log_config": None, "access_log": False, "proxy_headers": False,
+        "server_header": False, "lifespan": "on", "timeout_keep_alive": KEEP_ALIVE_SECONDS, "backlog": BACKLOG,
+        "timeout_graceful_shutdown": FINISH_SECONDS, "limit_concurrency": MOST_CONNECTIONS,
+        "h11_max_incomplete_event_size": LARGEST_HEAD_BYTES,
+    }  # fmt: skip
+    return Process(Config(app, **options), app.state.serving)
+
+
+def run(settings: Settings, listening: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
+    """Serve until ctrl-C or SIGTERM; `ready` is called when requests are answered."""
+    asyncio.run(_until_stopped(process_for(settings), listening, ready))
+
+
+async def _until_stopped(process: Process, listening: socket.socket, ready: Callable[[], None]) -> None:
+    """uvicorn would raise the signal again after a clean stop, so it is caught here."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, process.handle_exit, number, None)
+    process.config.load()
+    process.lifespan = process.config.lifespan_class(process.config)
+    await process.startup(sockets=[listening])
+    ready()
+    await process.main_loop()
+    await process.shutdown(sockets=[listening])

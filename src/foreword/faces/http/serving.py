@@ -1,0 +1,188 @@
+"""What a server serves: which store, which project roots, and sessions that stay open between requests.
+
+Requests are served by threads. A store or a session is one request's at a time; afterwards it waits for the next one,
+so that a request costs what is new in it. No route opens a store by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, Generic, Protocol, TypeVar
+
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+
+from foreword.errors import ForewordError, StoreError, UnknownName
+from foreword.faces.http.live import Live
+from foreword.faces.http.metrics import Metrics
+from foreword.runtime.session import Session
+from foreword.store import changes, messages, workflows
+from foreword.store.changes import Vector
+from foreword.store.database import Database
+from foreword.store.urls import open_database
+
+Result = TypeVar("Result")
+MAIN = "main"  # the conversation of a workflow where none is named
+MOST_THREADS = 12
+MOST_SESSIONS = 12  # that wait, open, for the next request; each holds a connection to the database
+
+
+class Closing(Protocol):
+    """Something that is open."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+Thing = TypeVar("Thing", bound=Closing)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a server was started. Roots are named here and never taken from a request."""
+
+    root: Path
+    db: str | None = None
+    roots: dict[str, Path] = field(default_factory=dict)  # more projects that may be read, by name
+    host: str = "127.0.0.1"
+    port: int = 0
+    token_digest: str = ""  # SHA-256 of the token that requests must carry; without one, only on loopback
+    hosts: tuple[str, ...] = ()  # names the server answers to besides loopback's
+    recipe: str = "workflow"
+    largest_body_bytes: int = 16 * 1024 * 1024
+    timeout_seconds: float = 60.0
+    requests_per_minute: int = 6_000  # from one address
+
+
+class Serving:
+    """The stores of one server process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._stores: Pool[Database] = Pool(MOST_THREADS)
+        self._sessions: Pool[Session] = Pool(MOST_SESSIONS)
+        self._threads: CapacityLimiter | None = None
+        self.metrics, self.live = Metrics(), Live(self._look)
+
+    async def call(self, work: Callable[..., Result], *args: Any) -> Result:
+        """Run something that reads or writes in a thread, so that the others go on.
+
+        Who waits for it may be told that it takes too long; it ends by itself even so, and counts until then.
+        """
+        self._threads = self._threads or CapacityLimiter(MOST_THREADS)  # made here: it belongs to a running loop
+        return await asyncio.shield(run_sync(partial(work, *args), limiter=self._threads))
+
+    def root(self, name: str | None = None) -> Path:
+        """The project of that name; without one, that of the server."""
+        if not name:
+            return self.settings.root
+        if name not in self.settings.roots:
+            raise UnknownName("root", name, self.settings.roots)
+        return self.settings.roots[name]
+
+    @contextmanager
+    def store(self) -> Iterator[Database]:
+        """An open store."""
+        with self._stores.lent("", lambda: open_database(self.settings.db, self.settings.root)) as db:
+            yield db
+
+    @contextmanager
+    def session(self, workflow: str, conversation: str = "main", *, create: bool = False) -> Iterator[Session]:
+        """An open session; one in which something went wrong is closed and opened anew the next time."""
+        with self._sessions.lent((workflow, conversation), lambda: self._open(workflow, conversation, create)) as found:
+            yield found
+
+    def _open(self, workflow: str, conversation: str, create: bool) -> Session:
+        settings = self.settings
+        if not create and conversation != MAIN:
+            self._check_conversation(workflow, conversation)
+        return Session.open(
+            settings.db, workflow, root=settings.root, conversation=conversation, recipe=settings.recipe, create=create
+        )
+
+    def _check_conversation(self, workflow: str, conversation: str) -> None:
+        """An error where there is no such conversation: asking for one must not make it."""
+        with self.store() as db:
+            known = messages.names(db, workflows.existing(db, workflow).id)
+        if conversation not in known:
+            raise UnknownName("conversation", conversation, known, where=f"of {workflow!r}")
+
+    async def _look(self, workflows: list[str] | None) -> dict[str, Vector]:
+        return await self.call(self._vectors, workflows)
+
+    def _vectors(self, workflows: list[str] | None) -> dict[str, Vector]:
+        with self.store() as db:
+            return changes.vectors(db, workflows)
+
+    def changed(self) -> None:
+        """Something may have been changed by this process: those who listen are told at once."""
+        self.live.poke()
+
+    @property
+    def open_sessions(self) -> int:
+        """How many sessions wait, open, for the next request."""
+        return len(self._sessions)
+
+    def stop(self) -> None:
+        """The server begins to stop: live streams end."""
+        self.live.stop()
+
+    def close(self) -> None:
+        """Close everything; the server has stopped."""
+        self._sessions.close()
+        self._stores.close()
+
+
+class Pool(Generic[Thing]):
+    """Things that are open, each lent to one at a time; the last used are kept, as many as may wait."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._waiting: OrderedDict[tuple[object, int], Thing] = OrderedDict()  # the last used last
+        self._lock, self._count, self._closed = Lock(), 0, False
+
+    @contextmanager
+    def lent(self, key: object, make: Callable[[], Thing]) -> Iterator[Thing]:
+        """One that waits under that key, or a new one; where something goes wrong it is closed, not kept."""
+        thing = self._taken(key) or make()
+        try:
+            yield thing
+        except BaseException as error:
+            if isinstance(error, ForewordError) and not isinstance(error, StoreError):
+                self._keep(key, thing)  # what was asked for was wrong, not the store
+            else:
+                thing.close()
+            raise
+        self._keep(key, thing)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def _taken(self, key: object) -> Thing | None:
+        with self._lock:
+            found = next((name for name in reversed(self._waiting) if name[0] == key), None)
+            return self._waiting.pop(found) if found else None
+
+    def _keep(self, key: object, thing: Thing) -> None:
+        with self._lock:
+            self._count += 1
+            self._waiting[key, self._count] = thing
+            most = 0 if self._closed else self.most
+            gone = [self._waiting.popitem(last=False)[1] for _ in range(len(self._waiting) - most)]
+        for each in gone:
+            each.close()
+
+    def close(self) -> None:
+        """Close what waits; what is lent is closed when it comes back."""
+        with self._lock:
+            self._closed, gone = True, list(self._waiting.values())
+            self._waiting.clear()
+        for each in gone:
+            each.close()

@@ -1,0 +1,216 @@
+"""Sessions: the list, a new one, and how one stands."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+from urllib.parse import quote
+
+from pydantic import BaseModel, Field
+
+from foreword.faces.http.endpoint import MOST_LISTED, Answer, Ask, Endpoint, Nothing
+from foreword.faces.http.problems import Refused
+from foreword.faces.http.reading import Given
+from foreword.faces.http.serving import MAIN
+from foreword.runtime.session import Session
+from foreword.store import messages, workflows
+from foreword.store.database import plain
+from foreword.store.workflows import Listed
+from foreword.workflow.secrets import hide
+
+LONGEST_NAME = 200
+
+
+class Search(Given):
+    """Which sessions."""
+
+    limit: int = Field(50, ge=1, le=MOST_LISTED, description="How many at most.")
+    cursor: str | None = Field(None, max_length=LONGEST_NAME, description="The `next` of the page before.")
+    search: str = Field("", max_length=LONGEST_NAME, description="Only those with these letters in their name.")
+
+
+class Talk(Given):
+    """Which conversation of the workflow."""
+
+    conversation: str = Field(MAIN, min_length=1, max_length=LONGEST_NAME, description="The conversation's name.")
+
+
+class NewSession(Given):
+    """A session to begin."""
+
+    name: str = Field(min_length=1, max_length=LONGEST_NAME, description="The workflow that it is of.")
+    system_prompt: str | None = Field(None, description="The system prompt to begin with.")
+
+
+class Prompt(Given):
+    """A system prompt."""
+
+    text: str
+
+
+class Node(Given):
+    """A node of the workflow."""
+
+    node: dict[str, Any] = Field(description="`id`, `position`, `type`, `config`, `description`.")
+
+
+class SessionLine(BaseModel):
+    """One session in the list."""
+
+    name: str
+    created: str
+    changed: str
+    messages: int
+    tokens: int = Field(description="Of all that was said.")
+    now_tokens: int = Field(description="With the summary in place of what it stands for.")
+    plan_version: int
+    variables: int
+    compressions: int
+    warned: bool
+
+
+class SessionPage(BaseModel):
+    """A page of sessions, the newest first."""
+
+    items: list[SessionLine]
+    next: str | None = Field(description="The cursor of the next page.")
+
+
+class Limits(BaseModel):
+    """Sizes at which something happens, in tokens."""
+
+    window: int
+    warn_at: int
+    compress_at: int
+    compress_to: int
+
+
+class SessionState(BaseModel):
+    """How a session stands."""
+
+    name: str
+    conversation: str
+    size_tokens: int
+    history_tokens: int
+    messages: int
+    limits: Limits
+    state: str = Field(description="`quiet`, `warning` or `full`.")
+    compressions: int
+    plan_version: int
+    variables: int
+
+
+class Snapshot(BaseModel):
+    """The workflow and its nodes as a call shows them, secrets hidden."""
+
+    snapshot: dict[str, Any]
+
+
+class Done(BaseModel):
+    """It is done."""
+
+    done: bool
+
+
+def list_sessions(ask: Ask[Search, None]) -> dict[str, Any]:
+    """List the sessions, the newest first, with their sizes."""
+    query = ask.query
+    with ask.serving.store() as db:
+        found = workflows.listed(db)[::-1]
+    mine = [one for one in _after(found, query.cursor) if query.search.casefold() in one.name.casefold()]
+    page = mine[: query.limit]
+    return {"items": [_line(one) for one in page], "next": page[-1].name if len(mine) > len(page) else None}
+
+
+def _after(found: list[Listed], cursor: str | None) -> list[Listed]:
+    """The sessions behind the last one of the page before; none is ever removed, so it is still there."""
+    if cursor is None:
+        return found
+    place = next((place for place, one in enumerate(found) if one.name == cursor), None)
+    if place is None:
+        raise Refused(400, "bad_request", "query.cursor: no page ended there")
+    return found[place + 1 :]
+
+
+def _line(one: Listed) -> dict[str, Any]:
+    return {name: value for name, value in asdict(one).items() if name in SessionLine.model_fields}
+
+
+def create_session(ask: Ask[Nothing, NewSession]) -> Answer:
+    """Begin a session; where there is one of that name, nothing is changed."""
+    name = ask.body.name
+    with ask.serving.store() as db:
+        owner = workflows.find(db, plain(name))
+        if owner is not None and messages.find(db, owner.id, MAIN) is not None:
+            raise Refused(409, "session_exists", f"there is a session {name!r} already")
+    with ask.serving.session(name, create=True) as session:
+        if ask.body.system_prompt is not None:
+            session.system_prompt = ask.body.system_prompt
+        return Answer(state_of(session), headers={"location": f"/v1/sessions/{quote(name, safe='')}"})
+
+
+def show_session(ask: Ask[Talk, None]) -> dict[str, Any]:
+    """Say how large a session is, which limits it has, and in which state it is."""
+    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+        return state_of(session)
+
+
+def state_of(session: Session) -> dict[str, Any]:
+    """How a session stands."""
+    size, limits = session.size_tokens, session.limits
+    used = session.usage(0)
+    plan = session.plan
+    return {
+        "name": session.workflow.name,
+        "conversation": session.conversation.name,
+        "size_tokens": size,
+        "history_tokens": used["history_tokens"],
+        "messages": messages.up_to(session.db, session.conversation.id).seq,
+        "limits": {name: getattr(limits, name) for name in ("window", "warn_at", "compress_at", "compress_to")},
+        "state": "full" if size >= limits.compress_at else "warning" if size >= limits.warn_at else "quiet",
+        "compressions": used["compressions"],
+        "plan_version": plan["plan_version"] if plan else 0,
+        "variables": len(session.variables),
+    }
+
+
+def set_prompt(ask: Ask[Talk, Prompt]) -> dict[str, Any]:
+    """Replace the system prompt."""
+    with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
+        session.system_prompt = ask.body.text
+    return {"done": True}
+
+
+def show_snapshot(ask: Ask[Nothing, None]) -> dict[str, Any]:
+    """Show the workflow and its nodes, secrets hidden."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        return {"snapshot": hide(session.snapshot())}
+
+
+def put_node(ask: Ask[Nothing, Node]) -> dict[str, Any]:
+    """Add a node to the workflow, or replace the one with its id."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        session.put_node(ask.body.node)
+    return {"done": True}
+
+
+def drop_node(ask: Ask[Nothing, None]) -> dict[str, Any]:
+    """Remove a node from the workflow."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        session.drop_node(ask.path["node"])
+    return {"done": True}
+
+
+ONE = "/v1/sessions/{workflow}"
+ENDPOINTS = (
+    Endpoint("GET", "/v1/sessions", list_sessions, SessionPage, query=Search),
+    Endpoint(
+        "POST", "/v1/sessions", create_session, SessionState, body=NewSession, status=201, problems=(409,),
+        gives={"location": "Where the session is."},
+    ),
+    Endpoint("GET", ONE, show_session, SessionState, query=Talk),
+    Endpoint("PUT", f"{ONE}/system-prompt", set_prompt, Done, query=Talk, body=Prompt),
+    Endpoint("GET", f"{ONE}/snapshot", show_snapshot, Snapshot),
+    Endpoint("POST", f"{ONE}/nodes", put_node, Done, body=Node, problems=(422,)),
+    Endpoint("DELETE", f"{ONE}/nodes/{{node}}", drop_node, Done),
+)  # fmt: skip

@@ -1,0 +1,89 @@
+"""The token of a server that others can reach: made once, shown once, kept as a digest, compared in constant time."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from hashlib import sha256
+from hmac import compare_digest
+from ipaddress import ip_address
+from pathlib import Path
+
+from foreword.errors import UsageError
+from foreword.store.places import cache_folder
+
+BYTES = 32
+LEAST_CHARS, LARGEST_BYTES = 16, 4_096
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
+
+def made() -> str:
+    """A new token."""
+    return secrets.token_urlsafe(BYTES)
+
+
+def digest_of(token: str) -> str:
+    """What is kept of a token. It is long and random, so that a plain digest can't be turned back."""
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def fits(token: str, digest: str) -> bool:
+    """Whether it is the token of that digest; how long the answer takes tells nothing."""
+    return compare_digest(digest_of(token), digest)
+
+
+def from_file(path: str) -> str:
+    """The token in a file that the user has written."""
+    try:
+        token = Path(path).read_bytes()[:LARGEST_BYTES].decode().strip()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "not UTF-8"
+        raise UsageError(f"the token file {path} can't be read: {why}", hint="check the name and the rights") from None
+    if len(token) < LEAST_CHARS or not token.isascii() or not token.isprintable() or " " in token:
+        raise UsageError(
+            f"the token in {path} must be at least {LEAST_CHARS} plain characters in one word",
+            hint="for example from: python -c 'import secrets; print(secrets.token_urlsafe())'",
+        )
+    return token
+
+
+def digest_file(root: Path) -> Path:
+    """Where the digest of a root's token is kept: with the user, since a project may come from a stranger."""
+    return cache_folder() / f"serve-{sha256(os.fsencode(root)).hexdigest()[:16]}.sha256"
+
+
+def kept(root: Path, *, new: bool = False) -> tuple[str, str]:
+    """A new token and its digest; where one was made before, unless `new` says so, nothing and its digest."""
+    path = digest_file(root)
+    try:
+        before = "" if new or path.is_symlink() or not path.is_file() else path.read_text("ascii").strip()
+        if _DIGEST.fullmatch(before):
+            return "", before
+        token = made()
+        _write(path, digest_of(token))
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"the token's digest can't be kept in {path}: {why}", hint="give one: --token-file") from None
+    return token, digest_of(token)
+
+
+def _write(path: Path, digest: str) -> None:
+    """Readable for this user alone, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    beside.unlink(missing_ok=True)
+    with os.fdopen(os.open(beside, _NEW, 0o600), "w", encoding="ascii") as file:
+        file.write(f"{digest}\n")
+    beside.replace(path)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches that address."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,142 @@
+"""Variables: the list hides secrets, only the address of one value gives it whole; every change is in the trail."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from foreword.faces.http.contexts import Fit
+from foreword.faces.http.endpoint import MOST_LISTED, Ask, Endpoint, Nothing
+from foreword.faces.http.reading import Given
+from foreword.faces.http.sessions import ONE
+from foreword.runtime import operations
+from foreword.workflow.variables import display
+
+LONGEST_REASON = 10_000
+
+
+class Change(Given):
+    """A value, and why."""
+
+    value: Any = Field(description="Anything that JSON can hold.")
+    reason: str = Field(max_length=LONGEST_REASON, description="Why it is set; secrets in it are hidden.")
+
+
+class Why(Given):
+    """Why something is removed."""
+
+    reason: str = Field(max_length=LONGEST_REASON, description="Why it is removed; secrets in it are hidden.")
+
+
+class Trail(Given):
+    """How much of the trail."""
+
+    limit: int = Field(50, ge=1, le=MOST_LISTED, description="How many changes, the newest first.")
+
+
+class VariableLine(BaseModel):
+    """One variable as a context shows it."""
+
+    name: str
+    shown: str
+
+
+class Variables(BaseModel):
+    """Every variable, secrets hidden."""
+
+    items: list[VariableLine]
+
+
+class Value(BaseModel):
+    """A whole value; one that is over the budget is a text that fits, with a handle."""
+
+    value: Any = None
+    text: str | None = None
+    handle: str | None = None
+    whole_tokens: int | None = None
+    warnings: list[str] | None = None
+
+
+class Shown(BaseModel):
+    """A variable that was set, as calls show it from now on."""
+
+    name: str
+    shown: str
+
+
+class Cleared(BaseModel):
+    """The names of variables that were removed."""
+
+    cleared: list[str]
+
+
+class ChangeLine(BaseModel):
+    """One change; values are as a context shows them."""
+
+    name: str
+    action: str
+    before: str
+    after: str
+    reason: str
+    created: str
+
+
+class Changes(BaseModel):
+    """The trail, the newest first."""
+
+    items: list[ChangeLine]
+
+
+def list_variables(ask: Ask[Nothing, None]) -> dict[str, Any]:
+    """List the variables as a context shows them: secrets are hidden, long values shortened."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        return {"items": [{"name": name, "shown": display(name, value)} for name, value in session.variables.items()]}
+
+
+def get_variable(ask: Ask[Fit, None]) -> dict[str, Any]:
+    """Give the whole value of one variable, secret or not."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        return operations.get_workflow_variable(session, ask.path["name"], None, ask.query.budget)
+
+
+def of_node(ask: Ask[Fit, None]) -> dict[str, Any]:
+    """Give the whole values of the variables that belong to a node."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        return operations.get_workflow_variable(session, None, ask.path["node"], ask.query.budget)
+
+
+def set_variable(ask: Ask[Nothing, Change]) -> dict[str, Any]:
+    """Set a variable, and write down why; a workflow that is not there yet is made."""
+    with ask.serving.session(ask.path["workflow"], create=True) as session:
+        return operations.set_variable(session, ask.path["name"], ask.body.value, ask.body.reason)
+
+
+def clear_variable(ask: Ask[Why, None]) -> dict[str, Any]:
+    """Remove a variable, and write down why."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        return operations.clear_variable(session, ask.path["name"], ask.query.reason)
+
+
+def clear_all(ask: Ask[Why, None]) -> dict[str, Any]:
+    """Remove every variable, and write down why."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        return operations.clear_all_variables(session, ask.query.reason)
+
+
+def changes(ask: Ask[Trail, None]) -> dict[str, Any]:
+    """List the changes of variables, the newest first; secrets are hidden."""
+    with ask.serving.session(ask.path["workflow"]) as session:
+        return {"items": [asdict(one) for one in session.variable_changes(ask.query.limit)]}
+
+
+ENDPOINTS = (
+    Endpoint("GET", f"{ONE}/variables", list_variables, Variables),
+    Endpoint("DELETE", f"{ONE}/variables", clear_all, Cleared, query=Why),
+    Endpoint("GET", f"{ONE}/variables/{{name}}", get_variable, Value, query=Fit),
+    Endpoint("PUT", f"{ONE}/variables/{{name}}", set_variable, Shown, body=Change),
+    Endpoint("DELETE", f"{ONE}/variables/{{name}}", clear_variable, Cleared, query=Why),
+    Endpoint("GET", f"{ONE}/variable-changes", changes, Changes, query=Trail),
+    Endpoint("GET", f"{ONE}/nodes/{{node}}/variables", of_node, Value, query=Fit),
+)

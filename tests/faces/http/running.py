@@ -1,0 +1,151 @@
+"""A server for tests: the real one, on a loopback socket, in a thread; and a client that changes nothing on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPMessage, HTTPResponse
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from foreword.faces.http import server
+from foreword.faces.http.serving import Serving, Settings
+
+PATIENCE_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer as it came."""
+
+    status: int
+    headers: HTTPMessage
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        """Its JSON."""
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server is, and how it is asked."""
+
+    host: str
+    port: int
+
+    def ask(
+        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None, **query: Any
+    ) -> Reply:
+        """Ask once, on a connection of its own; a body that is no bytes goes as JSON."""
+        with self.opened(method, path, body, headers=headers, **query) as answer:
+            return Reply(answer.status, answer.headers, answer.read())
+
+    @contextmanager
+    def opened(
+        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None, **query: Any
+    ) -> Iterator[HTTPResponse]:
+        """The answer while it comes."""
+        sent = {} if body is None or isinstance(body, bytes) else {"content-type": "application/json"}
+        data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        connection = HTTPConnection(self.host, self.port, timeout=PATIENCE_SECONDS)
+        try:
+            target = f"{path}?{urlencode(query)}" if query else path
+            connection.request(method, target, data, {**sent, **(headers or {})})
+            yield connection.getresponse()
+        finally:
+            connection.close()
+
+    def raw(self, data: bytes) -> bytes:
+        """Bytes as they are, and all that comes back."""
+        with socket.create_connection((self.host, self.port), PATIENCE_SECONDS) as connection:
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+@contextmanager
+def running(settings: Settings) -> Iterator[tuple[Address, Serving]]:
+    """A server of these settings, until the end of the block; then it has stopped cleanly."""
+    process = server.process_for(settings)
+    listening = server.listen(settings.host, settings.port)
+    address = Address("127.0.0.1", listening.getsockname()[1])
+    thread = Thread(target=lambda: asyncio.run(process.serve(sockets=[listening])))
+    thread.start()
+    try:
+        wait_until(lambda: process.started or not thread.is_alive())
+        yield address, process.serving
+    finally:
+        process.should_exit = True
+        thread.join(PATIENCE_SECONDS)
+        assert not thread.is_alive()
+
+
+@contextmanager
+def serving_process(*args: object, **env: str) -> Iterator[tuple[Address, subprocess.Popen[str]]]:
+    """`foreword serve` in a process of its own, killed at the end if it still runs."""
+    command = [sys.executable, "-m", "foreword", "serve", *map(str, args)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **env}
+    )
+    try:
+        assert process.stdout
+        line = process.stdout.readline()
+        assert line.startswith("http://"), (line, process.communicate()[1])
+        parts = urlsplit(line.strip())
+        yield Address("127.0.0.1", parts.port or 0), process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def wait_until(done: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:
+    """What `done` gives once that is something; fails where it takes too long."""
+    deadline = monotonic() + seconds
+    while not (found := done()):
+        assert monotonic() < deadline, "it took too long"
+        sleep(0.01)
+    return found
+
+
+def session_path(workflow: str, *rest: str) -> str:
+    """The path of a session; each name is one piece of it."""
+    return "/".join(["/v1/sessions", *(quote(piece, safe="") for piece in (workflow, *rest))])
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event of a stream."""
+
+    id: str
+    event: str
+    data: dict[str, Any]
+
+
+def events(answer: HTTPResponse) -> Iterator[Told]:
+    """The events of a stream, as they come; ends where the stream does."""
+    fields = dict[str, str]()
+    while line := answer.readline().decode():
+        name, _, value = line.rstrip("\n").partition(": ")
+        if name:
+            fields[name] = value
+        elif "data" in fields:
+            yield Told(fields["id"], fields["event"], json.loads(fields["data"]))
+            fields.clear()
+
+
+def settings_for(folder: Path, **more: Any) -> Settings:
+    """Settings with a store of their own."""
+    return Settings(**{"root": folder, "db": f"sqlite:///{folder}/state.db", **more})

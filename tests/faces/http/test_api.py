@@ -1,0 +1,335 @@
+"""What the API answers beyond the operations that every face has: lists, pages, versions, refusals."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from tests.faces.http.running import Address, session_path
+from tests.sessions import plan, said, words
+
+
+def append(address: Address, name: str, count: int, size: int = 20) -> None:
+    reply = address.ask(
+        "POST", session_path(name, "messages"), {"messages": [said(number, size) for number in range(count)]}
+    )
+    assert reply.status == 201, reply.body
+
+
+# --- sessions ----------------------------------------------------------------------------------------------------
+
+
+def test_a_session_is_begun_once(address: Address, name: str) -> None:
+    made = address.ask("POST", "/v1/sessions", {"name": f"{name}/ä b", "system_prompt": "You throw pots."})
+    assert made.status == 201
+    where = made.headers["location"]
+    assert where == session_path(f"{name}/ä b")
+    assert address.ask("GET", where).json["name"] == f"{name}/ä b"
+    assert "You throw pots." in address.ask("GET", f"{where}/context").json["text"]
+    again = address.ask("POST", "/v1/sessions", {"name": f"{name}/ä b"})
+    assert (again.status, again.json["code"]) == (409, "session_exists")
+
+
+def test_a_session_says_its_size_its_limits_and_its_state(address: Address, name: str) -> None:
+    append(address, name, 4)
+    state = address.ask("GET", session_path(name)).json
+    assert state["messages"] == 4
+    assert state["size_tokens"] > state["history_tokens"] > 0
+    assert state["limits"] == {"window": 200_000, "warn_at": 160_000, "compress_at": 180_000, "compress_to": 20_000}
+    assert state["state"] == "quiet"
+
+
+def test_sessions_are_listed_page_by_page_and_found_by_name(address: Address, name: str) -> None:
+    for number in range(5):
+        address.ask("POST", "/v1/sessions", {"name": f"{name}-{number}"})
+    found, cursor = list[str](), dict[str, Any]()
+    while True:
+        page = address.ask("GET", "/v1/sessions", limit=2, search=name.upper(), **cursor).json
+        assert len(page["items"]) <= 2
+        found += [one["name"] for one in page["items"]]
+        if page["next"] is None:
+            break
+        cursor = {"cursor": page["next"]}
+    assert found == [f"{name}-{number}" for number in reversed(range(5))]
+    assert address.ask("GET", "/v1/sessions", cursor="no such").status == 400
+
+
+# --- messages and the next call ----------------------------------------------------------------------------------
+
+
+def test_messages_come_page_by_page_the_newest_first(address: Address, name: str) -> None:
+    append(address, name, 7)
+    first = address.ask("GET", session_path(name, "messages"), limit=3).json
+    assert [one["seq"] for one in first["items"]] == [7, 6, 5]
+    second = address.ask("GET", session_path(name, "messages"), limit=5, cursor=first["next"]).json
+    assert [one["seq"] for one in second["items"]] == [4, 3, 2, 1]
+    assert second["next"] is None
+    assert second["items"][0]["text"].startswith("Message 3.")
+    assert second["items"][0]["message"]["role"] == "assistant"
+
+
+def test_many_messages_are_kept_all_or_none(address: Address, name: str) -> None:
+    append(address, name, 2)
+    bad = [said(3), {"role": "potter", "content": "?"}]
+    reply = address.ask("POST", session_path(name, "messages"), {"messages": bad})
+    assert (reply.status, reply.json["code"]) == (400, "bad_source")
+    assert address.ask("GET", session_path(name)).json["messages"] == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"message": None}, {"message": {}, "messages": []}, {"messages": [], "pinned": True}, {"message": [1]},
+     {"message": {"role": "user", "content": "x"}, "kind": "teapot"}, {"messages": "all"}, {"extra": 1}],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_message_is_refused(address: Address, name: str, body: Any) -> None:
+    assert address.ask("POST", session_path("bad messages", "messages"), body).status == 400
+
+
+def test_looking_at_the_next_call_changes_nothing_and_making_it_does(address: Address, name: str) -> None:
+    append(address, name, 4)
+    context = session_path(name, "context")
+    looked = address.ask("GET", context, budget=2_000, report="true").json
+    assert looked["report"]["budget_tokens"] == 2_000
+    assert address.ask("GET", session_path(name, "usage")).json["calls"] == 0
+    made = address.ask("POST", context, {"budget": 2_000}).json
+    assert made["text"] == looked["text"]
+    usage = address.ask("GET", session_path(name, "usage"), last=5).json
+    assert usage["calls"] == 1
+    assert usage["log"][0]["total_tokens"] == made["tokens"]
+
+
+def test_the_next_call_comes_in_the_shape_of_a_provider(address: Address, name: str) -> None:
+    append(address, name, 2)
+    context = session_path(name, "context")
+    claude = address.ask("GET", context, form="anthropic").json
+    assert {"system", "messages"} <= set(claude["messages"])
+    openai = address.ask("POST", context, {"form": "openai", "save": False}).json
+    assert openai["messages"][0]["role"] == "system"
+    assert "text" not in openai
+    assert address.ask("GET", context, form="teapot").status == 400
+
+
+def test_the_tabs_of_a_browser_are_in_one_call_and_not_in_the_next(address: Address, name: str) -> None:
+    append(address, name, 2)
+    tabs = [{"name": "Kiln", "url": "https://kiln.example/", "active": True}]
+    context = session_path(name, "context")
+    assert "kiln.example" in address.ask("POST", context, {"browser": tabs}).json["text"]
+    assert "kiln.example" not in address.ask("POST", context, {}).json["text"]
+
+
+def test_a_compression_is_previewed_made_and_undone(address: Address, name: str) -> None:
+    append(address, name, 60, 60)
+    before = address.ask("GET", session_path(name)).json["history_tokens"]
+    preview = address.ask("POST", session_path(name, "compress"), {"to": 1_500, "preview": True}).json
+    assert not preview["applied"]
+    assert preview["summary"]
+    assert address.ask("GET", session_path(name)).json["history_tokens"] == before
+    made = address.ask("POST", session_path(name, "compress"), {"to": 1_500}).json
+    assert made["applied"]
+    assert address.ask("GET", session_path(name)).json["history_tokens"] == made["tokens_after"] < before
+    assert address.ask("POST", session_path(name, "undo")).json["number"] == 1
+    assert address.ask("GET", session_path(name)).json["history_tokens"] == before
+    assert [one["undone"] for one in address.ask("GET", session_path(name, "compressions")).json["items"]] == [True]
+    assert address.ask("POST", session_path(name, "undo")).json["code"] == "usage"
+
+
+def test_a_conversation_is_not_made_by_looking_for_it(address: Address, name: str) -> None:
+    append(address, name, 1)
+    for path in ((), ("messages",), ("context",), ("usage",)):
+        refused = address.ask("GET", session_path(name, *path), conversation="mian")
+        assert (refused.status, refused.json["code"]) == (404, "unknown_name")
+        assert "did you mean 'main'?" in refused.json["title"]
+    said_elsewhere = {"message": said(1)}
+    assert address.ask("POST", session_path(name, "messages"), said_elsewhere, conversation="side").json["seq"] == 1
+    assert address.ask("GET", session_path(name), conversation="side").json["messages"] == 1
+
+
+# --- plans -------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_has_its_version_as_etag(address: Address, name: str) -> None:
+    path = session_path(name, "plan")
+    made = address.ask("PUT", path, {"plan": plan(), "reason": "first"})
+    assert (made.status, made.headers["etag"]) == (200, '"1"')
+    shown = address.ask("GET", path)
+    assert shown.headers["etag"] == '"1"'
+    same = address.ask("GET", path, headers={"if-none-match": 'W/"0", "1"'})
+    assert (same.status, same.body, same.headers["etag"]) == (304, b"", '"1"')
+
+
+def test_a_plan_is_not_overwritten_and_the_newest_comes_with_the_refusal(address: Address, name: str) -> None:
+    path = session_path(name, "plan")
+    address.ask("PUT", path, {"plan": plan(), "reason": "first"}, headers={"if-match": '"0"'})
+    address.ask("PUT", path, {"plan": plan("completed"), "reason": "second"}, headers={"if-match": '"1"'})
+    late = {"plan": plan("failed"), "reason": "late"}
+    by_header = address.ask("PUT", path, late, headers={"if-match": '"1"'})
+    by_body = address.ask("POST", path, {**late, "expected_version": 1})
+    assert (by_header.status, by_body.status) == (412, 409)
+    for refused in (by_header, by_body):
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert refused.json["version"] == 2
+        assert refused.json["newest"]["phases"][0]["tasks"][1]["status"] == "completed"
+    assert address.ask("PUT", path, late, headers={"if-match": "2"}).status == 400
+    assert address.ask("PUT", path, late, headers={"if-match": "*"}).json["version"] == 3
+
+
+def test_a_bad_plan_names_every_problem(address: Address, name: str) -> None:
+    refused = address.ask("PUT", session_path(name, "plan"), {"plan": {"phases": [{}]}, "reason": "bad"})
+    assert refused.status == 422
+    assert any(one.startswith("overall_goal") for one in refused.json["problems"])
+    assert len(refused.json["problems"]) == 4
+
+
+def test_versions_are_listed_shown_and_compared(address: Address, name: str) -> None:
+    path = session_path(name, "plan")
+    for status in ("pending", "in_progress", "completed"):
+        address.ask("PUT", path, {"plan": plan(status), "reason": f"now {status}"})
+    page = address.ask("GET", f"{path}/versions", limit=2).json
+    assert [(one["version"], one["reason"]) for one in page["items"]] == [(3, "now completed"), (2, "now in_progress")]
+    assert [one["version"] for one in address.ask("GET", f"{path}/versions", cursor=page["next"]).json["items"]] == [1]
+    assert address.ask("GET", f"{path}/versions/1").json["plan"]["phases"][0]["tasks"][1]["status"] == "pending"
+    (line,) = address.ask("GET", f"{path}/diff", old=1, new=3).json["lines"]
+    assert "pending -> completed" in line
+    assert address.ask("GET", f"{path}/versions/9").status == 404
+    assert address.ask("GET", f"{path}/versions/{'9' * 5_000}").status == 404
+    assert address.ask("GET", f"{path}/versions/teapot").status == 404
+
+
+# --- nodes, reports, recipes -------------------------------------------------------------------------------------
+
+
+def test_nodes_are_put_shown_and_dropped(address: Address, name: str) -> None:
+    append(address, name, 1)
+    node = {"id": "n/1", "position": 1, "type": "action", "config": {"password": "hunter2hunter2"}}
+    assert address.ask("POST", session_path(name, "nodes"), {"node": node}).status == 200
+    shown = address.ask("GET", session_path(name, "snapshot"))
+    assert b"hunter2" not in shown.body
+    assert shown.json["snapshot"]["nodes"][0]["id"] == "n/1"
+    assert address.ask("DELETE", session_path(name, "nodes", "n/1")).status == 200
+    assert address.ask("DELETE", session_path(name, "nodes", "n/1")).status == 404
+    assert address.ask("POST", session_path(name, "nodes"), {"node": {}}).json["code"] == "bad_node"
+
+
+def test_reports_are_listed_shown_and_compared(address: Address, name: str) -> None:
+    append(address, name, 4)
+    address.ask("POST", session_path(name, "context"), {})
+    append(address, name, 4, 200)
+    address.ask("POST", session_path(name, "context"), {})
+    newest, older = address.ask("GET", "/v1/reports", workflow=name).json["items"]
+    assert newest["workflow"] == name
+    assert address.ask("GET", f"/v1/reports/{newest['number']}").json["report"]["recipe"] == "workflow"
+    diff = address.ask("GET", f"/v1/reports/{newest['number']}/diff", before=older["number"]).json
+    assert diff["sections"][0]["word"] == "grew"
+    assert diff["total"]["change"] == newest["total_tokens"] - older["total_tokens"]
+    page = address.ask("GET", "/v1/reports", workflow=name, limit=1).json
+    assert [one["number"] for one in page["items"]] == [newest["number"]]
+    rest = address.ask("GET", "/v1/reports", workflow=name, cursor=page["next"]).json
+    assert [one["number"] for one in rest["items"]] == [older["number"]]
+    assert address.ask("GET", "/v1/reports/999999").status == 404
+    assert address.ask("GET", "/v1/reports", workflow="teapot").status == 404
+
+
+def test_recipes_are_listed_shown_and_linted(address: Address) -> None:
+    listed = {one["name"]: one for one in address.ask("GET", "/v1/recipes", root="other").json["items"]}
+    assert listed["workflow"]["about"]
+    assert not listed["workflow"]["own"]
+    assert listed["broken"]["own"]
+    assert "line 1" in listed["broken"]["problem"]
+    (layer, *_) = address.ask("GET", "/v1/recipes/broken", root="other").json["layers"]
+    assert layer == {"path": "foreword/recipes/broken.yaml", "text": "sections: 7\n"}
+    (problem, *_) = address.ask("GET", "/v1/recipes/broken/lint", root="other").json["recipe"]
+    assert problem["line"] == 1
+    assert address.ask("GET", "/v1/recipes/workflow/lint").json["recipe"] == []
+    assert address.ask("GET", "/v1/recipes/broken").status == 404
+
+
+def test_the_trail_tells_every_change_of_a_variable(address: Address, name: str) -> None:
+    path = session_path(name, "variables", "api_key")
+    address.ask("PUT", path, {"value": "sk-ant-" + "b2" * 20, "reason": "found"})
+    address.ask("PUT", path, {"value": words("w", 3), "reason": "changed"})
+    items = address.ask("GET", session_path(name, "variable-changes")).json["items"]
+    assert [(one["action"], one["reason"]) for one in items] == [("set", "changed"), ("set", "found")]
+    assert "b2b2" not in json.dumps(items)
+
+
+# --- the server itself -------------------------------------------------------------------------------------------
+
+
+def test_the_server_says_that_it_is_well_and_counts_what_it_does(address: Address) -> None:
+    assert address.ask("GET", "/healthz").json["status"] == "ok"
+    address.ask("GET", "/v1/sessions/no%20such")
+    address.ask("GET", "/v1/whatever")
+    shown = address.ask("GET", "/metrics")
+    assert shown.headers["content-type"].startswith("text/plain; version=0.0.4")
+    lines = shown.body.decode().splitlines()
+    route = 'route="/v1/sessions/{workflow}",method="GET",status="404"'
+    assert any(line.startswith(f"foreword_http_requests_total{{{route}}} ") for line in lines)
+    assert 'foreword_http_request_seconds_bucket{route="/healthz",le="+Inf"} 1' in lines
+    assert "foreword_live_listeners 0" in lines
+    assert not any("no%20such" in line or "whatever" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/v1/teapot", 404, "no_such_path"),
+        ("POST", "/v1/", 404, "no_such_path"),
+        ("PATCH", "/v1/sessions", 405, "wrong_method"),
+        ("BREW", "/v1/sessions", 405, "wrong_method"),
+        ("GET", "/v1/sessions?limit=0", 400, "bad_request"),
+        ("GET", "/v1/sessions?limit=1&limit=2", 400, "bad_request"),
+        ("GET", "/v1/sessions?teapot=1", 400, "bad_request"),
+        ("GET", "/v1/sessions?limit=1e3", 400, "bad_request"),
+        ("GET", "/v1/sessions/teapot", 404, "unknown_name"),
+        ("GET", "/v1/sessions/%ff", 400, "bad_request"),
+        ("GET", "/v1/sessions/%00", 400, "bad_request"),
+        ("GET", "/v1/sessions/%0d%0a", 400, "usage"),
+        ("DELETE", "/v1/sessions/teapot/variables", 400, "bad_request"),
+    ],
+)
+def test_every_refusal_is_a_problem_with_a_code(
+    address: Address, method: str, path: str, status: int, code: str
+) -> None:
+    reply = address.ask(method, path)
+    assert (reply.status, reply.json["code"]) == (status, code)
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert reply.json["status"] == status
+    assert reply.json["title"]
+
+
+def test_a_wrong_method_is_told_the_right_ones(address: Address) -> None:
+    assert address.ask("PATCH", "/v1/sessions").headers["allow"] == "GET, HEAD, POST"
+
+
+def test_the_head_of_an_answer_can_be_asked_for_alone(address: Address) -> None:
+    assert address.ask("HEAD", "/healthz").body == b""
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "status"),
+    [
+        ("text/plain", b'{"name": "x"}', 415),
+        ("application/x-www-form-urlencoded", b"name=x", 415),
+        ("", b'{"name": "x"}', 415),
+        ("application/json", b"", 400),
+        ("application/json", b"name: x", 400),
+        ("application/json", b'{"name": "x"', 400),
+        ("application/json", b'{"name": 7}', 400),
+        ("application/json", b"[]", 400),
+        ("application/json", gzip.compress(b'{"name": "x"}', mtime=0), 400),
+    ],
+)
+def test_what_is_no_json_is_refused(address: Address, kind: str, body: bytes, status: int) -> None:
+    reply = address.ask("POST", "/v1/sessions", body, headers={"content-type": kind} if kind else {})
+    assert reply.status == status
+    assert reply.headers["content-type"] == "application/problem+json"
+
+
+def test_a_wrong_field_is_named_by_its_path(address: Address) -> None:
+    refused = address.ask("POST", "/v1/assemble", {"recipe": "package", "budgett": 1, "strict": "yes"}).json
+    assert any(one.startswith("body.budgett: ") for one in refused["problems"])
+    assert any(one.startswith("body.strict: ") for one in refused["problems"])

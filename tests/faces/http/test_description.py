@@ -1,0 +1,78 @@
+"""The OpenAPI description is of everything there is, and what it promises is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+from starlette.routing import Route
+
+from foreword.faces.http import api
+from foreword.faces.http.app import create_app
+from foreword.faces.http.problems import MEANINGS
+from tests.faces.http.running import settings_for
+
+STREAMS = r"/events$"  # they do not end
+
+
+def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, methods in api.description()["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+def test_every_route_is_described_and_nothing_else() -> None:
+    served = {route.path for route in api.routes() if isinstance(route, Route)} - {"/v1/{rest:path}"}
+    assert set(api.description()["paths"]) == served
+    described = {(method.upper(), path) for path, method, _ in _operations()}
+    assert described == {(endpoint.method, endpoint.path) for endpoint in api.ENDPOINTS}
+
+
+def test_every_route_parameter_and_problem_has_words() -> None:
+    for path, method, operation in _operations():
+        assert operation["summary"].endswith("."), (method, path)
+        assert all(one["description"] for one in operation["responses"].values())
+        for parameter in operation["parameters"]:
+            named = parameter["name"] in ("old", "new")  # the words would be the same
+            assert named or parameter["description"].endswith((".", "`.")), (method, path, parameter)
+
+
+def test_every_operation_has_a_name_of_its_own() -> None:
+    names = [operation["operationId"] for _, _, operation in _operations()]
+    assert len(set(names)) == len(names)
+
+
+def test_every_problem_that_is_listed_has_its_meaning() -> None:
+    listed = {int(status) for _, _, operation in _operations() for status in operation["responses"]}
+    assert {status for status in listed if status >= 400} <= set(MEANINGS)
+
+
+def _schema(folder: Path) -> Any:
+    app = create_app(settings_for(folder, requests_per_minute=10**9, timeout_seconds=30.0, hosts=("testserver",)))
+    return schemathesis.openapi.from_asgi("/openapi.json", app)
+
+
+@pytest.fixture(scope="session")
+def api_schema(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return _schema(tmp_path_factory.mktemp("api"))
+
+
+schema = schemathesis.pytest.from_fixture("api_schema").exclude(path_regex=STREAMS)
+
+
+@schema.parametrize()
+@settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+)
+def test_no_request_finds_anything_that_is_not_described(case: schemathesis.Case[Any]) -> None:
+    # A request of the right shape may still be refused: there may be no such recipe, task or budget.
+    case.call_and_validate(excluded_checks=[positive_data_acceptance])
