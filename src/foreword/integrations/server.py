@@ -41,7 +41,9 @@ def announce(root: Path, address: str) -> Path:
 
 def withdraw(root: Path) -> None:
     """The server has stopped; what another one has announced since stays."""
-    with suppress(OSError, ValueError):
+    from foreword.errors import ForewordError
+
+    with suppress(ForewordError, OSError, ValueError, AttributeError):
         path = root / FOLDER / FILE
         if json.loads(trust.tail(path, LARGEST_FILE)).get("pid") == os.getpid():
             path.unlink()

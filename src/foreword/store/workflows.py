@@ -9,6 +9,7 @@ from typing import Any
 from foreword.errors import UnknownName
 from foreword.store.database import Database, Row, dumped, loaded, mapping, plain, stamp
 
+_HOLDERS = ("nodes", "plans", "variables", "variable_changes", "checkpoints")
 NODE_ORDER = "position, node"
 _CURRENT = (
     "k.conversation = c.id"
@@ -72,6 +73,16 @@ def ensure(db: Database, name: str) -> Workflow:
         )
         found = existing(db, name)
     return found
+
+
+def drop_empty(db: Database, workflow: int) -> None:
+    """Forget a workflow that was only just made and holds nothing."""
+    held = " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE workflow = ?" for table in _HOLDERS)
+    said = "SELECT 1 FROM messages m JOIN conversations c ON c.id = m.conversation WHERE c.workflow = ?"
+    with db.transaction(f"foreword: workflow {workflow}"):
+        if not db.rows(f"{held} UNION ALL {said} LIMIT 1", (workflow,) * (len(_HOLDERS) + 1)):
+            db.rows("DELETE FROM conversations WHERE workflow = ?", (workflow,))
+            db.rows("DELETE FROM workflows WHERE id = ?", (workflow,))
 
 
 def existing(db: Database, name: str) -> Workflow:

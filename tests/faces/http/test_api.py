@@ -333,3 +333,13 @@ def test_a_wrong_field_is_named_by_its_path(address: Address) -> None:
     refused = address.ask("POST", "/v1/assemble", {"recipe": "package", "budgett": 1, "strict": "yes"}).json
     assert any(one.startswith("body.budgett: ") for one in refused["problems"])
     assert any(one.startswith("body.strict: ") for one in refused["problems"])
+
+
+def test_what_is_refused_makes_no_session(address: Address, name: str) -> None:
+    bad = {"message": {"role": "usr", "content": "x"}}
+    assert address.ask("POST", session_path(name, "messages"), bad).status == 400
+    assert address.ask("PUT", session_path(name, "plan"), {"plan": {}, "reason": "r"}).status in (400, 422)
+    assert address.ask("GET", session_path(name)).status == 404
+    append(address, name, 1)
+    assert address.ask("POST", session_path(name, "messages"), bad).status == 400
+    assert address.ask("GET", session_path(name)).json["messages"] == 1

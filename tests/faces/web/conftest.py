@@ -13,7 +13,7 @@ from tests.faces.web.browsing import chromium
 from tests.faces.web.scene import WORKFLOW, fill
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with chromium() as opened:
         yield opened

@@ -19,6 +19,7 @@ from foreword.shapes import to_openai
 from foreword.store import messages
 from foreword.store.messages import Line
 
+EXAMPLE = 'for example {"message": {"role": "user", "content": "Fire the kiln."}}'
 MOST_AT_ONCE = 10_000
 Form = Literal["text", "anthropic", "openai"]
 
@@ -174,7 +175,7 @@ def append(ask: Ask[Talk, Said]) -> dict[str, Any]:
     """Add a message or several; a workflow that is not there yet is made."""
     said = ask.body
     if (said.message is None) == (said.messages is None):
-        raise Refused(400, "bad_request", "body: give either `message` or `messages`")
+        raise Refused(400, "bad_request", "body: give either `message` or `messages`", EXAMPLE)
     if said.messages is not None and (said.kind is not None or said.pinned):
         raise Refused(400, "bad_request", "body: `kind` and `pinned` are for a single `message`")
     with ask.serving.session(ask.path["workflow"], ask.query.conversation, create=True) as session:

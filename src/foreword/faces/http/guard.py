@@ -41,7 +41,9 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-ASK = "open /login?token=TOKEN once, or send Authorization: Bearer TOKEN; `foreword serve` showed it when it began"
+ASK = (
+    "`foreword serve` showed a link when it began: open it once; programs send its token as a bearer, in Authorization"
+)
 
 access = logging.getLogger("foreword.access")
 log = logging.getLogger("foreword.serve")

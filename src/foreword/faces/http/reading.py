@@ -18,6 +18,7 @@ from foreword.store.database import LARGEST_NUMBER
 Model = TypeVar("Model", bound=BaseModel)
 MOST_DEPTH = 100
 MOST_PROBLEMS = 20
+DESCRIBED = "GET /openapi.json describes what every route takes"
 LONGEST_TITLE = 300
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 
@@ -124,7 +125,7 @@ def checked(model: type[Model], value: object, where: str) -> Model:
     except ValidationError as error:
         problems = [f"{_place(where, one['loc'])}: {one['msg']}"[:LONGEST_TITLE] for one in error.errors()]
         title = problems[0] if len(problems) == 1 else f"{len(problems)} problems, the first: {problems[0]}"
-        raise Refused(400, "bad_request", title, problems=problems[:MOST_PROBLEMS]) from None
+        raise Refused(400, "bad_request", title, DESCRIBED, problems=problems[:MOST_PROBLEMS]) from None
 
 
 def _place(where: str, path: tuple[int | str, ...]) -> str:

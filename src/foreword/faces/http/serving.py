@@ -97,7 +97,13 @@ class Serving:
     def session(self, workflow: str, conversation: str = "main", *, create: bool = False) -> Iterator[Session]:
         """An open session; one in which something went wrong is closed and opened anew the next time."""
         with self._sessions.lent((workflow, conversation), lambda: self._open(workflow, conversation, create)) as found:
-            yield found
+            try:
+                yield found
+            except ForewordError:
+                if found.is_new:  # what was refused leaves nothing behind
+                    workflows.drop_empty(found.db, found.workflow.id)
+                raise
+            found.is_new = False
 
     def _open(self, workflow: str, conversation: str, create: bool) -> Session:
         settings = self.settings
@@ -155,7 +161,8 @@ class Pool(Generic[Thing]):
         try:
             yield thing
         except BaseException as error:
-            if isinstance(error, ForewordError) and not isinstance(error, StoreError):
+            is_wrong = isinstance(error, ForewordError) and not isinstance(error, StoreError)
+            if is_wrong and not getattr(thing, "is_new", False):
                 self._keep(key, thing)  # what was asked for was wrong, not the store
             else:
                 thing.close()

@@ -34,6 +34,7 @@ from foreword.faces.http.guard import Guard
 from foreword.faces.http.serving import Serving
 from foreword.faces.http.token import is_loopback
 
+LAST_SECONDS, TICK_SECONDS = 10.0, 0.02  # for answers to a client that has closed its end
 PATH = "/mcp"
 STOPS = (signal.SIGINT, signal.SIGTERM)
 STOP_SECONDS = 2  # for answers that are under way
@@ -60,10 +61,13 @@ def serve_stdio(server: Server[Any], serving: Serving) -> None:
 
     async def serve() -> None:
         passing, passed = anyio.create_memory_object_stream[SessionMessage | Exception]()
+        telling, told = anyio.create_memory_object_stream[SessionMessage]()
+        waiting: set[str | int] = set()  # requests that have no answer yet
         async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
             tasks.start_soon(_end_on_signal, serving)
-            tasks.start_soon(_answer_bad_frames, reading, passing, writing.send)
-            await server.run(passed, writing, server.create_initialization_options())
+            tasks.start_soon(_answer_bad_frames, reading, passing, writing.send, waiting)
+            tasks.start_soon(_pass_on, told, writing.send, waiting)
+            await server.run(passed, telling, server.create_initialization_options())
             tasks.cancel_scope.cancel()
 
     anyio.run(serve)
@@ -80,14 +84,33 @@ async def _answer_bad_frames(
     frames: AsyncIterable[SessionMessage | Exception],
     passing: MemoryObjectSendStream[SessionMessage | Exception],
     send: Callable[[SessionMessage], Awaitable[None]],
+    waiting: set[str | int],
 ) -> None:
-    """Pass on what can be read; the sender of anything else is told, where the SDK would leave them waiting."""
+    """Pass on what can be read; the sender of anything else is told, where the SDK would leave them waiting.
+
+    A client that has said all it wants may close its end; what it has asked is answered first.
+    """
     async with passing:
         async for frame in frames:
             if not isinstance(frame, Exception):
+                if isinstance(frame.message, types.JSONRPCRequest):
+                    waiting.add(frame.message.id)
                 await passing.send(frame)
             elif answer := refusal(frame):
                 await send(SessionMessage(answer))
+        with anyio.move_on_after(LAST_SECONDS):
+            while waiting:
+                await anyio.sleep(TICK_SECONDS)
+
+
+async def _pass_on(
+    told: AsyncIterable[SessionMessage], send: Callable[[SessionMessage], Awaitable[None]], waiting: set[str | int]
+) -> None:
+    """Write what the server says, and note which requests it answers."""
+    async for one in told:
+        await send(one)
+        if isinstance(one.message, types.JSONRPCResponse | types.JSONRPCError) and one.message.id is not None:
+            waiting.discard(one.message.id)
 
 
 def refusal(problem: Exception) -> types.JSONRPCError | None:
