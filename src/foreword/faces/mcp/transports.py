@@ -69,6 +69,7 @@ def serve_stdio(server: Server[Any], serving: Serving) -> None:
             tasks.start_soon(_pass_on, told, writing.send, waiting)
             await server.run(passed, telling, server.create_initialization_options())
             tasks.cancel_scope.cancel()
+            await writing.aclose()
 
     anyio.run(serve)
 
