@@ -46,6 +46,7 @@ def test_a_flow_asks_every_phase_once_and_keeps_what_each_hands_on(tmp_path: Pat
     written = checkpoints(root, "FEAT-7")
     assert {one["sequence"] for one in written.values()} == {1, 2, 3, 4, 5}
     assert written["4"]["done"] == list(PHASES)
+    assert {"0", "1"} <= written["4"]["tiers"].keys()
     assert written["2"]["pending"] == ["3a", "3b", "4"]
     assert flows.status(root)[0] == done
     # Earlier artifacts are references: their names are in the context, their words are not.

@@ -225,6 +225,7 @@ def _keep(payload: dict[str, Any], name: str, text: str) -> str:
 def _checkpoint(payload: dict[str, Any], name: str) -> str:
     """Write down where the task stands; a checkpoint that this run has written already stays as it is."""
     from foreword.runtime import checkpoints
+    from foreword.runtime.standing import lasting
     from foreword.workflow.checkpoint import Checkpoint
 
     order = order_of(payload)
@@ -242,6 +243,7 @@ def _checkpoint(payload: dict[str, Any], name: str) -> str:
                 for one in _handed_on(order.flow, kept)
             },
             done=done, pending=[phase.name for phase in order.flow.phases if phase.name not in done],
+            tiers=lasting(root, order.task, order.objective),
         ))  # fmt: skip
     return name
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import click
 
 from foreword.engine.table import printable
 from foreword.errors import BadSource, UsageError
-from foreword.faces.cli import screen
+from foreword.faces.cli import given, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
@@ -219,8 +218,7 @@ def _words(given: str) -> str:
 
 
 def _stdin() -> bytes:
-    screen.say_reading()
-    return sys.stdin.buffer.read()
+    return given.read_bytes(given.STDIN)
 
 
 def _finish(done: FlowStatus, form: str) -> None:

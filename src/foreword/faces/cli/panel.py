@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import click
 
 from foreword.engine.table import printable
 from foreword.errors import UsageError
-from foreword.faces.cli import screen
+from foreword.faces.cli import given, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
@@ -141,8 +140,7 @@ def schema() -> None:
 
 
 def _stdin() -> bytes:
-    screen.say_reading()
-    return sys.stdin.buffer.read()
+    return given.read_bytes(given.STDIN)
 
 
 def _show(result: PanelResult, form: str) -> None:
