@@ -16,7 +16,7 @@ from benchmarks import chatter
 from benchmarks.chatter import Said
 from benchmarks.fit import exact_counter
 from benchmarks.session_ours import Conversation
-from benchmarks.session_peers import PEERS, Keeper
+from benchmarks.session_peers import PEERS, WITH_OUR_COUNTER, Keeper
 from benchmarks.session_shapes import Count
 from benchmarks.session_store import compare_appends
 
@@ -90,7 +90,7 @@ def start(name: str, said: list[Said], count: Count) -> Keeper:
     """A program that has taken in a conversation."""
     if name in FOREWORD:
         return Conversation(said, BUDGET_TOKENS, **FOREWORD[name])
-    return PEERS[name](said, BUDGET_TOKENS - state_tokens(), count)
+    return (PEERS | WITH_OUR_COUNTER)[name](said, BUDGET_TOKENS - state_tokens(), count)
 
 
 @cache

@@ -2,7 +2,8 @@
 
 `prepare` gives messages their native shape and is not timed; `turn` takes them in and returns what would be sent;
 `sent` reads that back. Every program is set up the way its documentation shows, holds its messages in memory, and
-counts with o200k where it takes a counter. One that counts messages instead of tokens gets a window that fills four
+counts with o200k where its documentation gives it a tokenizer; langchain's programs, which count by a rule of thumb,
+are there a second time, with o200k. One that counts messages instead of tokens gets a window that fills four
 fifths of the budget on average. Peers are imported inside their adapters: they live in the environment of `make bench`
 only.
 """
@@ -261,13 +262,15 @@ def _window(shaped: int, said: Sequence[Said], budget: int, count: Count) -> int
 
 PEERS: dict[str, Callable[[list[Said], int, Count], Keeper]] = {
     "trim_messages": TrimMessages,
-    "trim_messages (exact)": partial(TrimMessages, exact=True),
     "langchain summarization": Summarization,
-    "langchain summarization (exact)": partial(Summarization, exact=True),
     "LlamaIndex Memory": LlamaMemory,
     "LlamaIndex buffer": LlamaBuffer,
     "strands sliding window": Strands,
     "pydantic-ai keep recent": PydanticAI,
+}
+WITH_OUR_COUNTER: dict[str, Callable[[list[Said], int, Count], Keeper]] = {
+    "trim_messages (exact)": partial(TrimMessages, exact=True),
+    "langchain summarization (exact)": partial(Summarization, exact=True),
 }
 NOT_DRIVEN = {
     "pydantic-ai compaction": "OpenAICompaction and AnthropicCompaction run at the provider: no network here",
