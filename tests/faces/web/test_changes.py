@@ -176,7 +176,7 @@ def test_new_messages_appear_on_the_monitor_and_in_the_list(
 ) -> None:
     with tab(browser, address) as one, tab(browser, address) as other:
         monitor, listed = one.live(HOME), other.live("/")
-        count = monitor.locator(".stats div", has_text="Messages").locator("dd")
+        count = monitor.locator(".stats div", has=monitor.get_by_text("Messages", exact=True)).locator("dd.num")
         now = int(count.inner_text().replace(",", ""))
         for number in range(3):
             agent.append(said(number))
@@ -212,6 +212,7 @@ def test_a_page_that_lost_its_server_says_so(browser: Browser, address: Address,
         page = opened.live(path)
         page.evaluate("htmx.trigger(document.body, 'htmx:sseError')")
         expect(page.locator("#live")).to_have_text("reconnecting")
+        expect(page.locator("#told")).to_have_text("The connection is lost; the page tries again.")
 
 
 def test_a_refusal_is_told_beside_the_page_and_takes_nothing_away(browser: Browser, address: Address) -> None:

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.faces.web import addresses
+from foreword.faces.web import addresses, glossary
 from foreword.faces.web.chart import growth
 from foreword.faces.web.paging import paged
 from foreword.faces.web.plan import marked
-from foreword.faces.web.rendering import hue, percent, shares, short, signed
+from foreword.faces.web.rendering import arrows, hue, percent, shares, short, signed, why
+from foreword.model import FORMS
 from foreword.runtime.limits import limits_for
 from foreword.store.compressions import Compression
 from tests.faces.web.scene import plan
@@ -52,6 +53,19 @@ def test_shares_and_changes_are_told_as_precisely_as_they_matter() -> None:
         "0%", "<0.1%", "0.4%", "22%", "99.6%", "100%", "–",
     ]  # fmt: skip
     assert [signed(count) for count in (1_200, -40, 0)] == ["+1,200", "−40", "0"]
+
+
+def test_a_difference_and_a_reason_are_told_in_words() -> None:
+    assert arrows('task 3 "do in_progress -> x": in_progress -> completed') == (
+        'task 3 "do in_progress \u2192 x": in\u00a0progress \u2192 completed'
+    )
+    assert why("compressed (extract)") == "summed up by the built-in compressor"
+    assert why("no room left") == "no room left"
+
+
+def test_every_form_has_a_meaning_and_only_those_in_use_are_told() -> None:
+    assert set(FORMS) <= set(glossary.FORMS)
+    assert list(glossary.told(glossary.FORMS, ["gone", "full", "gone", "unheard of"])) == ["full", "gone"]
 
 
 def test_the_parts_of_a_bar_stand_side_by_side() -> None:

@@ -85,6 +85,7 @@ def _monitor(session: Session, asked: Asked) -> dict[str, Any]:
         "newest": _newest(made),
         "calls": used["log"][:LISTED],
         "first": FIRST,
+        "most_calls": CALLS,
         "said": asked.text("said"),
     }
 

@@ -19,6 +19,7 @@ from foreword.store import plans, workflows
 from foreword.workflow import plan as planning
 from foreword.workflow.secrets import hide
 
+MANY_TASKS = 40  # from there on, completed phases are folded
 NO_REASON = "a change needs a reason: it is what the history of the plan is read by"
 
 
@@ -110,7 +111,7 @@ def _page(asked: Asked, state: WorkflowState, newest: int, change: Change | None
         "plan.html", status, **values, plan=plan, kept=kept, version=version, change=change,
         differences=state.plan_diff(version - 1, version) if version > 1 else [],
         marks=marked(before, plan) if before else {}, gone=_gone(before, plan) if before else [],
-        done=_done(plan), nodes=_nodes(state, plan), saved=asked.number("saved", 0),
+        done=_done(plan), many_tasks=MANY_TASKS, nodes=_nodes(state, plan), saved=asked.number("saved", 0),
     )  # fmt: skip
 
 

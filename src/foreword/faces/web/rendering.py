@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
-from foreword.faces.web import addresses
+from foreword.faces.web import addresses, glossary
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATUSES = {  # of a task: how people read it
@@ -24,6 +25,7 @@ HUES = (
     "system_prompt", "current_plan", "workflow_snapshot", "workflow_variables", "browser_state",
     "conversation_history", "", "",
 )  # fmt: skip
+_STATUSES = re.compile(rf"\b({'|'.join(STATUSES)}) -> ({'|'.join(STATUSES)})$")
 _UNITS = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
@@ -44,11 +46,11 @@ def environment() -> Environment:
     made.filters |= {
         "tokens": tokens, "short": short, "percent": percent, "ago": ago, "utc": utc, "many": many, "words": words,
         "signed": signed, "hue": hue, "arrows": arrows, "piece": addresses.piece, "shell": shlex.quote,
-        "status": STATUSES.__getitem__,
+        "status": STATUSES.__getitem__, "why": why,
     }  # fmt: skip
     made.globals |= {
         "session_at": addresses.session, "checkpoint_at": addresses.checkpoint, "statuses": STATUSES,
-        "release": version("foreword"),
+        "release": version("foreword"), "glossary": glossary,
     }  # fmt: skip
     return made
 
@@ -60,8 +62,14 @@ def hue(part: str, place: int) -> str:
 
 
 def arrows(line: str) -> str:
-    """A difference as people read it; no line ends inside an arrow."""
-    return line.replace(" -> ", " \u2192 ")
+    """A difference as people read it: statuses in words, and no line ends inside an arrow."""
+    told = _STATUSES.sub(lambda found: found[0].replace("_", "\u00a0"), line)
+    return told.replace(" -> ", " \u2192 ")
+
+
+def why(reason: str) -> str:
+    """Why something was left out, without the compressor's own name for how it works."""
+    return reason.replace("compressed (extract)", "summed up by the built-in compressor")
 
 
 def tokens(count: int) -> str:

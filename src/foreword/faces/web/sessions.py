@@ -1,29 +1,64 @@
-"""The list of sessions: how large each is against its limits, in which state, and when it last changed."""
+"""The way in: what Foreword does, shown on the newest call; and every session, how large it is, in which state."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from foreword.faces.web.asking import Asked
-from foreword.faces.web.rendering import page
+from foreword.faces.web.rendering import page, shares
 from foreword.runtime.limits import Limits, limits_for
+from foreword.store import reports
+from foreword.store.database import Database
+from foreword.store.kept import Store
 from foreword.store.workflows import Listed, listed
 
 MOST_SHOWN = 200
 STATES = {"ok": "OK", "warned": "Warned", "compressed": "Compressed"}
+EXAMPLE = {  # for a store with nothing in it yet
+    "system_prompt": 1_246, "current_plan": 2_684, "workflow_snapshot": 4_120, "workflow_variables": 869,
+    "browser_state": 2_912, "conversation_history": 18_265,
+}  # fmt: skip
+EXAMPLE_BUDGET = 40_000
+
+Bars = list[tuple[str, int, float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The newest call, as a picture."""
+
+    report: reports.Listed
+    bars: Bars
+    omitted_tokens: int
 
 
 def show(asked: Asked) -> Response:
     """Every session, the last changed first; `q` is part of a name."""
     wanted = asked.text("q").strip()
     with asked.serving.store() as db:
-        every, place = listed(db), db.name
+        every, place, last = listed(db), db.name, newest_call(db)
     found = [one for one in every if wanted.casefold() in one.name.casefold()]
     found.sort(key=lambda one: one.changed, reverse=True)
     limits = limits_for()
     rows = [(one, state_of(one, limits)) for one in found[:MOST_SHOWN]]
     return page("sessions.html", title="Sessions", rows=rows, found=len(found), every=len(every), q=wanted,
-                limits=limits, place=place, states=STATES)  # fmt: skip
+                limits=limits, place=place, states=STATES, last=last, example=shares(EXAMPLE, EXAMPLE_BUDGET),
+                example_tokens=sum(EXAMPLE.values()), example_budget=EXAMPLE_BUDGET)  # fmt: skip
+
+
+def newest_call(db: Database) -> Call | None:
+    """What the newest text for a model was made of, if there is one that can be read."""
+    found, kept = reports.listed(db, limit=1), Store(db).reports(1)
+    if not found or not kept or found[0].number != kept[0].number:
+        return None
+    sizes = dict[str, int]()
+    for row in kept[0].report.get("sections", ()):
+        tag = str(row.get("tag", ""))
+        sizes[tag] = sizes.get(tag, 0) + int(row.get("tokens", 0))
+    bars = shares(sizes, max(found[0].budget_tokens, found[0].total_tokens))
+    return Call(found[0], bars, int(kept[0].report.get("omitted_tokens", 0)))
 
 
 def state_of(one: Listed, limits: Limits) -> str:

@@ -15,11 +15,7 @@
   };
   paint(kept());
 
-  const name = (button, theme) => {
-    const word = theme[0].toUpperCase() + theme.slice(1);
-    button.querySelector("span").textContent = word;
-    button.setAttribute("aria-label", `Colours: ${theme === "system" ? "as the system" : theme}`);
-  };
+  const name = (button, theme) => { button.querySelector("span").textContent = `Theme: ${theme}`; };
   const offerThemes = () => {
     const button = document.getElementById("theme");
     button.hidden = false;
@@ -42,6 +38,18 @@
       const one = document.getElementById(id);
       if (one instanceof HTMLDetailsElement && !one.open) one.open = true;
     }
+  };
+
+  // --- where the focus goes ---
+  // When a form that was opened beside the page is gone and nothing took the focus, it goes back to what opened it.
+  const FORMS = "#change, #compress";
+  let opener = "";
+  const leave = ({ detail }) => {
+    const { activeElement } = document;
+    if (detail.target.matches(FORMS) && !activeElement.closest(FORMS)) opener = activeElement.id;
+  };
+  const comeBack = ({ target }) => {
+    if (target.matches(FORMS) && document.activeElement === document.body) document.getElementById(opener)?.focus();
   };
 
   // --- what goes wrong ---
@@ -67,10 +75,14 @@
   };
 
   // --- live ---
+  const tell = (words) => { document.getElementById("told").textContent = words; };
   let was = false;
   const live = (on) => {
     const sign = document.getElementById("live");
     if (!sign) return;
+    if (!sign.hidden && on === sign.classList.contains("off")) {
+      tell(on ? "The page is live again." : "The connection is lost; the page tries again.");
+    }
     sign.hidden = false;
     sign.classList.toggle("off", !on);
     sign.querySelector(".word").textContent = on ? "live" : "reconnecting";
@@ -108,7 +120,6 @@
       this.source.removeEventListener(kind, listener);
     }
   }
-  const tell = (words) => { document.getElementById("told").textContent = words; };
 
   document.addEventListener("DOMContentLoaded", () => {
     offerThemes();
@@ -116,6 +127,9 @@
     const body = document.body;
     body.addEventListener("htmx:beforeSwap", remember);
     body.addEventListener("htmx:beforeSwap", check);
+    body.addEventListener("htmx:beforeRequest", leave);
+    body.addEventListener("htmx:afterSettle", comeBack);
+    body.addEventListener("keydown", ({ key }) => { if (key === "Escape") document.getElementById("cancel")?.click(); });
     body.addEventListener("htmx:sendError", () => complain("The server does not answer."));
     document.querySelector("#toast button").addEventListener("click", () => complain.close());
     body.addEventListener("htmx:afterSettle", restore);
