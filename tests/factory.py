@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 DIFF = """\
 diff --git a/kiln.py b/kiln.py
@@ -36,3 +41,15 @@ def write(root: Path, path: str, text: str) -> None:
     """Write a file of the project, with its folders."""
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text, "utf-8")
+
+
+def shut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody may look into a folder from now on: to root, who runs some tests, nothing is forbidden."""
+    scandir = os.scandir
+
+    def refusing(path: Any) -> Any:
+        if path == folder:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)

@@ -97,14 +97,37 @@ def test_a_damaged_one_is_exit_1_and_marked_in_the_list(tmp_path: Path) -> None:
     write(tmp_path, None, Checkpoint("a b", "2")).write_text("{")
     done = foreword("checkpoint", "resume", "a b", "--phase", "2", cwd=tmp_path)
     assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("error: checkpoint a%20b-phase-2 can't be used: file: it is not JSON: ")
+    assert done.err.startswith("error: checkpoint a%20b-phase-2 can't be used: .checkpoints/a%20b-phase-2.json: it")
     assert done.err.endswith("`foreword checkpoint resume 'a b' --phase 1`\n")
-    assert "DAMAGED: file: it is not JSON" in ran(tmp_path, "list").stdout.splitlines()[0]
+    assert "DAMAGED: .checkpoints/a%20b-phase-2.json: it is not JSON" in ran(tmp_path, "list").stdout.splitlines()[0]
     newest = ran(tmp_path, "resume", "a b")
     assert "phase: 1\n" in newest.stdout
     assert newest.stderr.startswith("warning: checkpoint a%20b-phase-2 can't be used")
+    assert ran(tmp_path, "show", "a b").stderr.startswith("warning: checkpoint a%20b-phase-2 can't be used")
     with pytest.raises(CheckpointDamaged):
         ran(tmp_path, "show", "a b", "--phase", "2")
+
+
+@pytest.mark.parametrize(
+    "command", [("show",), ("show", "--format", "json"), ("resume",), ("resume", "--format", "json")]
+)
+def test_a_secret_in_a_file_of_somebody_elses_is_not_printed(tmp_path: Path, command: tuple[str, ...]) -> None:
+    path = write(tmp_path, None, Checkpoint("T", "1", state={"note": "to be replaced"}))
+    path.write_text(path.read_text("utf-8").replace("to be replaced", "password: hunter2-hunter2"))
+    shown = ran(tmp_path, command[0], "T", *command[1:])
+    assert "hunter2" not in shown.output
+    assert "[hidden]" in shown.stdout
+
+
+@pytest.mark.parametrize("task", ["../x", "../../etc/passwd", "/etc/passwd", ".."])
+def test_a_task_that_looks_like_a_path_is_only_a_name(tmp_path: Path, task: str) -> None:
+    (tmp_path / "root").mkdir()
+    write(tmp_path / "root", None, Checkpoint("FEAT-1", "1"))
+    (tmp_path / "x-phase-1.json").write_text('{"format": 1}')
+    for command in ("show", "resume", "list"):
+        done = foreword("checkpoint", command, task, cwd=tmp_path / "root")
+        assert (done.code, done.out) == (2, "")
+        assert done.err.startswith(f"error: unknown task {task!r} among the checkpoints in ")
 
 
 def test_a_mistyped_task_is_exit_2_with_a_suggestion(tmp_path: Path) -> None:

@@ -40,9 +40,9 @@ def test_every_command_has_help(command: str) -> None:
     assert "Usage: foreword" in ran.out
 
 
-@pytest.mark.parametrize("command", ["assemble", "why", "recall", "count", "lint"])
+@pytest.mark.parametrize("command", ["assemble", "why", "recall", "count", "lint", "recipes", "recipe", "recipe show"])
 def test_the_help_of_the_main_commands_shows_examples(command: str) -> None:
-    assert "Example" in foreword(command, "--help").out
+    assert "Example" in foreword(*command.split(), "--help").out
 
 
 @pytest.fixture(scope="module")

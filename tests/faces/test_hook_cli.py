@@ -7,6 +7,7 @@ import http.server
 import json
 import os
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -308,6 +309,13 @@ def test_a_broken_recipe_costs_tier_0_and_not_the_checkpoint(desk: Desk) -> None
     assert ran.code == 0
     assert "tidepool/tables.py" in ran.out
     assert "tier 0: RecipeError" in desk.log
+
+
+def test_a_project_without_a_recipe_for_coding_is_told_so_by_its_name(desk: Desk) -> None:
+    shutil.rmtree(desk.project / "foreword")
+    (desk.project / ".checkpoints").mkdir()
+    assert desk.hook(desk.event("session_start_compact")).out == ""
+    assert "unknown recipe 'coding'" in desk.log
 
 
 def test_secrets_do_not_reach_the_log(desk: Desk) -> None:

@@ -97,6 +97,13 @@ def test_the_commands_that_the_files_name_are_there(tmp_path: Path) -> None:
         assert foreword(*command.split()[:1], "--help").code == 0
 
 
+def test_an_agent_that_is_mistyped_gets_a_suggestion(tmp_path: Path) -> None:
+    ran = init(tmp_path, "--yes", "--for", "claude")
+    assert ran.code == 2
+    assert "did you mean 'claude-code'?" in ran.err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_twice_is_once(tmp_path: Path, kind: str) -> None:
     assert init(tmp_path, "--yes", "--for", kind).code == 0

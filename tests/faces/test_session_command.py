@@ -77,6 +77,13 @@ def test_a_session_is_made_filled_called_and_looked_at(tmp_path: Path, database:
     assert listed.err.split()[:3] == ["name", "messages", "tokens"]
 
 
+def test_the_newest_session_is_listed_first(tmp_path: Path) -> None:
+    for name in ("first", "second", "third"):
+        assert foreword("session", "new", name, cwd=tmp_path).code == 0
+    listed = foreword("session", "list", cwd=tmp_path).out
+    assert [line.split()[0] for line in listed.splitlines()] == ["third", "second", "first"]
+
+
 def test_a_history_is_compressed_expanded_and_brought_back(tmp_path: Path) -> None:
     def run(*words: str) -> Ran:
         return foreword("session", *words, cwd=tmp_path)
@@ -194,12 +201,15 @@ def test_what_was_rewound_or_is_an_error_of_the_api_is_told(tmp_path: Path) -> N
         ([], b'{"role": "robot"}', "standard input: message.role: 'robot'"),
         (["m.json", "--text", "hello"], b"", "give --text or a file, not both"),
         (["-", "--role", "user"], b"{}", "--role goes with --text"),
-        (["missing.json"], b"", "missing.json: can't be read: No such file"),
+        (["missing.json"], b"", "missing.json: there is no such file"),
         (["--text", "x", "--kind", "sumary"], b"", "'sumary' is not one of"),
         (["--text", "x", "--kind", "sumary"], b"", "did you mean 'summary'?"),
         (["--text", "x", "--role", "asistant"], b"", "not one of user, assistant, system, did you mean 'assistant'?"),
         (["--role", "asistant"], b"", "did you mean 'assistant'?"),
         ([], b'{"role": "asistant", "content": "x"}', "did you mean 'assistant'?"),
+        (["hello there"], b"", "hint: words go with --text: `foreword session append demo --text 'hello there'`"),
+        (["my password: hunter2-hunter2"], b"", "error: my password: [hidden]: there is no such file\n"),
+        (["\n" * 70_000], b"", "there is no such file"),
         (["--text", ""], b"", "error: the message is empty\n"),
         (["--text", " \n"], b"", "error: the message is empty\n"),
         ([], b'{"role": "user", "content": []}', "error: the message is empty\n"),

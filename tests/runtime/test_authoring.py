@@ -16,6 +16,7 @@ from foreword.runtime.authoring import Problem
 from foreword.runtime.authoring.repair import applied, repairs
 from foreword.text import marks
 from tests.docs.pages import save
+from tests.factory import shut
 
 PERSONA = "# Reviewer\n\n## Role\n\nReads diffs.\n\n## Evaluate For\n\n- Bugs\n"
 WORKFLOW = "# Fix\n\n## Phase 1: Find\n\nLook.\n\n## Phase 2: Mend\n\nMend.\n"
@@ -98,8 +99,18 @@ def test_a_link_out_of_the_root_leads_nowhere(tmp_path: Path) -> None:
     root = factory(tmp_path / "root", {"prompts/plan.md": "[up](../../secret.md)\n"})
     (root / "prompts/link.md").symlink_to(tmp_path / "secret.md")
     checked = authoring.look(root)
-    assert [one.code for one in checked.problems] == ["dangling-reference"]
+    assert [(one.file, one.code) for one in checked.problems] == [
+        ("prompts/link.md", "unused-link"), ("prompts/plan.md", "dangling-reference"),
+    ]  # fmt: skip
     assert "prompts/link.md" not in checked.documents
+
+
+def test_a_folder_that_cannot_be_looked_into_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = factory(tmp_path)
+    shut(root / "personas", monkeypatch)
+    assert only(root) == Problem(
+        "personas", 1, "unreadable-folder", "error", "unreadable: permission denied: left out"
+    )  # fmt: skip
 
 
 # --- the same twice --------------------------------------------------------------------------------------------

@@ -220,14 +220,14 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_offered(tmp_path: P
     for phase in ("1", "2"):
         path = write(tmp_path, None, Checkpoint("T", phase, state={"phase": phase}))
     path.write_bytes(damage)
-    with pytest.raises(CheckpointDamaged, match="checkpoint T-phase-2 can't be used: file: ") as raised:
+    with pytest.raises(CheckpointDamaged, match=r"T-phase-2 can't be used: \.checkpoints/T-phase-2\.json: ") as raised:
         read(tmp_path, None, "T", "2")
     assert DAMAGE[damage] in raised.value.reason
     assert raised.value.before == "1"
     assert raised.value.hint.endswith("`foreword checkpoint resume T --phase 1`")
     restored = newest(tmp_path, None, "T")
     assert restored.checkpoint.phase == "1"
-    assert restored.changes[0].startswith("checkpoint T-phase-2 can't be used (file: ")
+    assert restored.changes[0].startswith("checkpoint T-phase-2 can't be used (.checkpoints/T-phase-2.json: ")
     assert [(one.phase, one.checkpoint is None) for one in listed(tmp_path, None)] == [("2", True), ("1", False)]
     write(tmp_path, None, Checkpoint("T", "2"))
     assert newest(tmp_path, None, "T").changes == ()
@@ -239,12 +239,23 @@ def test_a_damaged_file_gives_way_to_the_store_and_the_other_way(tmp_path: Path,
     path.write_bytes(whole[:-20])
     restored = newest(tmp_path, db, "T")
     assert (restored.source, restored.checkpoint.state) == ("store", {"n": 1})
-    assert restored.changes[0].startswith("a copy of T-phase-1 can't be used (file: it is not JSON")
+    assert restored.changes[0].startswith(
+        "a copy of T-phase-1 can't be used (.checkpoints/T-phase-1.json: it is not JSON"
+    )
     path.write_bytes(whole)
     db.rows("UPDATE checkpoints SET written = ?", ('{"format": 1}',))
     restored = newest(tmp_path, db, "T")
     assert (restored.source, restored.checkpoint.state) == ("file", {"n": 1})
     assert "(store: task: missing" in restored.changes[0]
+
+
+@pytest.mark.parametrize(("damaged", "offered"), [("1", "2"), ("2", "1"), ("3", "2")])
+def test_of_several_the_one_before_the_damaged_one_is_offered(tmp_path: Path, damaged: str, offered: str) -> None:
+    paths = {phase: write(tmp_path, None, Checkpoint("T", phase)) for phase in ("1", "2", "3")}
+    paths[damaged].write_text("{")
+    with pytest.raises(CheckpointDamaged) as raised:
+        read(tmp_path, None, "T", damaged)
+    assert raised.value.before == offered
 
 
 def test_where_nothing_can_be_used_it_is_said_and_nothing_is_offered(tmp_path: Path) -> None:

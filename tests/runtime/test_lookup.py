@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import foreword
-from foreword.errors import BadBudget, UnknownName, UsageError
+from foreword.errors import BadBudget, BadSource, UnknownName, UsageError
 from foreword.tokens import COUNTERS
 from tests.conformance.workshop import DOCUMENTS, workshop
 from tests.factory import write
@@ -33,6 +33,13 @@ ON_DEMAND = {
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return workshop(tmp_path_factory.mktemp("project"))
+
+
+def test_a_recipe_without_documents_and_a_folder_without_any_are_told_as_such(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="recipe 'director' says nothing about documents"):
+        foreword.lookup("tide", root=tmp_path, recipe="director", save=False)
+    with pytest.raises(BadSource, match="there is no document of recipe 'factory' in this folder"):
+        foreword.lookup("tide", root=tmp_path, save=False)
 
 
 def asked(root: Path, wanted: str, **options: object) -> str:

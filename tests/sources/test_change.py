@@ -57,6 +57,13 @@ def test_a_revision_stands_for_what_was_committed_since(repository: Path) -> Non
     assert read("HEAD~1", repository / "sub").change.files == ("b.txt",)
 
 
+def test_in_a_worktree_git_follows_its_file_to_the_repository(repository: Path) -> None:
+    tree = repository.parent / f"{repository.name}-tree"
+    git(repository, "worktree", "add", "-q", str(tree), "HEAD~1")
+    assert (tree / ".git").is_file()
+    assert "+line 1" in read("HEAD~1", tree).text
+
+
 @pytest.mark.parametrize(
     "given",
     ["", " ", "--output=pwned", "-", "--no-index", "nosuch", "HEAD --output=pwned", "HEAD\n--output=pwned", "HEAD;id",

@@ -265,6 +265,21 @@ def test_a_glob_never_follows_a_link_out_of_the_root_nor_into_a_circle(tmp_path:
     assert files.find(root, "alias/*.md") == ["alias/a.md"]
 
 
+def test_what_a_glob_could_not_look_into_is_told(anybody: Path) -> None:
+    put(anybody, "docs/a.md")
+    put(anybody, "shut/b.md").parent.chmod(0)
+    (anybody / "dead.md").symlink_to("nowhere")
+    (anybody / "out.md").symlink_to("/etc/hostname")
+    unread: list[Skip] = []
+    assert files.find(anybody, "**/*.md", unread) == ["docs/a.md"]
+    assert sorted((skip.path, skip.reason, skip.is_shut) for skip in set(unread)) == [
+        ("dead.md", "a symbolic link that leads nowhere", False),
+        ("out.md", "outside the root", False),
+        ("shut", "unreadable: permission denied", True),
+    ]
+    (anybody / "shut").chmod(0o777)
+
+
 @pytest.mark.parametrize("pattern", ["../*.md", "a/../../*", "/etc/*"])
 def test_a_glob_that_points_out_of_the_root_is_an_error(tmp_path: Path, pattern: str) -> None:
     with pytest.raises(OutsideRoot):

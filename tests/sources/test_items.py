@@ -263,3 +263,16 @@ def test_a_field_that_lies_costs_only_itself(tmp_path: Path, line: str, note: st
 )
 def test_dates_are_told_in_one_way(given: str, expected: str) -> None:
     assert iso(given) == expected
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/gone.md").symlink_to("nowhere")
+    with pytest.raises(
+        BadSource, match=r"no Markdown file; notes/gone.md: a symbolic link that leads nowhere, left out"
+    ):
+        read_items("notes", tmp_path, no_input)
+    put(tmp_path, "notes/a.md", "# A\n\nText.\n")
+    items, notes = read_items("notes", tmp_path, no_input)
+    assert [item.title for item in items] == ["A"]
+    assert notes[0] == "notes/gone.md: a symbolic link that leads nowhere, left out"

@@ -213,3 +213,22 @@ def test_a_line_that_names_what_a_phase_waits_for_may_say_it_in_words() -> None:
         ("**After:** 1", ("1",)),
     ):
         assert parts.phases(text.format(line))[0].after == after
+
+
+def test_a_closing_mark_without_a_name_closes_the_phase_that_was_opened_last() -> None:
+    nested = "<!-- PHASE:1 -->\na\n<!-- PHASE:2 -->\nb\n<!-- /PHASE -->\nc\n<!-- /PHASE:1 -->\n"
+    first, second = parts.phases(nested)
+    assert first.text.endswith("c")
+    assert second.text == "b"
+    forgotten = "<!-- PHASE:1 -->\na\n<!-- PHASE:2 -->\nb\n<!-- /PHASE -->\nc\n"
+    assert [part.text for part in parts.phases(forgotten)] == ["a", "b"]
+    assert [(one.line, one.code) for one in marks.problems(forgotten)] == [(1, "unclosed-marker")]
+
+
+@given(
+    st.lists(st.sampled_from(["PHASE:1", "PHASE:2", "PHASE:2A", "PHASE:2a", "PHASE", "/PHASE", "/PHASE:1", "/PHASE:2"]))
+)
+def test_what_is_told_as_unclosed_is_read_as_unclosed_and_nothing_else(written: list[str]) -> None:
+    text = "".join(f"<!-- {mark} -->\ntext {at}\n" for at, mark in enumerate(written))
+    told = {one.start for one in marks.problems(text) if one.code == "unclosed-marker"}
+    assert {span.mark.start for span in marks.spans_of(text, "PHASE") if not span.is_closed} == told

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from foreword.errors import UnknownName
 from foreword.integrations import log
 from foreword.integrations.templates import RECIPE
 
@@ -44,8 +45,13 @@ def _tier_0(root: Path, recipe: str) -> str:
     from foreword.engine.render import pieces_of
     from foreword.recipe.load import names
     from foreword.runtime.assembly import assemble, keep
+    from foreword.runtime.factory import library_of
 
     chosen = recipe or (RECIPE if RECIPE in names(root) else FALLBACK)
+    if not recipe and chosen == FALLBACK and not library_of(root, FALLBACK).documents:
+        raise UnknownName(
+            "recipe", RECIPE, names(root), where=f"in {root}, which has no documents of {FALLBACK!r} either"
+        )
     package = assemble(chosen, root=root, budget=TIER_0_TOKENS, save=False)
     always = [one for one in package.report.choices if one.section.rule.tier == 0 and one.body.form != "gone"]
     if any(one.is_cut for one in always):

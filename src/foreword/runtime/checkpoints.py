@@ -36,11 +36,15 @@ Copy = tuple[str, tuple[str, str], Checkpoint | Damage]  # where, of which task 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A checkpoint that was read back: what has changed since, and whether it came from the file or the store."""
+    """A checkpoint that was read back: what has changed since, and whether it came from the file or the store.
+
+    `notes` are those of the changes that tell of copies which can't be used or differ.
+    """
 
     checkpoint: Checkpoint
     changes: tuple[str, ...]
     source: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ def write(root: str | Path, db: Database | None, checkpoint: Checkpoint) -> Path
 
 
 def read(root: str | Path, db: Database | None, task: str, phase: str, *, tiers: Tiers | None = None) -> Restored:
-    """The checkpoint of one phase; `CheckpointDamaged` names the one before it.
+    """The checkpoint of one phase; `CheckpointDamaged` names the nearest that can be used.
 
     `tiers` are those loaded now, to compare with; if not told, what a task of that name would load.
     """
@@ -211,7 +215,12 @@ def _claimed(copy: Checkpoint | Damage, task: str, phase: str) -> Checkpoint | D
 def _chosen(task: str, phase: str, copies: Copies) -> Listed:
     """Of file and store the newer one that can be used, with a note where they are not the same."""
     good = {place: copy for place, copy in copies.items() if isinstance(copy, Checkpoint)}
-    bad = [f"{place}: {copy.reason}" for place, copy in copies.items() if isinstance(copy, Damage)]
+    file = f"{FOLDER}/{file_name(task, phase)}"
+    bad = [
+        f"{file if place == FILE else place}: {copy.reason}"
+        for place, copy in copies.items()
+        if isinstance(copy, Damage)
+    ]
     if not good:
         return Listed(task, phase, tuple(copies), None, problem="; ".join(bad))
     places = sorted(good, key=lambda place: (-good[place].sequence, place))  # of equals the file
@@ -224,8 +233,15 @@ def _chosen(task: str, phase: str, copies: Copies) -> Listed:
 
 
 def _damaged(wanted: Listed, found: list[Listed]) -> CheckpointDamaged:
-    good = [one.phase for one in found if one.checkpoint]
-    return CheckpointDamaged(wanted.name, wanted.problem, task=wanted.task, before=good[-1] if good else None)
+    """The error for one that can't be used, with the last before it, or else the first that can be.
+
+    Its own number can't be read, so what came after it is told by who names it as the one before.
+    """
+    good = [one.checkpoint for one in found if one.checkpoint]
+    after = min((one.sequence for one in good if one.previous == wanted.name), default=None)
+    earlier = [one for one in good if after is None or one.sequence < after]
+    nearest = next((one.phase for one in [*earlier[-1:], *good[:1]]), None)
+    return CheckpointDamaged(wanted.name, wanted.problem, task=wanted.task, before=nearest)
 
 
 # --- comparing ---------------------------------------------------------------------------------------------------
@@ -238,7 +254,8 @@ def _restored(
     apart = branch.apart(root, checkpoint.git.head) if git.head != checkpoint.git.head else None
     loaded = _loaded(root, checkpoint) if tiers is None and checkpoint.tiers else tiers
     now = Present(git, apart, dict(_became(root, checkpoint)), loaded, newer)
-    return Restored(checkpoint, (*notes, *one.notes, *changes_since(checkpoint, now)), one.sources[0])
+    told = (*notes, *one.notes)
+    return Restored(checkpoint, (*told, *changes_since(checkpoint, now)), one.sources[0], told)
 
 
 def _loaded(root: Path, checkpoint: Checkpoint) -> Tiers | None:

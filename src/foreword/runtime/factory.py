@@ -11,7 +11,7 @@ from pathlib import Path
 
 from foreword.engine.package import Package
 from foreword.engine.render import pieces_of
-from foreword.errors import UnknownName
+from foreword.errors import BadSource, UnknownName
 from foreword.recipe.load import load
 from foreword.runtime.assembly import assemble
 from foreword.runtime.library import NEWEST, Library, read_values
@@ -165,31 +165,23 @@ def member_context(
 
 
 def thresholds(root: str | Path, recipe: str = RECIPE) -> Thresholds:
-    """The thresholds of the project's active profile; without one, the defaults."""
-    profile, file = _profile(root, recipe)
-    if not isinstance(file, files.File):
+    """The thresholds of the project's active profile; the defaults where it names none.
+
+    A profile that is named and not there, or can't be read, is an error: a change is not judged by other rules.
+    """
+    library = library_of(root, recipe)
+    how = library.recipe.read.get(PROFILE)
+    profile = read_values(library.root, library.recipe)[0].get(PROFILE, "")
+    document = library.find(profile, "policy") if profile else None
+    if document is None and profile in ("", how.default if how else ""):
         return Thresholds(profile or "default")
-    data, _ = mapping(file.text)
+    document = document or _named(library, "policy", profile)
+    file = files.read(library.root, document.path, must=True)
+    data, problem = mapping(file.text)
+    if problem:
+        raise BadSource(file.path, problem)
     found = next((data[key] for key in ("thresholds", "decision_thresholds", "findings") if key in data), {})
     return read_thresholds(found, file.path, profile)
-
-
-def thresholds_note(root: str | Path, recipe: str = RECIPE) -> str:
-    """Why the defaults hold though the project names a profile, or nothing."""
-    profile, file = _profile(root, recipe)
-    default = load(recipe, project_root(root)).read.get(PROFILE)
-    if isinstance(file, files.File) or not profile or (default and profile == default.default):
-        return ""
-    reason = f"{file.path} is {file.reason}" if file else "no policy is called so"
-    return f"profile {profile!r}: {reason}, so the default thresholds hold"
-
-
-def _profile(root: str | Path, recipe: str) -> tuple[str, files.File | files.Skip | None]:
-    """The name of the active profile, and its file."""
-    library = library_of(root, recipe)
-    name = read_values(library.root, library.recipe)[0].get(PROFILE, "")
-    document = library.find(name, "policy") if name else None
-    return name, library.read(document) if document is not None else None
 
 
 def _named(library: Library, kind: str, name: str) -> Document:

@@ -275,13 +275,14 @@ class _Gathering:
 
     def _paths(self, tag: str, spec: SectionSpec) -> list[str]:
         patterns = self._by_task_type() if spec.files == (BY_TASK_TYPE,) else list(spec.files or ())
-        paths: list[str] = []
+        paths, unread = list[str](), list[files.Skip]()
         for pattern in patterns:
             full = fill(f"{spec.folder}/{pattern}" if spec.folder else pattern, self.values)
-            found = next(filter(None, (files.find(self.root, place) for place in self._places(spec, full))), [])
+            found = next(filter(None, (files.find(self.root, place, unread) for place in self._places(spec, full))), [])
             if not found and not re.search(r"[*?\[]", full):
                 self._absent(tag, full, "missing")
             paths += [path for path in found if not _is_left_out(path, spec)]
+        self.out.notes += [f"{skip.path}: {skip.reason}, left out" for skip in unread]
         return list(dict.fromkeys(paths))
 
     def _places(self, spec: SectionSpec, path: str) -> list[str]:

@@ -39,10 +39,26 @@ class Library:
     root: Path
     recipe: RecipeSpec
 
-    @cached_property
+    @property
     def documents(self) -> list[Document]:
         """Every document, each of one kind."""
-        return documents.find_all(self.root, self.recipe.documents, self.recipe.within)
+        return self._looked[0]
+
+    @property
+    def unread(self) -> list[files.Skip]:
+        """The folders and links where documents may be that could not be looked into, each once."""
+        return self._looked[1]
+
+    @cached_property
+    def _looked(self) -> tuple[list[Document], list[files.Skip]]:
+        unread = list[files.Skip]()
+        found = documents.find_all(self.root, self.recipe.documents, self.recipe.within, unread)
+        return found, list(dict.fromkeys(unread))
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is to say about what could not be looked into."""
+        return [f"{skip.path}: {skip.reason}, left out" for skip in self.unread]
 
     def check(self) -> None:
         """A recipe of documents in a folder that has none of them is asked about the wrong folder: an error."""
@@ -51,9 +67,11 @@ class Library:
         if not self.recipe.documents or self.documents or any(documents.is_there(self.root, path) for path in places):
             return
         others = ", ".join(folder for folder in self.recipe.within if folder)
+        unread = "".join(f"; {note}" for note in self.notes[:MOST_NAMED])
         raise BadSource(
             str(self.root),
-            f"there is no document of recipe {self.recipe.name!r} in this folder{others and f', and none in {others}'}",
+            f"there is no document of recipe {self.recipe.name!r} in this folder"
+            f"{others and f', and none in {others}'}{unread}",
             hint="give the project's folder with --root, or see one: `foreword demo --sample factory --keep DIR`",
         )
 
@@ -197,7 +215,7 @@ def _instead(spec: SectionSpec, name: str, library: Library, asked: Mapping[str,
     """What to do about a name that means nothing: an error if somebody asked for it, else a note."""
     kind = spec.document or ""
     known = [document.name for document in library.of_kind(kind)]
-    if name in asked.values():
+    if any(name == given and f"{{{value}}}" in spec.named for value, given in asked.items()):
         raise UnknownName(kind, name, known)
     if spec.phase is not None:
         if len(known) == 1:

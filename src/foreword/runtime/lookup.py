@@ -68,6 +68,11 @@ def lookup(
     if not wanted.strip():
         raise UsageError("say what to look up", hint="a document's name, or a few words about what you need")
     library = library_of(root, recipe)
+    if not library.recipe.documents:
+        raise UsageError(
+            f"recipe {recipe!r} says nothing about documents, so there is nothing to look up",
+            hint=f"take --recipe {RECIPE}, or a recipe of yours that extends it",
+        )
     kinds = _kinds(library, kind)
     tokens = whole_number(budget, "budget") or ANSWER_TOKENS
     name = _bare(wanted)
@@ -78,9 +83,10 @@ def lookup(
         raise UnknownName(ARTIFACT, name, artifacts)
     found = found or _by_meaning(wanted, library, kinds, artifacts)
     if not found:
+        library.check()
         known = [*artifacts, *(document.name for document in library.documents if document.kind in kinds)]
         raise UnknownName("document", wanted, known)
-    package = _answer(wanted, found, Budget(tokens, tokens), choose_counter(counter, model))
+    package = _answer(wanted, found, Budget(tokens, tokens), choose_counter(counter, model), library.notes)
     if not package.text.strip():
         names = ", ".join(one.source for one in found)
         raise BadBudget(tokens, problem=f"nothing of {names} fits {tokens:,} tokens", hint="give a larger --budget")
@@ -164,7 +170,7 @@ def _read(document: Document, library: Library) -> _Candidate | None:
     return _Candidate(document.kind, document.name, document.path, plain, file.raw if plain == text else None)
 
 
-def _answer(wanted: str, found: list[_Candidate], budget: Budget, counter: Counter) -> Package:
+def _answer(wanted: str, found: list[_Candidate], budget: Budget, counter: Counter, notes: Sequence[str]) -> Package:
     """The documents found; they share the room, the first one first."""
     rule = Rule(tier=3, forms=("full", "relevant", "excerpt", "reference", "gone"))
     sections = [
@@ -172,4 +178,4 @@ def _answer(wanted: str, found: list[_Candidate], budget: Budget, counter: Count
                 before=f"# {one.source}\n", raw=one.raw)
         for place, one in enumerate(found)
     ]  # fmt: skip
-    return fit_and_write(sections, Request(budget, counter, "lookup", wanted))
+    return fit_and_write(sections, Request(budget, counter, "lookup", wanted, notes=tuple(notes)))

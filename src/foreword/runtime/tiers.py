@@ -57,6 +57,7 @@ def settle(
 ) -> Tiers:
     """Bring the sections of a recipe with tiers into order; returns the limits that hold for them."""
     recipe = selection.recipe
+    gathered.notes += library.notes
     if not recipe.tiers:
         return selection.tiers
     gathered.notes += _authors_notes(gathered.sections, library, counter, selection.names.get("phase", ""))

@@ -28,13 +28,21 @@ class Document:
     path: str
 
 
-def find_all(root: Path, table: Mapping[str, Sequence[str]], within: Sequence[str] = ("",)) -> list[Document]:
-    """Every document under the root, kind by kind in the order of the table, each once."""
+def find_all(
+    root: Path,
+    table: Mapping[str, Sequence[str]],
+    within: Sequence[str] = ("",),
+    unread: list[files.Skip] | None = None,
+) -> list[Document]:
+    """Every document under the root, kind by kind in the order of the table, each once.
+
+    Folders and links where some may be that could not be looked into are added to `unread`.
+    """
     found = dict[str, Document]()
     for kind, patterns in table.items():
         for folder in within:
             for pattern in patterns:
-                for path in files.find(root, f"{folder}/{pattern}" if folder else pattern):
+                for path in files.find(root, f"{folder}/{pattern}" if folder else pattern, unread):
                     if kind != "doc" and PurePosixPath(path).name.lower() in CONTENTS:
                         continue
                     inside = path.removeprefix(f"{folder}/") if folder else path

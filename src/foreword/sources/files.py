@@ -35,15 +35,17 @@ _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\v\f\r\x1b
 _DIGITS = re.compile(r"(\d+)")
 _OF_TOOLS = frozenset((".git", ".venv", "__pycache__", "node_modules", "venv"))
 _OUTSIDE = "outside the root"
+_UNREADABLE = "unreadable"
+_NOWHERE = "a symbolic link that leads nowhere"
 _TOO_LARGE = f"larger than {LARGEST_BYTES // 1024**2} MiB"
 _REASONS = {
     errno.ENOENT: "missing",
     errno.ENOTDIR: "missing",
     errno.EISDIR: "a folder",
     errno.ENXIO: "not a regular file",
-    errno.ELOOP: "a symbolic link that leads nowhere",
-    errno.EACCES: "unreadable: permission denied",
-    errno.EPERM: "unreadable: permission denied",
+    errno.ELOOP: _NOWHERE,
+    errno.EACCES: f"{_UNREADABLE}: permission denied",
+    errno.EPERM: f"{_UNREADABLE}: permission denied",
 }
 
 
@@ -63,6 +65,11 @@ class Skip:
 
     path: str
     reason: str
+
+    @property
+    def is_shut(self) -> bool:
+        """Whether it is there and we may not, or can't, look into it."""
+        return self.reason.startswith(_UNREADABLE)
 
 
 class _Refused(Exception):
@@ -84,8 +91,7 @@ def read(root: Path, path: str, *, must: bool = False) -> File | Skip:
     except _Refused as refusal:
         return _refuse(root, shown, str(refusal), must)
     except OSError as problem:
-        reason = _REASONS.get(problem.errno or 0, f"unreadable: {problem.strerror or problem}")
-        return _refuse(root, shown, reason, must)
+        return _refuse(root, shown, _reason(problem), must)
     except UnicodeDecodeError:
         return _refuse(root, shown, "binary", must)
     except ValueError:
@@ -109,21 +115,22 @@ def decode(raw: bytes) -> tuple[str, tuple[str, ...]]:
         return _one_byte(raw)
 
 
-def find(root: Path, pattern: str) -> list[str]:
+def find(root: Path, pattern: str, unread: list[Skip] | None = None) -> list[str]:
     """The regular files that match a glob, relative to the root, in natural order (2 before 10).
 
     `**` stands for any number of folders and follows no symbolic link. A hidden name matches only where the pattern
     begins with the dot itself, a folder that tools fill (`node_modules`) only where the pattern has its name. Names
-    that are not valid text are passed over.
+    that are not valid text are passed over. Folders that could not be looked into count as empty and are added to
+    `unread`, as are links that match and lead out of the root or nowhere.
     """
-    base = root.resolve()
+    base, unread = root.resolve(), [] if unread is None else unread
     segments = _segments(root, base, pattern)
     found: set[str] = set()
     waiting = [("", 0)] if segments else []
     seen = set(waiting)
     while waiting:
         folder, index = waiting.pop()
-        for path, following in _step(base, folder, segments, index):
+        for path, following in _step(base, folder, segments, index, unread):
             if following == len(segments):
                 found.add(path)
             elif (path, following) not in seen:
@@ -141,6 +148,10 @@ def _number(part: str) -> str | int:
     return int(part) if part[:1].isdecimal() else part
 
 
+def _reason(problem: OSError) -> str:
+    return _REASONS.get(problem.errno or 0, f"{_UNREADABLE}: {problem.strerror or problem}")
+
+
 def _refuse(root: Path, path: str, reason: str, must: bool) -> Skip:
     if not must:
         return Skip(path, reason)
@@ -156,7 +167,7 @@ def _locate(root: Path, path: str) -> tuple[Path, tuple[str, ...]]:
         base = root.resolve()
         real = (base / path).resolve()
     except (RuntimeError, OSError) as problem:
-        raise _Refused("a symbolic link that leads nowhere") from problem
+        raise _Refused(_NOWHERE) from problem
     if not real.is_relative_to(base):
         raise _Refused(_OUTSIDE)
     return base, real.relative_to(base).parts
@@ -233,27 +244,29 @@ def _segments(root: Path, base: Path, pattern: str) -> list[str]:
     return [*names, "*"] if names[-1:] == ["**"] else names
 
 
-def _step(base: Path, folder: str, segments: list[str], index: int) -> Iterator[tuple[str, int]]:
+def _step(base: Path, folder: str, segments: list[str], index: int, unread: list[Skip]) -> Iterator[tuple[str, int]]:
     """From a folder that matches so far: what matches one name more, and how many names then do."""
     segment, last = segments[index], index + 1 == len(segments)
     if segment == "**":
         yield folder, index + 1
-    for entry in _entries(base / folder):
+    for entry in _entries(base, folder, unread):
         path = f"{folder}/{entry.name}" if folder else entry.name
         if segment == "**":
             if entry.name[0] != "." and entry.name not in _OF_TOOLS and entry.is_dir(follow_symlinks=False):
                 yield path, index
         elif not last and entry.name in _OF_TOOLS and entry.name != segment:
             continue
-        elif _matches(entry.name, segment) and _inside(base, entry) and (entry.is_file() if last else entry.is_dir()):
+        elif _matches(entry.name, segment) and _inside(base, path, entry, unread) and _is_wanted(entry, last):
             yield path, index + 1
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _entries(base: Path, folder: str, unread: list[Skip]) -> list[os.DirEntry[str]]:
     try:
-        with os.scandir(folder) as entries:
+        with os.scandir(base / folder) as entries:
             return [entry for entry in entries if not _undecodable(entry.name)]
-    except OSError:
+    except OSError as problem:
+        if (reason := _reason(problem)) != "missing":  # it may have gone while we were looking
+            unread.append(Skip(folder or ".", reason))
         return []
 
 
@@ -267,10 +280,17 @@ def _matches(name: str, segment: str) -> bool:
     return name == segment or fnmatch.fnmatchcase(name, segment)
 
 
-def _inside(base: Path, entry: os.DirEntry[str]) -> bool:
+def _inside(base: Path, path: str, entry: os.DirEntry[str], unread: list[Skip]) -> bool:
     if not entry.is_symlink():
         return True
     try:
-        return Path(entry.path).resolve(strict=True).is_relative_to(base)
+        if Path(entry.path).resolve(strict=True).is_relative_to(base):
+            return True
+        unread.append(Skip(path, _OUTSIDE))
     except (OSError, RuntimeError):
-        return False
+        unread.append(Skip(path, _NOWHERE))
+    return False
+
+
+def _is_wanted(entry: os.DirEntry[str], is_last: bool) -> bool:
+    return entry.is_file() if is_last else entry.is_dir()

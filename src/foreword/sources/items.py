@@ -22,6 +22,7 @@ from foreword.text.clean import clean
 _STDIN = "standard input"
 _HINT = "give a JSON file, a folder of Markdown files, or - for JSON on standard input"
 _SHAPE = '{"items": [{"kind": "decision", "title": "...", "text": "..."}]}'
+_MOST_TOLD = 3  # folders that could not be looked into
 _MARKDOWN = (".md", ".markdown")
 _DAY = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
 _SINGULARS = {"criteria": "criterion", "analyses": "analysis", "hypotheses": "hypothesis", "feedback": "feedback"}
@@ -141,10 +142,13 @@ def _string(entry: Mapping[str, object], key: str, place: str, name: str, missin
 
 
 def _from_folder(folder: Path, where: str) -> tuple[list[Item], list[str]]:
-    paths = sorted({path for end in _MARKDOWN for path in files.find(folder, f"**/*{end}")}, key=files.natural)
+    unread = list[files.Skip]()
+    paths = sorted({path for end in _MARKDOWN for path in files.find(folder, f"**/*{end}", unread)}, key=files.natural)
+    left_out = [f"{_shown(where, skip.path)}: {skip.reason}, left out" for skip in dict.fromkeys(unread)]
     if not paths:
-        raise BadSource(where, "the folder holds no Markdown file", hint=_HINT)
-    return _from_files(folder, paths, where)
+        raise BadSource(where, "; ".join(["the folder holds no Markdown file", *left_out[:_MOST_TOLD]]), hint=_HINT)
+    found, notes = _from_files(folder, paths, where)
+    return found, [*left_out, *notes]
 
 
 def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item], list[str]]:
@@ -152,7 +156,7 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
     notes: list[str] = []
     for path in paths:
         file = files.read(folder, path)
-        shown = (PurePosixPath(where) / path).as_posix()
+        shown = _shown(where, path)
         if isinstance(file, files.Skip):
             notes.append(f"{shown}: {file.reason}, left out")
             continue
@@ -164,6 +168,10 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
             said.append("nothing but front matter, left out")
         notes += [f"{shown}: {note}" for note in said]
     return found, notes
+
+
+def _shown(where: str, path: str) -> str:
+    return (PurePosixPath(where) / path).as_posix()
 
 
 def _from_markdown(text: str, path: PurePosixPath, shown: str, notes: list[str]) -> Item:

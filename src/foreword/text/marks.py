@@ -208,17 +208,9 @@ def _next_closes(mine: Sequence[Mark], at: int) -> Mark | None:
 
 
 def _closings(mine: Sequence[Mark]) -> list[Mark | None]:
-    """What closes each phase: the first closing mark of its name, or without one, before it opens again."""
-    found, by_name, nameless = list[Mark | None](), dict[str, Mark](), None
-    for mark in reversed(mine):
-        following = [other for other in (by_name.get(mark.name.lower()), nameless) if other]
-        nearest = min(following, key=lambda other: other.start, default=None)
-        found.append(nearest if nearest and not nearest.opens else None)
-        if mark.opens or mark.name:
-            by_name[mark.name.lower()] = mark
-        else:
-            nameless = mark
-    return found[::-1]
+    """What closes each phase, just as `problems` has it."""
+    pairs, by_start = _pairs(mine), {mark.start: mark for mark in mine}
+    return [by_start.get(pairs.get(mark.start, -1)) for mark in mine]
 
 
 def _single(text: str, mark: Mark, blocks: Sequence[markdown.Block], stop: int) -> Span:

@@ -86,6 +86,7 @@ _SAID = re.compile(
     (?:(?P<quote>["'`])(?P<quoted>[^"'`\n]{1,400})(?P=quote)|(?P<word>(?>[^\s"'`,;]+)))""",
     re.VERBOSE | re.IGNORECASE,
 )
+_SAID_WORDS = ("pass", "pwd", "secret", "token", "otp", " key")
 _CLAUSE_ENDS = re.compile(r"\s*(?:$|\n|[,;](?=\s))|\s(?:and|but|so)\b")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _ABOUT = re.compile(r"\w+(?:ed|ing|able|ible|ly|ful|less|ive|al|ent|ous)", re.IGNORECASE)
@@ -121,7 +122,10 @@ def without_assigned(text: str) -> str:
         text = _without_named(text)
     if "-" in text:
         text = _SHORT.sub(_without_short, _USER.sub(_without_user, _FLAG.sub(_without_flag, text)))
-    return _FILLED.sub(_without_filled, _SAID.sub(_without_said, text))
+    folded = text.casefold()
+    if any(word in folded for word in _SAID_WORDS):
+        text = _SAID.sub(_without_said, text)
+    return _FILLED.sub(_without_filled, text) if "fill(" in text or "type(" in text else text
 
 
 def argument_without_secret(command: str, flag: str, argument: str) -> str:

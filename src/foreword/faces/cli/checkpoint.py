@@ -104,11 +104,13 @@ def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> 
       foreword checkpoint show FEAT-1
       foreword checkpoint show FEAT-1 --phase 2 --format json
     """
-    from foreword.workflow.checkpoint import as_data, as_written
+    from foreword.workflow.checkpoint import as_data, as_written, without_secrets
 
     restored = _restored(task, phase, db, root)
+    for note in restored.notes:
+        screen.warn(note)
     if form == "json":
-        screen.show_json(as_data(restored.checkpoint))
+        screen.show_json(as_data(without_secrets(restored.checkpoint)))
     else:
         _print(as_written(restored.checkpoint))
 
@@ -127,21 +129,26 @@ def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -
       foreword checkpoint resume FEAT-1
       foreword checkpoint resume FEAT-1 --phase 2 --format json | jq .checkpoint.pending
     """
-    from foreword.workflow.checkpoint import as_data, as_text
+    from foreword.workflow.checkpoint import as_data, as_text, without_secrets
 
     restored = _restored(task, phase, db, root)
     for change in restored.changes:
         screen.warn(change)
     if form == "json":
         told = {"changes": list(restored.changes), "source": restored.source}
-        screen.show_json({"checkpoint": as_data(restored.checkpoint), **told})
+        screen.show_json({"checkpoint": as_data(without_secrets(restored.checkpoint)), **told})
     else:
         _print(as_text(restored.checkpoint, restored.changes))
 
 
 @checkpoint.command()
 def schema() -> None:
-    """Print the JSON Schema of a checkpoint's file."""
+    """Print the JSON Schema of a checkpoint's file.
+
+    \b
+    Example:
+      foreword checkpoint schema > checkpoint.schema.json
+    """
     from foreword.workflow.checkpoint_schema import json_schema
 
     screen.show_json(json_schema())
@@ -155,8 +162,7 @@ def _restored(task: str, phase: str | None, db: str | None, root: str) -> Restor
 
 
 def _print(text: str) -> None:
-    for line in text.splitlines():
-        click.echo(printable(line))
+    click.echo("\n".join(printable(line) for line in text.splitlines()))
 
 
 @contextmanager

@@ -52,10 +52,15 @@ OUTRO = """\
 A recipe is a page of YAML, and your own works just like these three: docs/recipes.md writes one in ten minutes. To \
 try next, in a project of yours:"""
 
+LASTING = (
+    ('foreword session append talk --text "Where were we?"', "a conversation that lasts"),
+    ("foreword serve", "the page on all that is kept, and the API"),
+)
 NEXT = (
     ("foreword count README.md", "what a file costs"),
     ("foreword assemble package --purpose design --source docs --budget 2000", "your notes, fitted"),
     ("foreword recipe show director", "a recipe to start from"),
+    *LASTING,
 )
 
 
@@ -66,11 +71,13 @@ THERE = {
         ("foreword assemble director --agent builder --budget 3000", "the first scene"),
         ("foreword why director --agent builder --budget 3000 --about recent_changes", "why it was cut"),
         ("foreword report list", "what was assembled so far"),
+        *LASTING,
     ),
     FACTORY: (
         ("foreword assemble factory --phase 3a", "what the agent of phase 3a reads"),
         ("foreword panel run code-review --diff change.diff --model test", "five personas look at a change"),
         ('foreword flow run feature --task "quiet hours" --model test', "a workflow, phase by phase"),
+        LASTING[-1],
     ),
 }
 

@@ -10,7 +10,7 @@ import click
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.option("--root", metavar="DIR", default="", help="The project's folder; else found from where the agent works.")
-@click.option("--recipe", metavar="NAME", default="", help="Whose tier 0 comes back.  [default: coding]")
+@click.option("--recipe", metavar="NAME", default="", help="Whose tier 0 comes back.  [default: coding, else factory]")
 @click.option("--budget", metavar="N", default="", help="The most tokens of a tool's result.  [default: 8000]")
 @click.option("--startup", is_flag=True, help="Also answer the start of a new session.")
 @click.option("--timeout", metavar="SECONDS", default="", help="When to give up.  [default: 5]")

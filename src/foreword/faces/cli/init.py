@@ -12,6 +12,7 @@ import click
 from foreword.engine.table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
+from foreword.faces.cli.options import Known
 
 if TYPE_CHECKING:
     from foreword.integrations.placing import Change
@@ -23,7 +24,7 @@ STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the 
 @click.command()
 @click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
 @click.option(
-    "--for", "agents", type=click.Choice(KINDS), multiple=True, default=("claude-code",), show_default=True,
+    "--for", "agents", type=Known(KINDS), multiple=True, default=("claude-code",), show_default=True,
     help="Which coding agent; repeatable.",
 )  # fmt: skip
 @click.option("--yes", is_flag=True, help="Write without asking; a file that is in the way stays as it is.")

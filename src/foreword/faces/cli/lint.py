@@ -76,11 +76,12 @@ def lint(
     \b
     errors    broken, unclosed, unopened, nested, repeated or unnamed marks; a file that a line such as
               `> **Adopt persona:** ...` or `Invoke prompt` or `Invoke panel` names and that is not there;
-              names in project.yaml that mean nothing; files that can't be read; workflows without phases;
+              names in project.yaml that mean nothing; files and folders that can't be read; workflows without phases;
               a size past the recipe's limit for errors
     warnings  other sizes past a limit, tiers over their budget, a file that a link or a path in prose names
               and that is not there, the same paragraph in two files, a persona without Role or Evaluate For,
-              a project.yaml without instructions.md, a gap between phases, exceptions that nothing needs
+              a project.yaml without instructions.md, a gap between phases, exceptions that nothing needs,
+              links that lead nowhere or out of the project
 
     Exceptions are in the recipe: lint: {exceptions: [{file: GLOB, code: CODE, reason: WHY}]}.
 
@@ -159,10 +160,15 @@ def _nowhere(name: str, unknown: UnknownName) -> BadSource | UnknownName:
     return BadSource(name, "there is no such file or folder") if "/" in name else unknown
 
 
-def _recipe_files(folder: Path) -> list[str]:
+def _recipe_files(folder: Path, found: _Found) -> list[str]:
+    from foreword.runtime.authoring.problem import shut_folder
     from foreword.sources import files
 
-    return [str(folder / path) for suffix in YAML for path in files.find(folder, f"**/*{suffix}")]
+    unread = list[files.Skip]()
+    paths = [str(folder / path) for suffix in YAML for path in files.find(folder, f"**/*{suffix}", unread)]
+    shut = [skip for skip in unread if skip.is_shut]
+    found.problems += [shut_folder(str(folder / skip.path), skip.reason) for skip in shut]
+    return paths
 
 
 # --- documents -------------------------------------------------------------------------------------------------
@@ -170,9 +176,9 @@ def _recipe_files(folder: Path) -> list[str]:
 
 def _check_folder(folder: Path, asked: _Asked, found: _Found, is_given: bool) -> None:
     checked = _check_project(folder, asked, found)
-    recipes = _recipe_files(folder / OWN)
+    recipes = _recipe_files(folder / OWN, found)
     if is_given and not recipes and not checked:
-        recipes = [path for path in _recipe_files(folder) if _is_recipe(Path(path))]
+        recipes = [path for path in _recipe_files(folder, found) if _is_recipe(Path(path))]
     _check_recipes(recipes, found, folder)
     if not recipes and not checked:
         found.looked.append(str(folder.resolve()))

@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from foreword.errors import BadSource, UsageError, did_you_mean
+from foreword.engine.table import shortened
+from foreword.errors import BadSource, UsageError
 from foreword.faces.cli import screen, waiting
 from foreword.faces.cli.given import STDIN, named, read_bytes, read_json
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import Known, store_options
 from foreword.message import KINDS, Kind, Message, Text
+from foreword.workflow.secrets import mask
 
 if TYPE_CHECKING:
     from foreword.runtime.session import Session
 
+LONGEST_SHOWN = 60
 ROLES = ("user", "assistant", "system")
 SHAPE = 'a message is JSON such as {"role": "user", "content": "..."}, in the shape of Anthropic or OpenAI'
-
-
-class _Known(click.Choice[str]):
-    """One of a few words; a mistyped one gets a suggestion."""
-
-    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
-        guess = did_you_mean(str(value), self.choices)
-        return f"{value!r} is not one of {', '.join(self.choices)}" + (f", did you mean {guess!r}?" if guess else "")
 
 
 @click.command()
 @click.argument("name")
 @click.argument("file", metavar="[FILE|-]", required=False)
 @click.option("--text", metavar="TEXT", help="The words of the message, instead of a file.")
-@click.option("--role", type=_Known(ROLES), help="Who says the text.  [default: user]")
-@click.option("--kind", type=_Known(KINDS), help="What it is, if it is more than conversation.")
+@click.option("--role", type=Known(ROLES), help="Who says the text.  [default: user]")
+@click.option("--kind", type=Known(KINDS), help="What it is, if it is more than conversation.")
 @click.option("--pin", is_flag=True, help="Never leave it out.")
 @store_options
 def append(
@@ -55,7 +51,7 @@ def append(
       foreword session append demo answer.json
       curl -s ... | jq '.choices[0].message' | foreword session append demo -
     """
-    message = _message(file, text, role)
+    message = _message(name, file, text, role)
     with _open(db, root, name) as session:
         added = session.append(message, kind=kind, pinned=pin)
         limit = session.limits.compress_at
@@ -68,7 +64,17 @@ def append(
         screen.say(f"the history was compressed from {before:,} to {after:,} tokens")
 
 
-def _message(file: str | None, text: str | None, role: str | None) -> Message:
+def _refuse_words(name: str, file: str) -> None:
+    """Whoever gives words in place of a file is told how to give them."""
+    with suppress(OSError, ValueError):  # a name that no file can have
+        if file == STDIN or Path(file).exists():
+            return
+    words = mask(shortened(file, LONGEST_SHOWN))
+    command = shlex.join(["foreword", "session", "append", name, "--text", words])
+    raise BadSource(words, "there is no such file", hint=f"words go with --text: `{command}`")
+
+
+def _message(name: str, file: str | None, text: str | None, role: str | None) -> Message:
     from foreword.shapes import read_message
 
     if text is not None and file is not None:
@@ -78,6 +84,7 @@ def _message(file: str | None, text: str | None, role: str | None) -> Message:
     if text is not None:
         message = read_message({"role": role or "user", "content": text})
     else:
+        _refuse_words(name, file or STDIN)
         message = read_message(read_json(file or STDIN, SHAPE), named(file or STDIN))
     if not _says_something(message):
         raise UsageError("the message is empty", hint=SHAPE if text is None else 'for example --text "Build it"')

@@ -7,9 +7,19 @@ from typing import Any, TypeVar
 
 import click
 
+from foreword.errors import did_you_mean
 from foreword.tokens import COUNTERS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Known(click.Choice[str]):
+    """One of a few words; a mistyped one gets a suggestion."""
+
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        guess = did_you_mean(str(value), self.choices)
+        return f"{value!r} is not one of {', '.join(self.choices)}" + (f", did you mean {guess!r}?" if guess else "")
+
 
 AT_LEAST_ONE = click.IntRange(min=1)
 REQUEST = [

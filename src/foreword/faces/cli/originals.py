@@ -19,8 +19,9 @@ def recall(handle: str, db: str | None, root: str) -> None:
     Byte for byte, in this project or any other of yours.
 
     \b
-    Example:
+    Examples:
       foreword recall fw_3f9c01d7ab52e8
+      foreword recall fw_3f9c01d7ab52e8 > original.md
     """
     from foreword.store import kept
 

@@ -18,6 +18,11 @@ def recipes(root: str) -> None:
     """List the recipes that can be named.
 
     Built-in ones, and those in foreword/recipes under the root; one that is wrong is marked.
+
+    \b
+    Examples:
+      foreword recipes
+      foreword recipes --root ../kilnbook
     """
     from foreword.recipe import load as loading
 
@@ -38,14 +43,28 @@ def _about(name: str, root: Path) -> str:
 
 @click.group(cls=Commands)
 def recipe() -> None:
-    """Look at recipes."""
+    """Look at recipes.
+
+    \b
+    Examples:
+      foreword recipe show director
+      foreword recipe schema > recipe.schema.json
+    """
 
 
 @recipe.command()
 @click.argument("name")
 @click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
 def show(name: str, root: str) -> None:
-    """Print a recipe and those it extends."""
+    """Print a recipe and those it extends.
+
+    NAME is one of `foreword recipes`, or the path of a recipe's file.
+
+    \b
+    Examples:
+      foreword recipe show director
+      foreword recipe show foreword/recipes/mine.yaml
+    """
     from foreword.recipe import load as loading
 
     for layer in loading.layers(name, Path(root)):
@@ -54,7 +73,12 @@ def show(name: str, root: str) -> None:
 
 @recipe.command()
 def schema() -> None:
-    """Print the JSON Schema of a recipe, for editors."""
+    """Print the JSON Schema of a recipe, for editors.
+
+    \b
+    Example:
+      foreword recipe schema > recipe.schema.json
+    """
     from foreword.recipe import load as loading
 
     click.echo(json.dumps(loading.json_schema(), indent=2))

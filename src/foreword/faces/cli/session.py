@@ -77,7 +77,7 @@ def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None
 @click.command("list")
 @store_options
 def list_sessions(db: str | None, root: str) -> None:
-    """List the sessions, the oldest first.
+    """List the sessions, the newest first.
 
     The tokens are those of all that was said; beside them, what is left of it now that older messages are summed up.
 
@@ -92,7 +92,7 @@ def list_sessions(db: str | None, root: str) -> None:
 
     store = open_database(db, project_root(root), create=False)
     try:
-        found = listed(store)
+        found = listed(store)[::-1]
     finally:
         store.close()
     if not found:

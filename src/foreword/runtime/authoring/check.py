@@ -16,7 +16,7 @@ from foreword.recipe import load as loading
 from foreword.recipe.document import problem_at
 from foreword.recipe.schema import RecipeSpec
 from foreword.runtime.authoring import single
-from foreword.runtime.authoring.problem import Problem, warning
+from foreword.runtime.authoring.problem import Problem, shut_folder, warning
 from foreword.runtime.authoring.project import project
 from foreword.runtime.authoring.reading import AUTHORED, Reading, glob
 from foreword.runtime.authoring.repeats import repeats
@@ -53,9 +53,10 @@ def look(root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | No
     base = project_root(root)
     reading = Reading(Library(base, _rules(recipe, base)), choose_counter(counter, None))
     stranger = _stranger(reading, only)
-    if not reading.authored and not only:
+    if not reading.authored and not reading.library.unread and not only:
         return Checked((), (), ())
     found = chain(
+        _unread(reading),
         chain.from_iterable(single.document(reading, one) for one in [*reading.authored, *stranger]),
         chain.from_iterable(together(reading) for together in TOGETHER),
     )
@@ -66,6 +67,15 @@ def look(root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | No
     return Checked(
         _in_order(problems, only), _in_order(excused, only), tuple(path for path in checked if _is_in(path, only))
     )
+
+
+def _unread(reading: Reading) -> Iterator[Problem]:
+    """Folders that can't be looked into, and links that are not followed."""
+    for skip in reading.library.unread:
+        if skip.is_shut:
+            yield shut_folder(skip.path, skip.reason)
+        else:
+            yield warning(skip.path, 1, "unused-link", f"{skip.reason}: left out")
 
 
 def _stranger(reading: Reading, path: str) -> list[Document]:

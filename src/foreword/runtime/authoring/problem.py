@@ -30,3 +30,8 @@ def warning(file: str, line: int, code: str, message: str) -> Problem:
 def error(file: str, line: int, code: str, message: str) -> Problem:
     """A problem that keeps something from working."""
     return Problem(file, line, code, "error", message)
+
+
+def shut_folder(folder: str, reason: str) -> Problem:
+    """A folder that can't be looked into, so that what is in it counts as missing."""
+    return error(folder, 1, "unreadable-folder", f"{reason}: left out")
