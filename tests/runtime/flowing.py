@@ -65,3 +65,18 @@ def checkpoints(root: Path, task: str) -> dict[str, dict[str, Any]]:
     """The checkpoints of a task as their files have them, by phase."""
     files = [*root.rglob(f"{task}-phase-*.json")]
     return {data["phase"]: data for data in (json.loads(file.read_bytes()) for file in files)}
+
+
+def workflow(root: Path, name: str, **phases: str) -> str:
+    """Write a workflow: of each phase what it waits for, with blanks between, `gate` and `panel` among it if wanted."""
+    parts = []
+    for phase, words in ((key.removeprefix("p"), words.split()) for key, words in phases.items()):
+        lines = [f"<!-- PHASE:{phase} -->", f"## Phase {phase}: Part {phase}", ""]
+        after = [f"Phase {word.removeprefix('p')}" for word in words if word not in ("gate", "panel")]
+        lines += [f"Depends on: {', '.join(after) or 'nothing'}"]
+        lines += ["Panel: [code-review](../../personas/round_tables/code-review.md)"] * ("panel" in words)
+        lines += ["", f"Do part {phase}.", "", f"**Artifact:** [PART-{phase}] the part", ""]
+        lines += ["**Gate:** it is good.", ""] * ("gate" in words)
+        parts.append("\n".join([*lines, f"<!-- /PHASE:{phase} -->"]))
+    (root / "prompts" / "workflows" / f"{name}.md").write_text("\n\n".join([f"# Workflow: {name}", *parts]) + "\n")
+    return name

@@ -28,7 +28,7 @@ from tests.postgres import new_database
 from tests.runtime.flowing import ARTIFACTS, PHASES, Agent, checkpoints, kept, project
 
 SOAK = bool(os.environ.get("FOREWORD_SOAK"))
-STEPS = 31  # that a flow of five phases has remembered when it is done
+STEPS = 31  # that a flow of five phases has remembered when it is done; one more where 3a and 3b end apart
 DEADLINE_SECONDS = 120
 
 
@@ -103,7 +103,7 @@ def test_a_flow_that_is_killed_at_every_step_finishes_with_each_effect_once(
 @pytest.mark.parametrize("when", ["before", "after"] if SOAK else ["before"])
 def test_a_worker_finishes_what_another_process_was_killed_at(tmp_path: Path, when: str) -> None:
     root, agent, db = project(tmp_path), Agent(), new_database()
-    numbers = range(1, STEPS + 1) if SOAK else (4, 22)
+    numbers = range(1, STEPS + 2) if SOAK else (4, 22)
     with fake_provider(agent) as provider, worker(db, root):
         told = lives(root, db, provider.openai, when, *numbers)
         assert told["deaths"] > 0

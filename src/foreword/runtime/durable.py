@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Timer
 from time import monotonic
@@ -43,11 +44,12 @@ from foreword.runtime.runs import (
     workflow,
 )
 from foreword.store.database import plain
+from foreword.tokens import counter
 from foreword.workflow.secrets import mask
 
 __all__ = [
-    "ACTIVE", "AGENTS", "RUNS", "Engine", "Question", "Standing", "ask_all", "current", "launched", "outcome",
-    "root_queue", "standings", "start_all", "statuses", "step", "wait_for", "workflow",
+    "ACTIVE", "AGENTS", "RUNS", "Asked", "Engine", "Question", "Standing", "ask_all", "current", "first_settled",
+    "launched", "outcome", "root_queue", "standings", "start_all", "statuses", "step", "workflow",
 ]  # fmt: skip
 
 GRACE_SECONDS = 2.0  # for a call to end by itself before it is given up
@@ -58,36 +60,43 @@ Question = Mapping[str, Any]
 `artifacts_of`, the task whose artifacts the agent may look up, and `root`, the project whose documents."""
 
 
-def ask_all(questions: Sequence[Question], *, within_seconds: float = QUEUE_SECONDS) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Questions that were put in the queue together, and the run of each."""
+
+    questions: tuple[Question, ...]
+    runs: tuple[str, ...]
+    until: float  # when those that no process took are given up, by the clock of this one
+
+
+def ask_all(questions: Sequence[Question]) -> list[dict[str, Any]]:
     """Inside a run: ask every question at once and return what became of each, in their order.
 
-    One that fails or is late takes no other down. Each has its own time limit from when a process takes it;
-    `within_seconds` is how long they may wait for one.
+    One that fails or is late takes no other down. Each has its own time limit from when a process takes it.
     """
-    return wait_for(start_all(questions), questions, within_seconds=within_seconds)
-
-
-def wait_for(
-    runs: Sequence[str], questions: Sequence[Question], *, within_seconds: float = QUEUE_SECONDS
-) -> list[dict[str, Any]]:
-    """Inside a run: what became of each question that `start_all` has put in the queue."""
     if not questions:
         return []
-    limits = [float(question["timeout_seconds"]) for question in questions]
-    told: list[dict[str, Any]] = step("answers", _collect, list(runs), limits, within_seconds)
-    return [{**one, "agent": question["agent"]} for one, question in zip(told, questions, strict=True)]
+    asked = start_all(questions)
+    answers: list[dict[str, Any]] = step("answers", lambda: _first_settled({"": asked})[""])
+    return answers
 
 
-def start_all(questions: Sequence[Question]) -> list[str]:
-    """Inside a run: put questions in the queue and return the run of each."""
+def start_all(questions: Sequence[Question], group: str = "") -> Asked:
+    """Inside a run: put questions in the queue; a group has its own place in the names of their runs."""
     from dbos import DBOS, SetWorkflowID, SetWorkflowTimeout
 
-    runs = _named(str(DBOS.workflow_id), next_round(), [str(question["agent"]) for question in questions])
-    answer = registered()["answer"]
-    for run, question in zip(runs, questions, strict=True):
-        with SetWorkflowID(run), SetWorkflowTimeout(float(question["timeout_seconds"]) + GRACE_SECONDS):
+    runs = _named(str(DBOS.workflow_id), group or _next_place(), [str(question["agent"]) for question in questions])
+    answer, limits = registered()["answer"], [float(question["timeout_seconds"]) for question in questions]
+    for run, question, limit in zip(runs, questions, limits, strict=True):
+        with SetWorkflowID(run), SetWorkflowTimeout(limit + GRACE_SECONDS):
             DBOS.enqueue_workflow(AGENTS, answer, dict(question))
-    return runs
+    return Asked(tuple(questions), tuple(runs), monotonic() + QUEUE_SECONDS + max(limits, default=0.0))
+
+
+def first_settled(groups: Mapping[str, Asked]) -> dict[str, list[dict[str, Any]]]:
+    """Inside a run: wait until one group at least has all its answers; those of every group that has."""
+    settled: dict[str, list[dict[str, Any]]] = step("settled", _first_settled, groups)
+    return settled
 
 
 @workflow("answer")
@@ -126,7 +135,7 @@ def _cancelled_after(engine: Engine, seconds: float) -> Iterator[Event]:
 
 
 def _asked(engine: Engine, question: Question, cancel: Event) -> dict[str, Any]:
-    from foreword.models import ask
+    from foreword.models import ask, usage_pair
 
     answer = ask(
         question["model"], question["instructions"], question["request"],
@@ -135,9 +144,11 @@ def _asked(engine: Engine, question: Question, cancel: Event) -> dict[str, Any]:
     )  # fmt: skip
     if not answer.text.strip():
         return {"error": "the model answered nothing"}
+    counted, charged = usage_pair(answer, question["instructions"], question["request"], counter("estimate"))
     return {
         "status": "answered", "text": plain(answer.text), "model": answer.model, "input_tokens": answer.input_tokens,
         "output_tokens": answer.output_tokens, "attempts": answer.attempts, "tool_calls": answer.tool_calls,
+        "asked": question["model"], "counted_tokens": counted, "charged_tokens": charged,
     }  # fmt: skip
 
 
@@ -152,20 +163,39 @@ def _tools(engine: Engine, question: Question) -> list[Callable[..., str]]:
     return [lookup_tool(engine.db, engine.root, str(question["artifacts_of"]), project if there else None)]
 
 
-def _collect(runs: list[str], limits: list[float], within_seconds: float) -> list[dict[str, Any]]:
-    """Wait until every question is settled, and give up those that no process took in time."""
+def _first_settled(groups: Mapping[str, Asked]) -> dict[str, list[dict[str, Any]]]:
+    """The answers of each group that is settled, once one is; questions that no process took in time are given up."""
     from dbos import DBOS
 
     engine, pause = current(), launch.TICK_SECONDS
-    deadline = monotonic() + within_seconds + max(limits)
-    while waiting := [run for run, state in statuses(runs).items() if state in ACTIVE]:
-        if monotonic() > deadline:
-            DBOS.cancel_workflows(waiting)
+    runs = [run for asked in groups.values() for run in asked.runs]
+    while True:
+        active = {run for run, state in statuses(runs).items() if state in ACTIVE}
+        settled = {name: asked for name, asked in groups.items() if active.isdisjoint(asked.runs)}
+        if settled:
+            return {name: _answers(asked) for name, asked in settled.items()}
+        late = [
+            run for asked in groups.values() if monotonic() > asked.until for run in active.intersection(asked.runs)
+        ]
+        if late:
+            DBOS.cancel_workflows(late)
+        engine.put_again(engine.untold(active), AGENTS)
         if engine.leaving.wait(pause):
             raise Leaving
         pause = min(pause * 1.2, LONGEST_POLL_SECONDS)
-    rows = {row.workflow_id: row for row in DBOS.list_workflows(workflow_ids=runs, load_input=False)}
-    return [_told(rows.get(run), limit) for run, limit in zip(runs, limits, strict=True)]
+
+
+def _answers(asked: Asked) -> list[dict[str, Any]]:
+    """What became of each question, in their order."""
+    from dbos import DBOS
+
+    found = DBOS.list_workflows(workflow_ids=list(asked.runs), load_input=False) if asked.runs else []
+    rows = {row.workflow_id: row for row in found}
+    pairs = zip(asked.runs, asked.questions, strict=True)
+    return [
+        {**_told(rows.get(run), float(question["timeout_seconds"])), "agent": question["agent"]}
+        for run, question in pairs
+    ]
 
 
 def _told(row: Any, limit: float) -> dict[str, Any]:
@@ -177,12 +207,18 @@ def _told(row: Any, limit: float) -> dict[str, Any]:
     return {"status": "failed", "text": "", "error": why(row), "seconds": 0.0}
 
 
-def _named(run: str, turn: int, agents: Sequence[str]) -> list[str]:
+def _next_place() -> str:
+    """Where questions without a group are: nowhere the first time, then under the number of the round."""
+    turn = next_round()
+    return "" if turn == 1 else str(turn)
+
+
+def _named(run: str, place: str, agents: Sequence[str]) -> list[str]:
     """A name for the run of each agent: the second `reviewer` is `reviewer-2`, in the third round under `3`."""
     seen: dict[str, int] = {}
     found = []
     for agent in (name.replace("/", "-") for name in agents):
         seen[agent] = seen.get(agent, 0) + 1
         name = agent if seen[agent] == 1 else f"{agent}-{seen[agent]}"
-        found.append(f"{run}/{name}" if turn == 1 else f"{run}/{turn}/{name}")
+        found.append("/".join(filter(None, (run, place, name))))
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from foreword.runtime import launch
-from foreword.runtime.runs import Standing, root_queue, standing, why
+from foreword.runtime.runs import SPENT, Standing, root_queue, standing, why
 from foreword.runtime.workers import living
 from foreword.store import artifacts
 from foreword.store.database import Database
@@ -63,8 +63,24 @@ class FlowStatus:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        shown = ("run", "task", "flow", "model", "status", "why", "started", "attempt", "gates")
+        shown = ("run", "task", "flow", "model", "status", "why", "started", "attempt", "gates", "usage")
         return {name: getattr(self, name) for name in shown} | {"phases": [one.to_dict() for one in self.phases]}
+
+    @property
+    def usage(self) -> dict[str, dict[str, int]]:
+        """The tokens of the newest attempt, by model.
+
+        `counted_tokens` is what our estimate said of the questions whose `charged_tokens` the provider has told: a call
+        with tools is charged for their descriptions, too, and tells nothing.
+        """
+        found: dict[str, dict[str, int]] = {}
+        for spent in (one.spent for one in self.standings if one.spent.get("asked")):
+            total = found.setdefault(str(spent["asked"]), dict.fromkeys(("answers", *SPENT), 0))
+            total["answers"] += 1
+            told = SPENT if spent.get("charged_tokens") else SPENT[:2]
+            for name in told:
+                total[name] += int(spent.get(name, 0))
+        return found
 
 
 def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
@@ -88,10 +104,10 @@ def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
 def seen(flow: FlowStatus, store: Database) -> FlowStatus:
     """The flow with each of its phases."""
     kept = {one.phase: one for one in artifacts.everything(store, flow.run)}
-    agents = {one.agent: one for one in flow.standings}
+    agents = by_phase(flow.standings)
     has_change = bool(flow.order.get("diff"))
     phases = []
-    for phase in from_data(flow.order["flow"]).phases:
+    for place, phase in enumerate(from_data(flow.order["flow"]).phases, 1):
         told = PhaseStatus(phase.name, phase.title, "pending", phase.artifact, gate=phase.gate_text)
         if done := kept.get(phase.name):
             verdict = _verdict(artifacts.text_of(store, done)) if phase.panel and has_change else ""
@@ -104,11 +120,21 @@ def seen(flow: FlowStatus, store: Database) -> FlowStatus:
         elif phase.name in flow.rejected:
             said = flow.rejected[phase.name]
             told = replace(told, status="rejected", handle=said["handle"], verdict=said["verdict"], error=said["why"])
-        elif phase.name in agents and flow.status in ("running", "waiting"):
-            status = agents[phase.name].status
-            told = replace(told, status="running" if status == "answered" else status)
+        elif place in agents and flow.status in ("running", "waiting"):
+            idle = all(one.status == "waiting" for one in agents[place])
+            told = replace(told, status="waiting" if idle else "running")
         phases.append(told)
     return replace(flow, phases=tuple(phases))
+
+
+def by_phase(standings: Iterable[Standing]) -> dict[int, list[Standing]]:
+    """The agents of a flow by the place of their phase in it, from 1 on: their runs are called `run/place/agent`."""
+    found: dict[int, list[Standing]] = {}
+    for one in standings:
+        place = one.run.split("/")[-2:-1]
+        if place and place[0].isdecimal():
+            found.setdefault(int(place[0]), []).append(one)
+    return found
 
 
 def not_run(phase: Phase) -> str:
@@ -170,19 +196,19 @@ def _status(
 ) -> FlowStatus:
     output = row.output if isinstance(row.output, dict) else {}
     failed = {str(phase): str(reason) for phase, reason in output.get("failed", {}).items()}
-    reason = "; ".join(f"phase {phase}: {what}" for phase, what in failed.items())
-    if row.status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"):
-        reason = why(row)
     rejected = {str(phase): dict(said) for phase, said in output.get("rejected", {}).items()}
-    if rejected and not failed:
-        reason = "; ".join(f"phase {phase}: {spoken(one['verdict'])}" for phase, one in rejected.items())
     gates = tuple(map(str, output.get("gates", ())))
-    if gates:
-        reason = f"at the gate after phase {', '.join(gates)}"
+    reasons = [
+        *([why(row)] if row.status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED") else []),
+        *([str(output["why"])] if output.get("why") else []),
+        *(f"phase {phase}: {what}" for phase, what in failed.items()),
+        *(f"phase {phase}: {spoken(one['verdict'])}" for phase, one in rejected.items()),
+        *([f"at the gate after phase {', '.join(gates)}"] if gates else []),
+    ]
     return FlowStatus(
         order["run"], order["task"], str(order["flow"]["name"]), order["model"],
-        _word(row, output, alive), _time(began), _attempt(row.workflow_id), row.workflow_id, reason, order, failed,
-        rejected, gates, standings,
+        _word(row, output, alive), _time(began), _attempt(row.workflow_id), row.workflow_id, "; ".join(reasons), order,
+        failed, rejected, gates, standings,
     )  # fmt: skip
 
 

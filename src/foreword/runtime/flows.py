@@ -18,13 +18,15 @@ from uuid import uuid4
 from foreword.errors import StoreError, UnknownName, UsageError
 from foreword.runtime import checkpoints, launch
 from foreword.runtime.durable import AGENTS, Standing, root_queue
-from foreword.runtime.flow_status import FlowStatus, known_runs, seen
+from foreword.runtime.flow_status import FlowStatus, by_phase, known_runs, seen
+from foreword.runtime.graph import KIND
 from foreword.runtime.panels import judged
-from foreword.runtime.phases import ATTEMPTS, KIND, TIMEOUT_SECONDS, Order, foreseen, order_of
+from foreword.runtime.phases import ATTEMPTS, SHAPE, TIMEOUT_SECONDS, Order, foreseen, order_of
 from foreword.runtime.root import project_root
 from foreword.runtime.workers import working
 from foreword.store import checkpoint_files
 from foreword.store.urls import open_database
+from foreword.tokens import Counter, calibrated, counter
 from foreword.workflow.flow import Flow, waves
 from foreword.workflow.secrets import mask
 
@@ -100,7 +102,10 @@ def resume(
     done = [phase.phase for phase in last.phases if phase.status == "done"]
     order, attempt = order_of(last.order), last.attempt_id
     wanted = _changed(order, model, diff, diff_source, stop_at_gates, timeout_seconds)
-    again = last.status in ("failed", "stopped")
+    earlier = last.order.get("shape") != SHAPE and last.status in ("interrupted", "waiting")
+    again = earlier or last.status in ("failed", "stopped")
+    if earlier and warn:
+        warn("the flow was begun by an earlier Foreword: it goes on as a new attempt; what is kept is not asked again")
     if again:
         order, attempt = wanted, f"{last.run}.{last.attempt + 1}"
         if warn:
@@ -127,6 +132,12 @@ def status(root: str | Path, task: str = "", db: str | None = None) -> list[Flow
         return []
     with closing(open_database(db, folder)) as store:
         return [seen(one, store) for one in mine]
+
+
+def counter_for(root: str | Path, model: str, db: str | None = None) -> Counter:
+    """The estimate, corrected by what the provider of a model has charged for the questions of this root's flows."""
+    usage = [one.usage[model] for one in known_runs(project_root(root), db) if model in one.usage]
+    return calibrated(counter("estimate"), [(one["counted_tokens"], one["charged_tokens"]) for one in usage])
 
 
 def _changed(
@@ -157,17 +168,19 @@ def _by_phase(watch: Watch | None, order: Order, done: Sequence[str] = ()) -> Wa
     """Tell of every phase in the flow's order, with its title, and then of the members of the panels that are asked."""
     if watch is None:
         return None
-    asked = [phase for phase in order.flow.phases if not (phase.panel and order.diff) or phase.name in done]
-    names = {phase.name for phase in asked}
+    panels = [phase for phase in order.flow.phases if phase.panel and order.diff and phase.name not in done]
 
     def told(standings: list[Standing]) -> None:
-        agents = {one.agent: one for one in standings}
-        phases = []
-        for phase in asked:
-            known = agents.get(phase.name, Standing(f"phase {phase.name}", phase.name, "pending", 0.0))
+        agents, phases, members = by_phase(standings), list[Standing](), list[Standing]()
+        for place, phase in enumerate(order.flow.phases, 1):
+            asked = agents.get(place, [])
+            if phase in panels:  # of two panels it has to be told who sits where
+                members += [replace(one, title=phase.title if len(panels) > 1 else "") for one in judged(asked)]
+                continue
+            known = asked[0] if asked else Standing(f"phase {phase.name}", phase.name, "pending", 0.0)
             status = "already done" if phase.name in done else known.status
             phases.append(replace(known, title=phase.title, status=status))
-        watch([*phases, *judged([one for one in standings if one.agent not in names])])
+        watch([*phases, *members])
 
     return told
 

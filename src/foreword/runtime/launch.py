@@ -79,7 +79,7 @@ def known_url(db: str | None, root: Path) -> str | None:
     refuse_links(path)
     if not path.exists():
         return None
-    _check_maker(path, _maker(place))
+    _check(path, _maker(place))
     return _url(path)
 
 
@@ -100,6 +100,7 @@ def _url(path: Path) -> str:
 def _make(path: Path, maker: str) -> None:
     """Make the file, whole or not at all: dbos makes its tables one by one, and killed on the way it would never end.
 
+    Nobody else may read it: it holds what agents are asked, and so whatever is in the project and in the change.
     Here and below with Python's own SQLite, which dbos uses, too. A second SQLite in the process would undo the first
     one's locks each time it closes the file.
     """
@@ -107,6 +108,7 @@ def _make(path: Path, maker: str) -> None:
     new.unlink(missing_ok=True)
     try:
         with translated():
+            os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             driver().DBOS.migrate(_url(new))
         with _opened(new) as file:
             file.execute("PRAGMA journal_mode = wal")  # readers and the one writer do not wait for each other
@@ -118,14 +120,29 @@ def _make(path: Path, maker: str) -> None:
         new.unlink(missing_ok=True)
 
 
-def _check_maker(path: Path, maker: str) -> None:
+def _check(path: Path, maker: str) -> None:
+    """An error where the file is somebody else's, or has tables that the dbos in use does not know."""
+    driver()
+    from dbos._migration import sqlite_migrations
+
     with _opened(path) as file:
-        try:
-            found = file.execute("SELECT token FROM foreword_maker").fetchall()
-        except sqlite3.OperationalError:
-            found = []
-    if found != [(maker,)]:
+        makers = _found(file, "SELECT token FROM foreword_maker")
+        versions = _found(file, "SELECT version FROM dbos_migrations")
+    if makers != [(maker,)]:
         raise StoreError(f"{path} was not made by you on this machine", hint=NOT_YOURS)
+    newest = len(sqlite_migrations)
+    if any(version > newest for (version,) in versions):
+        raise StoreError(
+            f"{path} was written by a newer dbos (schema {versions[0][0]}, this one knows {newest})",
+            hint="upgrade Foreword and dbos, or move it away; unfinished flows in it are not continued then",
+        )
+
+
+def _found(file: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
+    try:
+        return file.execute(query).fetchall()
+    except sqlite3.OperationalError:  # no such table
+        return []
 
 
 @contextmanager

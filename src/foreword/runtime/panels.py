@@ -131,7 +131,11 @@ def _problem(answer: str) -> str:
 @workflow(KIND)
 def hold(payload: dict[str, Any]) -> dict[str, Any]:
     """Inside a run: ask every member, merge what they found, and decide."""
-    answers = ask_all(payload["questions"])
+    return concluded(payload, ask_all(payload["questions"]))
+
+
+def concluded(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Inside a run: what a panel comes to when every member was asked."""
     members, findings = _heard(answers, payload)
     merged, merged_by, notes = _moderated(merge(findings), payload["moderator"])
     thresholds = Thresholds(**payload["thresholds"])

@@ -1,9 +1,9 @@
-"""What a flow does, inside its run: phase after phase, those that wait for nothing of each other at the same time.
+"""What one phase of a flow is asked, and what is kept of it; when each begins is the business of `graph`.
 
 Each phase is asked with its own context; its answer is kept as an artifact, once, and a checkpoint is written. Later
 phases are given the references of the artifacts only. Whatever is done here may be done again after a crash, so that
 every step that changes something changes nothing the second time. Where a phase has a panel and a gate, the panel has
-to approve: its result is kept for whoever wants to read it, the phase is not done, and the flow stops.
+to approve: its result is kept for whoever wants to read it, and the phase is not done.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +19,19 @@ from foreword import tokens
 from foreword.errors import ForewordError, UnknownName
 from foreword.runtime import durable
 from foreword.runtime.artifacts import COUNTER
+from foreword.runtime.durable import Asked
 from foreword.runtime.flow_status import not_run
 from foreword.runtime.places import task_reference
 from foreword.store import artifacts, originals
 from foreword.store.artifacts import Artifact
 from foreword.store.database import Database, plain
 from foreword.store.urls import open_database
-from foreword.workflow.flow import Flow, Phase, as_data, from_data, waves
+from foreword.workflow.flow import Flow, Phase, as_data, from_data
 
 if TYPE_CHECKING:
     from foreword.engine.package import Package
 
-KIND = "flow"
+SHAPE = 2  # of the steps of a run: one that was begun in another shape can't be gone on with
 TIMEOUT_SECONDS = 600.0  # for one phase
 ATTEMPTS = 3
 APPROVED = "approve"
@@ -60,31 +61,29 @@ class Order:
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         plain = {name: getattr(self, name) for name in self.__slots__ if name != "flow"}
-        return {**plain, "flow": as_data(self.flow)}
+        return {**plain, "flow": as_data(self.flow), "shape": SHAPE}
 
 
 def order_of(data: Mapping[str, Any]) -> Order:
     """The order of what `to_dict` gave."""
-    return Order(**{**data, "flow": from_data(data["flow"])})
+    known = {name: data[name] for name in Order.__slots__ if name in data}
+    return Order(**{**known, "flow": from_data(data["flow"])})
 
 
-@durable.workflow(KIND)
-def conduct(payload: dict[str, Any]) -> dict[str, Any]:
-    """Go through the phases that are not finished yet, wave by wave."""
-    order = order_of(payload)
-    finished = set(durable.step("finished", _finished, order.run))
-    for phase in order.flow.phases:
-        if phase.name in finished:  # in an earlier attempt, which may have ended before this was written
-            durable.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
-    for wave in waves(order.flow):
-        todo = [phase for phase in wave if phase.name not in finished]
-        trouble = _wave(order, todo)
-        if trouble:
-            return trouble
-        finished.update(phase.name for phase in todo)
-        if order.stop_at_gates and any(phase.gate for phase in todo) and len(finished) < len(order.flow.phases):
-            return {"status": "stopped", "gates": [phase.name for phase in todo if phase.gate]}
-    return {"status": "done"}
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A phase that is under way: what was made for its agents, and what they were asked."""
+
+    made: Mapping[str, Any]
+    asked: Asked
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of a phase; it is done where it neither failed nor was rejected."""
+
+    failed: str = ""
+    rejected: Mapping[str, str] = field(default_factory=dict)
 
 
 def foreseen(root: Path, order: Order, done: Sequence[str] = ()) -> list[str]:
@@ -93,12 +92,12 @@ def foreseen(root: Path, order: Order, done: Sequence[str] = ()) -> list[str]:
     for phase in order.flow.phases:
         if phase.name in done:
             continue
-        if phase.panel and order.diff:
+        if _looks(order, phase):
             told += _foreseen_of_panel(root, order, phase)
             continue
         if phase.panel:
             told.append(f"phase {phase.name}: {not_run(phase)}, no --diff given")
-        told += _context(root, order, phase, {}).report.warnings
+        told += _tried(root, order, phase).report.warnings
     return list(dict.fromkeys(told))
 
 
@@ -108,44 +107,51 @@ def _foreseen_of_panel(root: Path, order: Order, phase: Phase) -> list[str]:
     return [*missing, *prepared["notes"]]
 
 
-def _wave(order: Order, phases: Sequence[Phase]) -> dict[str, Any]:
-    """Do phases at once and keep what they hand on; returns what keeps the flow from going on, if anything does."""
-    panels = [phase for phase in phases if phase.panel and order.diff]
-    made = {
-        phase.name: durable.step(f"question {phase.name}", _question, order.to_dict(), phase.name)
-        for phase in phases
-        if phase not in panels
-    }
-    questions = [question for question in made.values() if "error" not in question]
-    runs = durable.start_all(questions)
-    answers = {phase.name: _held(order, phase) for phase in panels}
-    answers |= {str(answer["agent"]): answer for answer in durable.wait_for(runs, questions)}
-    failed, rejected = dict[str, str](), dict[str, dict[str, str]]()
-    for phase in phases:
-        answer = answers.get(phase.name) or made[phase.name]
-        if answer.get("status") != "answered":
-            failed[phase.name] = str(answer.get("error") or answer["status"])
-        elif phase.gate and answer.get("verdict", APPROVED) != APPROVED:
-            handle = durable.step(f"rejected {phase.name}", _remember, str(answer["text"]))
-            rejected[phase.name] = {"verdict": str(answer["verdict"]), "why": str(answer["why"]), "handle": handle}
-        else:
-            durable.step(f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"]))
-            durable.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
-    if not failed and not rejected:
-        return {}
-    return {"status": "failed" if failed else "stopped", "failed": failed, "rejected": rejected}
+def begin(order: Order, phase: Phase) -> Begun | str:
+    """Inside a run: ask the agent of a phase, or all members of its panel; or say why they can't be asked."""
+    prepare, what = (_panel, "panel") if _looks(order, phase) else (_question, "question")
+    made = durable.step(f"{what} {phase.name}", prepare, order.to_dict(), phase.name)
+    if "error" in made:
+        return str(made["error"])
+    place = order.flow.phases.index(phase) + 1
+    return Begun(made, durable.start_all(made.get("questions", [made]), str(place)))
 
 
-def _held(order: Order, phase: Phase) -> dict[str, Any]:
+def end(order: Order, phase: Phase, begun: Begun, answers: Sequence[Mapping[str, Any]]) -> Ended:
+    """Inside a run: keep what a phase came to and write its checkpoint, unless it failed or may not pass its gate."""
+    answer = _concluded(begun.made, answers) if _looks(order, phase) else answers[0]
+    if answer["status"] != "answered":
+        return Ended(failed=str(answer.get("error") or answer["status"]))
+    if phase.gate and answer.get("verdict", APPROVED) != APPROVED:
+        handle = durable.step(f"rejected {phase.name}", _remember, str(answer["text"]))
+        return Ended(rejected={"verdict": str(answer["verdict"]), "why": str(answer["why"]), "handle": handle})
+    durable.step(f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"]))
+    written(order, phase)
+    return Ended()
+
+
+def finished(order: Order) -> list[str]:
+    """Inside a run: the phases whose answers are kept already."""
+    found: list[str] = durable.step("finished", _finished, order.run)
+    return found
+
+
+def written(order: Order, phase: Phase) -> None:
+    """Inside a run: see to it that the checkpoint of a phase is there."""
+    durable.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
+
+
+def _looks(order: Order, phase: Phase) -> bool:
+    """Whether a phase is its panel looking at the change."""
+    return bool(phase.panel and order.diff)
+
+
+def _concluded(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What the panel of a phase says about the change, as an answer."""
     from foreword.runtime import panels
 
-    payload = durable.step(f"panel {phase.name}", _panel, order.to_dict(), phase.name)
-    if "error" in payload:
-        return {"status": "failed", "error": payload["error"]}
-    result = panels.as_result(panels.hold(payload))
-    heard = [member for member in result.members if member.status == "answered"]
-    if not heard:
+    result = panels.as_result(panels.concluded(payload, answers))
+    if not any(member.status == "answered" for member in result.members):
         why = "; ".join(f"{member.name}: {member.status}" for member in result.members)
         return {"status": "failed", "error": f"nobody on the panel answered ({why})"}
     text = json.dumps(result.to_dict(), ensure_ascii=False, indent=2)
@@ -181,6 +187,15 @@ def _context(root: Path, order: Order, phase: Phase, references: Mapping[str, st
 
     line = task_reference(order.task, order.objective)
     return phase_context(root, order.flow, phase, task=line, artifacts=references)
+
+
+def _tried(root: Path, order: Order, phase: Phase) -> Package:
+    """The context of a phase before there is anything to refer to; nobody is asked with it, so it is not kept."""
+    from foreword.runtime.assembly import assemble
+    from foreword.runtime.factory import RECIPE
+
+    line = {"task_reference": task_reference(order.task, order.objective)}
+    return assemble(RECIPE, root=root, phase=phase.name, workflow=order.flow.source, values=line, save=False)
 
 
 def _request(order: Order, phase: Phase) -> str:

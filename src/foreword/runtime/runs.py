@@ -26,13 +26,14 @@ from foreword.store.database import plain
 from foreword.workflow.secrets import mask
 
 AGENTS, RUNS = "foreword-agents", "foreword-runs"
-HOLDERS = ("foreword.runtime.durable", "foreword.runtime.phases", "foreword.runtime.panels")  # where runs are defined
+HOLDERS = ("foreword.runtime.durable", "foreword.runtime.graph", "foreword.runtime.panels")  # where runs are defined
 AT_ONCE = 64  # questions that one process asks at the same time
 RUNS_AT_ONCE = 32
 LONGEST_POLL_SECONDS = 1.0
 FINISH_SECONDS = 30
-FALLEN_SECONDS = 5.0  # for the database to take note of a run that broke off
+NOTED_SECONDS = 5.0  # for the database to take note of the end of a run
 ACTIVE = ("ENQUEUED", "PENDING", "DELAYED")
+SPENT = ("input_tokens", "output_tokens", "counted_tokens", "charged_tokens")
 WORDS = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running", "CANCELLED": "late"}
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
@@ -53,6 +54,17 @@ class Standing:
     error: str = ""
     title: str = ""  # of the phase it does
     text: str = ""  # what it answered
+    spent: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # which model was asked, and the tokens, as `SPENT` names them
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """When a run came to its end in this process, by its clock, and what broke it off, if anything did."""
+
+    at: float
+    error: BaseException | None = None
 
 
 @dataclass(slots=True)
@@ -68,7 +80,7 @@ class Engine:
     attention: Event = field(default_factory=Event)  # something is waited for: look whether its process is alive
     leaving: Event = field(default_factory=Event)
     asking: set[Event] = field(default_factory=set)
-    fallen: dict[str, BaseException] = field(default_factory=dict)  # runs of this process that broke off, and why
+    ended: dict[str, Ended] = field(default_factory=dict)  # runs that it attends to and has gone through itself
 
     def start(self, kind: str, run: str, payload: Mapping[str, Any], *, queue: str = RUNS) -> None:
         """Start a run in this process; should it die, whoever takes from that queue goes on with it."""
@@ -95,13 +107,11 @@ class Engine:
         self.attended.add(run)
         self.attention.set()
         pause, before = launch.TICK_SECONDS, None
-        over, until = False, 0.0
+        over = False
         while not over:
             over = statuses([run]).get(run) not in ACTIVE
-            if run in self.fallen and not over:
-                until = until or monotonic() + FALLEN_SECONDS
-                if monotonic() > until:
-                    raise _broken_off(run, self.fallen[run])
+            if not over and self.untold([run]):
+                raise _broken_off(run, self.ended[run].error)
             standing = standings(run) if watch else None
             if watch and standing is not None and standing != before:
                 watch(standing)
@@ -122,9 +132,31 @@ class Engine:
             )  # fmt: skip
             for row in rows:
                 queue = row.queue_name or (row.attributes or {}).get("queue", RUNS)
-                if queue in self.queues and (self.everything or self._attends(row.workflow_id)):
+                if queue in self.queues and (self.everything or self.attends(row.workflow_id)):
                     found.setdefault(queue, []).append(row.workflow_id)
         return found
+
+    def untold(self, runs: Collection[str]) -> list[str]:
+        """Those that have ended in this process a while ago, which the database could not take: a disk may be full."""
+        from dbos import DBOS
+
+        long_ago = monotonic() - NOTED_SECONDS
+        ended = [run for run in runs if run in self.ended and self.ended[run].at < long_ago]
+        if not ended:
+            return []
+        held = DBOS.list_workflows(
+            workflow_ids=ended, executor_id=self.executor, status="PENDING", load_input=False, load_output=False
+        )
+        return [row.workflow_id for row in held]
+
+    def put_again(self, untold: Sequence[str], queue: str) -> None:
+        """Have runs done again of which the database knows no end; an error where it takes nothing still."""
+        from dbos import DBOS
+
+        if untold:
+            DBOS.resume_workflows(list(untold), queue_name=queue)
+        for run in untold:
+            self.ended.pop(run, None)
 
     def strangers(self, known: Collection[str]) -> list[str]:
         """Processes that hold what this one waits for and that nobody has heard of: their rows are long gone."""
@@ -135,10 +167,11 @@ class Engine:
         rows = DBOS.list_workflows(
             status="PENDING", workflow_id_prefix=sorted(self.attended), load_input=False, load_output=False
         )
-        held = {str(row.executor_id) for row in rows if row.executor_id and self._attends(row.workflow_id)}
+        held = {str(row.executor_id) for row in rows if row.executor_id and self.attends(row.workflow_id)}
         return sorted(held.difference(known, (self.executor,)))
 
-    def _attends(self, run: str) -> bool:
+    def attends(self, run: str) -> bool:
+        """Whether a run is one that this process has started or waits for, or an agent of one."""
         return any(run == mine or run.startswith(f"{mine}/") for mine in self.attended)
 
     def put_back(self, executors: Sequence[str]) -> list[str]:
@@ -244,6 +277,7 @@ def standing(row: Any) -> Standing:
         row.workflow_id, str(output.get("agent") or row.workflow_id.rpartition("/")[2]),
         str(output.get("status") or WORDS.get(row.status, "failed")), round(float(output.get("seconds", took)), 1),
         str(output.get("error", "")), text=str(output.get("text", "")),
+        spent={name: output[name] for name in ("asked", *SPENT) if name in output},
     )  # fmt: skip
 
 
@@ -301,29 +335,34 @@ def next_round() -> int:
 
 def _counting_rounds(run: Run) -> Run:
     """The run, with a count of how often it has asked: the same each time it is gone through."""
+    from dbos import DBOS
 
     def counted(payload: dict[str, Any]) -> dict[str, Any]:
         _rounds.set(count(1))
+        current().ended.pop(str(DBOS.workflow_id), None)
         try:
-            return run(payload)
+            came_to = run(payload)
         except BaseException as error:
-            _remember(error)
+            _note_end(error)
             raise
+        _note_end(None)
+        return came_to
 
     counted.__qualname__ = counted.__name__ = run.__name__
     return counted
 
 
-def _remember(error: BaseException) -> None:
-    """A run of this process has broken off; where the database can't take that, whoever waits for it has to know."""
+def _note_end(error: BaseException | None) -> None:
+    """A run has ended here; where the database can't take that, whoever waits for it has to know."""
     from dbos import DBOS
 
-    if _engine is not None and DBOS.workflow_id:
-        _engine.fallen[str(DBOS.workflow_id)] = error
+    name = str(DBOS.workflow_id)
+    if _engine is not None and _engine.attends(name):
+        _engine.ended[name] = Ended(monotonic(), error)
 
 
-def _broken_off(run: str, error: BaseException) -> StoreError:
-    what = plain(mask(str(error))).strip().splitlines() or [type(error).__name__]
+def _broken_off(run: str, error: BaseException | None) -> StoreError:
+    what = plain(mask(str(error or ""))).strip().splitlines() or ["the database does not take what it came to"]
     return StoreError(
         f"{run} broke off: {what[0][:300]}", hint="put that right; `foreword flow resume` goes on where it was"
     )

@@ -7,7 +7,7 @@ that of `runtime.flows`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -63,19 +63,23 @@ class Flow:
         return found
 
 
+def ready(flow: Flow, done: Collection[str]) -> tuple[Phase, ...]:
+    """The phases that are not done and wait for none that is not."""
+    return tuple(phase for phase in flow.phases if phase.name not in done and all(one in done for one in phase.after))
+
+
 def waves(flow: Flow) -> tuple[tuple[Phase, ...], ...]:
-    """The phases in the order they can run: those of one wave wait for earlier waves only, never for each other."""
+    """The phases by how soon each may run at the earliest; an error where some wait for each other."""
     check(flow)
     found: list[tuple[Phase, ...]] = []
     done: set[str] = set()
-    left = list(flow.phases)
-    while left:
-        ready = tuple(phase for phase in left if done.issuperset(phase.after))
-        if not ready:
+    while len(done) < len(flow.phases):
+        now = ready(flow, done)
+        if not now:
+            left = (phase for phase in flow.phases if phase.name not in done)
             raise CyclicFlow(flow.name, _cycle({phase.name: phase.after for phase in left}))
-        found.append(ready)
-        done.update(phase.name for phase in ready)
-        left = [phase for phase in left if phase.name not in done]
+        found.append(now)
+        done.update(phase.name for phase in now)
     return tuple(found)
 
 

@@ -62,7 +62,7 @@ def flow() -> None:
     "--model", metavar="NAME", default="", help="Who does the phases, as in openai:gpt-4o; `test` needs no key."
 )
 @DIFF
-@click.option("--stop-at-gates", is_flag=True, help="Stop after each phase with a gate; `flow resume` goes on.")
+@click.option("--stop-at-gates", is_flag=True, help="Begin nothing behind a phase with a gate; `flow resume` goes on.")
 @click.option(
     "--timeout-seconds",
     metavar="N",
@@ -79,10 +79,10 @@ def run(
 ) -> None:  # fmt: skip
     """Run a workflow on a task.
 
-    A flow writes artifacts and edits no file. Phases that do not wait for each other run at the same time. What each
-    hands on is kept as an artifact; later phases are given its reference and look it up, as they may the project's
-    documents. Every phase writes a checkpoint. Where a phase has a panel and a gate, the panel must approve --diff, or
-    the flow stops. Killed at any moment, it goes on with `foreword flow resume` and does nothing twice. With --db
+    A flow writes artifacts and edits no file. Each phase begins as soon as those it waits for are done. What it hands
+    on is kept as an artifact; later phases are given its reference and look it up, as they may the project's documents.
+    Every phase writes a checkpoint. Where a phase has a panel and a gate, the panel must approve --diff, or nothing
+    behind it begins. Killed at any moment, it goes on with `foreword flow resume` and does nothing twice. With --db
     postgresql://... any number of `foreword worker` processes answer along.
 
     \b
