@@ -19,6 +19,8 @@
       PlanConflict          somebody else has updated the plan in the meantime (exit 1)
       CheckpointDamaged     a checkpoint is there and can't be used, with the one before it (exit 1)
       ModelFailed           a model gave no answer (exit 1)
+      BrowserFailed         a browser can't be reached, or a page did not do what was asked of it (exit 1)
+        OriginRefused         an address outside the allowed ones, or of a scheme that is never opened
 
 Facts are attributes; the message says what happened, with the values; `hint` says what to do next. How an error
 is shown (exit code, HTTP status) is the business of the faces.
@@ -27,8 +29,10 @@ is shown (exit code, HTTP status) is the business of the faces.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 MOST_NAMED = 12
+MOST_COMPARED, LONGEST_COMPARED = 5_000, 200  # names, and characters of one that may be mistyped
 
 
 class ForewordError(Exception):
@@ -234,7 +238,7 @@ class PlanConflict(ForewordError):
 
 
 class CheckpointDamaged(ForewordError):
-    """A checkpoint is there and can't be used; `before` is the phase of the newest one of its task that can."""
+    """A checkpoint is there and can't be used; `before` is the phase of the nearest one that can."""
 
     code = "checkpoint_damaged"
 
@@ -245,7 +249,7 @@ class CheckpointDamaged(ForewordError):
         hint = "no other checkpoint of this task can be used; restore one from a copy"
         if before is not None:
             command = join(["foreword", "checkpoint", "resume", task, "--phase", before])
-            hint = f"the one before it is of phase {before}: `{command}`"
+            hint = f"the nearest that can be used is of phase {before}: `{command}`"
         super().__init__(f"checkpoint {name} can't be used: {reason}", hint=hint)
 
 
@@ -253,6 +257,22 @@ class ModelFailed(ForewordError):
     """A model gave no answer, or none in time."""
 
     code = "model_failed"
+
+
+class BrowserFailed(ForewordError):
+    """A browser can't be reached, or a page did not do what was asked of it; `state` says how things stand there."""
+
+    code = "browser_failed"
+
+    def __init__(self, message: str, *, hint: str = "", state: Mapping[str, object] | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.state = dict(state or {})
+
+
+class OriginRefused(BrowserFailed):
+    """An address outside the allowed ones, or of a scheme that is never opened."""
+
+    code = "origin_refused"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -278,6 +298,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The known name nearest to a mistyped one, or nothing."""
     from difflib import get_close_matches
 
-    lowered = {candidate.lower(): candidate for candidate in known}
-    near = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
+    lowered = {candidate.lower(): candidate for candidate in islice(known, MOST_COMPARED)}
+    near = get_close_matches(name[:LONGEST_COMPARED].lower(), lowered, n=1, cutoff=0.6)
     return lowered[near[0]] if near else ""

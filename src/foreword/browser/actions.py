@@ -1,0 +1,212 @@
+"""What can be done on a page: open an address, click, type, wait, read.
+
+Each is async, takes the tab, and returns what it found beside where the tab is then. Which tab, the time limit over
+all, and what else happened meanwhile are the business of `browser`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from foreword.browser import failures
+from foreword.browser.rules import Rules
+from foreword.browser.tabs import Tab
+from foreword.errors import BrowserFailed, UsageError
+
+if TYPE_CHECKING:
+    from playwright.async_api import FrameLocator, Locator, Page
+
+FRAME = "frame="
+MOST_ITEMS = 1_000
+_PAINTED = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
+_READ = """(elements, [fields, most]) => {
+  const own = (element) => {
+    const tag = element.tagName, type = (element.type || '').toLowerCase();
+    if (tag === 'INPUT' && type === 'password') return '[hidden]';
+    if (tag === 'INPUT' && (type === 'checkbox' || type === 'radio')) return element.checked;
+    if (tag === 'SELECT') return [...element.selectedOptions].map(option => option.text.trim()).join(', ');
+    if (tag === 'INPUT' || tag === 'TEXTAREA') return element.value;
+    return (element.innerText ?? element.textContent ?? '').trim();
+  };
+  const attribute = (element, name) => {
+    if (name === 'value') return own(element);
+    if ((name === 'href' || name === 'src') && typeof element[name] === 'string') return element[name];
+    return element.getAttribute(name);
+  };
+  const read = (element, {selector, attribute: name}) => {
+    const found = selector ? element.querySelector(selector) : element;
+    return found === null ? null : name ? attribute(found, name) : own(found);
+  };
+  return elements.slice(0, most).map(element => fields === null ? own(element)
+    : Object.fromEntries(fields.map(([name, how]) => [name, read(element, how)])));
+}"""
+
+
+def locate(page: Page, selector: str) -> Locator:
+    """The element of a selector; `frame=iframe#tides >> ...` looks inside a frame."""
+    if not selector.strip():
+        raise BrowserFailed("a selector is needed, not an empty text", hint=failures.SELECTORS)
+    scope: Page | FrameLocator = page
+    while selector.startswith(FRAME) and " >> " in selector:
+        frame, _, selector = selector.partition(" >> ")
+        scope = scope.frame_locator(frame.removeprefix(FRAME))
+    return scope.locator(selector)
+
+
+async def navigate(tab: Tab, url: str, rules: Rules) -> dict[str, Any]:
+    """Open an address and wait until its document is there."""
+    from playwright.async_api import Error
+
+    tab.attempted = url = rules.check(url)
+    try:
+        response = await tab.page.goto(url, wait_until="domcontentloaded", timeout=1000 * rules.page_seconds)
+    except Error as error:
+        raise failures.not_loaded(error, url, rules) from None
+    return {"status": response.status} if response is not None and response.status >= 400 else {}
+
+
+async def click(tab: Tab, selector: str, rules: Rules) -> dict[str, Any]:
+    """Press an element."""
+    from playwright.async_api import Error
+
+    locator = locate(tab.page, selector)
+    try:
+        await locator.click(timeout=1000 * rules.action_seconds)
+    except Error as error:
+        # A page may close itself by a click, which is then done.
+        if not tab.page.is_closed():
+            raise await failures.not_done(error, locator, selector, rules) from None
+    return {}
+
+
+async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[str, Any]:
+    """Fill a field, or choose from a list, by its label or its value."""
+    from playwright.async_api import Error
+
+    locator, limit = locate(tab.page, selector), 1000 * rules.action_seconds
+    try:
+        kind = await locator.evaluate("e => [e.tagName, (e.type || '').toLowerCase()]", timeout=limit)
+        if kind[0] == "SELECT":
+            await _choose(locator, selector, text, limit)
+        elif kind[1] in ("checkbox", "radio", "file", "submit", "button"):
+            raise BrowserFailed(f"nothing can be typed into {selector!r}, a {kind[1]}", hint="click it instead")
+        else:
+            await locator.fill(text, timeout=limit)
+    except Error as error:
+        raise await failures.not_done(error, locator, selector, rules) from None
+    return {}
+
+
+async def _choose(locator: Locator, selector: str, text: str, limit: float) -> None:
+    options = await locator.evaluate("e => [...e.options].map(o => [o.text.trim(), o.value])", timeout=limit)
+    at = next((at for at, names in enumerate(options) if text in names), None)
+    if at is None:
+        names = ", ".join(label for label, _ in options[:12])
+        raise BrowserFailed(f"{selector!r} has no such choice; it has: {names}")
+    await locator.select_option(index=at, timeout=limit)
+
+
+async def wait_for(
+    tab: Tab, selector: str | None, url: str | None, seconds: float | None, rules: Rules
+) -> dict[str, Any]:
+    """Wait for an element, for an address (a part of it, or a pattern with `*`), or so many seconds."""
+    if [selector, url, seconds].count(None) != 2:
+        raise UsageError("wait for one thing: a selector, an address or seconds")
+    if selector is not None:
+        return await _wait_for_element(tab, selector, rules)
+    if url is not None:
+        return await _wait_for_address(tab, url, rules)
+    assert seconds is not None
+    if not 0 <= seconds <= rules.page_seconds:
+        raise UsageError(f"seconds must be between 0 and {rules.page_seconds:g}, not {seconds:g}")
+    await asyncio.sleep(seconds)
+    return {}
+
+
+async def _wait_for_element(tab: Tab, selector: str, rules: Rules) -> dict[str, Any]:
+    from playwright.async_api import Error
+
+    locator = locate(tab.page, selector)
+    try:
+        await locator.first.wait_for(state="visible", timeout=1000 * rules.action_seconds)
+    except Error as error:
+        raise await failures.not_done(error, locator, selector, rules) from None
+    return {}
+
+
+async def _wait_for_address(tab: Tab, url: str, rules: Rules) -> dict[str, Any]:
+    from playwright.async_api import Error
+
+    def is_there(address: str) -> bool:
+        return fnmatchcase(address, url) if "*" in url else url in address
+
+    try:
+        await tab.page.wait_for_url(is_there, wait_until="domcontentloaded", timeout=1000 * rules.page_seconds)
+    except Error:
+        raise BrowserFailed(
+            f"the address did not become {url!r} within {rules.page_seconds:g} s; it is {tab.url}"
+        ) from None
+    return {}
+
+
+async def extract(
+    tab: Tab, selector: str, fields: Mapping[str, Any] | None, many: bool, rules: Rules
+) -> dict[str, Any]:
+    """Read texts or named fields of an element, or of all that match."""
+    from playwright.async_api import Error
+
+    locator = locate(tab.page, selector)
+    wanted = None if fields is None else [[name, _field(name, how)] for name, how in fields.items()]
+    try:
+        await _attached(locator, rules, required=not many)
+        count = await locator.count()
+        if count > 1 and not many:
+            raise BrowserFailed(
+                f"{selector!r} matches {count} elements, and one was asked for",
+                hint="ask for many, or name one of them",
+            )
+        found = await locator.evaluate_all(_READ, [wanted, MOST_ITEMS])
+    except Error as error:
+        raise await failures.not_done(error, locator, selector, rules) from None
+    if not many:
+        return {"found": found[0]}
+    return {"found": found, "count": len(found), **_noted(selector, len(found), count)}
+
+
+async def _attached(locator: Locator, rules: Rules, *, required: bool) -> None:
+    from playwright.async_api import TimeoutError as LateError
+
+    try:
+        await locator.first.wait_for(state="attached", timeout=1000 * rules.action_seconds)
+    except LateError:
+        if required:
+            raise
+
+
+def _noted(selector: str, read: int, count: int) -> dict[str, str]:
+    if not count:
+        return {"note": f"nothing on the page matches {selector!r}"}
+    return {"note": f"the first {read:,} of {count:,} were read"} if count > read else {}
+
+
+def _field(name: str, how: Any) -> dict[str, str]:
+    if isinstance(how, str):
+        return {"selector": how}
+    if isinstance(how, Mapping) and set(how) <= {"selector", "attribute"}:
+        return {key: str(value) for key, value in how.items()}
+    raise UsageError(f"the field {name!r} must be a selector, or have selector and attribute")
+
+
+async def settle(tab: Tab, rules: Rules) -> bool:
+    """Let the page do what an action has set off; False if it is still loading when its time is over."""
+    from playwright.async_api import Error
+
+    with suppress(Error, TimeoutError):
+        await asyncio.wait_for(tab.page.evaluate(_PAINTED), failures.ANSWER_SECONDS)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(tab.quiet.wait(), rules.page_seconds)
+    return tab.quiet.is_set()

@@ -1,0 +1,139 @@
+"""A running Chromium: one that we start with a profile of its own, or one that the user has running already.
+
+Everything here is async and belongs to the loop of `thread`. Ending one that was attached ends our connection only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from foreword.browser.guard import Guard
+from foreword.browser.profile import Profile, program
+from foreword.browser.rules import Rules
+from foreword.browser.tabs import Tabs
+from foreword.errors import BrowserFailed, UsageError
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext, Playwright
+
+START_SECONDS = 60.0
+CLOSE_SECONDS = 10.0
+INSTALL = "pip install 'foreword[browser]'"
+
+
+@dataclass(slots=True, eq=False)
+class Chromium:
+    """One browser that is reached, with its tabs and their guard."""
+
+    playwright: Playwright
+    browser: Browser
+    context: BrowserContext
+    tabs: Tabs
+    guard: Guard
+    profile: Profile | None  # None: the user's own, which is never closed
+    has_ended: bool = False
+
+    async def end(self) -> None:
+        """Close what we started, or take leave of what we did not."""
+        from playwright.async_api import Error
+
+        if self.profile is not None:
+            with suppress(Error, TimeoutError):
+                await asyncio.wait_for(self.context.close(), CLOSE_SECONDS)
+        with suppress(Error, TimeoutError):
+            await asyncio.wait_for(self.playwright.stop(), CLOSE_SECONDS)
+        if self.profile is not None:
+            self.profile.remove()
+
+
+async def started(rules: Rules, path: str | Path | None, headless: bool, folder: Path | None) -> Chromium:
+    """Start a Chromium of our own."""
+    executable = program(path)
+    playwright = await _playwright()
+    profile = Profile(folder)
+    try:
+        context = await playwright.chromium.launch_persistent_context(
+            profile.folder / "data",
+            executable_path=executable,
+            headless=headless,
+            accept_downloads=False,
+            # A sandbox needs a user who is not root.
+            chromium_sandbox=os.getuid() != 0,
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+            viewport={"width": 1280, "height": 860} if headless else None,
+            no_viewport=None if headless else True,
+            timeout=1000 * START_SECONDS,
+        )
+    except _error() as error:
+        await playwright.stop()
+        profile.remove()
+        raise BrowserFailed(f"{executable} did not start: {_why(error)}") from None
+    return await _reached(playwright, context, rules, profile)
+
+
+async def attached(address: str, rules: Rules) -> Chromium:
+    """Reach a Chromium that was started with `--remote-debugging-port`; nothing in it is changed."""
+    playwright = await _playwright()
+    try:
+        browser = await playwright.chromium.connect_over_cdp(
+            address, no_defaults=True, timeout=1000 * START_SECONDS / 4
+        )
+        if not browser.contexts:
+            raise BrowserFailed(f"the browser at {address} has no window")
+        return await _reached(playwright, browser.contexts[0], rules, None)
+    except _error() as error:
+        await playwright.stop()
+        raise BrowserFailed(
+            f"no browser answers at {address}: {_why(error)}",
+            hint="start it with --remote-debugging-port=9222 and give http://127.0.0.1:9222",
+        ) from None
+    except BrowserFailed:
+        await playwright.stop()
+        raise
+
+
+async def _reached(playwright: Playwright, context: BrowserContext, rules: Rules, profile: Profile | None) -> Chromium:
+    assert context.browser is not None
+    tabs = Tabs(context, attached=profile is None)
+    session = await context.browser.new_browser_cdp_session()
+    found = Chromium(playwright, context.browser, context, tabs, Guard(rules, tabs, session), profile)
+    context.on("close", lambda _: _over(found))
+    context.browser.on("disconnected", lambda _: _over(found))
+    if profile is not None:
+        await found.guard.begin()
+    for page in context.pages:
+        tabs.adopt(page)
+    await tabs.settled()
+    return found
+
+
+def _over(found: Chromium) -> None:
+    found.has_ended = True
+
+
+async def _playwright() -> Playwright:
+    try:
+        from playwright.async_api import async_playwright
+    except ModuleNotFoundError:
+        raise UsageError("the browser needs a package that is not installed", hint=INSTALL) from None
+    return await async_playwright().start()
+
+
+def _error() -> type[Exception]:
+    from playwright.async_api import Error
+
+    return Error
+
+
+def _why(error: Exception) -> str:
+    """The line of a long message that says what happened."""
+    lines = [line.strip(" -|╔╗╚╝║═") for line in str(error).splitlines()]
+    telling = [line for line in lines if "error" in line.lower() or "ECONN" in line or "Timeout" in line]
+    return next(iter(telling), next(filter(None, lines), "no reason given"))[:200]
