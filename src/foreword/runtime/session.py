@@ -107,7 +107,7 @@ class Session(WorkflowState):
             counting = counter_for(opening, before.counter if before else None)
             said = before or messages.ensure(db, found.id, talk, counting.key)
             session = cls(db, found, replace(said, counter=counting.key), opening, counting)
-            session.is_new = is_new
+            session.is_new, session.url, session.root = is_new, url, opening.root
             if said.counter != counting.key:
                 session._recount()
         except BaseException:

@@ -36,6 +36,8 @@ class WorkflowState:
     """One workflow in one store, open."""
 
     is_new = False  # whether this very opening made it
+    url: str | None = None  # the address it was opened with, and for which project: whoever needs it once more
+    root = Path()
 
     def __init__(self, db: Database, workflow: Workflow) -> None:
         self.db, self.workflow = db, workflow
@@ -51,7 +53,7 @@ class WorkflowState:
         try:
             found, is_new = find_or_make(db, name, create=create)
             state = cls(db, found)
-            state.is_new = is_new
+            state.is_new, state.url, state.root = is_new, url, project_root(root)
         except BaseException:
             db.close()
             raise

@@ -110,6 +110,20 @@ CREATE TABLE workers (
     seen {number} NOT NULL, gone {number} NOT NULL
 ) {keyed};
 """,
+    """
+ALTER TABLE workflows ADD COLUMN last_node {number} NOT NULL DEFAULT 0;
+CREATE TABLE node_runs (
+    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), run {key} NOT NULL, attempt {number} NOT NULL,
+    status TEXT NOT NULL, executor TEXT NOT NULL, failed_at TEXT NOT NULL, started TEXT NOT NULL,
+    updated TEXT NOT NULL, UNIQUE (workflow, run)
+);
+CREATE TABLE node_results (
+    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), run {key} NOT NULL, key {key} NOT NULL,
+    node {key} NOT NULL, status TEXT NOT NULL, created TEXT NOT NULL, written TEXT NOT NULL {data},
+    UNIQUE (workflow, run, key)
+);
+CREATE INDEX node_results_of ON node_results (workflow, node, id);
+""",
 )
 NEWEST = len(MIGRATIONS)
 

@@ -30,12 +30,18 @@ def open_database(url: str | None, root: Path, *, create: bool = True) -> Databa
         return Postgres(place)
     from foreword.store.sqlite import Sqlite
 
-    if not create and not os.path.exists(place):  # noqa: PTH110 - never raises
+    if not create and not is_made(url, root):
         raise UsageError(
             f"no store yet: there is no {place}",
             hint="`foreword session new NAME` makes one, or name another with --db",
         )
     return _as_it_is(place) if is_locked(place) else Sqlite(place)
+
+
+def is_made(url: str | None, root: Path) -> bool:
+    """Whether there is a store at that address yet; a server's is made by whoever looks."""
+    place = place_of(url, root)
+    return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - never raises
 
 
 def _as_it_is(path: Path) -> Database:

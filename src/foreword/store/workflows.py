@@ -9,7 +9,7 @@ from typing import Any
 from foreword.errors import UnknownName
 from foreword.store.database import Database, Row, dumped, loaded, mapping, plain, stamp
 
-_HOLDERS = ("nodes", "plans", "variables", "variable_changes", "checkpoints")
+_HOLDERS = ("nodes", "plans", "variables", "variable_changes", "checkpoints", "node_runs", "node_results")
 NODE_ORDER = "position, node"
 _CURRENT = (
     "k.conversation = c.id"
@@ -176,6 +176,16 @@ def nodes(db: Database, workflow: int) -> Sequence[dict[str, Any]]:
     """The nodes of a workflow, in their order."""
     rows = db.rows(f"SELECT node, written FROM nodes WHERE workflow = ? ORDER BY {NODE_ORDER}", (workflow,))
     return [loaded(written, f"node {node!r} in {db.name}", mapping(id=str)) for node, written in rows]
+
+
+def next_node(db: Database, workflow: int, least: int) -> int:
+    """A number for a node that no node of the workflow has ever had; above `least`."""
+    ((number,),) = db.rows(
+        "UPDATE workflows SET last_node = (CASE WHEN last_node > ? THEN last_node ELSE ? END) + 1"
+        " WHERE id = ? RETURNING last_node",
+        (least, least, workflow),
+    )
+    return int(number)
 
 
 def _touch(db: Database, workflow: int) -> None:

@@ -23,7 +23,7 @@ _RESULTS = frozenset(
     """.split()
 )
 _WORKFLOW_FIRST = ("id", "name", "created_at", "updated_at")
-_NODE_FIRST = ("id", "position", "type", "config", "description", "relationships", "status")
+_NODE_FIRST = ("id", "position", "parent", "branch", "type", "config", "description", "relationships", "status")
 
 
 def _relationships(value: object, path: str) -> Iterator[str]:

@@ -1,0 +1,63 @@
+"""The runs of a workflow's nodes: how each stands, which attempt it is at, and which process is at it.
+
+A run that failed or whose process died goes on as its next attempt; whoever is still at an earlier one changes
+nothing here any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from foreword.store.database import Database, plain, stamp
+
+RUNNING, SUCCESS, FAILED, STOPPED = "running", "success", "failed", "stopped"
+_COLUMNS = "run, attempt, status, executor, failed_at, started, updated"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a workflow's nodes."""
+
+    run: str
+    attempt: int
+    status: str  # running, success, failed, stopped
+    executor: str  # the process that is or was at it
+    failed_at: str  # the turn of a node where it stopped
+    started: str
+    updated: str
+
+
+def begin(db: Database, workflow: int, run: str, executor: str) -> Run:
+    """Note that a process is at a run: a new one, or the next attempt of one."""
+    now = stamp()
+    db.rows(
+        f"INSERT INTO node_runs (workflow, {_COLUMNS}) VALUES (?, ?, 1, ?, ?, '', ?, ?)"
+        " ON CONFLICT (workflow, run) DO UPDATE SET attempt = node_runs.attempt + 1, status = excluded.status,"
+        " executor = excluded.executor, failed_at = '', updated = excluded.updated",
+        (workflow, plain(run), RUNNING, executor, now, now),
+    )
+    found = find(db, workflow, run)
+    assert found
+    return found
+
+
+def end(db: Database, workflow: int, run: Run, status: str, failed_at: str = "") -> bool:
+    """Note how an attempt ended, unless another has begun since; says whether it was noted."""
+    noted = db.rows(
+        "UPDATE node_runs SET status = ?, failed_at = ?, updated = ? WHERE workflow = ? AND run = ? AND attempt = ?"
+        " RETURNING run",
+        (status, plain(failed_at), stamp(), workflow, plain(run.run), run.attempt),
+    )
+    return bool(noted)
+
+
+def find(db: Database, workflow: int, run: str) -> Run | None:
+    """One run, if there is one of that name."""
+    rows = db.rows(f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? AND run = ?", (workflow, plain(run)))
+    return Run(*rows[0]) if rows else None
+
+
+def everything(db: Database, workflow: int) -> list[Run]:
+    """Every run of a workflow, the newest first."""
+    rows = db.rows(f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? ORDER BY id DESC", (workflow,))
+    return [Run(*row) for row in rows]

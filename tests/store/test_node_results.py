@@ -1,0 +1,80 @@
+"""Results of nodes and their runs, on both databases: a success once, the newest of each node, attempts in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foreword.errors import StoreError
+from foreword.store import node_results, node_runs, workflows
+from foreword.store.database import Database
+from tests.store.databases import KINDS, new_url, opened, workflow_in
+
+
+@pytest.fixture(params=KINDS)
+def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    with opened(new_url(request.param, tmp_path)) as database:
+        yield database
+
+
+def test_a_success_is_kept_once_and_a_failure_gives_way_to_it(db: Database) -> None:
+    w = workflow_in(db)
+    assert node_results.keep(db, w, "run-1", "node5[0]/node6", "node6", "failed", {"error": "gone"})
+    assert node_results.keep(db, w, "run-1", "node5[0]/node6", "node6", "success", {"result": {"n": 1}})
+    assert not node_results.keep(db, w, "run-1", "node5[0]/node6", "node6", "success", {"result": {"n": 2}})
+    assert not node_results.keep(db, w, "run-1", "node5[0]/node6", "node6", "failed", {"error": "again"})
+    assert node_results.keep(db, w, "run-2", "node5[0]/node6", "node6", "success", {"result": {"n": 3}})
+    (kept,) = node_results.of_run(db, w, "run-1").values()
+    assert (kept.key, kept.node, kept.status, kept.told) == ("node5[0]/node6", "node6", "success", {"result": {"n": 1}})
+    assert node_results.of_run(db, workflow_in(db, "other"), "run-1") == {}
+
+
+def test_the_newest_result_of_each_node_is_found_whatever_run_it_is_of(db: Database) -> None:
+    w = workflow_in(db)
+    node_results.keep(db, w, "run-1", "node1", "node1", "success", {"n": 1})
+    node_results.keep_test(db, w, "node1", "failed", {"n": 2})
+    node_results.keep_test(db, w, "node2", "success", {"n": 3})
+    node_results.keep(db, w, "run-1", "node2", "node2", "success", {"n": 4})
+    assert {name: one.told["n"] for name, one in node_results.newest(db, w).items()} == {"node1": 2, "node2": 4}
+    node_results.keep_test(db, w, "node2", "success", {"n": 5})
+    assert {name: one.told["n"] for name, one in node_results.newest(db, w).items()} == {"node1": 2, "node2": 5}
+    assert len(node_results.of_run(db, w, node_results.TEST)) == 2
+
+
+def test_an_earlier_attempt_changes_nothing_once_the_next_has_begun(db: Database) -> None:
+    w = workflow_in(db)
+    first = node_runs.begin(db, w, "run-1", "here")
+    second = node_runs.begin(db, w, "run-1", "there")
+    assert (first.attempt, second.attempt, second.executor) == (1, 2, "there")
+    assert not node_runs.end(db, w, first, node_runs.STOPPED, "node1")
+    assert node_runs.find(db, w, "run-1") == second
+    assert node_runs.end(db, w, second, node_runs.FAILED, "node2")
+    node_runs.begin(db, w, "run-2", "here")
+    assert [(one.run, one.status, one.failed_at) for one in node_runs.everything(db, w)] == [
+        ("run-2", "running", ""),
+        ("run-1", "failed", "node2"),
+    ]
+    assert node_runs.find(db, w, "run-3") is None
+
+
+def test_the_number_of_a_node_is_never_given_twice(db: Database) -> None:
+    w = workflow_in(db)
+    assert [workflows.next_node(db, w, least) for least in (0, 0, 7, 3, 0)] == [1, 2, 8, 9, 10]
+    assert workflows.next_node(db, workflow_in(db, "other"), 0) == 1
+
+
+def test_a_result_that_was_altered_is_named_and_not_used(db: Database) -> None:
+    w = workflow_in(db)
+    node_results.keep(db, w, "run-1", "node1", "node1", "success", {})
+    db.rows("UPDATE node_results SET written = '[]'")
+    with pytest.raises(StoreError, match=r"the result of 'node1' in .* was altered"):
+        node_results.newest(db, w)
+
+
+def test_a_workflow_that_holds_only_runs_is_not_forgotten_as_empty(db: Database) -> None:
+    w = workflow_in(db)
+    node_runs.begin(db, w, "run-1", "here")
+    workflows.drop_empty(db, w)
+    assert workflows.names(db) == ["main"]
