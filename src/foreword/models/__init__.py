@@ -1,4 +1,4 @@
-"""One way to call a model, over pydantic-ai: `ask` a question, get an `Answer` or one error.
+"""One way to call a model, over pydantic-ai: `ask` a question, or make one request and get a `Reply`.
 
 A model is a name (`anthropic:claude-sonnet-4-5`, `openai:gpt-4o`, anything pydantic-ai knows), a server that speaks
 OpenAI's format (`openai:NAME@http://127.0.0.1:8080/v1`), a pydantic-ai model object, or `test`, which needs neither
@@ -7,5 +7,6 @@ key nor network. What is asked, and what becomes of the answer, is the caller's 
 
 from foreword.models.answers import Answer, calibrate, usage_pair
 from foreword.models.calls import ask
+from foreword.models.requests import Reply, ToolSpec, reply
 
-__all__ = ["Answer", "ask", "calibrate", "usage_pair"]
+__all__ = ["Answer", "Reply", "ToolSpec", "ask", "calibrate", "reply", "usage_pair"]

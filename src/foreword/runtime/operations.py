@@ -32,6 +32,7 @@ REQUEST = frozenset(  # of what `assemble` takes, all that a caller far away may
     "agent skill purpose phase workflow task source budget window model counter strict".split()
 )
 NAMES = frozenset({"agent", "skill", "purpose", "workflow", "model", "counter"})
+LONGEST_PATH = 4_096
 STANDARD_INPUT = "standard input"
 FILLED_IN = ("format", "git", "written_at", "sequence", "previous")  # of a checkpoint, where it is written
 
@@ -250,6 +251,8 @@ def _recipe(root: Path, recipe: str) -> str:
 
 def inside(root: Path, path: str | Path) -> Path:
     """Where a path that a caller named leads, seen from the root; an error where that is outside of it."""
+    if len(str(path)) > LONGEST_PATH:
+        raise UsageError(f"a path of {len(str(path)):,} characters is too long", hint=f"at most {LONGEST_PATH:,}")
     try:
         real = (root / path).resolve()
     except (OSError, ValueError, RuntimeError):  # a NUL, a loop of links

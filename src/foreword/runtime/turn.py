@@ -52,7 +52,8 @@ def make(
         return within(budget)
     except EssentialsTooLarge as short:
         needed = _enough(within, budget, short.needed)
-        raise EssentialsTooLarge(needed=needed, budget=budget.tokens, sections=short.sections) from None
+        sizes = _shares(within(replace(budget, tokens=needed)), needed)
+        raise EssentialsTooLarge(needed=needed, budget=budget.tokens, sections=sizes) from None
 
 
 def _enough(within: Callable[[Budget], Turned], budget: Budget, guess: int) -> int:
@@ -64,6 +65,13 @@ def _enough(within: Callable[[Budget], Turned], budget: Budget, guess: int) -> i
         middle = (low + high) // 2
         low, high = (low, middle) if _fits(within, replace(budget, tokens=middle)) else (middle, high)
     return high
+
+
+def _shares(turned: Turned, budget: int) -> dict[str, int]:
+    """What each part takes of the least budget; what the others leave is the history's."""
+    counter, history = turned.package.report.scale.counter, turned.told.choice
+    sizes = {one.section.name: counter.tokens(one.units) for one in turned.package.report.choices if one is not history}
+    return {**sizes, history.section.name: budget - sum(sizes.values())}
 
 
 def _fits(within: Callable[[Budget], Turned], budget: Budget) -> bool:

@@ -20,11 +20,11 @@ from mcp.shared.exceptions import MCPError
 from foreword import __version__
 from foreword.errors import ForewordError
 from foreword.faces.mcp import prompts, resources
-from foreword.faces.mcp.arguments import checked
 from foreword.faces.mcp.desk import Desk
 from foreword.faces.mcp.tools import TOOLS, Tool
 from foreword.faces.mcp.watching import listen
 from foreword.runtime.answers import Answer
+from foreword.runtime.arguments import checked
 from foreword.workflow.secrets import mask
 
 INSTRUCTIONS = (
@@ -51,7 +51,8 @@ def create_server(desk: Desk) -> Server[Any]:
         return types.ListToolsResult(tools=[definition(tool) for tool in TOOLS.values()])
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        result = await desk.serving.call(_called, desk, params.name, params.arguments)
+        writing = params.name not in TOOLS or not TOOLS[params.name].hints.get("readOnlyHint")
+        result = await desk.serving.call(_called, desk, params.name, params.arguments, writing=writing)
         desk.serving.changed()
         return result
 

@@ -10,9 +10,11 @@ from foreword.errors import UnknownName, UsageError
 LONGEST_NAME, LONGEST_TEXT = 80, 100_000  # characters: of what errors repeat, and of a text that is no value
 
 Schema = Mapping[str, Any]
-TYPES: dict[str, type] = {"string": str, "integer": int, "boolean": bool, "object": dict, "array": list}
-SAID = {"string": "a string", "integer": "an integer", "boolean": "true or false", "object": "an object",
-        "array": "an array"}  # fmt: skip
+TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list,
+}  # fmt: skip
+SAID = {"string": "a string", "integer": "an integer", "number": "a number", "boolean": "true or false",
+        "object": "an object", "array": "an array"}  # fmt: skip
 
 
 def checked(given: Mapping[str, Any] | None, schema: Schema) -> dict[str, Any]:
@@ -49,4 +51,4 @@ def _is(value: object, name: str) -> bool:
 
 
 def _said(value: object) -> str:
-    return next((SAID[name] for name in SAID if _is(value, name)), "null" if value is None else "a number")
+    return next((SAID[name] for name in SAID if _is(value, name)), "null")

@@ -1,0 +1,130 @@
+"""The workflow director: a person says what is wanted, a model plans, scouts, builds and tests it in a real browser.
+
+`foreword.director.Director`. It owns a session, so every call has the six parts, fresh and within the budget, and a
+browser that is started when it is first needed. Without a model the same tools are there to be called by hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any, Self
+
+from foreword.director.agent import Agent, Turn
+from foreword.director.desk import Desk, Start, nobody
+from foreword.director.performing import Outcome, perform, shown_arguments
+from foreword.director.prompt import DIRECTOR
+from foreword.director.tools import TOOLS
+from foreword.errors import UsageError
+from foreword.message import Message, Text
+from foreword.runtime.session import Session
+
+if TYPE_CHECKING:
+    from foreword.browser import Browser
+
+BY_HAND = "The user did this by hand"
+NO_MODEL = "name one (anthropic:claude-sonnet-4-5, openai:NAME@http://127.0.0.1:8080/v1), or call its tools by hand"
+
+OnEvent = Callable[[dict[str, Any]], None]
+
+
+class Director:
+    """One workflow's director; each thread opens its own."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.agent = Agent(desk, TOOLS)
+
+    @classmethod
+    def open(
+        cls,
+        db: str | None = None,
+        workflow: str = "main",
+        *,
+        root: str | Path = ".",
+        model: Any = None,
+        browser: Browser | Start | None = None,
+        inspect_with: Any = None,
+        system_prompt: str = DIRECTOR,
+        **session: Any,
+    ) -> Self:
+        """Open a workflow's director; the workflow is made where there is none.
+
+        `browser` is one that is open, and stays so, or a function that starts one, given the file in which a process
+        that died has left its own (else None): it is called when a tool first needs it, and closed with the director.
+        `inspect_with` names a model that puts into words what `inspect_tab` finds. `session` is passed on to
+        `Session.open`: budget, window, recipe, when to warn and to compress.
+        """
+        opened = Session.open(db, workflow, root=root, **session)
+        try:
+            if opened.system_prompt != system_prompt:
+                opened.system_prompt = system_prompt
+            return cls(Desk(opened, browser, model=model, inspect_with=inspect_with))
+        except BaseException:
+            opened.close()
+            raise
+
+    @property
+    def session(self) -> Session:
+        """The conversation, the plan, the nodes and the variables."""
+        return self.desk.session
+
+    def say(self, text: str, *, on_event: OnEvent = nobody, cancel: Event | None = None) -> Turn:
+        """Tell the director something, and have it work until it answers.
+
+        `on_event` is given what happens as it happens: text (an empty one: it begins again), call, result, warning,
+        done. Setting `cancel` stops it within a fraction of a second, whatever it is doing.
+        """
+        if not text.strip():
+            raise UsageError("there is nothing to say")
+        self._begin(on_event, cancel)
+        self.agent.settle()
+        self.agent.hear(text)
+        return self._turn()
+
+    def go_on(self, *, on_event: OnEvent = nobody, cancel: Event | None = None) -> Turn:
+        """Go on where a process ended, or a model failed: calls without a result are told to be unknown."""
+        self._begin(on_event, cancel)
+        last = self.agent.settle()
+        if last is None:
+            raise UsageError("there is nothing to go on with", hint="say what is wanted")
+        if last.role == "assistant" and not last.calls:
+            self.desk.tell({"type": "done"})
+            return Turn(last.text)
+        return self._turn()
+
+    def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
+        """Call a tool by hand; what it does is in the conversation, as done by the user."""
+        given = dict(arguments or {})
+        outcome = perform(self.desk, TOOLS, name, given)
+        tool = TOOLS.get(name)
+        if tool is not None and not tool.reads:
+            shown = json.dumps(shown_arguments(self.desk, given), ensure_ascii=False)
+            told = Text(f"{BY_HAND}: {name} {shown}\n{outcome.text}")
+            self.session.append(Message("user", (told,), tool.kind))
+        return outcome
+
+    def close(self) -> None:
+        """Close the browser, if it was started here, and the store."""
+        try:
+            self.desk.close()
+        finally:
+            self.session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _begin(self, on_event: OnEvent, cancel: Event | None) -> None:
+        if self.desk.model is None:
+            raise UsageError("the director has no model", hint=NO_MODEL)
+        self.desk.tell, self.desk.cancel = on_event, cancel or Event()
+
+    def _turn(self) -> Turn:
+        turn = self.agent.turn()
+        self.desk.tell({"type": "done"})
+        return turn

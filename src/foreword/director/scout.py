@@ -1,0 +1,109 @@
+"""A scout: an explorer with a fresh context, a budget and a tab of its own, that comes back with a report.
+
+Its conversation is kept under a name of its own (`scout-1`) in the same workflow, for whoever wants to read how a
+report came about; none of it is ever in the director's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from foreword.director import debugging
+from foreword.director.agent import Agent
+from foreword.director.desk import Desk, Tell
+from foreword.director.prompt import SCOUT
+from foreword.director.tool import Answer, Arguments
+from foreword.errors import BrowserFailed, UsageError
+from foreword.runtime.session import Session
+from foreword.store import messages
+
+if TYPE_CHECKING:
+    from foreword.browser import Browser
+
+RECIPE = Path(__file__).parent / "scout.yaml"
+BUDGET_TOKENS = 30_000
+MOST_REQUESTS = 30
+REPORT_NOW = "Stop exploring and report what you have found so far. Call no more tools."
+BLANK = "about:blank"
+NO_MODEL = "explore with inspect_tab and debug_navigate, or open the director with a model"
+
+
+def deploy_scout(desk: Desk, given: Arguments) -> Answer:
+    """Send a scout; its report, and the name of the conversation in which it came about."""
+    if desk.model is None:
+        raise UsageError("a scout needs a model", hint=NO_MODEL)
+    if not given["instruction"].strip():
+        raise UsageError("what is the scout to find out?", hint="give an instruction")
+    with _session(desk) as session, _tab(desk, session.conversation.name, given.get("url")) as (tab, not_ours):
+        own = desk.lent(session, tab, not_ours, _told(desk.tell, session.conversation.name))
+        agent = Agent(own, {tool.name: tool for tool in debugging.TOOLS}, most_requests=MOST_REQUESTS)
+        return {"report": _report(agent, given), "conversation": session.conversation.name}
+
+
+def _report(agent: Agent, given: Arguments) -> str:
+    agent.hear(
+        given["instruction"] + (f"\n\nBegin at {given['url']}, which is open in your tab." if given.get("url") else "")
+    )
+    turn = agent.turn()
+    if turn.unfinished:
+        agent.most_requests = 1
+        agent.hear(REPORT_NOW)
+        turn = agent.turn()
+    if turn.stopped:
+        raise BrowserFailed("the scout was stopped before it could report")
+    return turn.text or "The scout gave no report: it did not come to an end."
+
+
+@contextmanager
+def _session(desk: Desk) -> Iterator[Session]:
+    """A conversation that nobody has had yet, no larger than the director's own may be."""
+    known = set(messages.names(desk.session.db, desk.session.workflow.id))
+    name = next(name for number in range(1, len(known) + 2) if (name := f"scout-{number}") not in known)
+    most = min(BUDGET_TOKENS, desk.session.limits.compress_at)
+    with Session.open(
+        desk.session.url, desk.session.workflow.name, root=desk.session.root, conversation=name, recipe=str(RECIPE),
+        budget=most,        warn_at=most * 9 // 10, compress_at=most, compress_to=most // 4,
+    ) as session:  # fmt: skip
+        session.system_prompt = SCOUT
+        yield session
+
+
+@contextmanager
+def _tab(desk: Desk, name: str, url: str | None) -> Iterator[tuple[str, frozenset[str]]]:
+    """A tab of the scout's own, and those that are not; whatever it has opened is closed again."""
+    before = desk.browser.tabs()
+    names = frozenset(tab["name"] for tab in before)
+    opened = desk.browser.open_tab(url or BLANK, name=name)
+    try:
+        yield str(opened["tab"]), names
+    finally:
+        if desk.cancel.is_set():  # whoever said stop does not wait for a page that hangs
+            Thread(target=_tidy, args=(desk.unstopped, before), daemon=True).start()
+        else:
+            _tidy(desk.unstopped, before)
+
+
+def _tidy(browser: Browser, before: Sequence[Mapping[str, Any]]) -> None:
+    """Close the tabs that were not there before, and go back to the one that was in front."""
+    names = {tab["name"] for tab in before}
+    for tab in browser.tabs():
+        with suppress(BrowserFailed):
+            if tab["name"] not in names:
+                browser.close_tab(tab["name"])
+    with suppress(BrowserFailed):
+        for name in [tab["name"] for tab in before if tab.get("active")]:
+            browser.activate(name)
+
+
+def _told(tell: Tell, name: str) -> Tell:
+    """Who listens to the director hears what its scout does, and whose doing it is; not what it says meanwhile."""
+
+    def told(event: dict[str, Any]) -> None:
+        if event["type"] != "text":
+            tell({**event, "scout": name})
+
+    return told

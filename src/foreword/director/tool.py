@@ -1,0 +1,47 @@
+"""What a tool of a director is: a name, a description, what it takes, and what it does on a desk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from foreword.director.desk import Desk
+from foreword.message import Kind
+from foreword.models import ToolSpec
+
+Arguments = dict[str, Any]
+Answer = Mapping[str, Any]
+Run = Callable[[Desk, Arguments], Answer]
+TEXT, INTEGER, NUMBER, FLAG, OBJECT = ({"type": name} for name in ("string", "integer", "number", "boolean", "object"))
+ANY = {"description": "Any JSON."}
+REASON = {"reason": TEXT}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool."""
+
+    name: str
+    about: str
+    run: Run
+    takes: Mapping[str, Any]
+    needs: tuple[str, ...] = ()
+    kind: Kind = "conversation"  # of the message that tells its result
+    reads: bool = False  # whether it changes nothing
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """What it takes, as JSON Schema."""
+        needs = {"required": list(self.needs)} if self.needs else {}
+        return {"type": "object", "properties": dict(self.takes), **needs, "additionalProperties": False}
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The tool as a model is told of it."""
+        return ToolSpec(self.name, self.about, self.schema)
+
+    @property
+    def is_debugging(self) -> bool:
+        """Whether its failure stops what was to follow in the same reply: the page is not where that needs it."""
+        return self.name.startswith("debug_")

@@ -1,0 +1,138 @@
+"""What every call of a model has, whatever is asked: a model that is built, a time limit, attempts, giving up.
+
+A question with its rounds of tools (`calls`) and a single request (`requests`) differ only in what happens once; all
+around it is here. pydantic-ai is an extra, imported on use; its clients' own retries are off, so that ours are all
+there are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from foreword.errors import ModelFailed, UsageError
+from foreword.models.connections import Connection
+from foreword.models.failures import BrokenOff, is_passing, late, translated, wait_seconds
+from foreword.models.listening import Listener
+from foreword.models.names import INSTALL, OURS, model_named
+from foreword.models.threads import in_a_thread
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.models import Model
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A model and how it is asked."""
+
+    model: Model
+    name: str
+    connection: AbstractAsyncContextManager[Any]  # what the call has to open and close
+    timeout_seconds: float
+    attempts: int
+    max_output_tokens: int | None
+    on_text: Callable[[str], None] | None
+
+    @property
+    def settings(self) -> Any:
+        """What goes with every request; a model that has no clients underneath knows nothing of their retries."""
+        settings: dict[str, Any] = {"timeout": self.timeout_seconds, "max_retries": 0}
+        if self.max_output_tokens is not None:
+            settings["max_tokens"] = self.max_output_tokens
+        return {name: value for name, value in settings.items() if name not in self.model.unsupported_settings}
+
+    def check_whole(self, reply: ModelResponse) -> None:
+        """Raise `BrokenOff` where a provider's stream ended without a word that it was over: no reason, and no bill."""
+        given = (reply.provider_details or {}).get("finish_reason")
+        is_whole = reply.finish_reason is not None and bool(given or reply.usage.output_tokens)
+        if self.on_text and self.model.provider is not None and not is_whole:
+            raise BrokenOff
+
+
+def call_of(
+    model: Any,
+    timeout_seconds: float,
+    attempts: int,
+    max_output_tokens: int | None,
+    on_text: Callable[[str], None] | None,
+) -> Call:
+    """A call, checked before anything is opened."""
+    if not 0 < timeout_seconds < math.inf:
+        raise UsageError(f"the time limit must be a positive number of seconds, not {timeout_seconds!r}")
+    if attempts < 1:
+        raise UsageError(f"a model must be asked at least once, not {attempts} times")
+    if max_output_tokens is not None and max_output_tokens < 1:
+        raise UsageError(f"an answer must be allowed at least one token, not {max_output_tokens}")
+    return Call(*_built(model), timeout_seconds, attempts, max_output_tokens, on_text)
+
+
+def _built(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[Any]]:
+    """The model, the name it goes by, and what its call has to open and close."""
+    try:
+        from pydantic_ai.models import Model
+    except ImportError:
+        raise UsageError("models need a package that is not installed", hint=INSTALL) from None
+    if isinstance(model, str) and model.partition(":")[0] in OURS:
+        connection = Connection()
+        return model_named(model, connection), model, connection
+    if isinstance(model, str):
+        return model_named(model), model, nullcontext()
+    if isinstance(model, Model):
+        return model, model.model_name, nullcontext()
+    raise UsageError(f"a model is a name or a pydantic-ai model, not {type(model).__name__}")
+
+
+Once = Callable[[Listener | None, int], Awaitable[T]]
+"""What one attempt does: it is given who listens, and its number."""
+
+
+def attempted(call: Call, client: AbstractAsyncContextManager[Any], once: Once[T], cancel: Event | None) -> T:
+    """The outcome of the first attempt that has one, within the call's time, until the caller gives up."""
+    if cancel is not None and cancel.is_set():
+        raise ModelFailed("the call was cancelled")
+    return in_a_thread(lambda: _within_time(call, client, once), call.timeout_seconds, cancel)
+
+
+async def _within_time(call: Call, client: AbstractAsyncContextManager[Any], once: Once[T]) -> T:
+    try:
+        async with asyncio.timeout(call.timeout_seconds) as limit, call.connection, client:
+            return await _first_outcome(call, once, limit)
+    except TimeoutError:
+        raise late(call.timeout_seconds) from None
+
+
+async def _first_outcome(call: Call, once: Once[T], limit: asyncio.Timeout) -> T:
+    heard = Listener(call.on_text, call.max_output_tokens) if call.on_text else None
+    for attempt in range(1, call.attempts + 1):
+        try:
+            return await once(heard, attempt)
+        except TimeoutError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a provider may raise anything
+            if heard and heard.broken:
+                raise heard.broken from None
+            if attempt == call.attempts or not is_passing(error):
+                raise translated(error, attempt) from None
+            seconds = _wait(error, attempt, limit)
+        if heard:
+            heard.begin_again()
+        await asyncio.sleep(seconds)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _wait(error: Exception, failures: int, limit: asyncio.Timeout) -> float:
+    """How long to wait, or an error at once if that is longer than there is time."""
+    seconds = wait_seconds(error, failures)
+    left = (limit.when() or math.inf) - asyncio.get_running_loop().time()
+    if seconds < left:
+        return seconds
+    reason = translated(error, failures)
+    raise ModelFailed(f"{reason.message}; it asks to wait {seconds:g} s, and {left:.0f} s of the time limit are left")

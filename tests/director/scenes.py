@@ -1,0 +1,48 @@
+"""What tests of the director share: how one is opened, and what its model was sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from foreword.director import Director
+from foreword.testing import Reply, ToolCall
+
+PARTS = (
+    "system_prompt",
+    "current_plan",
+    "workflow_snapshot",
+    "workflow_variables",
+    "browser_state",
+)
+Open = Callable[..., Director]
+
+
+def opened(folder: Path, model: Any = None, workflow: str = "letters", **options: Any) -> Director:
+    """A director on a store of that folder."""
+    return Director.open(f"sqlite:///{folder}/state.db", workflow, root=folder, model=model, **options)
+
+
+def system_of(body: Mapping[str, Any]) -> str:
+    """The system's message of a request in OpenAI's format."""
+    first = body["messages"][0]
+    return str(first["content"]) if first["role"] in ("system", "developer") else ""
+
+
+def parts_of(body: Mapping[str, Any]) -> list[str]:
+    """The names of the parts in front of the conversation, in their order."""
+    return re.findall(r"^<(\w+)>$", system_of(body), re.MULTILINE)
+
+
+def calls(text: str = "", **wanted: Mapping[str, Any]) -> Reply:
+    """A reply that calls each of these tools once."""
+    return Reply(text, tool_calls=[ToolCall(name, arguments) for name, arguments in wanted.items()])
+
+
+def results_in(body: Mapping[str, Any]) -> list[str]:
+    """The results of tools in a request."""
+    found = [str(message["content"]) for message in body["messages"] if message["role"] == "tool"]
+    return [json.loads(text)["error"] if text.startswith('{"error":') else text for text in found]
