@@ -17,6 +17,7 @@ from foreword import __version__
 from foreword.errors import (
     BadNode,
     BadPlan,
+    BrowserFailed,
     CheckpointDamaged,
     EssentialsTooLarge,
     ForewordError,
@@ -39,6 +40,7 @@ EXIT_CODES: dict[type[ForewordError], int] = {
     PlanConflict: 1,
     CheckpointDamaged: 1,
     ModelFailed: 1,
+    BrowserFailed: 1,
 }
 COMMANDS = {
     "assemble": "assemble",
@@ -57,6 +59,8 @@ COMMANDS = {
     "recipe": "recipes",
     "flow": "flow",
     "worker": "worker",
+    "director": "director",
+    "browser": "browser",
     "mcp": "mcp",
     "serve": "serve",
     "init": "init",
@@ -85,6 +89,7 @@ def cli() -> None:
       foreword assemble factory --phase 3a --task .plans/014-quiet-hours.md
       foreword flow run feature --task "quiet hours" --model test
       foreword panel run code-review --diff main..feature --model test
+      foreword director demo
       foreword lint
       foreword session import talk.jsonl --workflow demo
       foreword session context demo --format anthropic

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
+from foreword.faces.cli.browsing import ATTACH, ORIGIN, PROGRAM, wanted
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
@@ -50,20 +51,35 @@ LOOPBACK = "127.0.0.1"
     show_default=True,
     help="The most from one address.",
 )
+@click.option(
+    "--model",
+    metavar="NAME",
+    envvar="FOREWORD_DIRECTOR_MODEL",
+    show_envvar=True,
+    help="Who directs, as in anthropic:claude-sonnet-4-5 or openai:NAME@http://127.0.0.1:8080/v1.",
+)
+@ORIGIN
+@PROGRAM
+@ATTACH
 @click.option("--log", is_flag=True, help="A line on stderr for each request.")
 def serve(
     db: str | None, root: str, host: str, port: int, also: tuple[str, ...], recipe: str, token_file: str | None,
-    new_token: bool, allow_host: tuple[str, ...], requests_per_minute: int, log: bool,
+    new_token: bool, allow_host: tuple[str, ...], requests_per_minute: int, model: str | None,
+    origins: tuple[str, ...], program: str | None, attach: str | None, log: bool,
 ) -> None:  # fmt: skip
     """Serve the page and the HTTP API.
 
     Prints its address when it answers. On this machine it needs no token; on any other address it demands one, which
     is made and shown once, and kept as a digest. Ctrl-C or SIGTERM: what was begun is ended, then it stops.
 
+    On the page a workflow's director is talked to (--model), and its tools are called by hand without one. Its browser
+    opens nothing but what --origin allows.
+
     \b
     Examples:
       foreword serve
       foreword serve --port 8080 --db postgresql://me@localhost/agents
+      foreword serve --model anthropic:claude-sonnet-4-5 --origin https://example.com
       foreword serve --host 0.0.0.0 --allow-host agents.example --also docs=../docs
     """
     try:
@@ -78,30 +94,44 @@ def serve(
     folder = project_root(root)
     load(recipe, folder)
     open_database(db, folder).close()  # what is wrong with it is said now, not to every request
+    roots, directing = _roots(also), _directing(model, origins, program, attach)
     token, digest = _token(host, folder, token_file, new_token)
-    settings = Settings(
-        folder, db, _roots(also), host, port, digest, allow_host, recipe, requests_per_minute=requests_per_minute
-    )
     listening = server.listen(host, port)
-    name = f"[{host}]" if ":" in host else host
-    address = f"http://{name}:{listening.getsockname()[1]}"
+    port = listening.getsockname()[1]
+    settings = Settings(
+        folder, db, roots, host, port, digest, allow_host, recipe, requests_per_minute=requests_per_minute,
+        **directing,
+    )  # fmt: skip
+    addresses = server.addresses(host, port)
     _log_to_stderr(log)
-    with _announced(folder, address if not digest else ""):
-        server.run(settings, listening, lambda: _say_ready(address, settings, token))
+    for_hooks = not digest and db is None  # they have no token, and know the project's own store alone
+    with _announced(folder, addresses[0] if for_hooks else ""):
+        server.run(settings, listening, lambda: _say_ready(addresses, settings, token))
+
+
+def _directing(model: str | None, origins: tuple[str, ...], program: str | None, attach: str | None) -> dict[str, Any]:
+    """How the directors work; what can't be is said now, not to whoever talks to one first."""
+    if model:
+        from foreword.models.names import model_named
+
+        model_named(model)
+    rules = wanted(origins, program, attach, show=False).rules
+    return {"model": model or None, "origins": rules.origins, "browser": program, "attach": attach}
 
 
 @contextmanager
 def _announced(root: Path, address: str) -> Iterator[None]:
-    """While it runs, the hooks of coding agents find the server; one that demands a token is none of theirs."""
+    """While it runs, the hooks of coding agents find the server; without an address it is none of theirs."""
     from foreword.integrations import server as announcing
 
+    path = None
     with suppress(OSError):  # a root that can't be written has no hooks
-        if address:
-            announcing.announce(root, address)
+        path = announcing.announce(root, address) if address else None
     try:
         yield
     finally:
-        announcing.withdraw(root)
+        if path is not None:
+            announcing.withdraw(path)
 
 
 def _token(host: str, root: Path, file: str | None, new: bool) -> tuple[str, str]:
@@ -123,13 +153,16 @@ def _roots(also: tuple[str, ...]) -> dict[str, Path]:
     return {name: project_root(folder) for name, _, folder in pairs}
 
 
-def _say_ready(address: str, settings: Settings, token: str) -> None:
+def _say_ready(addresses: list[str], settings: Settings, token: str) -> None:
     from foreword.faces.http.token import digest_file
 
-    click.echo(address)
+    click.echo(addresses[0])
+    for address in addresses[1:]:
+        screen.say(f"other machines reach it at {address}")
     if token:
-        screen.say("others reach this address, so a token is demanded. It is shown once:")
-        click.echo(f"  {address}/login?token={token}", err=True)
+        screen.say("a token is demanded. It is shown once, in the link:")
+        for address in addresses:
+            click.echo(f"  {address}/login?token={token}", err=True)
         screen.say(f"only its digest is kept, in {digest_file(settings.root)}; --new-token makes another")
     elif settings.token_digest:
         screen.say("the token that was given, or shown before, is demanded (--new-token makes another)")

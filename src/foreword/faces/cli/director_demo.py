@@ -1,0 +1,158 @@
+"""`foreword director demo`: a director at work on a site of our own, its model played by rule; no key, no network.
+
+Everything else is real: Chromium, the site's server, the model's wire format, the store, the run. The figures at the
+end are counted in what was sent and kept.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from foreword.errors import UsageError
+from foreword.faces.cli import screen
+from foreword.faces.cli.browsing import PROGRAM, SHOW, wanted
+from foreword.faces.cli.stopping import stoppable
+
+if TYPE_CHECKING:
+    from foreword.director import Director, Turn
+    from foreword.samples.site import Site
+    from foreword.testing import FakeProvider
+
+WORKFLOW = "letters"
+PARTS = ["system_prompt", "current_plan", "workflow_snapshot", "workflow_variables", "browser_state"]
+TAG = re.compile(r"^<(\w+)>$", re.MULTILINE)
+INTRO = """\
+A site with a login, a list of three pages and a form is served at {url}. The director's model is played by rule and \
+asked over HTTP as any other would be; the browser, the store and the run are real."""
+
+
+@click.command()
+@SHOW
+@click.option("--keep", metavar="DIR", help="Keep the workflow in this new or empty folder, to look at afterwards.")
+@click.option("--verbose", is_flag=True, help="Show every call and its result whole.")
+@PROGRAM
+def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> None:
+    """Watch a director build a workflow and run it.
+
+    From nothing: a plan, a scout, nodes tested one by one, a selector that fails and is repaired, and a run that reads
+    fifteen letters from a list and registers each with a form.
+
+    \b
+    Examples:
+      foreword director demo
+      foreword director demo --show
+      foreword director demo --keep harbour && foreword director nodes letters --root harbour
+    """
+    browser = wanted((), program, None, show)
+    from foreword.director.scripted import scripted_model
+    from foreword.faces.cli.directing import opened
+    from foreword.faces.cli.telling import Telling
+    from foreword.samples.site import site
+    from foreword.testing import fake_provider
+
+    with _folder(keep) as root, site() as served, fake_provider(scripted_model(served.url)) as provider:
+        _say(INTRO.format(url=served.url))
+        began = monotonic()
+        with opened(f"sqlite:///{root}/.foreword/state.db", WORKFLOW, str(root), browser, provider.openai) as director:
+            director.desk.browser.tabs()  # started now: what is wrong with it is said before anything else
+            turn = _play(director, Telling(verbose=verbose))
+            figures = _figures(director, turn, served, provider)
+        _table({**figures, "seconds": f"{monotonic() - began:.0f}"})
+        if keep is not None:
+            screen.say(f"`foreword director nodes {WORKFLOW} --root {keep}` shows what was built")
+        if figures["rows registered"] != _wanted_rows():
+            raise click.exceptions.Exit(1)
+
+
+def _play(director: Director, telling: Any) -> Turn:
+    """What the user does: a secret, and one sentence."""
+    from foreword.director.scripted import TASK
+    from foreword.faces.cli.telling import window
+    from foreword.samples.site import pages
+
+    director.session.set_variable("creds", {"name": pages.NAME, "password": pages.PASSWORD}, "to sign in with")
+    _say("You have set the variable creds (its password is hidden from everybody), and say:")
+    _say(TASK, indent="  > ")
+
+    def told(event: dict[str, Any]) -> None:
+        telling(event)
+        if event["type"] == "result" and event["name"] == "update_plan":
+            screen.say(screen.paint(window(director.session), dim=True))
+
+    with stoppable() as cancel:
+        turn = director.say(TASK, on_event=told, cancel=cancel)
+    if turn.stopped:
+        raise KeyboardInterrupt
+    return turn
+
+
+def _figures(director: Director, turn: Turn, served: Site, provider: FakeProvider) -> dict[str, str]:
+    """What there is to show, counted where it is kept."""
+    from foreword.director.nodes import read
+    from foreword.samples.site import pages
+
+    session, sent = director.session, provider.requests
+    nodes = read(session).nodes.values()
+    log = session.usage(10_000)["log"]
+    passed = sum(node.get("status") == "success" for node in nodes)
+    own = [body for body in sent if "<current_plan>" in _system(body)]
+    return {
+        "plan versions": str(len(session.plan_history())),
+        "nodes": f"{len(nodes)}, {passed} of them passed",
+        "variables": str(len(session.variables)),
+        "calls of tools": f"{turn.calls} by the director",
+        "requests": f"{len(sent)}, {len(sent) - len(own)} of them by its scout",
+        "six parts, in order": f"in {sum(TAG.findall(_system(body)) == PARTS for body in own)} of {len(own)} requests",
+        "largest context": f"{max(line['total_tokens'] for line in log):,} of {log[0]['budget_tokens']:,} tokens",
+        "password sent": f"in {sum(pages.PASSWORD in json.dumps(body) for body in sent)} of {len(sent)} requests",
+        "rows registered": f"{len(served.sent)} of {len(pages.ROWS)}",
+    }
+
+
+def _wanted_rows() -> str:
+    from foreword.samples.site import pages
+
+    return f"{len(pages.ROWS)} of {len(pages.ROWS)}"
+
+
+def _system(body: Mapping[str, Any]) -> str:
+    return str(body["messages"][0]["content"])
+
+
+def _table(figures: Mapping[str, str]) -> None:
+    width = max(map(len, figures))
+    click.echo()
+    for name, value in figures.items():
+        click.echo(f"  {name:<{width}}  {value}")
+
+
+def _say(text: str, indent: str = "") -> None:
+    width = min(100, screen.columns(sys.stdout))
+    click.echo("\n" + click.wrap_text(text, width, initial_indent=indent, subsequent_indent=" " * len(indent)))
+
+
+@contextmanager
+def _folder(keep: str | None) -> Iterator[Path]:
+    if keep is None:
+        with TemporaryDirectory(prefix="foreword-") as temporary:
+            yield Path(temporary)
+        return
+    folder = Path(keep)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        is_empty = not any(folder.iterdir())
+    except (OSError, ValueError):
+        is_empty = False
+    if not is_empty:
+        raise UsageError(f"{keep} is not an empty folder", hint="name a folder that does not exist yet")
+    yield folder.resolve()

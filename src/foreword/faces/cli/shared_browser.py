@@ -1,0 +1,69 @@
+"""A Chromium that others reach by its debugging address, for as long as this process wants it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event
+from time import monotonic
+
+from foreword.errors import BrowserFailed
+
+START_SECONDS, END_SECONDS, LOOK_SECONDS = 60.0, 10.0, 0.05
+ADDRESS_FILE = "DevToolsActivePort"
+QUIET = (
+    "--no-first-run", "--no-default-browser-check", "--disable-sync", "--disable-background-networking",
+    "--disable-component-update", "--disable-default-apps", "--password-store=basic", "--use-mock-keychain",
+    "--disable-dev-shm-usage", "--window-size=1280,860",
+)  # fmt: skip
+
+
+@contextmanager
+def running(executable: str, folder: Path, port: int, *, show: bool) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A browser with its profile in that folder: its address, and its process."""
+    data = folder / "data"
+    # A sandbox needs a user who is not root.
+    more = [*([] if show else ["--headless=new"]), *(["--no-sandbox"] if os.getuid() == 0 else [])]
+    command = [executable, *QUIET, *more, f"--user-data-dir={data}", f"--remote-debugging-port={port}", "about:blank"]
+    with (folder / "log").open("wb") as log:
+        # In a session of its own: ctrl-C is for us, and we end it.
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+    try:
+        yield f"http://127.0.0.1:{_port(process, data / ADDRESS_FILE, folder / 'log')}", process
+    finally:
+        _end(process)
+
+
+def _port(process: subprocess.Popen[bytes], file: Path, log: Path) -> int:
+    """The port that it listens on, once it does."""
+    until = monotonic() + START_SECONDS
+    while monotonic() < until:
+        first = file.read_text("utf-8").partition("\n")[0] if file.is_file() else ""
+        if first.isdecimal():
+            return int(first)
+        if process.poll() is not None:
+            raise BrowserFailed(f"the browser did not start: {_why(log)}", hint="--browser PATH names another one")
+        Event().wait(LOOK_SECONDS)
+    raise BrowserFailed(f"the browser did not say where it listens within {START_SECONDS:g} s")
+
+
+def _why(log: Path) -> str:
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines() if line.strip()]
+    telling = [line for line in lines if "rror" in line or "annot" in line]
+    return (telling or lines or ["it gave no reason"])[-1][:200]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End it with all its processes: one that is left would write into a folder that is being removed."""
+    process.terminate()
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -1,0 +1,50 @@
+"""Ctrl-C as a word, not as a blow: work is told to stop, and a command that serves is told to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, current_thread, main_thread
+from typing import Any
+
+STOPPING = b"\nstopping (ctrl-C again ends the program)\n"
+INTERRUPTED = 130  # the exit code of what was stopped
+
+
+@contextmanager
+def stoppable() -> Iterator[Event]:
+    """An event that ctrl-C sets; the second time it is an interrupt as ever."""
+    cancel = Event()
+
+    def stop(*_: Any) -> None:
+        if cancel.is_set():
+            raise KeyboardInterrupt
+        cancel.set()
+        with suppress(OSError):
+            os.write(2, STOPPING)  # a stream may be in the middle of a write
+
+    with _handled(stop, signal.SIGINT):
+        yield cancel
+
+
+@contextmanager
+def until_told() -> Iterator[Event]:
+    """An event that ctrl-C and SIGTERM set."""
+    ended = Event()
+    with _handled(lambda *_: ended.set(), signal.SIGINT, signal.SIGTERM):
+        yield ended
+
+
+@contextmanager
+def _handled(handle: Callable[..., Any], *numbers: signal.Signals) -> Iterator[None]:
+    if current_thread() is not main_thread():  # no other may
+        yield
+        return
+    before = {number: signal.signal(number, handle) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,59 @@
+"""docs/director.md: a newcomer's way from nothing to a workflow that runs, gone with the scripted model."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from foreword.director.scripted import scripted_model
+from foreword.director.tools import TOOLS
+from foreword.samples.site import site
+from foreword.testing import fake_provider
+from tests.docs.pages import check_page
+
+PAGE = Path(__file__).parents[2] / "docs" / "director.md"
+SITE, BROWSER = "http://127.0.0.1:8123", "http://127.0.0.1:9222"
+
+
+@contextmanager
+def shared_browser(root: Path) -> Iterator[str]:
+    command = [sys.executable, "-m", "foreword", "browser", "start", "--root", str(root)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def test_the_page_works_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    with (
+        site() as served,
+        fake_provider(scripted_model(served.url)) as provider,
+        shared_browser(project) as address,
+    ):
+        monkeypatch.setenv("FOREWORD_DIRECTOR_MODEL", provider.openai)
+        page = tmp_path / PAGE.name
+        page.write_text(PAGE.read_text("utf-8").replace(SITE, served.url).replace(BROWSER, address), "utf-8")
+        check_page(page, project)
+        sent, requests = list(served.sent), str(provider.requests)
+    assert len(sent) == 15 + 5
+    assert {(row["urgent"], row["note"]) for row in sent} == {("", "")}
+    assert "harbour-7" not in requests
+
+
+def test_every_tool_it_names_is_one() -> None:
+    text = PAGE.read_text("utf-8")
+    named = set(re.findall(r"^([a-z_]+)\(|^scout-1 ([a-z_]+)\(|director call letters ([a-z_]+)", text, re.MULTILINE))
+    tools = {name for names in named for name in names if name}
+    assert len(tools) > 5
+    assert tools <= set(TOOLS)

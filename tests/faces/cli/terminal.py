@@ -1,0 +1,87 @@
+"""A `foreword` command at a terminal of its own: what it shows, typing, and the keys that signal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+CTRL_C, CTRL_D = b"\x03", b"\x04"
+PATIENT_SECONDS = 90.0
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@dataclass(slots=True)
+class Terminal:
+    """What a person at the terminal sees and does."""
+
+    process: subprocess.Popen[bytes]
+    side: int
+    shown: str = ""
+    seen: int = 0  # how much of it has been waited for
+
+    def type(self, text: bytes) -> None:
+        """Press keys."""
+        os.write(self.side, text)
+
+    def until(self, words: str) -> str:
+        """Wait until the words are on the screen, behind those that were waited for before."""
+        deadline = monotonic() + PATIENT_SECONDS
+        while (at := self.shown.find(words, self.seen)) < 0:
+            if monotonic() > deadline or not self._read():
+                raise AssertionError(f"no {words!r} in:\n{self.shown}")
+        before, self.seen = self.shown[self.seen : at], at + len(words)
+        return before
+
+    def ended(self) -> int:
+        """Wait for the end; the exit code."""
+        deadline = monotonic() + PATIENT_SECONDS
+        while monotonic() < deadline and self._read():
+            pass
+        return self.process.wait(PATIENT_SECONDS)
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self.side], [], [], 0.2)
+        if not ready:
+            return True
+        try:
+            data = os.read(self.side, 65_536)
+        except OSError:  # the other side is closed
+            return False
+        self.shown += ESCAPES.sub("", data.decode("utf-8", "replace")).replace("\r", "")
+        return bool(data)
+
+
+@contextmanager
+def terminal(*args: str, cwd: Path) -> Iterator[Terminal]:
+    """Run `foreword ARGS` at a terminal for the length of a `with` block."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "foreword", *args],
+        cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=_take,
+        env={**os.environ, "HOME": str(cwd), "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        yield Terminal(process, ours)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        os.close(ours)
+
+
+def _take() -> None:
+    """Make the terminal the one that this process is controlled by, so that ctrl-C reaches it."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

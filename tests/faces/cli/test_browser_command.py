@@ -1,0 +1,122 @@
+"""`foreword browser` and the director's nodes in a browser that several commands share: one Chromium for all of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from foreword.samples.site import Site, site
+from tests.command import Ran, in_here
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("project")
+
+
+@pytest.fixture(scope="module")
+def started(root: Path) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "foreword", "browser", "start", "--root", str(root)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    yield process
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, ""), err
+    assert list((root / ".foreword" / "browser").glob("profile-*")) == []
+
+
+@pytest.fixture(scope="module")
+def address(started: subprocess.Popen[str]) -> str:
+    assert started.stdout is not None
+    return started.stdout.readline().strip()
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Site]:
+    with site() as served:
+        yield served
+
+
+def director(root: Path, command: str, *args: str) -> Ran:
+    return in_here("director", command, "letters", *args, "--root", str(root), "--db", f"sqlite:///{root}/state.db")
+
+
+def call(root: Path, address: str, tool: str, **arguments: object) -> Ran:
+    return director(root, "call", tool, json.dumps(arguments), "--attach", address)
+
+
+def test_the_tabs_are_told_as_a_director_reads_them(address: str) -> None:
+    ran = in_here("browser", "tabs", "--attach", address)
+    assert ran.out == "1 tab open:\n- Main Tab (Active) = about:blank\n"
+    listed = json.loads(in_here("browser", "tabs", "--attach", address, "--json").out)
+    assert listed == [{"name": "Main Tab", "url": "about:blank", "active": True}]
+
+
+def test_calls_by_hand_share_the_browser_they_attach_to(root: Path, address: str, desk: Site) -> None:
+    ran = call(root, address, "debug_navigate", url=f"{desk.url}/login", reason="look")
+    assert json.loads(ran.out)["title"] == "Sign in - Harbour Desk"
+    assert in_here("browser", "tabs", "--attach", address).out.endswith(f"(Active) = {desk.url}/login\n")
+    looked = call(root, address, "inspect_tab", inspection="lightweight_exploration", instruction="which fields?")
+    assert "#password" in looked.out
+    refused = call(root, address, "debug_navigate", url="https://example.com/", reason="leave")
+    assert refused.code == 1
+    assert "is not among the allowed origins" in json.loads(refused.out)["error"]
+
+
+def test_a_run_stops_at_the_node_that_fails_and_goes_on_there(root: Path, address: str, desk: Site) -> None:
+    steps: list[tuple[str, dict[str, object]]] = [
+        ("navigate", {"url": f"{desk.url}/login"}),
+        ("type", {"selector": "#name", "text": "ada"}),
+        ("type", {"selector": "#pasword", "text": "{{creds.password}}"}),
+        ("click", {"selector": "text=Sign in >> nth=-1"}),
+    ]
+    call(root, address, "set_variable", name="creds.password", value="harbour-7", reason="to sign in")
+    for kind, config in steps:
+        call(root, address, "create_node", type=kind, config=config, description=kind)
+
+    tested = director(root, "test", "node1", "--attach", address)
+    assert (tested.code, json.loads(tested.out)["status"]) == (0, "success")
+
+    failed = director(root, "run", "--attach", address)
+    assert failed.code == 1
+    assert "failed at node3: nothing on the page matches '#pasword'" in failed.err
+    assert "--resume" in failed.err
+
+    call(root, address, "update_node", node="node3", config={"selector": "#password"})
+    resumed = director(root, "run", "--attach", address, "--resume", "--json")
+    done = json.loads(resumed.out)
+    assert (resumed.code, done["status"], [step["node"] for step in done["steps"]]) == (
+        0,
+        "success",
+        ["node3", "node4"],
+    )
+    assert "harbour-7" not in failed.out + failed.err + resumed.out + resumed.err
+
+    listed = director(root, "nodes").out
+    assert [line.split()[0] for line in listed.splitlines()] == ["ok"] * 4
+
+
+def test_a_browser_that_is_closed_by_hand_ends_the_command(root: Path) -> None:
+    command = [sys.executable, "-m", "foreword", "browser", "start", "--root", str(root)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(int(children[0]), signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "the browser was closed" in err
+
+
+def test_a_program_that_is_no_browser_says_that_it_did_not_start(root: Path) -> None:
+    ran = in_here("browser", "start", "--browser", "/bin/false", "--root", str(root))
+    assert ran.code == 1
+    assert "the browser did not start" in ran.err
+    assert "hint:" in ran.err

@@ -1,0 +1,38 @@
+"""`foreword director demo`: everything real but the model, and the figures at its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command import in_here
+
+
+def test_it_builds_the_workflow_from_nothing_and_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOREWORD_DB", f"sqlite:///{tmp_path}/mine.db")
+    kept = tmp_path / "kept"
+    ran = in_here("director", "demo", "--keep", kept)
+    assert ran.code == 0, ran.err
+    table = dict(line.strip().split("  ", 1) for line in ran.out.splitlines()[-10:])
+    told = {name: value.strip() for name, value in table.items()}
+    assert told["rows registered"] == "15 of 15"
+    assert told["nodes"] == "13, 13 of them passed"
+    assert int(told["plan versions"]) >= 3
+    assert told["password sent"].startswith("in 0 of ")
+    sixes, requests = told["six parts, in order"].removeprefix("in ").removesuffix(" requests").split(" of ")
+    assert sixes == requests
+    assert "harbour-7" not in ran.out + ran.err
+    assert "test_single_node(node4)  failed" in ran.err
+    assert (
+        in_here("director", "nodes", "letters", "--root", kept, "--db", f"sqlite:///{kept}/.foreword/state.db").code
+        == 0
+    )
+    assert not (tmp_path / "mine.db").exists()
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("keep me")
+    ran = in_here("director", "demo", "--keep", tmp_path)
+    assert ran.code == 2
+    assert "is not an empty folder" in ran.err

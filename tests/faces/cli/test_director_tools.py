@@ -1,0 +1,118 @@
+"""The director's tools by hand, and its nodes: no model, and no browser where none is needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from foreword.director.tools import TOOLS
+from tests.command import Ran, in_here
+
+OPEN = {"type": "navigate", "config": {"url": "http://127.0.0.1:1/"}, "description": "open the list"}
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FOREWORD_DB", raising=False)
+
+
+def call(tool: str, arguments: object = None, *options: str, stdin: bytes = b"") -> Ran:
+    given = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+    return in_here("director", "call", "letters", tool, given, *options, stdin=stdin)
+
+
+def test_every_tool_is_listed_with_what_it_takes() -> None:
+    listed = in_here("director", "tools").out
+    assert [name for name in TOOLS if name not in listed] == []
+    assert "type, config, description, after?, parent?, branch?" in listed
+    described = json.loads(in_here("director", "tools", "--json").out)
+    assert [tool["name"] for tool in described] == list(TOOLS)
+    assert described[0]["parameters"]["required"] == ["type", "config", "description"]
+
+
+def test_a_result_is_json_and_what_was_done_is_told_to_the_director() -> None:
+    ran = call("create_node", OPEN)
+    assert json.loads(ran.out)["id"] == "node1"
+    assert "made workflow 'letters'" in ran.err
+    context = in_here("session", "context", "letters").out
+    assert "The user did this by hand: create_node" in context
+
+
+def test_arguments_may_come_from_standard_input() -> None:
+    ran = call("set_variable", "-", stdin=b'{"name": "berth", "value": 4, "reason": "mine"}')
+    assert ran.code == 0
+    assert json.loads(call("get_workflow_variable", {"name": "berth"}).out)["value"] == 4
+
+
+def test_a_tool_that_fails_says_why_in_json_and_by_the_exit_code() -> None:
+    ran = call("update_node", {"node": "node7", "description": "gone"})
+    assert ran.code == 1
+    assert "unknown node 'node7'" in json.loads(ran.out)["error"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("creat_node", "{}", "did you mean 'create_node'?"),
+        ("create_node", "{", "the arguments are not JSON"),
+        ("create_node", "[" * 100_000, "the arguments are not JSON"),
+    ],
+)
+def test_what_can_not_be_called_changes_nothing(tool: str, arguments: str, told: str) -> None:
+    ran = call(tool, arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+    assert not Path(".foreword").exists()
+
+
+def test_arguments_that_a_tool_does_not_take_are_its_failure() -> None:
+    ran = call("create_node", {**OPEN, "positon": 3})
+    assert ran.code == 1
+    assert "positon" in json.loads(ran.out)["error"]
+
+
+def test_a_group_suggests_the_command_that_was_meant() -> None:
+    assert "did you mean 'nodes'?" in in_here("director", "node", "letters").err
+    assert "did you mean 'tabs'?" in in_here("browser", "tab").err
+
+
+def test_nodes_are_listed_from_top_to_bottom_with_what_is_inside_them() -> None:
+    call("create_node", OPEN)
+    call("create_node", {"type": "loop", "config": {"over": [1, 2], "as": "page"}, "description": "for each page"})
+    call("create_node", {"type": "click", "config": {"selector": "#go"}, "description": "go", "parent": "node2"})
+    lines = in_here("director", "nodes", "letters").out.splitlines()
+    assert [line.split()[1:3] for line in lines] == [["node1", "navigate"], ["node2", "loop"], ["node3", "click"]]
+    assert lines[2].index("node3") == lines[1].index("node2") + 2
+    nodes = json.loads(in_here("director", "nodes", "letters", "--json").out)
+    assert [(node["id"], node["last"]) for node in nodes] == [("node1", None), ("node2", None), ("node3", None)]
+
+
+def test_a_workflow_that_is_not_there_is_not_made_by_looking_at_it() -> None:
+    call("create_node", OPEN)
+    for command in (("nodes", "lettrs"), ("run", "lettrs"), ("test", "lettrs", "node1")):
+        ran = in_here("director", *command)
+        assert ran.code == 2
+        assert "did you mean 'letters'?" in ran.err
+
+
+def test_there_must_be_a_run_to_go_on_with() -> None:
+    call("create_node", OPEN)
+    ran = in_here("director", "run", "letters", "--resume")
+    assert ran.code == 2
+    assert "there is no run to go on with" in ran.err
+
+
+def test_a_browser_that_is_not_there_is_said_by_name() -> None:
+    ran = call("inspect_tab", {"inspection": "dom_snapshot"}, "--browser", "/no/such/browser")
+    assert ran.code == 2
+    assert "there is no browser at /no/such/browser" in ran.err
+
+
+def test_an_address_where_no_browser_answers_is_said_at_once() -> None:
+    ran = call("inspect_tab", {"inspection": "dom_snapshot"}, "--attach", "http://127.0.0.1:9")
+    assert ran.code == 1
+    assert "no browser answers at http://127.0.0.1:9" in ran.err
+    assert "--remote-debugging-port" in ran.err
