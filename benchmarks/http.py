@@ -175,8 +175,9 @@ async def listeners(port: int, number: int) -> None:
     opened, last = time.perf_counter() - began, list[float]()
     for version in range(PLAN_CHANGES):
         plan = {"overall_goal": f"goal {version}", "phases": []}
+        update = {"plan": plan, "reason": "bench", "expected_version": version}
         changed = time.perf_counter()
-        await client.ask("PUT", "/v1/sessions/bench-0/plan", {"plan": plan, "reason": "bench"})
+        await client.ask("PUT", "/v1/sessions/bench-0/plan", update)
         last.append(max([await arrived.get() for _ in tasks]) - changed)
     for task in tasks:
         task.cancel()

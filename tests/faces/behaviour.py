@@ -7,6 +7,7 @@ Operations are named as in `foreword.runtime.operations`, their arguments are pl
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -306,13 +307,20 @@ def a_message_that_is_none_is_refused_and_not_kept(client: Client, name: str) ->
     assert client.call("append_message", workflow=name, message={"role": "user", "content": "two"})["seq"] == 2
 
 
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
 @case
 def essentials_that_do_not_fit_are_named_with_their_tokens(client: Client, name: str) -> None:
     client.call("update_plan", workflow=name, plan=plan(notes=words("note", 2000)), reason="long")
     refused = refusal(client, "session_context", workflow=name, budget=300)
     assert refused.code == "essentials_too_large"
     assert "current_plan" in refused.message
-    assert "raise the budget to at least" in refused.hint
+    needed, _, parts = refused.message.removeprefix("essential sections need ").partition(" tokens")
+    each = re.findall(r" ([\d,]+)[,)]", parts[parts.index("(") :])
+    assert sum(map(_number, each)) == _number(needed)
+    assert f"raise the budget to at least {needed}" in refused.hint
 
 
 # --- contexts ----------------------------------------------------------------------------------------------------

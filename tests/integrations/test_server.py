@@ -30,17 +30,17 @@ def asked(address: Address, body: Any) -> tuple[int, Any]:
 
 def test_while_it_runs_the_server_is_found_and_afterwards_not(desk: Desk) -> None:
     with serving_process("--root", desk.project, HOME=str(desk.home)) as (address, process):
-        assert server.address_of(desk.project) == (address.host, address.port)
+        assert server.addresses_of(desk.project) == [(address.host, address.port)]
         told = desk.answer("session_start_compact")["additionalContext"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
-    assert server.address_of(desk.project) is None
+    assert server.addresses_of(desk.project) == []
     assert desk.answer("session_start_compact")["additionalContext"] == told
 
 
 def test_a_server_with_a_token_is_not_announced(desk: Desk) -> None:
     with serving_process("--root", desk.project, "--new-token", HOME=str(desk.home)):
-        assert server.address_of(desk.project) is None
+        assert server.addresses_of(desk.project) == []
 
 
 def test_the_server_answers_as_the_command_does(desk: Desk) -> None:
@@ -84,5 +84,39 @@ def test_an_announcement_goes_through_no_link(tmp_path: Path) -> None:
 def test_the_announcement_of_another_server_is_not_withdrawn(desk: Desk) -> None:
     path = server.announce(desk.project, "http://127.0.0.1:1")
     path.write_text('{"address": "http://127.0.0.1:2", "pid": 1}', "utf-8")
-    server.withdraw(desk.project)
-    assert server.address_of(desk.project) == ("127.0.0.1", 2)
+    server.withdraw(path)
+    assert server.addresses_of(desk.project) == [("127.0.0.1", 2)]
+
+
+def test_of_two_servers_in_a_folder_the_first_is_found_again_when_the_second_ends(desk: Desk) -> None:
+    with serving_process("--root", desk.project, HOME=str(desk.home)) as (first, _):
+        with serving_process("--root", desk.project, HOME=str(desk.home)) as (second, process):
+            found = server.addresses_of(desk.project)
+            assert found == [(second.host, second.port), (first.host, first.port)]
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(30) == 0
+        assert server.addresses_of(desk.project) == [(first.host, first.port)]
+
+
+def test_what_a_killed_server_leaves_is_ignored_and_removed_by_the_next(desk: Desk) -> None:
+    with serving_process("--root", desk.project, HOME=str(desk.home)) as (_, process):
+        process.kill()
+        process.wait(30)
+    (left,) = (desk.project / ".foreword").glob("server*.json")
+    assert server.addresses_of(desk.project) == []
+    made = server.announce(desk.project, "http://127.0.0.1:1")
+    assert not left.exists()
+    assert server.addresses_of(desk.project) == [("127.0.0.1", 1)]
+    server.withdraw(made)
+
+
+@pytest.mark.parametrize("pid", [0, -1, 2**70, "1", 1.5, [], {}])
+def test_a_number_that_is_no_process_is_no_server(desk: Desk, pid: Any) -> None:
+    path = server.announce(desk.project, "http://127.0.0.1:1")
+    path.write_text(json.dumps({"address": "http://127.0.0.1:1", "pid": pid}), "utf-8")
+    assert server.addresses_of(desk.project) == []
+
+
+def test_a_server_that_hooks_could_not_ask_is_not_announced(desk: Desk) -> None:
+    with serving_process("--root", desk.project, "--db", f"sqlite:///{desk.home}/other.db", HOME=str(desk.home)):
+        assert server.addresses_of(desk.project) == []

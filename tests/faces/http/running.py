@@ -22,6 +22,7 @@ from foreword.faces.http import server
 from foreword.faces.http.serving import Serving, Settings
 
 PATIENCE_SECONDS = 20.0
+ANY_VERSION = {"if-match": "*"}  # of a plan that is replaced
 
 
 @dataclass(frozen=True, slots=True)

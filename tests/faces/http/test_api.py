@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.faces.http.running import Address, session_path
+from tests.faces.http.running import ANY_VERSION, Address, session_path
 from tests.sessions import plan, said, words
 
 
@@ -174,7 +174,15 @@ def test_a_plan_is_not_overwritten_and_the_newest_comes_with_the_refusal(address
         assert refused.json["version"] == 2
         assert refused.json["newest"]["phases"][0]["tasks"][1]["status"] == "completed"
     assert address.ask("PUT", path, late, headers={"if-match": "2"}).status == 400
+    assert address.ask("PUT", path, {**late, "expected_version": 1}, headers={"if-match": '"2"'}).status == 400
     assert address.ask("PUT", path, late, headers={"if-match": "*"}).json["version"] == 3
+
+
+def test_who_names_no_version_replaces_the_newest_and_all_are_kept(address: Address, name: str) -> None:
+    path = session_path(name, "plan")
+    made = [address.ask(way, path, {"plan": plan(), "reason": way}).json["version"] for way in ("PUT", "PUT", "POST")]
+    assert made == [1, 2, 3]
+    assert len(address.ask("GET", f"{path}/versions").json["items"]) == 3
 
 
 def test_a_bad_plan_names_every_problem(address: Address, name: str) -> None:
@@ -187,7 +195,7 @@ def test_a_bad_plan_names_every_problem(address: Address, name: str) -> None:
 def test_versions_are_listed_shown_and_compared(address: Address, name: str) -> None:
     path = session_path(name, "plan")
     for status in ("pending", "in_progress", "completed"):
-        address.ask("PUT", path, {"plan": plan(status), "reason": f"now {status}"})
+        address.ask("PUT", path, {"plan": plan(status), "reason": f"now {status}"}, headers=ANY_VERSION)
     page = address.ask("GET", f"{path}/versions", limit=2).json
     assert [(one["version"], one["reason"]) for one in page["items"]] == [(3, "now completed"), (2, "now in_progress")]
     assert [one["version"] for one in address.ask("GET", f"{path}/versions", cursor=page["next"]).json["items"]] == [1]
@@ -278,6 +286,8 @@ def test_the_server_says_that_it_is_well_and_counts_what_it_does(address: Addres
     [
         ("GET", "/v1/teapot", 404, "no_such_path"),
         ("POST", "/v1/", 404, "no_such_path"),
+        ("POST", "/v1", 405, "wrong_method"),
+        ("GET", "/v1?teapot=1", 400, "bad_request"),
         ("PATCH", "/v1/sessions", 405, "wrong_method"),
         ("BREW", "/v1/sessions", 405, "wrong_method"),
         ("GET", "/v1/sessions?limit=0", 400, "bad_request"),
@@ -294,7 +304,7 @@ def test_the_server_says_that_it_is_well_and_counts_what_it_does(address: Addres
 def test_every_refusal_is_a_problem_with_a_code(
     address: Address, method: str, path: str, status: int, code: str
 ) -> None:
-    reply = address.ask(method, path)
+    reply = address.ask(method, path, headers={"accept": "text/html"})
     assert (reply.status, reply.json["code"]) == (status, code)
     assert reply.headers["content-type"] == "application/problem+json"
     assert reply.json["status"] == status
@@ -343,3 +353,32 @@ def test_what_is_refused_makes_no_session(address: Address, name: str) -> None:
     append(address, name, 1)
     assert address.ask("POST", session_path(name, "messages"), bad).status == 400
     assert address.ask("GET", session_path(name)).json["messages"] == 1
+
+
+def test_a_mistyped_parameter_is_told_the_right_one(address: Address, name: str) -> None:
+    refused = address.ask("GET", session_path(name, "plan"), budgte=5).json
+    assert refused["title"] == "query.budgte: unknown name, did you mean 'budget'?"
+    none = address.ask("GET", "/healthz", teapot=1).json
+    assert none["title"] == "query.teapot: unknown name, known: none"
+
+
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        ([], "body: must be an object, as in {...}"),
+        ("x", "body: must be an object, as in {...}"),
+        ({}, "body: give either `message` or `messages`"),
+        ({"mesage": {}}, "body.mesage: unknown name, did you mean 'message'?"),
+        ({"message": []}, "body.message: must be an object, as in {...}"),
+        ({"messages": {}}, "body.messages: must be a list, as in [...]"),
+        ({"message": {}, "pinned": "no"}, "body.pinned: must be true or false"),
+        ({"message": {}, "kind": 7}, "body.kind: must be text"),
+    ],
+)
+def test_refusals_say_what_is_wrong_in_plain_words(address: Address, name: str, body: Any, title: str) -> None:
+    assert address.ask("POST", session_path(name, "messages"), body).json["title"] == title
+
+
+def test_the_root_of_the_api_says_where_it_is_described(address: Address) -> None:
+    root = address.ask("GET", "/v1", headers={"accept": "text/html"}).json
+    assert set(address.ask("GET", root["description"]).json["paths"]) == set(root["paths"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,7 +23,7 @@ from foreword.errors import UsageError
 from foreword.faces.http import server, token
 from foreword.faces.http.app import create_app
 from foreword.faces.http.guard import HEADERS
-from tests.faces.http.running import Address, running, session_path, settings_for
+from tests.faces.http.running import ANY_VERSION, Address, running, session_path, settings_for
 from tests.sessions import plan
 
 TOKEN = "a-token-that-is-long-enough"
@@ -87,6 +88,39 @@ def test_the_page_gets_a_cookie_that_no_script_reads_and_no_other_site_sends(gua
     assert guarded.ask("GET", "/v1/sessions", headers={"cookie": cookie}).status == 200
 
 
+BROWSER = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+@pytest.mark.parametrize("path", ["/", "/sessions/kiln", "/no", "/login"])
+def test_who_comes_with_a_browser_is_asked_for_the_token(guarded: Address, path: str) -> None:
+    asked = guarded.ask("GET", path, headers=BROWSER)
+    assert (asked.status, asked.headers["www-authenticate"]) == (401, "Bearer")
+    assert b'method="post" action="/login"' in asked.body
+    assert b"<script" not in asked.body
+    for used in re.findall(r'(?:href|src)="([^"]+)"', asked.body.decode()):
+        assert guarded.ask("GET", used).status == 200
+
+
+def test_the_form_takes_the_token_and_gives_the_cookie(guarded: Address) -> None:
+    sent = {
+        **BROWSER,
+        "content-type": "application/x-www-form-urlencoded",
+        "origin": f"http://127.0.0.1:{guarded.port}",
+    }
+    reply = guarded.ask("POST", "/login", f"token=+{TOKEN}%0A".encode(), headers=sent)
+    assert (reply.status, reply.headers["location"]) == (303, "/")
+    cookie = reply.headers["set-cookie"].split("; ")[0]
+    assert guarded.ask("GET", "/v1/sessions", headers={"cookie": cookie}).status == 200
+    wrong = guarded.ask("POST", "/login", b"token=wrong", headers=sent)
+    assert (wrong.status, b"that is not the token" in wrong.body) == (401, True)
+    assert guarded.ask("POST", "/login", b"token=" + b"x" * 20_000, headers=sent).status == 413
+    assert guarded.ask("POST", "/login", b"&" * 8_000, headers=sent).status == 401
+    foreign = guarded.ask(
+        "POST", "/login", f"token={TOKEN}".encode(), headers={**sent, "origin": "http://evil.example"}
+    )
+    assert (foreign.status, foreign.headers["set-cookie"]) == (403, None)
+
+
 @pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", f"?token={TOKEN}%00", f"?tokens={TOKEN}", "?%ff&&=="])
 def test_a_wrong_login_sets_no_cookie(guarded: Address, query: str) -> None:
     reply = guarded.ask("GET", f"/login{query}")
@@ -131,7 +165,8 @@ def test_a_token_file_has_a_token_in_it(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     "host",
     ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1:80.evil.example", "localhost@evil",
-     "", "[::2]", "0.0.0.0", "localhost.", "127.1", "2130706433"],
+     "", "[::2]", "0.0.0.0", "localhost.", "127.1", "2130706433",
+     "localhost:80:80", "localhost:x", "localhost:80@evil", "evil:80/localhost"],
 )  # fmt: skip
 def test_a_name_that_is_not_ours_is_not_answered(address: Address, host: str) -> None:
     for path in ("/v1/sessions", "/", "/healthz"):
@@ -351,7 +386,7 @@ def test_odd_text_is_kept_as_it_is_or_refused(address: Address, name: str, odd: 
     kept = address.ask("GET", path).json["value"]
     assert kept == whole
     goal = {"plan": {**plan(), "overall_goal": f"x{odd}"}, "reason": whole}
-    assert address.ask("PUT", session_path("odd text", "plan"), goal).status == 200
+    assert address.ask("PUT", session_path("odd text", "plan"), goal, headers=ANY_VERSION).status == 200
     assert address.ask("GET", session_path("odd text", "plan")).status == 200
     message = {"message": {"role": "user", "content": odd}}
     assert address.ask("POST", session_path("odd text", "messages"), message).status == 201

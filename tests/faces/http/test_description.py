@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from starlette.routing import Route
 from foreword.faces.http import api
 from foreword.faces.http.app import create_app
 from foreword.faces.http.problems import MEANINGS
-from tests.faces.http.running import settings_for
+from tests.faces.http.running import ANY_VERSION, running, settings_for
 
 STREAMS = r"/events$"  # they do not end
 
@@ -50,6 +52,22 @@ def test_every_operation_has_a_name_of_its_own() -> None:
 def test_every_problem_that_is_listed_has_its_meaning() -> None:
     listed = {int(status) for _, _, operation in _operations() for status in operation["responses"]}
     assert {status for status in listed if status >= 400} <= set(MEANINGS)
+
+
+def test_every_example_is_taken_as_it_is(tmp_path: Path) -> None:
+    bodies = [one for one in api.ENDPOINTS if one.body is not None]
+    with running(settings_for(tmp_path)) as (address, _):
+        assert address.ask("POST", "/v1/sessions", {"name": "one"}).status == 201
+        for one in bodies:
+            assert one.body is not None
+            (example,) = one.body.model_json_schema()["examples"]
+            path = re.sub(r"{\w+}", "one", one.path)
+            reply = address.ask(one.method, path, example, headers=ANY_VERSION if path.endswith("/plan") else {})
+            # documents, a project at that very path, a model, a tool of that name
+            needs_more = one.path in ("/v1/lookup", "/v1/hook") or "/director/" in one.path
+            assert reply.status == one.status or needs_more, (one.path, reply.body)
+            wrong = address.ask(one.method, path, []).json
+            assert json.loads(wrong["hint"].removeprefix("for example ")) == example
 
 
 def _schema(folder: Path) -> Any:

@@ -14,12 +14,13 @@ from foreword.faces.http import live
 from foreword.faces.http.live import ANY, Live
 from foreword.runtime.session import Session
 from foreword.store.changes import Event, Vector
-from tests.faces.http.running import Address, Told, events, running, session_path, settings_for, wait_until
+from tests.faces.http.running import ANY_VERSION, Address, Told, events, running, session_path, settings_for, wait_until
 from tests.sessions import plan, said
 
 
 def change_plan(address: Address, name: str, status: str = "pending") -> None:
-    assert address.ask("PUT", session_path(name, "plan"), {"plan": plan(status), "reason": "try"}).status == 200
+    update = {"plan": plan(status), "reason": "try"}
+    assert address.ask("PUT", session_path(name, "plan"), update, headers=ANY_VERSION).status == 200
 
 
 def test_what_happens_is_told_while_it_happens(address: Address, name: str) -> None:

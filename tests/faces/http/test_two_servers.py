@@ -60,7 +60,11 @@ def test_a_change_through_one_is_seen_on_the_other_and_outlives_it(tmp_path: Pat
             assert last.data["seq"] == 1
         assert other.ask("GET", session_path("kiln", "plan")).json["version"] == 1
         with serving_process(*options) as (third, _):
-            third.ask("PUT", session_path("kiln", "plan"), {"plan": plan("completed"), "reason": "second"})
+            third.ask(
+                "PUT",
+                session_path("kiln", "plan"),
+                {"plan": plan("completed"), "reason": "second", "expected_version": 1},
+            )
             headers = {"last-event-id": last.id}  # of an event that another process sent
             with third.opened("GET", session_path("kiln", "events"), headers=headers) as answer:
                 assert next(events(answer)).data["version"] == 2

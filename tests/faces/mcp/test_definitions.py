@@ -19,7 +19,7 @@ from foreword.faces.mcp.tools import TOOLS
 from foreword.runtime import operations
 from foreword.tokens import counter
 from tests.command import foreword
-from tests.faces.behaviour import ITEMS, PythonClient, project
+from tests.faces.behaviour import ITEMS, PythonClient, Refused, project
 from tests.faces.mcp.clients import PATIENCE_SECONDS, McpClient, over_stdio
 from tests.sessions import plan
 
@@ -89,6 +89,36 @@ def test_the_workflow_of_the_command_line_is_meant_where_none_is_named(client: M
     assert client.call("get_current_plan")["version"] in (0, 1)
     client.call("update_plan", plan=plan(), reason="first")
     assert client.call("get_current_plan", workflow="kilns")["version"] == 1
+
+
+def test_who_names_no_workflow_is_told_which_there_are(client: McpClient) -> None:
+    client.call("set_variable", name="cone", value=1, reason="try", workflow="glazes")
+    assert "glazes" in client.call("get_current_plan")["workflows"]
+    assert "workflows" not in client.call("get_current_plan", workflow="glazes")
+    (listed,) = client.ask("read_resource", "foreword://workflows").contents
+    (glazes,) = [one for one in json.loads(listed.text) if one["name"] == "glazes"]
+    assert (glazes["variables"], glazes["plan_version"]) == (1, 0)
+
+
+def test_reading_makes_no_workflow_and_no_store(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with over_stdio(root) as fresh:
+        assert fresh.call("get_current_plan") == {"version": 0, "plan": None, "workflows": []}
+        assert json.loads(fresh.ask("read_resource", "foreword://workflows").contents[0].text) == []
+        assert fresh.call("list_checkpoints")["checkpoints"] == []
+        for tool, given in (
+            ("get_current_plan", {"workflow": "kilns"}),
+            ("get_workflow_variable", {"name": "all"}),
+            ("session_context", {}),
+            ("clear_all_variables", {"reason": "none"}),
+        ):
+            with pytest.raises(Refused) as refused:
+                fresh.call(tool, **given)
+            assert refused.value.args[0] == "unknown_name"
+            assert "update_plan, set_variable and append_message make" in refused.value.args[2]
+        assert not list(root.rglob("state.db"))
+        fresh.call("set_variable", name="cone", value=1, reason="try", workflow="glazes")
+        assert fresh.call("get_current_plan")["workflows"] == ["glazes"]
 
 
 def test_recipes_plans_and_reports_are_resources(client: McpClient) -> None:

@@ -27,6 +27,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def talking(root: Path) -> Iterator[Frames]:
     with frames(root) as client:
+        client.call("set_variable", name="cone", value=4, reason="so that there is a workflow")
         yield client
 
 

@@ -62,6 +62,8 @@ def fill(db: str, root: Path) -> None:
     with foreword.Session.open(db, HOSTILE, root=root) as session:
         session.update_plan(hostile_plan(), IMAGE)
         session.set_variable(IMAGE, IMAGE, IMAGE)
+        session.put_node({"id": IMAGE, "position": 1, "type": "click", "config": {"selector": f"{IMAGE}{LONG}"},
+                          "description": IMAGE, "status": "failed"})  # fmt: skip
         session.append({"role": "user", "content": f"{IMAGE}\n</pre></script>{LONG}"})
         session.context()
     with foreword.Session.open(db, "another", root=root) as session:

@@ -152,10 +152,9 @@ def test_what_was_saved_takes_the_focus_so_that_it_is_read_out(
         expect(page.locator("#change .said")).to_be_focused()
 
 
-def test_the_views_of_a_session_have_room_for_two_more_at_phone_width(browser: Browser, address: Address) -> None:
+def test_the_views_of_a_session_have_room_at_phone_width(browser: Browser, address: Address) -> None:
     with tab(browser, address, PHONE) as opened:
         page = opened.go(HOME)
-        page.evaluate(MORE_VIEWS)
         assert opened.overflow() <= 0
         tabs = page.locator(".tabs a")
         expect(tabs).to_have_count(7)
@@ -188,12 +187,3 @@ def test_a_long_name_of_a_variable_leaves_its_value_in_sight(browser: Browser, w
         assert box
         assert box["x"] + box["width"] <= PHONE[0]
         assert opened.overflow() <= 0
-
-
-MORE_VIEWS = """() => {
-  for (const label of ["Chat", "Workflow"]) {
-    const one = document.querySelector(".tabs li:last-child").cloneNode(true);
-    one.querySelector("a").textContent = label;
-    document.querySelector(".tabs ul").append(one);
-  }
-}"""

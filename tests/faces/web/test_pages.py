@@ -39,6 +39,8 @@ def words(reply: Reply) -> str:
         (f"{HOME}/context?budget=-1", 400, "budget must be a positive whole number"),
         (f"{HOME}/context/section/99", 400, "the call has no section 99"),
         (f"{HOME}/context/original/fw_00000000000000", 404, "no original is kept under"),
+        (f"{HOME}/chat/message/999", 404, "unknown message &#39;999&#39;"),
+        (f"{HOME}/chat?before=x", 400, "before must be a whole number"),
         (f"{HOME}/compressions/99", 404, "unknown compression &#39;99&#39;"),
         ("/reports/99999", 404, "unknown report &#39;99999&#39;"),
         ("/recipes/..~1..~1etc", 404, "unknown recipe"),
@@ -117,16 +119,17 @@ def test_a_person_without_the_token_gets_a_page_and_a_program_gets_json(tmp_path
         assert address.ask("GET", "/v1/sessions", headers={"accept": "text/html"}).json["code"] == "token_needed"
 
 
-@pytest.mark.parametrize("view", ["", "plan", "context", "variables", "compare", "checkpoints"])
+@pytest.mark.parametrize("view", ["", "chat", "workflow", "plan", "context", "variables", "compare", "checkpoints"])
 def test_no_text_of_a_user_becomes_markup(address: Address, view: str) -> None:
     reply = address.ask("GET", addresses.session(HOSTILE, *([view] if view else [])))
     assert reply.status == 200
     assert IMAGE not in words(reply)
     assert "<img" not in words(reply)
-    assert words(reply).count("</script>") == words(reply).count("<script ") == 3
+    own = 4 if view in ("chat", "workflow") else 3
+    assert words(reply).count("</script>") == words(reply).count("<script ") == own
 
 
-@pytest.mark.parametrize("view", ["", "/compress", "/plan", "/context", "/variables", "/checkpoints"])
+@pytest.mark.parametrize("view", ["", "/chat", "/workflow", "/compress", "/plan", "/context", "/variables"])
 def test_no_markup_has_a_style_or_a_script_of_its_own(address: Address, view: str) -> None:
     text = words(address.ask("GET", HOME + view))
     assert " style=" not in text
@@ -149,7 +152,9 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 
 
 def test_a_long_history_is_shown_in_pages_and_never_whole(archive: Address) -> None:
-    sizes = {view: len(archive.ask("GET", HOME + view).body) for view in ("", "/context", "/context/section/5")}
+    sizes = {
+        view: len(archive.ask("GET", HOME + view).body) for view in ("", "/chat", "/context", "/context/section/5")
+    }
     assert max(sizes.values()) < 60_000
     text = words(archive.ask("GET", f"{HOME}/context"))
     handle = text.split("/context/original/")[1].split('"')[0]
@@ -180,5 +185,15 @@ def test_a_new_session_has_every_view(tmp_path: Path) -> None:
     settings = settings_for(tmp_path)
     foreword.Session.open(settings.db, "new", root=tmp_path).close()
     with running(settings) as (address, _):
-        for view in ("", "/compress", "/plan", "/context", "/compare", "/variables", "/checkpoints"):
+        for view in (
+            "",
+            "/chat",
+            "/workflow",
+            "/compress",
+            "/plan",
+            "/context",
+            "/compare",
+            "/variables",
+            "/checkpoints",
+        ):
             assert address.ask("GET", f"/sessions/new{view}").status == 200, view

@@ -15,6 +15,9 @@ VIEWS = {
     "/": "Sessions",
     HOME: WORKFLOW,
     f"{HOME}/compress?to=1000": "Compress the history",
+    f"{HOME}/chat": "Tools by hand",
+    f"{HOME}/chat?before=30&tool=debug_action": "To the newest messages",
+    f"{HOME}/workflow": "Browser action",
     f"{HOME}/plan": "Gmail to Airtable",
     f"{HOME}/plan?task=3&status=completed": "Save version",
     f"{HOME}/plan?version=1": "not the newest",
@@ -31,6 +34,8 @@ VIEWS = {
     "/recipes": "1 problem",
     "/recipes/broken": "Lint",
     EVIL: "onerror",
+    f"{EVIL}/chat": "onerror",
+    f"{EVIL}/workflow": "onerror",
     f"{EVIL}/plan": "onerror",
     f"{EVIL}/plan?task=%22%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E": "Save version",
     f"{EVIL}/context": "onerror",
@@ -69,7 +74,7 @@ def test_dark_and_light_follow_the_system_and_the_button_overrides_both(browser:
 def test_text_can_be_told_from_its_ground_in_both_schemes(browser: Browser, address: Address) -> None:
     for dark in (False, True):
         with tab(browser, address, dark=dark) as opened:
-            for path in ("/", HOME, f"{HOME}/plan", f"{HOME}/context?budget=1500", "/recipes"):
+            for path in ("/", HOME, f"{HOME}/chat", f"{HOME}/workflow", f"{HOME}/plan", f"{HOME}/context?budget=1500"):
                 faint = opened.go(path).evaluate(CONTRAST)
                 assert faint == [], (path, dark)
 

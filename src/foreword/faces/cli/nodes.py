@@ -178,8 +178,7 @@ def _line(tree: Tree, node: Node, error: str) -> str:
 
 
 def _about(node: Node) -> str:
-    """What a node does: its own words, or what it is configured with."""
-    from foreword.faces.cli.telling import brief
-    from foreword.workflow.secrets import hide
+    """What a node does: its author's words, or ours."""
+    from foreword.workflow.sentences import sentence
 
-    return str(node.get("description") or ", ".join(brief(hide(node.get("config") or {}))))
+    return str(node.get("description") or sentence(node))

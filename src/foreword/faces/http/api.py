@@ -5,19 +5,23 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from foreword import __version__
+from foreword.errors import LONGEST_COMPARED, did_you_mean
 from foreword.faces.http import (
     checkpoints,
     contexts,
     conversations,
     describe,
+    director,
     events,
     health,
     hooks,
+    node_runs,
     plans,
     recipes,
     reports,
@@ -25,9 +29,12 @@ from foreword.faces.http import (
     variables,
 )
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, routes_of
-from foreword.faces.http.problems import MEANINGS, Refused
+from foreword.faces.http.problems import Refused
 
-NOUNS = (contexts, sessions, conversations, plans, variables, checkpoints, reports, recipes, events, hooks, health)
+NOUNS = (
+    contexts, sessions, conversations, plans, variables, director, node_runs, checkpoints, reports, recipes, events,
+    hooks, health,
+)  # fmt: skip
 
 
 class OpenApi(BaseModel):
@@ -39,6 +46,21 @@ class OpenApi(BaseModel):
     components: dict[str, Any]
 
 
+class Root(BaseModel):
+    """Where to read on."""
+
+    name: str
+    version: str
+    description: str = Field(description="Every path, with what it takes and gives (OpenAPI).")
+    paths: list[str] = Field(description="What there is to ask for.")
+
+
+def show_root(ask: Ask[Nothing, None]) -> dict[str, Any]:
+    """Say where this API is described, and which paths it has."""
+    paths = sorted({one.path for one in ENDPOINTS})
+    return {"name": "Foreword", "version": __version__, "description": "/openapi.json", "paths": paths}
+
+
 def show_description(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """Describe this API (OpenAPI 3.1)."""
     return description()
@@ -46,6 +68,7 @@ def show_description(ask: Ask[Nothing, None]) -> dict[str, Any]:
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *(endpoint for noun in NOUNS for endpoint in noun.ENDPOINTS),
+    Endpoint("GET", "/v1", show_root, Root),
     Endpoint("GET", "/openapi.json", show_description, OpenApi),
 )
 
@@ -64,4 +87,7 @@ def routes() -> list[BaseRoute]:
 
 
 async def _nowhere(request: Request) -> Response:
-    raise Refused(404, "no_such_path", MEANINGS[404], "/openapi.json has every path")
+    path = request.url.path[:LONGEST_COMPARED]
+    guess = did_you_mean(path, [one.path for one in ENDPOINTS])
+    hint = (f"did you mean {guess}? " if guess else "") + "/openapi.json has every path"
+    raise Refused(404, "no_such_path", f"there is nothing at {path}", hint)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from foreword.faces.http.contexts import LONGEST
 from foreword.faces.http.endpoint import Ask, Endpoint
-from foreword.faces.http.reading import Given
+from foreword.faces.http.reading import Given, example
 from foreword.runtime import operations
 
 
@@ -32,6 +32,8 @@ class OfPhase(Where):
 
 class Stand(Given):
     """Where a task stands."""
+
+    model_config = example({"data": {"objective": "Fire the kiln", "done": ["glaze"], "pending": ["fire"]}})
 
     data: dict[str, Any] = Field(
         description="objective, state, decisions, findings, artifacts, done, pending; other fields are kept."

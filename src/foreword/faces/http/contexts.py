@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
-from foreword.faces.http.reading import Given, Tokens
+from foreword.faces.http.reading import Given, Tokens, example
 from foreword.runtime import operations
 from foreword.runtime.answers import ANSWER_TOKENS
 from foreword.runtime.factory import RECIPE
 from foreword.store.database import LARGEST_NUMBER
 
+MATERIAL = {
+    "recipe": "package",
+    "purpose": "handoff",
+    "source": {"items": [{"kind": "decision", "title": "Use UTC", "text": "All times are kept in UTC."}]},
+}
 LONGEST = 1_000  # characters of a name
 
 
 class Request(Given):
     """What to assemble, and for whom."""
 
+    model_config = example({**MATERIAL, "budget": 2000})
+
     recipe: str = Field(max_length=LONGEST, description="The name of a recipe: built in, or the project's own.")
     root: str | None = Field(None, max_length=LONGEST, description="One of the projects that the server was given.")
     agent: str | None = Field(None, max_length=LONGEST)
     skill: str | None = Field(None, max_length=LONGEST)
     purpose: str | None = Field(None, max_length=LONGEST)
-    phase: str | int | None = Field(None, description="Which phase it is for.")
+    phase: Annotated[str, Field(max_length=LONGEST)] | int | None = Field(None, description="Which phase it is for.")
     workflow: str | None = Field(None, max_length=LONGEST, description="The workflow that the phase is of.")
     task: str | None = Field(None, max_length=LONGEST, description="The task file, a path inside the root.")
     source: dict[str, Any] | list[Any] | str | None = Field(None, description="Your own material, or a path to it.")
@@ -42,11 +49,15 @@ class Request(Given):
 class Question(Request):
     """A context, and what to explain of it."""
 
+    model_config = example({**MATERIAL, "about": "Use UTC"})
+
     about: str = Field(max_length=LONGEST, description="A tag, a title, a path, the name of a file, or a handle.")
 
 
 class Wanted(Given):
     """What to look up."""
+
+    model_config = example({"wanted": "how are releases made?", "budget": 2000})
 
     wanted: str = Field(max_length=LONGEST, description="A document's name or path, or a question.")
     kind: str = Field("", max_length=LONGEST, description="Only documents of this kind.")

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from foreword.faces.http.contexts import Left
 from foreword.faces.http.endpoint import Ask, Endpoint, Page
 from foreword.faces.http.problems import Refused
-from foreword.faces.http.reading import Given, Tokens
+from foreword.faces.http.reading import DESCRIBED, Given, Tokens, example
 from foreword.faces.http.sessions import ONE, Talk
 from foreword.message import KINDS
 from foreword.runtime import answers, operations
@@ -19,7 +19,6 @@ from foreword.shapes import to_openai
 from foreword.store import messages
 from foreword.store.messages import Line
 
-EXAMPLE = 'for example {"message": {"role": "user", "content": "Fire the kiln."}}'
 MOST_AT_ONCE = 10_000
 Form = Literal["text", "anthropic", "openai"]
 
@@ -30,6 +29,8 @@ class MessagePage(Page, Talk):
 
 class Said(Given):
     """A message, or many of them."""
+
+    model_config = example({"message": {"role": "user", "content": "Fire the kiln."}})
 
     message: dict[str, Any] | None = Field(None, description="In the shape of Anthropic or OpenAI.")
     messages: list[dict[str, Any]] | None = Field(
@@ -51,6 +52,8 @@ class Next(Talk):
 class Call(Given):
     """The next call."""
 
+    model_config = example({"budget": 8000, "form": "anthropic"})
+
     budget: Tokens | None = Field(None, description="The most tokens it may have.")
     form: Form = Field("text", description="The text, or a provider's messages.")
     report: bool = Field(False, description="With the whole report.")
@@ -60,6 +63,8 @@ class Call(Given):
 
 class Smaller(Given):
     """How to compress."""
+
+    model_config = example({"to": "10%", "preview": True})
 
     to: int | str | None = Field(None, description="About how many tokens, or a share of the window, as in `10%`.")
     preview: bool = Field(False, description="Say what would happen; change nothing.")
@@ -175,7 +180,7 @@ def append(ask: Ask[Talk, Said]) -> dict[str, Any]:
     """Add a message or several; a workflow that is not there yet is made."""
     said = ask.body
     if (said.message is None) == (said.messages is None):
-        raise Refused(400, "bad_request", "body: give either `message` or `messages`", EXAMPLE)
+        raise Refused(400, "bad_request", "body: give either `message` or `messages`", DESCRIBED)
     if said.messages is not None and (said.kind is not None or said.pinned):
         raise Refused(400, "bad_request", "body: `kind` and `pinned` are for a single `message`")
     with ask.serving.session(ask.path["workflow"], ask.query.conversation, create=True) as session:

@@ -24,6 +24,8 @@ PATH: dict[str, tuple[dict[str, Any], str]] = {
     "workflow": (_TEXT, "The name of a workflow."),
     "name": (_TEXT, "A name."),
     "node": (_TEXT, "The id of a node."),
+    "tool": (_TEXT, "The name of a tool."),
+    "run": (_TEXT, "The name of a run."),
     "task": (_TEXT, "The name of a task."),
     "phase": (_TEXT, "The name of a phase."),
     "handle": (_TEXT, "A handle, as in `fw_3f9c01d7ab52e8`, or its beginning."),

@@ -18,7 +18,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from foreword.errors import UnknownName
 from foreword.faces.http import reading
 from foreword.faces.http.problems import Refused
 from foreword.faces.http.reading import Given
@@ -62,7 +61,7 @@ class Ask(Generic[Query, Body]):
         """A number in the path."""
         found = reading.whole(self.path[name])
         if found is None:
-            raise UnknownName(name, self.path[name][:60], ())
+            raise Refused(404, "unknown_name", f"{name} {self.path[name][:60]!r} is no whole number", "for example 1")
         return found
 
 
@@ -102,7 +101,7 @@ class Endpoint:
         body = await reading.json_bytes(request) if self.body else b""
         if self.stream:
             return await self.stream(request, self._asked(request, serving, body))
-        return await serving.call(self._answered, request, serving, body)
+        return await serving.call(self._answered, request, serving, body, writing=self.method != "GET")
 
     def _asked(self, request: Request, serving: Serving, body: bytes) -> Ask[Any, Any]:
         given = reading.checked(self.body, reading.parsed(body), "body") if self.body else None
@@ -135,7 +134,7 @@ def _route(path: str, methods: Mapping[str, Endpoint]) -> Route:
         found = methods.get("GET" if request.method == "HEAD" else request.method)
         if found is None:
             what = f"{path} takes {allowed}, not {request.method[:20]}"
-            raise Refused(405, "wrong_method", what, headers={"allow": allowed})
+            raise Refused(405, "wrong_method", what, reading.DESCRIBED, headers={"allow": allowed})
         return await found.respond(request, request.app.state.serving)
 
     route = Route(path, respond, name=path)

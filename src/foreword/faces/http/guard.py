@@ -16,6 +16,7 @@ from traceback import format_exception
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,11 +26,13 @@ from foreword.faces.http.problems import Refused, refusal
 from foreword.faces.http.serving import Serving
 from foreword.faces.http.token import fits
 from foreword.faces.web.asking import refused_page
+from foreword.faces.web.rendering import page
 from foreword.workflow.secrets import mask
 
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
-LOGIN, OPEN = "/login", frozenset(("/healthz",))
+LOGIN, LARGEST_FORM_BYTES = "/login", 8 * 1024
+OPEN = frozenset((LOGIN, "/healthz", "/static/app.css", "/static/inter.woff2", "/static/icon.svg"))  # the form's looks
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -37,13 +40,15 @@ CSP = (
 HEADERS = {
     "content-security-policy": CSP,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # without any, a browser would not say that our own forms are ours
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
 ASK = (
     "`foreword serve` showed a link when it began: open it once; programs send its token as a bearer, in Authorization"
 )
+WANTED, WRONG = "this server wants a token", "that is not the token of this server"
+CHALLENGE = {"www-authenticate": "Bearer"}
 
 access = logging.getLogger("foreword.access")
 log = logging.getLogger("foreword.serve")
@@ -60,7 +65,7 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
-        if scope["path"].startswith("/v1/"):
+        if _is_api(scope):
             scope["path"] = scope["raw_path"].decode("latin-1")  # so that a name may have a slash in it
         sending = _Sending(send)
         began = perf_counter()
@@ -73,12 +78,17 @@ class Guard:
     async def _guarded(self, scope: Scope, receive: Receive, send: _Sending) -> None:
         response: Response | None = None
         try:
-            response = self.check(scope)
-            if response is None:
-                receive = bounded(scope, receive, self.settings.largest_body_bytes)
-                async with asyncio.timeout(self.settings.timeout_seconds) as limit:
-                    scope["foreword.limit"] = limit
+            self.check(scope)
+            is_login = scope["path"] == LOGIN and bool(self.settings.token_digest)
+            receive = bounded(scope, receive, LARGEST_FORM_BYTES if is_login else self.settings.largest_body_bytes)
+            async with asyncio.timeout(self.settings.timeout_seconds) as limit:
+                scope["foreword.limit"] = limit
+                if is_login:
+                    response = await self._login(Request(scope, receive))
+                else:
                     await self.app(scope, receive, send)
+        except ClientDisconnect:
+            pass  # nobody waits for an answer
         except Refused as refused:
             response = _told(scope, refused)
         except TimeoutError:
@@ -92,18 +102,15 @@ class Guard:
         if scope["method"] not in SAFE:
             self.serving.changed()
 
-    def check(self, scope: Scope) -> Response | None:
-        """An error where the request is not let through; a response where it is answered here."""
+    def check(self, scope: Scope) -> None:
+        """An error where the request is not let through."""
         headers = Headers(scope=scope)
         self._check_host(scope, headers)
         self._check_rate(scope)
-        if scope["path"] == LOGIN and self.settings.token_digest:
-            return self._login(scope)
         if self.settings.token_digest and scope["path"] not in OPEN:
             self._check_token(scope, headers)
-        if scope["method"] not in SAFE or scope["path"].startswith("/v1"):
+        if scope["method"] not in SAFE or _is_api(scope):
             self._check_site(headers)
-        return None
 
     def _check_host(self, scope: Scope, headers: Headers) -> None:
         """A name that somebody else's DNS leads here is not ours; an address can't be led anywhere."""
@@ -134,15 +141,16 @@ class Guard:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         given = bearer.strip() if scheme.lower() == "bearer" else _cookie(headers, _cookie_name(scope))
         if not fits(given, self.settings.token_digest):
-            raise Refused(401, "token_needed", "this server wants a token", ASK, headers={"www-authenticate": "Bearer"})
+            raise Refused(401, "token_needed", WRONG if given else WANTED, ASK, headers=CHALLENGE)
 
-    def _login(self, scope: Scope) -> Response:
-        """The token once in the address, from then on in a cookie that no script reads and no other site sends."""
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[-1]
-        if scope["method"] != "GET" or not fits(given, self.settings.token_digest):
-            raise Refused(401, "token_needed", "that is not the token of this server", ASK)
+    async def _login(self, request: Request) -> Response:
+        """The token once, in the address or the form; from then on in a cookie that no script and no other site has."""
+        given = request.scope["query_string"] if request.method == "GET" else await request.body()
+        token = parse_qs(given.decode("latin-1")).get("token", [""])[-1].strip()
+        if not fits(token, self.settings.token_digest):
+            raise Refused(401, "token_needed", WRONG if token else WANTED, ASK, headers=CHALLENGE)
         response = RedirectResponse("/", 303)
-        response.set_cookie(_cookie_name(scope), given, path="/", httponly=True, samesite="strict")
+        response.set_cookie(_cookie_name(request.scope), token, path="/", httponly=True, samesite="strict")
         return response
 
     def _account(self, scope: Scope, status: int, seconds: float) -> None:
@@ -155,8 +163,18 @@ class Guard:
 
 def _told(scope: Scope, refused: Refused) -> Response:
     """A refusal as a page where somebody in front of a browser waits for one, else as JSON."""
-    is_page = not scope["path"].startswith("/v1/") and "text/html" in Headers(scope=scope).get("accept", "")
-    return refused_page(refused) if is_page else refusal(refused)
+    if _is_api(scope) or "text/html" not in Headers(scope=scope).get("accept", ""):
+        return refusal(refused)
+    if refused.status == 401:
+        response: Response = page("token.html", 401, title="Token needed", message=refused.title)
+        response.headers.update(refused.headers)
+        return response
+    return refused_page(refused)
+
+
+def _is_api(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path == "/v1" or path.startswith("/v1/")
 
 
 class _Sending:

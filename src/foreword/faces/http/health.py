@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from foreword import __version__
+from foreword.errors import StoreError
 from foreword.faces.http import metrics
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
+from foreword.faces.http.problems import Refused
+from foreword.workflow.secrets import mask
+
+log = logging.getLogger("foreword.serve")
 
 
 class Health(BaseModel):
@@ -21,8 +27,12 @@ class Health(BaseModel):
 
 def healthz(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """Say whether the server and its store answer."""
-    with ask.serving.store() as db:
-        db.rows("SELECT 1")
+    try:
+        with ask.serving.store() as db:
+            db.rows("SELECT 1")
+    except StoreError as error:  # anybody may ask this, so nobody is told where the store is
+        log.error("%s", mask(error.message))
+        raise Refused(503, "store", "the store does not answer", "the server's log has more") from None
     return {"status": "ok", "version": __version__}
 
 
@@ -34,6 +44,7 @@ def show_metrics(ask: Ask[Nothing, None]) -> Response:
     gauges = {
         "sessions": ("Sessions in the store.", float(sessions)),
         "live_listeners": ("Open event streams.", float(serving.live.listeners)),
+        "writers": ("Changes under way, or waiting for the store.", float(serving.writers)),
         "open_sessions": ("Sessions that wait, open, for the next request.", float(serving.open_sessions)),
     }
     return Response(serving.metrics.written(gauges), media_type=metrics.MEDIA)

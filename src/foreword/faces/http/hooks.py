@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from foreword.errors import UnknownName
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
-from foreword.faces.http.reading import Given
+from foreword.faces.http.reading import Given, example
 from foreword.integrations import hooks, results, server
 from foreword.integrations.events import event_of
 
@@ -20,6 +20,10 @@ MOST_TOKENS = 1_000_000
 
 class Happened(Given):
     """An event of a coding agent."""
+
+    model_config = example(
+        {"root": "/home/me/kilns", "event": {"hook_event_name": "SessionStart", "source": "compact"}}
+    )
 
     root: str = Field(max_length=4_096, description="The project it happened in: this server's, or the answer is 404.")
     event: dict[str, Any] = Field(description="What the agent gave its hook, as it is.")

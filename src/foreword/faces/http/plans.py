@@ -11,7 +11,7 @@ from foreword.errors import PlanConflict
 from foreword.faces.http.contexts import Fit
 from foreword.faces.http.endpoint import Answer, Ask, Endpoint, Nothing, Page
 from foreword.faces.http.problems import Refused, problem_of
-from foreword.faces.http.reading import Given
+from foreword.faces.http.reading import Given, example
 from foreword.faces.http.sessions import ONE
 from foreword.runtime import operations
 from foreword.store import plans
@@ -38,15 +38,30 @@ SHAPE = {
     "required": ["overall_goal", "phases"],
     "properties": {"overall_goal": _TEXT, "phases": {"type": "array", "items": _PHASE}},
 }
+FIRST = {
+    "plan": {
+        "overall_goal": "Fire the kiln",
+        "phases": [
+            {
+                "phase_name": "Glaze",
+                "status": "pending",
+                "tasks": [{"task_id": 1, "description": "Mix the glaze", "status": "pending"}],
+            }
+        ],
+    },
+    "reason": "the first plan",
+}
 PlanData = Annotated[dict[str, Any], WithJsonSchema(SHAPE)]
 
 
 class Update(Given):
     """A new version of the plan."""
 
+    model_config = example(FIRST)
+
     plan: PlanData
     reason: str = Field(max_length=10_000, description="Why it is changed; secrets in it are hidden.")
-    expected_version: int | None = Field(None, ge=0, le=LARGEST_NUMBER, description="What it is put on top of.")
+    expected_version: int | None = Field(None, ge=0, le=LARGEST_NUMBER, description="The same as `If-Match`.")
 
 
 class Difference(Given):
@@ -103,72 +118,72 @@ class Lines(BaseModel):
 
 def show_plan(ask: Ask[Fit, None]) -> Answer:
     """Show the plan as it is now."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        found = operations.get_current_plan(session, ask.query.budget)
+    with ask.serving.state(ask.path["workflow"]) as state:
+        found = operations.get_current_plan(state, ask.query.budget)
     tag = f'"{found["version"]}"'
     known = [one.strip().removeprefix("W/") for one in ask.headers.get("if-none-match", "").split(",")]
     return Answer(found, 304 if tag in known else 200, {"etag": tag, "cache-control": "no-cache"})
 
 
 def update_plan(ask: Ask[Nothing, Update]) -> Any:
-    """Replace the plan by a new version, if it is still at the expected one."""
-    wanted = _expected(ask.headers.get("if-match"))
-    expected = ask.body.expected_version if wanted is None else wanted
+    """Replace the plan by a new version, if it is still at the expected one; earlier versions are kept in any case."""
+    header, named = ask.headers.get("if-match"), ask.body.expected_version
+    wanted = _matched(header) if header is not None else named
+    if header is not None and named not in (None, wanted):
+        raise Refused(400, "bad_request", "If-Match and expected_version name different versions", "give one of them")
     try:
         with ask.serving.session(ask.path["workflow"], create=True) as session:
-            made = operations.update_plan(session, ask.body.plan, ask.body.reason, expected)
+            made = operations.update_plan(session, ask.body.plan, ask.body.reason, wanted)
     except PlanConflict as conflict:
-        return problem_of(conflict, 409 if wanted is None else 412)
+        return problem_of(conflict, 409 if header is None else 412)
     return Answer(made, headers={"etag": f'"{made["version"]}"'})
 
 
-def _expected(header: str | None) -> int | None:
-    """The version that `If-Match` names."""
-    if header is None or header.strip() == "*":
+def _matched(header: str) -> int | None:
+    """The version that `If-Match` names; nothing where any will do."""
+    if header.strip() == "*":
         return None
     found = _TAG.fullmatch(header.strip())
     if found is None:
-        raise Refused(400, "bad_request", f"If-Match is no version of a plan: {header[:60]}", 'for example "12"')
+        hint = 'a version in quotes, for example "12"; or * for any'
+        raise Refused(400, "bad_request", f"If-Match is no version of a plan: {header[:60]}", hint)
     return int(found[1])
 
 
 def list_versions(ask: Ask[Page, None]) -> dict[str, Any]:
     """List the versions of the plan, the newest first."""
     query = ask.query
-    with ask.serving.session(ask.path["workflow"]) as session:
-        last = plans.newest_version(session.db, session.workflow.id)
+    with ask.serving.state(ask.path["workflow"]) as state:
+        last = plans.newest_version(state.db, state.workflow.id)
         first = min(query.before - 1, last)
-        found = [session.plan_version(number) for number in range(first, max(0, first - query.limit), -1)]
+        found = [state.plan_version(number) for number in range(first, max(0, first - query.limit), -1)]
     lines = [{"version": one.version, "reason": one.reason, "created": one.created} for one in found]
     return {"items": lines, "next": found[-1].version if found and found[-1].version > 1 else None}
 
 
 def show_version(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """Show one version of the plan."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        found = session.plan_version(ask.number("version"))
+    with ask.serving.state(ask.path["workflow"]) as state:
+        found = state.plan_version(ask.number("version"))
     return {"version": found.version, "reason": found.reason, "created": found.created, "plan": found.data}
 
 
 def diff(ask: Ask[Difference, None]) -> dict[str, Any]:
     """Say what changed from one version of the plan to another."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        return {"lines": session.plan_diff(ask.query.old, ask.query.new)}
+    with ask.serving.state(ask.path["workflow"]) as state:
+        return {"lines": state.plan_diff(ask.query.old, ask.query.new)}
 
 
 _GIVES = {"etag": "The version, in quotes."}
-_TAKES = {"if-match": 'The version it is put on top of, in quotes: `"12"`.'}
+_TAKES = {"if-match": 'The version it is put on top of, in quotes, as in `"12"`; `*`, or none, is any.'}
+_PROBLEMS = (409, 412, 422)
 ENDPOINTS = (
     Endpoint(
         "GET", f"{ONE}/plan", show_plan, CurrentPlan, query=Fit, gives=_GIVES,
         takes={"if-none-match": "The version that is known already; 304 where it is still the newest."},
     ),
-    Endpoint(
-        "PUT", f"{ONE}/plan", update_plan, Updated, body=Update, problems=(409, 412, 422), takes=_TAKES, gives=_GIVES
-    ),
-    Endpoint(
-        "POST", f"{ONE}/plan", update_plan, Updated, body=Update, problems=(409, 412, 422), takes=_TAKES, gives=_GIVES
-    ),
+    Endpoint("PUT", f"{ONE}/plan", update_plan, Updated, body=Update, problems=_PROBLEMS, takes=_TAKES, gives=_GIVES),
+    Endpoint("POST", f"{ONE}/plan", update_plan, Updated, body=Update, problems=_PROBLEMS, takes=_TAKES, gives=_GIVES),
     Endpoint("GET", f"{ONE}/plan/versions", list_versions, PlanVersions, query=Page),
     Endpoint("GET", f"{ONE}/plan/versions/{{version}}", show_version, PlanVersion),
     Endpoint("GET", f"{ONE}/plan/diff", diff, Lines, query=Difference),

@@ -26,6 +26,8 @@ STATUSES: dict[type[ForewordError], int] = {
     errors.CheckpointDamaged: 409,
     errors.StoreError: 503,
     errors.ModelFailed: 502,
+    errors.BrowserFailed: 502,
+    errors.OriginRefused: 403,
 }
 MEANINGS = {
     400: "What was asked for makes no sense as asked.",
@@ -33,7 +35,7 @@ MEANINGS = {
     403: "Not allowed from there: another site's page, or a path outside of the roots.",
     404: "There is nothing of that name.",
     405: "The path is right, the method is not.",
-    409: "It has changed in the meantime, or can't be used as it is.",
+    409: "It is there already, is not at the version that the body expects, or can't be used as it is.",
     412: "The plan is not at the version that `If-Match` names; `newest` is the plan as it is now.",
     413: "The body is too large.",
     415: "The body must be `application/json`.",
@@ -41,11 +43,12 @@ MEANINGS = {
     422: "What was given has not the right shape, or does not fit the budget.",
     429: "Too many requests; `Retry-After` says when to go on.",
     500: "Something went wrong in the server.",
-    502: "A model gave no answer.",
+    502: "A model or a browser gave no answer.",
     503: "The store can't be used, or the server is stopping.",
     504: "It took too long. A change that was under way may still be made.",
 }
 MEDIA = "application/problem+json"
+LONGEST, MOST_KNOWN = 2_000, 50  # characters of a text, names that might have been meant
 FACTS = (
     "problems", "expected", "version", "newest", "needed", "budget", "sections", "tier", "limit", "largest", "known",
     "task", "before",
@@ -73,15 +76,24 @@ def problem(
     status: int, code: str, title: str, hint: str = "", *, headers: Mapping[str, str] | None = None, **facts: Any
 ) -> Response:
     """A problem as a response."""
-    body = {"type": f"about:blank#{code}", "title": mask(title), "status": status, "code": code, "hint": mask(hint)}
+    told = {"title": _short(title), "status": status, "code": code, "hint": _short(hint)}
+    body = {"type": f"about:blank#{code}", **told}
     return Response(dumped({**body, **facts}, "the problem"), status, headers=headers, media_type=MEDIA)
+
+
+def _short(text: str) -> str:
+    """A text without secrets, and no longer than anybody reads: it may repeat what the request said."""
+    hidden = mask(text[: 2 * LONGEST])  # first, so that none is cut in two
+    return hidden if len(hidden) <= LONGEST else f"{hidden[: LONGEST - 3]}..."
 
 
 def problem_of(error: ForewordError, status: int = 0) -> Response:
     """An error as a response, with the facts that a program acts on."""
     facts = {name: getattr(error, name) for name in FACTS if getattr(error, name, None) is not None}
     if isinstance(facts.get("problems"), tuple):
-        facts["problems"] = [mask(one) for one in facts["problems"]]
+        facts["problems"] = [_short(one) for one in facts["problems"]]
+    if "known" in facts:
+        facts["known"] = [_short(one) for one in facts["known"][:MOST_KNOWN]]
     return problem(status or status_of(error), error.code, error.message, error.hint, **facts)
 
 

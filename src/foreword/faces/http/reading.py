@@ -9,8 +9,10 @@ from typing import Annotated, Any, NoReturn, TypeVar, get_args
 from urllib.parse import unquote
 
 from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema
+from pydantic_core import ErrorDetails
 from starlette.requests import Request
 
+from foreword.errors import did_you_mean
 from foreword.faces.http.problems import Refused
 from foreword.runtime.budget import LARGEST
 from foreword.store.database import LARGEST_NUMBER
@@ -19,7 +21,17 @@ Model = TypeVar("Model", bound=BaseModel)
 MOST_DEPTH = 100
 MOST_PROBLEMS = 20
 DESCRIBED = "GET /openapi.json describes what every route takes"
-LONGEST_TITLE = 300
+LONGEST_TITLE, LONGEST_NAME = 300, 60
+PLAINLY = {  # where pydantic's words would name our own types, or Python's
+    "model_type": "must be an object, as in {...}",
+    "dict_type": "must be an object, as in {...}",
+    "list_type": "must be a list, as in [...]",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "bool_type": "must be true or false",
+    "missing": "is missing",
+}
+KINDS = frozenset(("int", "str", "constrained-str", "dict[str,any]", "list[any]"))
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 
 
@@ -33,11 +45,18 @@ class Given(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+def example(value: dict[str, Any]) -> ConfigDict:
+    """The configuration of a body that has an example; the description shows it, and so does a refusal."""
+    return ConfigDict(json_schema_extra={"examples": [value]})
+
+
 async def json_bytes(request: Request) -> bytes:
     """The body, if it says that it is JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Refused(415, "wrong_content_type", "the body must be JSON", "send it with Content-Type: application/json")
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise Refused(415, "wrong_content_type", "the body is compressed", "send it as it is, without Content-Encoding")
     return await request.body()
 
 
@@ -57,7 +76,7 @@ def parsed(body: bytes) -> Any:
 
 
 def _not_json(why: str) -> Refused:
-    return Refused(400, "not_json", f"the body can't be read as JSON: {why}"[:LONGEST_TITLE])
+    return Refused(400, "not_json", f"the body can't be read as JSON: {why}"[:LONGEST_TITLE], DESCRIBED)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -123,9 +142,36 @@ def checked(model: type[Model], value: object, where: str) -> Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        problems = [f"{_place(where, one['loc'])}: {one['msg']}"[:LONGEST_TITLE] for one in error.errors()]
+        problems = [one[:LONGEST_TITLE] for one in _all_said(error, model, where)]
         title = problems[0] if len(problems) == 1 else f"{len(problems)} problems, the first: {problems[0]}"
-        raise Refused(400, "bad_request", title, DESCRIBED, problems=problems[:MOST_PROBLEMS]) from None
+        raise Refused(400, "bad_request", title, _hint(model), problems=problems[:MOST_PROBLEMS]) from None
+
+
+def _hint(model: type[BaseModel]) -> str:
+    shown = model.model_config.get("json_schema_extra")
+    return f"for example {json.dumps(shown['examples'][0])}" if isinstance(shown, dict) else DESCRIBED  # type: ignore[index]
+
+
+def _all_said(error: ValidationError, model: type[BaseModel], where: str) -> list[str]:
+    """What is wrong, a line for each place; where one of several kinds is wanted, they are named together."""
+    wanted = dict[str, list[str]]()
+    for wrong in error.errors(include_url=False):
+        place, _, told = _said(wrong, model, where).partition(": ")
+        wanted.setdefault(place, []).append(told)
+    return [f"{place}: {' or '.join(told).replace(' or must be ', ' or ')}" for place, told in wanted.items()]
+
+
+def _said(wrong: ErrorDetails, model: type[BaseModel], where: str) -> str:
+    """What is wrong in one place, in words that name nothing of ours."""
+    kind, path = wrong["type"], wrong["loc"]
+    if path and path[-1] in KINDS:  # which of several was tried
+        path = path[:-1]
+    if kind == "extra_forbidden" and len(path) == 1:
+        known = [field.alias or name for name, field in model.model_fields.items()]
+        guess = did_you_mean(str(path[0])[:LONGEST_NAME], known)
+        also = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known) or 'none'}"
+        return f"{_place(where, path)[:LONGEST_NAME]}: unknown name, {also}"
+    return f"{_place(where, path)}: {PLAINLY.get(kind, wrong['msg'])}"
 
 
 def _place(where: str, path: tuple[int | str, ...]) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from starlette.types import ASGIApp
 from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -25,6 +26,7 @@ HEAD_SECONDS, KEEP_ALIVE_SECONDS, FINISH_SECONDS = 10.0, 15, 10
 LARGEST_HEAD_BYTES = 64 * 1024
 MOST_CONNECTIONS = 2_000
 BACKLOG = 1_024
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # where it listens on all: what opens here
 
 
 class Listener(H11Protocol):
@@ -99,16 +101,36 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+def addresses(host: str, port: int) -> list[str]:
+    """Links that open: the address itself; of one that stands for all, this machine's own and the one others see."""
+    names = [ANYWHERE[host], *_outward(host)] if host in ANYWHERE else [host]
+    return [f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}" for name in names]
+
+
+def _outward(host: str) -> list[str]:
+    """The address that this machine would send from, if it has one; nothing is sent to find out."""
+    family, far = (socket.AF_INET6, "2001:db8::1") if ":" in host else (socket.AF_INET, "192.0.2.1")
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asking:
+        asking.connect((far, 9))
+        return [str(asking.getsockname()[0])]
+    return []
+
+
 def process_for(settings: Settings) -> Process:
     """The server of these settings, not yet running."""
     app = create_app(settings)
+    return Process(config_for(app), app.state.serving)
+
+
+def config_for(app: ASGIApp, **more: Any) -> Config:
+    """uvicorn's configuration with our bounds, for any app that stands behind the guard."""
     options: dict[str, Any] = {
-        "http": Listener, "ws": "none", "log_config": None, "access_log": False, "proxy_headers": False,
-        "server_header": False, "lifespan": "on", "timeout_keep_alive": KEEP_ALIVE_SECONDS, "backlog": BACKLOG,
-        "timeout_graceful_shutdown": FINISH_SECONDS, "limit_concurrency": MOST_CONNECTIONS,
+        "http": Listener, "ws": "none", "log_config": None, "log_level": "error", "access_log": False,
+        "proxy_headers": False, "server_header": False, "lifespan": "on", "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "backlog": BACKLOG, "timeout_graceful_shutdown": FINISH_SECONDS, "limit_concurrency": MOST_CONNECTIONS,
         "h11_max_incomplete_event_size": LARGEST_HEAD_BYTES,
     }  # fmt: skip
-    return Process(Config(app, **options), app.state.serving)
+    return Config(app, **{**options, **more})
 
 
 def run(settings: Settings, listening: socket.socket, ready: Callable[[], None] = lambda: None) -> None:

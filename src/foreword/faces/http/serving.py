@@ -19,10 +19,13 @@ from typing import Any, Generic, Protocol, TypeVar
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
+from foreword.browser.rules import LOOPBACK
 from foreword.errors import ForewordError, StoreError, UnknownName
+from foreword.faces.http.desks import Desks
 from foreword.faces.http.live import Live
 from foreword.faces.http.metrics import Metrics
 from foreword.runtime.session import Session
+from foreword.runtime.state import WorkflowState, checked_name
 from foreword.store import changes, messages, workflows
 from foreword.store.changes import Vector
 from foreword.store.database import Database
@@ -30,7 +33,7 @@ from foreword.store.urls import open_database
 
 Result = TypeVar("Result")
 MAIN = "main"  # the conversation of a workflow where none is named
-MOST_THREADS = 12
+MOST_THREADS = 8  # that read, and as many that write
 MOST_SESSIONS = 12  # that wait, open, for the next request; each holds a connection to the database
 
 
@@ -59,6 +62,10 @@ class Settings:
     largest_body_bytes: int = 16 * 1024 * 1024
     timeout_seconds: float = 60.0
     requests_per_minute: int = 6_000  # from one address
+    model: str | None = None  # of the directors; without one their tools are called by hand
+    origins: tuple[str, ...] = (LOOPBACK,)  # what their browsers may open
+    browser: str | None = None  # the program that is started; else the system's
+    attach: str | None = None  # the address of a browser that is running already, in place of one
 
 
 class Serving:
@@ -68,16 +75,18 @@ class Serving:
         self.settings = settings
         self._stores: Pool[Database] = Pool(MOST_THREADS)
         self._sessions: Pool[Session] = Pool(MOST_SESSIONS)
-        self._threads: CapacityLimiter | None = None
-        self.metrics, self.live = Metrics(), Live(self._look)
+        self._threads = dict[bool, CapacityLimiter]()  # for those who write, and for those who do not
+        self.metrics, self.live, self.desks = Metrics(), Live(self._look), Desks(settings)
 
-    async def call(self, work: Callable[..., Result], *args: Any) -> Result:
+    async def call(self, work: Callable[..., Result], *args: Any, writing: bool = False) -> Result:
         """Run something that reads or writes in a thread, so that the others go on.
 
-        Who waits for it may be told that it takes too long; it ends by itself even so, and counts until then.
+        Who waits for it may be told that it takes too long; it ends by itself even so, and counts until then. Writers
+        have threads of their own: while they wait for a store that somebody has locked, it can still be read.
         """
-        self._threads = self._threads or CapacityLimiter(MOST_THREADS)  # made here: it belongs to a running loop
-        return await asyncio.shield(run_sync(partial(work, *args), limiter=self._threads))
+        if writing not in self._threads:  # made here: it belongs to a running loop
+            self._threads[writing] = CapacityLimiter(MOST_THREADS)
+        return await asyncio.shield(run_sync(partial(work, *args), limiter=self._threads[writing]))
 
     def root(self, name: str | None = None) -> Path:
         """The project of that name; without one, that of the server."""
@@ -90,13 +99,31 @@ class Serving:
     @contextmanager
     def store(self) -> Iterator[Database]:
         """An open store."""
-        with self._stores.lent("", lambda: open_database(self.settings.db, self.settings.root)) as db:
+        opening = self._stores.lent("", lambda: open_database(self.settings.db, self.settings.root))
+        with self._doubting(), opening as db:
             yield db
+
+    @contextmanager
+    def _doubting(self) -> Iterator[None]:
+        """Where the store failed, what is open and waits may have lost its connection, too: it is opened anew."""
+        try:
+            yield
+        except StoreError:
+            self._sessions.clear()
+            self._stores.clear()
+            raise
+
+    @contextmanager
+    def state(self, workflow: str) -> Iterator[WorkflowState]:
+        """A workflow's plan, variables and nodes, to be read: nothing is made."""
+        with self.store() as db:
+            yield WorkflowState(db, workflows.existing(db, checked_name(workflow, "workflow")))
 
     @contextmanager
     def session(self, workflow: str, conversation: str = "main", *, create: bool = False) -> Iterator[Session]:
         """An open session; one in which something went wrong is closed and opened anew the next time."""
-        with self._sessions.lent((workflow, conversation), lambda: self._open(workflow, conversation, create)) as found:
+        opening = self._sessions.lent((workflow, conversation), lambda: self._open(workflow, conversation, create))
+        with self._doubting(), opening as found:
             try:
                 yield found
             except ForewordError:
@@ -132,16 +159,23 @@ class Serving:
         self.live.poke()
 
     @property
+    def writers(self) -> int:
+        """How many write just now, or wait for a store that somebody has locked."""
+        return int(self._threads[True].borrowed_tokens) if True in self._threads else 0
+
+    @property
     def open_sessions(self) -> int:
         """How many sessions wait, open, for the next request."""
         return len(self._sessions)
 
     def stop(self) -> None:
-        """The server begins to stop: live streams end."""
+        """The server begins to stop: live streams end, and so does what directors are doing."""
         self.live.stop()
+        self.desks.stop_all()
 
     def close(self) -> None:
         """Close everything; the server has stopped."""
+        self.desks.close()
         self._sessions.close()
         self._stores.close()
 
@@ -186,10 +220,15 @@ class Pool(Generic[Thing]):
         for each in gone:
             each.close()
 
-    def close(self) -> None:
-        """Close what waits; what is lent is closed when it comes back."""
+    def clear(self) -> None:
+        """Close what waits."""
         with self._lock:
-            self._closed, gone = True, list(self._waiting.values())
+            gone = list(self._waiting.values())
             self._waiting.clear()
         for each in gone:
             each.close()
+
+    def close(self) -> None:
+        """Close what waits; what is lent is closed when it comes back."""
+        self._closed = True
+        self.clear()

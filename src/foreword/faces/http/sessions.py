@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from foreword.faces.http.endpoint import MOST_LISTED, Answer, Ask, Endpoint, Nothing
 from foreword.faces.http.problems import Refused
-from foreword.faces.http.reading import Given
+from foreword.faces.http.reading import Given, example
 from foreword.faces.http.serving import MAIN
 from foreword.runtime.session import Session
 from foreword.store import messages, workflows
@@ -38,6 +38,8 @@ class Talk(Given):
 class NewSession(Given):
     """A session to begin."""
 
+    model_config = example({"name": "kiln", "system_prompt": "You plan firings."})
+
     name: str = Field(min_length=1, max_length=LONGEST_NAME, description="The workflow that it is of.")
     system_prompt: str | None = Field(None, description="The system prompt to begin with.")
 
@@ -45,11 +47,15 @@ class NewSession(Given):
 class Prompt(Given):
     """A system prompt."""
 
+    model_config = example({"text": "You plan firings."})
+
     text: str
 
 
 class Node(Given):
     """A node of the workflow."""
+
+    model_config = example({"node": {"id": "1", "position": 1, "type": "http", "config": {}}})
 
     node: dict[str, Any] = Field(description="`id`, `position`, `type`, `config`, `description`.")
 
@@ -142,7 +148,9 @@ def create_session(ask: Ask[Nothing, NewSession]) -> Answer:
     with ask.serving.store() as db:
         owner = workflows.find(db, plain(name))
         if owner is not None and messages.find(db, owner.id, MAIN) is not None:
-            raise Refused(409, "session_exists", f"there is a session {name!r} already")
+            raise Refused(
+                409, "session_exists", f"there is a session {name!r} already", "go on with it, or choose another name"
+            )
     with ask.serving.session(name, create=True) as session:
         if ask.body.system_prompt is not None:
             session.system_prompt = ask.body.system_prompt
@@ -183,8 +191,8 @@ def set_prompt(ask: Ask[Talk, Prompt]) -> dict[str, Any]:
 
 def show_snapshot(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """Show the workflow and its nodes, secrets hidden."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        return {"snapshot": hide(session.snapshot())}
+    with ask.serving.state(ask.path["workflow"]) as state:
+        return {"snapshot": hide(state.snapshot())}
 
 
 def put_node(ask: Ask[Nothing, Node]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from foreword.faces.http.contexts import Fit
 from foreword.faces.http.endpoint import MOST_LISTED, Ask, Endpoint, Nothing
-from foreword.faces.http.reading import Given
+from foreword.faces.http.reading import Given, example
 from foreword.faces.http.sessions import ONE
 from foreword.runtime import operations
 from foreword.workflow.variables import display
@@ -19,6 +19,8 @@ LONGEST_REASON = 10_000
 
 class Change(Given):
     """A value, and why."""
+
+    model_config = example({"value": "cone 6", "reason": "the clay wants it"})
 
     value: Any = Field(description="Anything that JSON can hold.")
     reason: str = Field(max_length=LONGEST_REASON, description="Why it is set; secrets in it are hidden.")
@@ -91,20 +93,20 @@ class Changes(BaseModel):
 
 def list_variables(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """List the variables as a context shows them: secrets are hidden, long values shortened."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        return {"items": [{"name": name, "shown": display(name, value)} for name, value in session.variables.items()]}
+    with ask.serving.state(ask.path["workflow"]) as state:
+        return {"items": [{"name": name, "shown": display(name, value)} for name, value in state.variables.items()]}
 
 
 def get_variable(ask: Ask[Fit, None]) -> dict[str, Any]:
     """Give the whole value of one variable, secret or not."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        return operations.get_workflow_variable(session, ask.path["name"], None, ask.query.budget)
+    with ask.serving.state(ask.path["workflow"]) as state:
+        return operations.get_workflow_variable(state, ask.path["name"], None, ask.query.budget)
 
 
 def of_node(ask: Ask[Fit, None]) -> dict[str, Any]:
     """Give the whole values of the variables that belong to a node."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        return operations.get_workflow_variable(session, None, ask.path["node"], ask.query.budget)
+    with ask.serving.state(ask.path["workflow"]) as state:
+        return operations.get_workflow_variable(state, None, ask.path["node"], ask.query.budget)
 
 
 def set_variable(ask: Ask[Nothing, Change]) -> dict[str, Any]:
@@ -127,8 +129,8 @@ def clear_all(ask: Ask[Why, None]) -> dict[str, Any]:
 
 def changes(ask: Ask[Trail, None]) -> dict[str, Any]:
     """List the changes of variables, the newest first; secrets are hidden."""
-    with ask.serving.session(ask.path["workflow"]) as session:
-        return {"items": [asdict(one) for one in session.variable_changes(ask.query.limit)]}
+    with ask.serving.state(ask.path["workflow"]) as state:
+        return {"items": [asdict(one) for one in state.variable_changes(ask.query.limit)]}
 
 
 ENDPOINTS = (

@@ -1,5 +1,6 @@
 """Resources: recipes as they are written, plans and reports as JSON, each under an address of its own.
 
+    foreword://workflows          every workflow: its size, its plan, when it was last changed
     foreword://recipe/NAME
     foreword://plan/WORKFLOW      the newest version
     foreword://plan/WORKFLOW/3    that version
@@ -27,6 +28,8 @@ from foreword.store.kept import Store
 
 SCHEME = "foreword://"
 PAGE = 100
+WORKFLOWS = f"{SCHEME}workflows"
+SHOWN = ("name", "changed", "messages", "now_tokens", "plan_version", "variables")  # of a workflow in the list
 MOST_REPORTS = 20
 JSON, YAML = "application/json", "application/yaml"
 
@@ -67,9 +70,10 @@ def page(desk: Desk, cursor: str | None) -> tuple[list[Listed], str | None]:
 def _everything(desk: Desk) -> Iterator[Listed]:
     for name in recipes.names(desk.root):
         yield Listed(f"{SCHEME}recipe/{quote(name, safe='')}", f"recipe {name}", f"The recipe {name}.", YAML)
-    with desk.store() as db:
-        plans = [listed.name for listed in workflows.listed(db) if listed.plan_version]
-        reports = Store(db).reports(MOST_REPORTS)
+    yield Listed(WORKFLOWS, "workflows", "Every workflow: its size, its plan, when it was last changed.", JSON)
+    with desk.store_if_any() as db:
+        plans = [listed.name for listed in workflows.listed(db) if listed.plan_version] if db else []
+        reports = Store(db).reports(MOST_REPORTS) if db else []
     for name in plans:
         yield Listed(f"{SCHEME}plan/{quote(name, safe='')}", f"plan of {name}", f"The plan of workflow {name}.", JSON)
     for stored in reports:
@@ -101,20 +105,28 @@ def _recipe(desk: Desk, name: str) -> Content:
 
 
 def _plan(desk: Desk, workflow: str, version: str = "") -> Content:
-    with desk.session(workflow, making=False) as session:
-        plan = session.plan_version(_number(version, "version")).data if version else session.plan
+    with desk.state(workflow) as state:
+        plan = state.plan_version(_number(version, "version")).data if version else state.plan
     return _json(plan)
 
 
+def _workflows(desk: Desk) -> Content:
+    with desk.store_if_any() as db:
+        found = workflows.listed(db)[::-1] if db else []
+    return _json([{name: getattr(one, name) for name in SHOWN} for one in found])
+
+
 def _report(desk: Desk, number: str) -> Content:
-    with desk.store() as db:
-        stored = Store(db).report(_number(number, "report"))
+    with desk.store_if_any() as db:
+        stored = Store(db).report(_number(number, "report")) if db else None
         if stored is None:
-            raise UnknownName("report", number[:20], [str(one.number) for one in Store(db).reports(MOST_REPORTS)])
+            known = [str(one.number) for one in Store(db).reports(MOST_REPORTS)] if db else []
+            raise UnknownName("report", number[:20], known)
     return _json({"number": stored.number, "created": stored.created, **stored.report})
 
 
 _READERS: dict[tuple[str, int], Callable[..., Content]] = {
+    ("workflows", 0): _workflows,
     ("recipe", 1): _recipe,
     ("plan", 1): _plan,
     ("plan", 2): _plan,

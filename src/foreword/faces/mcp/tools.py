@@ -6,15 +6,17 @@ Their definitions are in every conversation of an agent that has them, so they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foreword.errors import UsageError
+from foreword.errors import UnknownName, UsageError
 from foreword.faces.mcp.desk import Desk
 from foreword.runtime import operations
 from foreword.runtime.answers import ANSWER_TOKENS, Answer
+from foreword.store import workflows
 
+MOST_WORKFLOWS = 100  # that are named; the resource has them all
 CONTEXT_TOKENS = 20_000  # of a session's context: hosts refuse much larger results
 
 Arguments = dict[str, Any]
@@ -70,6 +72,25 @@ def _stated(name: str, budget: int | None = None) -> Run:
     return run
 
 
+def _get_workflow_variable(desk: Desk, given: Arguments) -> Answer:
+    with desk.state(given.pop("workflow", None)) as state:
+        return operations.get_workflow_variable(state, **given)
+
+
+def _get_current_plan(desk: Desk, given: Arguments) -> Answer:
+    """The plan that was asked for; who names no workflow is told which there are, and may find none yet."""
+    name, budget = given.get("workflow"), given.get("budget", ANSWER_TOKENS)
+    try:
+        with desk.state(name) as state:
+            answer = operations.get_current_plan(state, budget)
+            known: Sequence[str] = () if name else workflows.names(state.db)
+    except UnknownName as unknown:
+        if name or unknown.kind != "workflow":
+            raise
+        answer, known = {"version": 0, "plan": None}, unknown.known
+    return answer if name else {**answer, "workflows": list(known[:MOST_WORKFLOWS])}
+
+
 def _assemble_context(desk: Desk, given: Arguments) -> Answer:
     recipe, about = given.pop("recipe"), given.pop("about", None)
     if about is not None:
@@ -90,15 +111,16 @@ def _lookup(desk: Desk, given: Arguments) -> Answer:
 
 def _checkpoint(desk: Desk, given: Arguments) -> Answer:
     action, task, phase = given["action"], given.get("task"), given.get("phase")
-    with desk.store() as db:
+    if action != "list" and (task is None or (action == "write" and phase is None)):
+        raise UsageError(f"{action} needs a task" + (" and a phase" if action == "write" else ""))
+    if action == "write":
+        with desk.store() as db:
+            return operations.write_checkpoint(db, desk.root, str(task), str(phase), given.get("data"))
+    with desk.store_if_any() as found:
         if action == "list":
-            return operations.list_checkpoints(db, desk.root, task)
-        if task is None or (action == "write" and phase is None):
-            raise UsageError(f"{action} needs a task" + (" and a phase" if action == "write" else ""))
-        if action == "write":
-            return operations.write_checkpoint(db, desk.root, task, phase or "", given.get("data"))
+            return operations.list_checkpoints(found, desk.root, task)
         restore = operations.show_checkpoint if action == "show" else operations.resume_checkpoint
-        return restore(db, desk.root, task, phase)
+        return restore(found, desk.root, str(task), phase)
 
 
 TOOLS = {
@@ -117,17 +139,18 @@ TOOLS = {
         ),
         Tool(
             "get_current_plan",
-            "The newest plan, or null. One larger than budget tokens comes shortened, with a handle for recall.",
-            _stated("get_current_plan", budget=ANSWER_TOKENS),
+            "The newest plan, or null. One larger than budget tokens comes shortened, with a handle for recall."
+            " Without workflow, also the names of all workflows.",
+            _get_current_plan,
             {"budget": NUMBER, **WORKFLOW},
-            {"version": NUMBER, "plan": {"anyOf": [OBJECT, {"type": "null"}]}, **FITTED},
+            {"version": NUMBER, "plan": {"anyOf": [OBJECT, {"type": "null"}]}, **FITTED, "workflows": LIST},
             hints=READS,
         ),
         Tool(
             "get_workflow_variable",
             'The whole value of a variable; all of a node\'s (node: "7"); or every one (name: "all"). One larger than'
             " budget tokens comes shortened, with a handle for recall.",
-            _stated("get_workflow_variable", budget=ANSWER_TOKENS),
+            _get_workflow_variable,
             {"name": TEXT, "node": TEXT, "budget": NUMBER, **WORKFLOW},
             {"value": ANY, **FITTED},
             hints=READS,

@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foreword.errors import UsageError
 from foreword.faces.http.guard import Guard
+from foreword.faces.http.server import addresses, config_for, listen
 from foreword.faces.http.serving import Serving
 from foreword.faces.http.token import is_loopback
 
@@ -141,22 +142,11 @@ def serve_http(server: Server[Any], serving: Serving, say: Callable[[str], None]
             f"others can reach {settings.host}, so clients must carry a token",
             hint="give one: --token-file FILE; or serve on 127.0.0.1",
         )
-    listening = _listening(settings.host, settings.port)
-    config = uvicorn.Config(
-        http_app(server, serving), log_config=None, access_log=False, server_header=False, lifespan="on", ws="none",
-        timeout_graceful_shutdown=STOP_SECONDS,
-    )  # fmt: skip
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    ready = partial(say, f"http://{host}:{listening.getsockname()[1]}{PATH}")
+    listening = listen(settings.host, settings.port)
+    config = config_for(http_app(server, serving), timeout_graceful_shutdown=STOP_SECONDS)
+    links = addresses(settings.host, listening.getsockname()[1])
+    ready = partial(say, "\n".join(f"{link}{PATH}" for link in links))
     _Process(config, serving, ready).run(sockets=[listening])
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-    except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(f"can't listen on {host} port {port}: {why}", hint="try --port 0, or another --host") from None
 
 
 def http_app(server: Server[Any], serving: Serving) -> ASGIApp:

@@ -39,3 +39,8 @@ def checkpoint(task: str, phase: str) -> str:
 def events(workflow: str) -> str:
     """Where the API tells what happens to a workflow; there, names are encoded as in any address."""
     return f"/v1/sessions/{quote(workflow, safe='', errors='replace')}/events"
+
+
+def director_events(workflow: str) -> str:
+    """Where the API tells what its director does."""
+    return events(workflow).removesuffix("events") + "director/events"

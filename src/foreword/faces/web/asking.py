@@ -101,6 +101,8 @@ async def _answered(view: View, asked: Asked) -> Response:
         return await asked.serving.call(view, asked)
     except ForewordError as error:
         return refused(error)
+    except Refused as error:
+        return refused_page(error)
 
 
 def refused(error: ForewordError) -> Response:

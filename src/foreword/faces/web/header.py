@@ -10,8 +10,8 @@ from foreword.runtime.state import WorkflowState
 from foreword.store import messages
 
 VIEWS = {
-    "monitor": "Monitor", "plan": "Plan", "context": "Context", "variables": "Variables",
-    "checkpoints": "Checkpoints",
+    "monitor": "Monitor", "chat": "Chat", "workflow": "Workflow", "plan": "Plan", "context": "Context",
+    "variables": "Variables", "checkpoints": "Checkpoints",
 }  # fmt: skip
 
 

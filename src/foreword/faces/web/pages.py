@@ -11,7 +11,18 @@ from pathlib import Path
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from foreword.faces.web import checkpoints, context, monitor, plan, recipes, reports, sessions, variables
+from foreword.faces.web import (
+    chat,
+    checkpoints,
+    context,
+    monitor,
+    plan,
+    recipes,
+    reports,
+    sessions,
+    variables,
+    workflow,
+)
 from foreword.faces.web.asking import View, missing, reading, writing
 
 STATIC = Path(__file__).parent / "static"
@@ -20,6 +31,9 @@ READ: dict[str, View] = {
     "/sessions/{workflow}": monitor.show,
     "/sessions/{workflow}/compress": monitor.preview,
     "/sessions/{workflow}/compressions/{number:int}": monitor.summary,
+    "/sessions/{workflow}/chat": chat.show,
+    "/sessions/{workflow}/chat/message/{seq:int}": chat.message,
+    "/sessions/{workflow}/workflow": workflow.show,
     "/sessions/{workflow}/plan": plan.show,
     "/sessions/{workflow}/context": context.show,
     "/sessions/{workflow}/context/section/{place:int}": context.section,
@@ -36,9 +50,16 @@ READ: dict[str, View] = {
     "/recipes/{name}": recipes.show,
 }
 WRITE: dict[str, View] = {
+    "/sessions": sessions.begin,
     "/sessions/{workflow}/compress": monitor.compress,
     "/sessions/{workflow}/undo": monitor.undo,
     "/sessions/{workflow}/plan": plan.change,
+    "/sessions/{workflow}/chat": chat.say,
+    "/sessions/{workflow}/chat/go-on": chat.go_on,
+    "/sessions/{workflow}/chat/stop": chat.stop,
+    "/sessions/{workflow}/chat/tool": chat.call,
+    "/sessions/{workflow}/workflow/test": chat.test,
+    "/sessions/{workflow}/workflow/run": chat.run,
 }
 
 

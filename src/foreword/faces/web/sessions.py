@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from foreword.faces.web.asking import Asked
+from foreword.faces.web import addresses
+from foreword.faces.web.asking import Asked, go_to
 from foreword.faces.web.rendering import page, shares
 from foreword.runtime.limits import Limits, limits_for
 from foreword.store import reports
@@ -46,6 +47,13 @@ def show(asked: Asked) -> Response:
     return page("sessions.html", title="Sessions", rows=rows, found=len(found), every=len(every), q=wanted,
                 limits=limits, place=place, states=STATES, last=last, example=shares(EXAMPLE, EXAMPLE_BUDGET),
                 example_tokens=sum(EXAMPLE.values()), example_budget=EXAMPLE_BUDGET)  # fmt: skip
+
+
+def begin(asked: Asked) -> Response:
+    """Begin a session, or open the one of that name, and talk in it."""
+    name = asked.text("name").strip()
+    with asked.serving.session(name, create=True):
+        return go_to(addresses.session(name, "chat"))
 
 
 def newest_call(db: Database) -> Call | None:

@@ -1,0 +1,104 @@
+"""A workflow's nodes in a real browser: read, tested, run, and run on from the node that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import foreword
+from foreword.director import nodes
+from foreword.faces.web import addresses
+from foreword.samples.site import PASSWORD, Site, site
+from tests.faces.http.running import Address, running, settings_for
+from tests.faces.web.browsing import PHONE, tab
+
+FLOW = addresses.session("letters", "workflow")
+SLOW_MILLISECONDS = 40_000  # a browser is started, and a node waits for what is not there
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, foreword.Session, Site]]:
+    """A server over a workflow whose third node finds nothing."""
+    folder = tmp_path_factory.mktemp("built")
+    settings = settings_for(folder)
+    with site() as desk, foreword.Session.open(settings.db, "letters", root=folder) as session:
+        session.set_variable("creds.password", PASSWORD, "the user's")
+        nodes.create_node(session, "navigate", {"url": f"{desk.url}/login"}, "open the door")
+        nodes.create_node(session, "type", {"selector": "#password", "text": "{{creds.password}}"}, "who it is")
+        nodes.create_node(session, "extract", {"selector": "#nothing", "variable": "title"}, "read the title")
+        loop = nodes.create_node(session, "loop", {"over": ["a", "b"], "as": "letter"})
+        inside = nodes.create_node(
+            session, "condition", {"left": "{{letter}}", "operator": "equals", "right": "a"}, parent=loop["id"]
+        )
+        kept = {"variable": "seen", "value": "{{letter}}"}
+        nodes.create_node(session, "set_variable", kept, parent=inside["id"])
+        nodes.create_node(session, "set_variable", {**kept, "value": "no"}, parent=inside["id"], branch="else")
+        with running(settings) as (address, _):
+            yield address, session, desk
+
+
+def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
+    browser: Browser, built: tuple[Address, foreword.Session, Site]
+) -> None:
+    address, session, desk = built
+    with tab(browser, address) as mine, tab(browser, address, PHONE, dark=True) as other:
+        page, theirs = mine.live(FLOW), other.live(FLOW)
+        expect(page.locator(".flow-node")).to_have_count(7)
+        page.click("#run")
+        expect(page.locator("#stop")).to_be_visible()
+        for shown in (page, theirs):
+            expect(shown.locator("#node3.is-failed")).to_be_visible(timeout=SLOW_MILLISECONDS)
+            expect(shown.locator("#node3")).to_contain_text("nothing on the page matches '#nothing'", ignore_case=True)
+            expect(shown.locator("#on-node3")).to_be_enabled()
+            expect(shown.locator("#node1")).to_contain_text("Worked")
+            expect(shown.locator("#beside-tabs")).to_contain_text(f"{desk.url}/login")
+        nodes.update_node(session, "node3", config={"selector": "h1"})
+        expect(page.locator("#node3")).to_contain_text("Read h1 into node3.title")
+        expect(page.locator("#node3")).to_contain_text("The last run stopped here")
+        page.click("#on-node3")
+        for shown in (page, theirs):
+            expect(shown.locator(".is-success")).to_have_count(7, timeout=SLOW_MILLISECONDS)
+            expect(shown.locator("#node3 .gave")).to_contain_text('node3.title = "Sign in"')
+            expect(shown.locator("#run-on")).to_have_count(0)
+            expect(shown.locator(".run-list li")).to_contain_text("2 attempts")
+        assert other.overflow() <= 0
+        assert PASSWORD not in page.content()
+    assert desk.asked.count(f"GET {desk.url.removeprefix('http://')}/login") == 1
+    assert session.variables["seen"] == "no"
+
+
+def test_nodes_are_read_as_sentences_inside_each_other_and_one_is_tested_alone(
+    browser: Browser, built: tuple[Address, foreword.Session, Site]
+) -> None:
+    address, session, _ = built
+    with tab(browser, address) as opened:
+        page = opened.live(FLOW)
+        said = page.locator(".flow-does").all_inner_texts()
+        assert said[1] == "Type {{creds.password}} into #password"
+        assert said[3:] == [
+            'For each letter of ["a", "b"]', "If {{letter}} is “a”", "Set seen to {{letter}}", "Set seen to “no”",
+        ]  # fmt: skip
+        expect(page.locator(".flow-else")).to_have_text("Otherwise")
+        assert page.locator("#node6.depth-2, #node5.depth-1, #node7.depth-2").count() == 3
+        expect(page.locator("#more-node6 pre").first).to_be_hidden()
+        page.click("#more-node6 summary")
+        expect(page.locator("#more-node6 pre").first).to_contain_text('"variable": "seen"')
+        session.set_variable("seen", "nothing", "before the test")
+        page.get_by_role("button", name="Test node6").press("Enter")
+        expect(page.locator("#node6 .gave")).to_contain_text('seen = "a"', timeout=SLOW_MILLISECONDS)
+        expect(page.locator("#more-node6")).to_contain_text("in a test")
+        expect(page.locator("#more-node6 pre").first).to_be_visible()
+
+
+def test_without_scripts_a_node_is_tested(browser: Browser, built: tuple[Address, foreword.Session, Site]) -> None:
+    with tab(browser, built[0], script=False) as opened:
+        page = opened.go(FLOW)
+        page.click("#test-node4")
+        expect(page.locator("#workflow")).to_be_visible()
+        for _ in range(50):
+            if page.locator("#stop").count() == 0:
+                break
+            opened.go(FLOW)
+        expect(page.locator("#node4")).to_contain_text("Worked")
