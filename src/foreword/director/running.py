@@ -21,7 +21,8 @@ from foreword.director.turns import take
 from foreword.director.veil import Veil
 from foreword.director.walk import Halted, OnStep, Walk
 from foreword.errors import BadNode, UnknownName, UsageError
-from foreword.runtime.runs import ACTIVE, Engine, statuses, workflow
+from foreword.runtime.runs import Engine, workflow
+from foreword.runtime.standings import ACTIVE, statuses
 from foreword.runtime.state import WorkflowState
 from foreword.runtime.workers import living
 from foreword.store import node_results, node_runs

@@ -24,25 +24,20 @@ from typing import Any
 from foreword.errors import ForewordError
 from foreword.runtime import launch
 from foreword.runtime.runs import (
-    ACTIVE,
     AGENTS,
     LONGEST_POLL_SECONDS,
     RUNS,
     Engine,
     Leaving,
-    Standing,
     current,
     launched,
     next_round,
-    outcome,
     registered,
     root_queue,
-    standings,
-    statuses,
     step,
-    why,
     workflow,
 )
+from foreword.runtime.standings import ACTIVE, Standing, outcome, standings, statuses, why
 from foreword.store.database import plain
 from foreword.tokens import counter
 from foreword.workflow.secrets import mask

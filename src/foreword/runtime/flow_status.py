@@ -11,7 +11,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from foreword.runtime import launch
-from foreword.runtime.runs import SPENT, Standing, root_queue, standing, why
+from foreword.runtime.runs import root_queue
+from foreword.runtime.standings import SPENT, Standing, standing, why
 from foreword.runtime.workers import living
 from foreword.store import artifacts
 from foreword.store.database import Database

@@ -2,7 +2,7 @@
 
 A *run* is a function from JSON to JSON that was collected by `workflow`; dbos remembers every `step` of it, and what it
 has finished is not done again. How dbos is set up is `launch`'s business; what runs ask of models, that of `durable`;
-who is alive, that of `workers`.
+who is alive, that of `workers`; how a run stands, that of `standings`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 from foreword.errors import StoreError, UsageError
 from foreword.runtime import launch
+from foreword.runtime.standings import ACTIVE, Standing, outcome, standings, statuses
 from foreword.store.database import plain
 from foreword.workflow.secrets import mask
 
@@ -32,31 +33,12 @@ RUNS_AT_ONCE = 32
 LONGEST_POLL_SECONDS = 1.0
 FINISH_SECONDS = 30
 NOTED_SECONDS = 5.0  # for the database to take note of the end of a run
-ACTIVE = ("ENQUEUED", "PENDING", "DELAYED")
-SPENT = ("input_tokens", "output_tokens", "counted_tokens", "charged_tokens")
-WORDS = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running", "CANCELLED": "late"}
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Leaving(BaseException):
     """This process is going; what it was doing stays unfinished, for whoever comes next."""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How far one agent of a run is."""
-
-    run: str
-    agent: str
-    status: str  # waiting, running, answered, failed, late; of phases also pending, already done; of members, nonsense
-    seconds: float
-    error: str = ""
-    title: str = ""  # of the phase it does
-    text: str = ""  # what it answered
-    spent: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # which model was asked, and the tokens, as `SPENT` names them
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,50 +224,6 @@ def step(name: str, do: Callable[..., Any], *args: Any) -> Any:
     from dbos import DBOS
 
     return DBOS.run_step({"name": name}, do, *args)
-
-
-def statuses(runs: Sequence[str]) -> dict[str, str]:
-    """The state of each run in dbos' words; what isn't there isn't in it."""
-    from dbos import DBOS
-
-    found = DBOS.list_workflows(workflow_ids=list(runs), load_input=False, load_output=False)
-    return {row.workflow_id: row.status for row in found}
-
-
-def outcome(run: str) -> dict[str, Any]:
-    """What a finished run returned, or an error that says why it has returned nothing."""
-    from dbos import DBOS
-
-    row = next(iter(DBOS.list_workflows(workflow_ids=[run], load_input=False)), None)
-    if row is not None and row.status == "SUCCESS" and isinstance(row.output, dict):
-        return row.output
-    raise StoreError(f"{run} ended without a result: {why(row)}", hint="`foreword flow resume` tries again")
-
-
-def standings(run: str) -> list[Standing]:
-    """How each agent of a run stands, in the order they were asked."""
-    from dbos import DBOS
-
-    return [standing(row) for row in DBOS.list_workflows(parent_workflow_id=run, load_input=False)]
-
-
-def standing(row: Any) -> Standing:
-    """How the agent of a row stands."""
-    output = row.output if row.status == "SUCCESS" and isinstance(row.output, dict) else {}
-    took = (row.completed_at - row.dequeued_at) / 1000 if row.completed_at and row.dequeued_at else 0.0
-    return Standing(
-        row.workflow_id, str(output.get("agent") or row.workflow_id.rpartition("/")[2]),
-        str(output.get("status") or WORDS.get(row.status, "failed")), round(float(output.get("seconds", took)), 1),
-        str(output.get("error", "")), text=str(output.get("text", "")),
-        spent={name: output[name] for name in ("asked", *SPENT) if name in output},
-    )  # fmt: skip
-
-
-def why(row: Any) -> str:
-    """Why a run has no result."""
-    if row is None:
-        return "it is not in the database"
-    return plain(mask(str(row.error))) if row.error else f"it is {row.status.lower()}"
 
 
 def current() -> Engine:
