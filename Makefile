@@ -34,7 +34,8 @@ check-static: $(INSTALLED)
 # The property tests and the killing of flows at length: minutes, not seconds.
 soak: $(INSTALLED)
 	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) tests/engine $(ARGS)
-	@FOREWORD_SOAK=1 $(BIN)/python -m pytest -q -n $(JOBS) tests/runtime/test_flows_killed.py tests/runtime/test_workers.py
+	@FOREWORD_SOAK=1 $(BIN)/python -m pytest -q -n $(JOBS) tests/runtime/test_flows_killed.py tests/runtime/test_workers.py \
+		tests/director/test_running_killed.py
 
 bench: $(BENCH_INSTALLED) $(INSTALLED)
 	@.venv-bench/bin/python -m benchmarks.fit $(ARGS)
