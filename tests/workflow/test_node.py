@@ -155,6 +155,7 @@ def test_a_number_from_a_template_is_typed_as_text_and_a_list_is_refused() -> No
         ("a rope", "contains", "rope", True),
         ([1, 2], "contains", "2", True),
         ({"k": 1}, "contains", "k", True),
+        ({"k": 1}, "contains", ["k"], False),
         ([1, 2], "not_contains", 3, True),
         ("15 ", "greater", 3, True),
         ("2", "less", "10", True),

@@ -12,49 +12,35 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from foreword.browser import failures
+from foreword.browser import failures, reading
+from foreword.browser.reading import READ_SECONDS
 from foreword.browser.rules import Rules
 from foreword.browser.tabs import Tab
 from foreword.errors import BrowserFailed, UsageError
 
 if TYPE_CHECKING:
-    from playwright.async_api import FrameLocator, Locator, Page
+    from playwright.async_api import FrameLocator, Locator, Page, Response
 
 FRAME = "frame="
 MOST_ITEMS = 1_000
+MOST_BEGUN = 4  # other pages that a tab may begin to load while it is to go to one
 _PAINTED = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
-_READ = """(elements, [fields, most]) => {
-  const own = (element) => {
-    const tag = element.tagName, type = (element.type || '').toLowerCase();
-    if (tag === 'INPUT' && type === 'password') return '[hidden]';
-    if (tag === 'INPUT' && (type === 'checkbox' || type === 'radio')) return element.checked;
-    if (tag === 'SELECT') return [...element.selectedOptions].map(option => option.text.trim()).join(', ');
-    if (tag === 'INPUT' || tag === 'TEXTAREA') return element.value;
-    return (element.innerText ?? element.textContent ?? '').trim();
-  };
-  const attribute = (element, name) => {
-    if (name === 'value') return own(element);
-    if ((name === 'href' || name === 'src') && typeof element[name] === 'string') return element[name];
-    return element.getAttribute(name);
-  };
-  const read = (element, {selector, attribute: name}) => {
-    const found = selector ? element.querySelector(selector) : element;
-    return found === null ? null : name ? attribute(found, name) : own(found);
-  };
-  return elements.slice(0, most).map(element => fields === null ? own(element)
-    : Object.fromEntries(fields.map(([name, how]) => [name, read(element, how)])));
-}"""
 
 
 def locate(page: Page, selector: str) -> Locator:
     """The element of a selector; `frame=iframe#tides >> ...` looks inside a frame."""
+    return _located(page, selector)[1]
+
+
+def _located(page: Page, selector: str) -> tuple[Page | FrameLocator, Locator]:
+    """The page or the frame that an element is in, and the element."""
     if not selector.strip():
         raise BrowserFailed("a selector is needed, not an empty text", hint=failures.SELECTORS)
     scope: Page | FrameLocator = page
     while selector.startswith(FRAME) and " >> " in selector:
         frame, _, selector = selector.partition(" >> ")
         scope = scope.frame_locator(frame.removeprefix(FRAME))
-    return scope.locator(selector)
+    return scope, scope.locator(selector)
 
 
 async def navigate(tab: Tab, url: str, rules: Rules) -> dict[str, Any]:
@@ -62,11 +48,27 @@ async def navigate(tab: Tab, url: str, rules: Rules) -> dict[str, Any]:
     from playwright.async_api import Error
 
     tab.attempted = url = rules.check(url)
+    before = tab.begun
     try:
-        response = await tab.page.goto(url, wait_until="domcontentloaded", timeout=1000 * rules.page_seconds)
+        response = await _gone_to(tab.page, url, rules)
     except Error as error:
+        if tab.begun - before > MOST_BEGUN:
+            tab.broken = failures.RESTLESS
         raise failures.not_loaded(error, url, rules) from None
     return {"status": response.status} if response is not None and response.status >= 400 else {}
+
+
+async def _gone_to(page: Page, url: str, rules: Rules) -> Response | None:
+    """The page's answer; where it was just going elsewhere by itself, at the second try."""
+    from playwright.async_api import Error
+
+    limit = 1000 * rules.page_seconds
+    try:
+        return await page.goto(url, wait_until="domcontentloaded", timeout=limit)
+    except Error as error:
+        if "interrupted by another" not in str(error):
+            raise
+    return await page.goto(url, wait_until="domcontentloaded", timeout=limit)
 
 
 async def click(tab: Tab, selector: str, rules: Rules) -> dict[str, Any]:
@@ -89,25 +91,25 @@ async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[st
 
     locator, limit = locate(tab.page, selector), 1000 * rules.action_seconds
     try:
-        kind = await locator.evaluate("e => [e.tagName, (e.type || '').toLowerCase()]", timeout=limit)
-        if kind[0] == "SELECT":
-            await _choose(locator, selector, text, limit)
-        elif kind[1] in ("checkbox", "radio", "file", "submit", "button"):
-            raise BrowserFailed(f"nothing can be typed into {selector!r}, a {kind[1]}", hint="click it instead")
+        tag, kind, is_secret = await reading.read(locator, "kind", seconds=rules.action_seconds)
+        if tag == "SELECT":
+            await _choose(locator, selector, text, rules)
+        elif kind in ("checkbox", "radio", "file", "submit", "button"):
+            raise BrowserFailed(f"nothing can be typed into {selector!r}, a {kind}", hint="click it instead")
         else:
             await locator.fill(text, timeout=limit)
     except Error as error:
         raise await failures.not_done(error, locator, selector, rules) from None
-    return {}
+    return {"password": True} if is_secret else {}
 
 
-async def _choose(locator: Locator, selector: str, text: str, limit: float) -> None:
-    options = await locator.evaluate("e => [...e.options].map(o => [o.text.trim(), o.value])", timeout=limit)
+async def _choose(locator: Locator, selector: str, text: str, rules: Rules) -> None:
+    options = await reading.read(locator, "options", seconds=rules.action_seconds)
     at = next((at for at, names in enumerate(options) if text in names), None)
     if at is None:
         names = ", ".join(label for label, _ in options[:12])
         raise BrowserFailed(f"{selector!r} has no such choice; it has: {names}")
-    await locator.select_option(index=at, timeout=limit)
+    await locator.select_option(index=at, timeout=1000 * rules.action_seconds)
 
 
 async def wait_for(
@@ -159,7 +161,7 @@ async def extract(
     """Read texts or named fields of an element, or of all that match."""
     from playwright.async_api import Error
 
-    locator = locate(tab.page, selector)
+    scope, locator = _located(tab.page, selector)
     wanted = None if fields is None else [[name, _field(name, how)] for name, how in fields.items()]
     try:
         await _attached(locator, rules, required=not many)
@@ -169,9 +171,11 @@ async def extract(
                 f"{selector!r} matches {count} elements, and one was asked for",
                 hint="ask for many, or name one of them",
             )
-        found = await locator.evaluate_all(_READ, [wanted, MOST_ITEMS])
+        found = await asyncio.wait_for(reading.texts(scope, locator, wanted, MOST_ITEMS), READ_SECONDS)
     except Error as error:
         raise await failures.not_done(error, locator, selector, rules) from None
+    if not many and not found:
+        raise BrowserFailed(f"{selector!r} was there and is no longer")
     if not many:
         return {"found": found[0]}
     return {"found": found, "count": len(found), **_noted(selector, len(found), count)}

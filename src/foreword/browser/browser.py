@@ -15,8 +15,10 @@ from typing import Any, TypeVar
 from foreword.browser import actions, chromium, explore, failures, saved, tending
 from foreword.browser.chromium import CLOSE_SECONDS, START_SECONDS, Chromium
 from foreword.browser.dom import Dom
-from foreword.browser.rules import Rules, refused
-from foreword.browser.tabs import Notes, Tab
+from foreword.browser.notes import Notes
+from foreword.browser.reading import READ_SECONDS
+from foreword.browser.rules import BLANK, Rules, refused
+from foreword.browser.tabs import CRASHED, Tab
 from foreword.browser.thread import LoopThread
 from foreword.errors import BrowserFailed
 
@@ -229,6 +231,8 @@ class Browser:
     async def _done(
         self, here: Chromium, tab: Tab, do: Callable[[Tab], Awaitable[dict[str, Any]]], selector: str
     ) -> dict[str, Any]:
+        from playwright.async_api import Error
+
         notes = here.tabs.notes
         before = len(notes.refused)
         try:
@@ -236,17 +240,25 @@ class Browser:
             is_loaded = await actions.settle(tab, self.rules)
             await here.guard.opened(self.rules.action_seconds)
             await here.tabs.settled()
-        except (BrowserFailed, TimeoutError) as failure:
+        except (BrowserFailed, TimeoutError, Error) as failure:
             raise await self._explained(here, tab, _told(failure), selector, before) from None
         finally:
             # What happens from now on is told with the next action.
             here.tabs.notes = Notes()
-        if gone := notes.refused_tabs(before):
+        if gone := notes.refused_tabs(before) or await self._slipped(tab):
             raise await _with_state(refused(gone[0], self.rules), tab, **notes.told())
         loading = {} if is_loaded else {"loading": "the page is still loading"}
         if tab.page.is_closed():
             return {"tab": tab.name, "url": tab.url, "title": "", "closed": True, **found, **notes.told()}
         return {**await failures.state_of(tab), **found, **loading, **notes.told()}
+
+    async def _slipped(self, tab: Tab) -> list[str]:
+        """The address of a tab of ours that came past the guard, such as one that was loaded in advance; it is left."""
+        url = tab.url
+        if not tab.ours or tab.page.is_closed() or self.rules.allows(url) or not url.startswith(("http:", "https:")):
+            return []
+        await tab.page.goto(BLANK, timeout=1000 * self.rules.page_seconds)
+        return [url]
 
     async def _explained(
         self, here: Chromium, tab: Tab, failure: BrowserFailed, selector: str, before: int
@@ -259,6 +271,8 @@ class Browser:
         if gone := here.tabs.notes.refused_tabs(before):
             failure = refused(gone[0], self.rules)
         explained = await _with_state(failure, tab, **here.tabs.notes.told())
+        if tab.broken == CRASHED:
+            return failures.broken(tab)
         if selector and "nothing on the page matches" in str(failure) and not tab.broken:
             near = await explore.similar(tab.page, selector)
             if near:
@@ -267,14 +281,12 @@ class Browser:
         return explained
 
     async def _open(self, here: Chromium, url: str, name: str | None) -> dict[str, Any]:
-        page = await here.context.new_page()
-        tab = await here.tabs.adopt(page)
-        tab.ours = tab.guarded = True
+        tab = await here.tabs.new()
         here.tabs.activate(tab)
         try:
             result = await self._done(here, tab, lambda on: actions.navigate(on, url, self.rules), "")
         except BrowserFailed:
-            await page.close()
+            await tab.page.close()
             raise
         await here.tabs.entitle(tab, name)
         return {**result, "tab": tab.name}
@@ -284,10 +296,12 @@ def _gone() -> BrowserFailed:
     return BrowserFailed("the browser has ended or crashed", hint="the next action begins with a new one")
 
 
-def _told(failure: BrowserFailed | TimeoutError) -> BrowserFailed:
+def _told(failure: Exception) -> BrowserFailed:
     if isinstance(failure, BrowserFailed):
         return failure
-    return BrowserFailed(f"the page could not be read within {explore.READ_SECONDS:g} s")
+    if isinstance(failure, TimeoutError):
+        return BrowserFailed(f"the page could not be read within {READ_SECONDS:g} s")
+    return failures.other(failure)
 
 
 async def _inside(page: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foreword.browser import reading
 from foreword.browser.guard import Guard
 from foreword.browser.profile import Profile, program
 from foreword.browser.rules import Rules
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 CLOSE_SECONDS = 10.0
+# Playwright's own choice, with which a page can keep the whole browser busy by changing its address without end.
+_UNPROTECTED = "--disable-ipc-flooding-protection"
 INSTALL = "pip install 'foreword[browser]'"
 
 
@@ -57,11 +60,13 @@ async def started(rules: Rules, path: str | Path | None, headless: bool, folder:
     playwright = await _playwright()
     profile = Profile(folder)
     try:
+        await reading.prepare(playwright)
         context = await playwright.chromium.launch_persistent_context(
-            profile.folder / "data",
+            profile.data,
             executable_path=executable,
             headless=headless,
             accept_downloads=False,
+            ignore_default_args=[_UNPROTECTED],
             # A sandbox needs a user who is not root.
             chromium_sandbox=os.getuid() != 0,
             handle_sigint=False,
@@ -85,6 +90,7 @@ async def attached(address: str, rules: Rules) -> Chromium:
         browser = await playwright.chromium.connect_over_cdp(
             address, no_defaults=True, timeout=1000 * START_SECONDS / 4
         )
+        await reading.prepare(playwright)
         if not browser.contexts:
             raise BrowserFailed(f"the browser at {address} has no window")
         return await _reached(playwright, browser.contexts[0], rules, None)

@@ -1,7 +1,7 @@
 // What can be seen and used in a frame: elements with role, name, state and selectors to try, headings, alerts,
 // forms, and rows that are alike. Values of password fields are never read. Gives {facts, found}: plain data, and
 // the elements themselves in the same order, so that a selector can be proven to lead to its element.
-(frames) => {
+(frames, isSecret) => {
   const MOST = 3000, ROWS_LOOKED_AT = 100, LONG = 120;
   const IMPLICIT = {A: 'link', BUTTON: 'button', SELECT: 'combobox', TEXTAREA: 'textbox', SUMMARY: 'button',
     H1: 'heading', H2: 'heading', H3: 'heading', H4: 'heading', H5: 'heading', H6: 'heading', IMG: 'img'};
@@ -70,7 +70,7 @@
     else if (element.tagName === 'SELECT') {
       fact.value = clean([...element.selectedOptions].map(option => option.text).join(', '));
       fact.options = [...element.options].slice(0, 12).map(option => clean(option.text));
-    } else if (type === 'password') fact.filled = element.value !== '';
+    } else if (isSecret(element)) fact.filled = element.value !== '';
     else if (['INPUT', 'TEXTAREA'].includes(element.tagName) && element.value) fact.value = clean(element.value);
     if (element.disabled || element.getAttribute('aria-disabled') === 'true') fact.disabled = true;
     if (element.required) fact.required = true;
@@ -99,8 +99,10 @@
     if (element.tagName === 'FORM') forms.push({selector: path(element), fields: [...element.elements]
       .filter(field => field.name && field.type !== 'hidden').map(field => field.name).slice(0, 20)});
   };
-  const walk = (element, row) => {
-    if (element.nodeType !== Node.ELEMENT_NODE || !element.checkVisibility()) return;
+  const waiting = document.body ? [[document.body, null]] : [];
+  while (waiting.length) {
+    const [element, row] = waiting.pop();
+    if (element.nodeType !== Node.ELEMENT_NODE || !element.checkVisibility()) continue;
     const role = roleOf(element);
     if (visible(element)) {
       note(element, role);
@@ -133,12 +135,11 @@
           number < ROWS_LOOKED_AT ? clean(member.innerText) : ''}));
       }
     }
-    for (const child of root.children) walk(child, within.get(child) || row);
-  };
-  if (document.body) walk(document.body, null);
+    for (const child of [...root.children].reverse()) waiting.push([child, within.get(child) || row]);
+  }
   facts.forEach((one, at) => {
     const role = roleOf(found[at]), alone = named.get(role + ' ' + one.fact.name) === 1;
     one.tries = selectors(found[at], role, alone ? one.fact.name : '');
   });
-  return {facts: JSON.stringify({elements: facts, headings, alerts, forms, rows, passed}), found};
+  return {facts: {elements: facts, headings, alerts, forms, rows, passed}, found};
 }

@@ -7,29 +7,25 @@ exactly its element. Values of fields that hold secrets are hidden.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from foreword.browser import reading
 from foreword.browser.dom import Dom, is_secret_field, read
+from foreword.browser.reading import READ_SECONDS
 from foreword.text import relevance
 from foreword.workflow.secrets import HIDDEN, mask
 
 if TYPE_CHECKING:
-    from playwright.async_api import Frame, JSHandle, Page
+    from playwright.async_api import Frame, Page
 
 MOST_ELEMENTS = 40
 MOST_FRAMES = 20
 MOST_SIMILAR = 3
 MOST_TOLD = 12
 ROWS_SHOWN = 3
-READ_SECONDS = 15.0
-_ONLY = "(matching, [found, at]) => matching.length === 1 && matching[0] === found[at]"
-_COUNT = "matching => matching.length"
 
 
 @dataclass(slots=True)
@@ -39,7 +35,6 @@ class Seen:
     frame: Frame
     prefix: str  # the way into it: `frame=... >> `
     facts: dict[str, Any]
-    found: JSHandle
     inside: list[Seen] = field(default_factory=list)
 
 
@@ -50,8 +45,6 @@ async def explored(page: Page, instruction: str, limit: int = MOST_ELEMENTS) -> 
     order = _chosen([one for *_, one in elements], instruction)[: max(1, limit)]
     shown = await asyncio.gather(*(_element(*elements[at]) for at in order))
     rows = await asyncio.gather(*(_rows(frame, row) for frame in frames for row in frame.facts["rows"][:MOST_TOLD]))
-    for frame in frames:
-        await frame.found.dispose()
     more = len(elements) - len(order) + sum(frame.facts["passed"] for frame in frames)
     told = {
         "headings": _told(frames, "headings"),
@@ -89,12 +82,12 @@ async def dom_of(page: Page) -> Dom:
 async def _dom(frame: Frame, most: int) -> Dom:
     from playwright.async_api import Error
 
-    children, handles = await _children(frame, most)
-    raw = json.loads(await asyncio.wait_for(frame.evaluate(_script("dom.js"), handles), READ_SECONDS))
+    children = await asyncio.wait_for(reading.frames(frame, max(0, most)), READ_SECONDS)
+    raw = await _read(frame, "dom")
     inside = []
     for child in children:
         try:
-            inside.append(await _dom(child, most - len(children)))
+            inside.append(await _dom(child, most - len(children)) if child else Dom(None))
         except (Error, TimeoutError):
             inside.append(Dom(None))
     return Dom(read(raw["tree"], inside), raw["left"] + sum(one.unread for one in inside))
@@ -103,34 +96,24 @@ async def _dom(frame: Frame, most: int) -> Dom:
 async def _seen(frame: Frame, prefix: str, most: int) -> Seen:
     from playwright.async_api import Error
 
-    children, handles = await _children(frame, most)
-    both = await asyncio.wait_for(frame.evaluate_handle(_script("explore.js"), handles), READ_SECONDS)
-    facts = json.loads(await (await both.get_property("facts")).json_value())
-    seen = Seen(frame, prefix, facts, await both.get_property("found"))
+    children = await asyncio.wait_for(reading.frames(frame, max(0, most)), READ_SECONDS)
+    facts = await _read(frame, "explore")
+    seen = Seen(frame, prefix, facts)
     for at, one in enumerate(facts["elements"]):
-        if one["frame"] >= 0:
+        child = children[one["frame"]] if one["frame"] >= 0 else None
+        if child:
             try:
                 selector = await _selector(seen, at, one)
-                seen.inside.append(
-                    await _seen(children[one["frame"]], f"{prefix}frame={selector} >> ", most - len(children))
-                )
+                seen.inside.append(await _seen(child, f"{prefix}frame={selector} >> ", most - len(children)))
             except (Error, TimeoutError):
                 continue
     return seen
 
 
-async def _children(frame: Frame, most: int) -> tuple[list[Frame], list[Any]]:
-    """The frames in a frame, with the elements they stand in."""
-    from playwright.async_api import Error
-
-    children, handles = [], []
-    for child in frame.child_frames[: max(0, most)]:
-        try:
-            handles.append(await child.frame_element())
-            children.append(child)
-        except Error:
-            continue
-    return children, handles
+async def _read(frame: Frame, what: str) -> dict[str, Any]:
+    """What the reader says of a frame, within its time."""
+    found: dict[str, Any] = await asyncio.wait_for(reading.read(frame, what, seconds=2 * READ_SECONDS), READ_SECONDS)
+    return found
 
 
 def _flat(seen: Seen) -> list[Seen]:
@@ -175,7 +158,7 @@ async def _selector(seen: Seen, at: int, one: dict[str, Any]) -> str:
 
     for selector in one["tries"]:
         try:
-            if await seen.frame.locator(selector).evaluate_all(_ONLY, [seen.found, at]):
+            if await reading.is_alone(seen.frame, selector, at):
                 return str(selector)
         except Error:
             continue
@@ -187,7 +170,7 @@ async def _rows(seen: Seen, row: dict[str, Any]) -> dict[str, Any] | None:
     from playwright.async_api import Error
 
     try:
-        count = await seen.frame.locator(row["selector"]).evaluate_all(_COUNT)
+        count = await seen.frame.locator(row["selector"]).count()
     except Error:
         return None
     if not count:
@@ -208,8 +191,3 @@ def _alike(words: str, text: str) -> float:
     known = re.findall(r"[^\W_]+", text.lower())
     wanted = [word for word in words.lower().split() if len(word) > 1]
     return sum(1.0 if word in known else 0.6 if get_close_matches(word, known, 1, 0.75) else 0.0 for word in wanted)
-
-
-@cache
-def _script(name: str) -> str:
-    return (files("foreword.browser") / name).read_text(encoding="utf-8")

@@ -10,8 +10,9 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from foreword.browser.notes import short
 from foreword.browser.rules import Rules
-from foreword.browser.tabs import Tab
+from foreword.browser.tabs import CRASHED, LONGEST_URL, Tab
 from foreword.errors import BrowserFailed
 from foreword.workflow.secrets import mask
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from playwright.async_api import Error, Locator
 
 ANSWER_SECONDS = 2.0
+LONGEST_TITLE = 300
 SILENT = "does not answer"
+RESTLESS = "keeps loading other pages by itself"
 _NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _WORDS = {
     "ERR_CONNECTION_REFUSED": "nothing answers at {where}",
@@ -37,32 +40,35 @@ _WORDS = {
 
 async def state_of(tab: Tab) -> dict[str, Any]:
     """How a page stands, without its content; a page that gives no answer is said to."""
-    state: dict[str, Any] = {"tab": tab.name, "url": mask(tab.url)}
+    state: dict[str, Any] = {"tab": tab.name, "url": mask(short(tab.url, LONGEST_URL))}
     if tab.broken and tab.broken != SILENT:
         return {**state, "title": "", "error": f"the tab {tab.broken}"}
     if tab.page.is_closed():
         return {**state, "title": "", "error": "the tab is closed"}
     try:
-        state["title"] = mask(await asyncio.wait_for(tab.page.title(), ANSWER_SECONDS))
-        tab.broken = ""
+        state["title"] = mask(short(await asyncio.wait_for(tab.page.title(), ANSWER_SECONDS), LONGEST_TITLE))
+        if tab.broken == SILENT:
+            tab.broken = ""
     except TimeoutError:
         tab.broken = SILENT
         state |= {"title": "", "error": "the page does not answer"}
     except _error() as error:
+        if "crashed" in str(error):
+            tab.broken = CRASHED
         state |= {"title": "", "error": _plain(error)}
     return state
 
 
 def broken(tab: Tab) -> BrowserFailed:
     """The error for a tab with which nothing can be done."""
-    state = {"tab": tab.name, "url": mask(tab.url), "error": f"the tab {tab.broken}"}
+    state = {"tab": tab.name, "url": mask(short(tab.url, LONGEST_URL)), "error": f"the tab {tab.broken}"}
     hint = "navigate it to an address to go on" if tab.ours else "open another tab to go on"
     return BrowserFailed(f"the tab {tab.name!r} {tab.broken}", hint=hint, state=state)
 
 
 def not_loaded(error: Error, url: str, rules: Rules) -> BrowserFailed:
     """The error for an address that could not be opened."""
-    where, text = mask(url), str(error)
+    where, text = mask(short(url, LONGEST_TITLE)), str(error)
     if "Timeout" in text:
         return BrowserFailed(f"{where} did not load within {rules.page_seconds:g} s")
     if "Download is starting" in text:
@@ -75,7 +81,7 @@ def not_loaded(error: Error, url: str, rules: Rules) -> BrowserFailed:
     return BrowserFailed(f"{where} did not load: {_plain(error)}")
 
 
-def other(error: Error) -> BrowserFailed:
+def other(error: Exception) -> BrowserFailed:
     """The error for anything else."""
     return BrowserFailed(f"the page did not do it: {_plain(error)}")
 

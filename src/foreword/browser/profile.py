@@ -7,6 +7,7 @@ became of the process. The user's own profile is never touched.
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import tempfile
@@ -17,6 +18,8 @@ from foreword.errors import BrowserFailed, UsageError
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 _PREFIX, _LOCK = "profile-", "in-use"
+# Pages that are loaded in advance come past the guard, so nothing is.
+_PREFERENCES = {"net": {"network_prediction_options": 2}}
 
 
 class Profile:
@@ -29,9 +32,16 @@ class Profile:
             remove_stale(base)
             self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
             self._lock: IO[bytes] = (self.folder / _LOCK).open("wb")
+            (self.data / "Default").mkdir(parents=True)
+            (self.data / "Default" / "Preferences").write_text(json.dumps(_PREFERENCES))
         except OSError as error:
             raise BrowserFailed(f"no folder for the browser can be made in {base}: {error.strerror}") from None
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    @property
+    def data(self) -> Path:
+        """What the browser itself keeps."""
+        return self.folder / "data"
 
     def remove(self) -> None:
         """Remove the folder; what a browser that is still ending writes into it is left to the next start."""

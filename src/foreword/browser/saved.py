@@ -28,7 +28,8 @@ async def save(here: Chromium, path: Path) -> bool:
     if here.profile is None:
         return False
     state = await here.context.storage_state()
-    kept = {"version": VERSION, "storage": state, "tabs": here.tabs.listing()}
+    tabs = [{**told, "url": tab.url} for told, tab in zip(here.tabs.listing(), here.tabs.all(), strict=True)]
+    kept = {"version": VERSION, "storage": state, "tabs": tabs}
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -50,7 +51,7 @@ async def restore(here: Chromium, kept: Mapping[str, Any], rules: Rules) -> None
         raise BrowserFailed("what was saved is not taken by the browser", hint=_WITHOUT) from None
     active: Tab | None = None
     for at, was in enumerate(kept["tabs"]):
-        tab = here.tabs.named(None) if at == 0 else await here.tabs.adopt(await here.context.new_page())
+        tab = here.tabs.named(None) if at == 0 else await here.tabs.new()
         here.tabs.rename(tab, was["name"])
         active = tab if was["active"] or active is None else active
         if rules.allows(was["url"]):

@@ -13,15 +13,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from foreword.browser.notes import LONGEST_SAID, MOST_TABS, Notes, short
 from foreword.errors import BrowserFailed, did_you_mean, listed
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Dialog, Download, Page, Request
 
 MAIN = "Main Tab"
-LONGEST_NAME = 60
+LONGEST_NAME, LONGEST_URL = 60, 2_000
+MOST_DIALOGS = 25  # of a page meanwhile: one with more asks without end
 TITLE_SECONDS = 2.0
 ERROR_PAGE = "chrome-error:"
+CRASHED = "has crashed"
 # In a world of its own: the page's scripts see nothing of it.
 _WATCH = """(() => { const tell = (what) => globalThis.forewordFocus && globalThis.forewordFocus(what);
   addEventListener('focus', () => tell('focus'));
@@ -41,6 +44,9 @@ class Tab:
     target: str = ""
     session: CDPSession | None = None
     aliases: set[str] = field(default_factory=set)
+    surplus: bool = False  # came when there were enough
+    wanted: bool = False  # by us, and not by a page
+    begun: int = 0  # pages that it has begun to load
     attempted: str = ""  # the address that was asked for last
     broken: str = ""  # why nothing can be done with it any more
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
@@ -49,30 +55,6 @@ class Tab:
     def url(self) -> str:
         """The address; of a page that could not be loaded, the one that was asked for."""
         return self.attempted if self.page.url.startswith(ERROR_PAGE) else self.page.url
-
-
-@dataclass(slots=True)
-class Notes:
-    """What happened beside what was asked for."""
-
-    dialogs: list[dict[str, str]] = field(default_factory=list)
-    downloads: list[str] = field(default_factory=list)
-    opened: list[Tab] = field(default_factory=list)
-    refused: list[tuple[str, bool]] = field(default_factory=list)  # the address, and whether of a whole tab
-
-    def refused_tabs(self, since: int = 0) -> list[str]:
-        """The addresses that were to fill a whole tab and were refused."""
-        return [url for url, whole in self.refused[since:] if whole]
-
-    def told(self) -> dict[str, Any]:
-        """As much of it as there is, for a result."""
-        all_of_it = {
-            "dialogs": self.dialogs,
-            "downloads_refused": self.downloads,
-            "opened": [tab.name for tab in self.opened if not tab.page.is_closed()],
-            "refused": [url for url, _ in self.refused],
-        }
-        return {name: value for name, value in all_of_it.items() if value}
 
 
 class Tabs:
@@ -85,13 +67,16 @@ class Tabs:
         self._active: list[Tab] = []  # the newest last
         self._had_one = False
         self._arriving: dict[Page, asyncio.Task[Tab]] = {}
+        self._opening = 0  # tabs of ours that are about to come
         context.on("page", self._came)
         context.on("dialog", self._answer)
 
     def listing(self) -> list[dict[str, Any]]:
         """Every tab: name, address, whether it is active."""
         active = self._current()
-        return [{"name": tab.name, "url": tab.url, "active": tab is active} for tab in list(self._tabs)]
+        return [
+            {"name": tab.name, "url": short(tab.url, LONGEST_URL), "active": tab is active} for tab in list(self._tabs)
+        ]
 
     def all(self) -> list[Tab]:
         """The tabs in the order they were opened."""
@@ -136,7 +121,7 @@ class Tabs:
         with suppress(Error, TimeoutError):
             await tab.page.wait_for_load_state("domcontentloaded", timeout=1000 * TITLE_SECONDS)
             title = await asyncio.wait_for(tab.page.title(), TITLE_SECONDS)
-        if name := _short(title) or _place(tab.url):
+        if name := _name(title) or _place(tab.url):
             self.rename(tab, name)
         return None
 
@@ -155,6 +140,18 @@ class Tabs:
             self._arriving[page] = asyncio.ensure_future(self._arrived(tab))
         return self._arriving[page]
 
+    async def new(self) -> Tab:
+        """Open a tab of ours."""
+        self._opening += 1
+        try:
+            page = await self.context.new_page()
+            self.adopt(page)
+            tab = next(tab for tab in self._tabs if tab.page is page)
+            tab.ours = tab.guarded = tab.wanted = True
+        finally:
+            self._opening -= 1
+        return await self.adopt(page)
+
     async def settled(self) -> None:
         """Wait until the tabs that are coming in are known."""
         await asyncio.gather(*self._arriving.values(), return_exceptions=True)
@@ -172,12 +169,12 @@ class Tabs:
     def _register(self, page: Page) -> Tab:
         ours, names = not self.attached, [other.name for other in self._tabs]
         name = _unique(f"Tab {len(names) + 1}", names) if self._had_one else MAIN
-        tab = Tab(name, page, ours, unnamed=self._had_one, guarded=ours)
+        tab = Tab(name, page, ours, unnamed=self._had_one, guarded=ours, surplus=len(names) >= MOST_TABS)
         self._had_one = True
         tab.quiet.set()
         self._tabs.append(tab)
         page.on("close", lambda _: self._forget(tab))
-        page.on("crash", lambda _: _mark(tab, "has crashed"))
+        page.on("crash", lambda _: _mark(tab, CRASHED))
         page.on("request", lambda request: _began(tab, request))
         page.on("requestfailed", lambda request: _ended(tab, request))
         page.on("domcontentloaded", lambda _: tab.quiet.set())
@@ -193,6 +190,10 @@ class Tabs:
                 tab.ours, tab.guarded = tab.ours or opened_by.ours, tab.guarded or opened_by.guarded
                 self.notes.opened.append(tab)
                 self.activate(tab)
+            if tab.surplus and tab.ours and not tab.wanted and not self._opening:
+                self.notes.closed += 1
+                await tab.page.close()
+                return tab
             await self._watch(tab)
         await self.entitle(tab)
         return tab
@@ -226,8 +227,13 @@ class Tabs:
         tab = next((tab for tab in self._tabs if tab.page is dialog.page), None)
         if tab is not None and not tab.guarded:
             return
+        if len(self.notes.dialogs) >= MOST_DIALOGS and tab is not None and not leaving:
+            # Left without an answer it does nothing more, until it is replaced.
+            _mark(tab, "asks without end")
+            return
         answer = "left the page" if leaving else "dismissed"
-        self.notes.dialogs.append({"type": dialog.type, "message": dialog.message, "answer": answer})
+        said = short(dialog.message, LONGEST_SAID)
+        self.notes.dialogs.append({"type": dialog.type, "message": said, "answer": answer})
         with suppress(Error):
             await (dialog.accept() if leaving else dialog.dismiss())
 
@@ -235,7 +241,7 @@ class Tabs:
         from playwright.async_api import Error
 
         if tab.guarded:
-            self.notes.downloads.append(download.suggested_filename)
+            self.notes.downloads.append(short(download.suggested_filename, LONGEST_SAID))
             tab.quiet.set()
             with suppress(Error):
                 await download.cancel()
@@ -258,6 +264,7 @@ def _mark(tab: Tab, why: str) -> None:
 def _began(tab: Tab, request: Request) -> None:
     if request.is_navigation_request() and _is_main(tab, request):
         tab.attempted = request.url
+        tab.begun += 1
         tab.quiet.clear()
 
 
@@ -279,14 +286,13 @@ def _same(one: str, other: str) -> bool:
     return " ".join(one.split()).casefold() == other.casefold()
 
 
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 3].rstrip() + "..."
+def _name(text: str) -> str:
+    return short(" ".join(text[: 10 * LONGEST_NAME].split()), LONGEST_NAME)
 
 
 def _place(url: str) -> str:
     parts = urlsplit(url)
-    return _short(f"{parts.netloc}{parts.path}".rstrip("/")) if parts.netloc else ""
+    return _name(f"{parts.netloc}{parts.path}".rstrip("/")) if parts.netloc else ""
 
 
 def _unique(name: str, taken: Iterable[str]) -> str:

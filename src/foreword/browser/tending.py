@@ -22,9 +22,10 @@ async def to_front(here: Chromium, tab: Tab) -> None:
 
 
 async def replace(here: Chromium, tab: Tab) -> Tab:
-    """A new page under the name of one that has crashed or hangs."""
-    new = await here.tabs.adopt(await here.context.new_page())
-    new.ours = new.guarded = True
+    """A new page under the name of one that has crashed, hangs, or can't be led anywhere."""
+    if tab.broken:
+        await _silence(tab)
+    new = await here.tabs.new()
     here.tabs.take_place(new, tab)
     await _shut(tab)
     return new
@@ -53,6 +54,15 @@ async def end(here: Chromium) -> None:
             if tab.ours:
                 await _shut(tab)
     await here.end()
+
+
+async def _silence(tab: Tab) -> None:
+    """End the process of a page: it may be so busy that nothing else is heard of the browser."""
+    from playwright.async_api import Error
+
+    if tab.session is not None:
+        with suppress(Error, TimeoutError):
+            await asyncio.wait_for(tab.session.send("Page.crash"), failures.ANSWER_SECONDS)
 
 
 async def _shut(tab: Tab) -> None:

@@ -108,13 +108,29 @@ class Agent:
         for warning in package.report.warnings:
             self._warn(warning)
         specs = [tool.spec for tool in self.tools.values()]
+        sent = [self._sent(message) for message in package.messages]
         reply = models.reply(
-            desk.model, package.messages, specs, timeout_seconds=self.timeout_seconds, attempts=self.attempts,
+            desk.model, sent, specs, timeout_seconds=self.timeout_seconds, attempts=self.attempts,
             on_text=said, cancel=desk.cancel,
         )  # fmt: skip
         said.end()
         self._append(replace(reply.message, parts=tuple(map(self._veiled, reply.message.parts))))
         return reply
+
+    def _sent(self, message: Message) -> Message:
+        """A message as the model gets it: what has turned out to be secret since it was kept is hidden in it."""
+        known = self.desk.veil.known
+
+        def shown(part: Part) -> Part:
+            match part:
+                case Text(text=text) | ToolResult(text=text):
+                    return replace(part, text=known(text))
+                case ToolCall(arguments=arguments):
+                    return replace(part, arguments=known(arguments))
+                case _:
+                    return part
+
+        return replace(message, parts=tuple(map(shown, message.parts)))
 
     def _veiled(self, part: Part) -> Part:
         match part:

@@ -88,7 +88,11 @@ def debug_action(desk: Desk, given: Arguments) -> Answer:
         _only(given, "click", ("selector",))
         return desk.browser.click(given["selector"], tab=tab)
     _only(given, "type", ("selector", "text", "variable", "secret"))
-    return desk.browser.type(given["selector"], _typed(desk, given), tab=tab)
+    text = _typed(desk, given)
+    told = desk.browser.type(given["selector"], text, tab=tab)
+    if told.get("password"):
+        desk.veil.learn_texts([text])
+    return told
 
 
 def debug_open_tab(desk: Desk, given: Arguments) -> Answer:
@@ -99,7 +103,8 @@ def debug_open_tab(desk: Desk, given: Arguments) -> Answer:
 def debug_close_tab(desk: Desk, given: Arguments) -> Answer:
     """Close a tab."""
     name = _tab(desk, {"tab": given["name"]})
-    assert name is not None
+    if name is None:
+        raise UsageError("which tab?", hint="give its name")
     return desk.browser.close_tab(name)
 
 

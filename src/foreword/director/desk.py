@@ -78,10 +78,16 @@ class Desk:
         return None if self._given is None else self.browser
 
     def tabs(self) -> list[dict[str, Any]] | None:
-        """The open tabs, for the fifth part of a context; none while nothing is started."""
+        """The open tabs, for the fifth part of a context; none while nothing is started.
+
+        A page may put into its address or its title what was typed into it, so secrets are hidden in those too.
+        """
         if self._given is None or (self._browser is None and callable(self._given)):
             return None
-        return list(self.browser.tabs())
+        return [
+            {key: self.veil.known(value) if isinstance(value, str) else value for key, value in tab.items()}
+            for tab in self.browser.tabs()
+        ]
 
     def save(self) -> None:
         """Keep how the browser stands, so that another process can go on if this one dies."""

@@ -69,7 +69,10 @@ def _carried_out(one: Mapping[str, Any], scope: Scope, browser: Browser | None, 
     if kind in _IN_BROWSER:
         if browser is None:
             raise BrowserFailed(NO_BROWSER, hint="start or attach one")
-        return _IN_BROWSER[kind](browser, str(one["id"]), filled)
+        made = _IN_BROWSER[kind](browser, str(one["id"]), filled)
+        if kind == "type" and made.result.get("password"):
+            veil.learn_texts([filled["text"]])
+        return made
     return _ELSEWHERE[kind](filled, veil)
 
 

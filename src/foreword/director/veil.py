@@ -37,7 +37,7 @@ class Veil:
 
     def text(self, text: str) -> str:
         """The text with every secret hidden."""
-        return mask(self._without_known(text))
+        return mask(self.known(text))
 
     def value(self, value: object) -> object:
         """A plain copy of the value with every secret hidden."""
@@ -45,12 +45,13 @@ class Veil:
 
     def _each(self, value: object) -> object:
         if isinstance(value, str):
-            return self._without_known(value)
+            return self.known(value)
         if isinstance(value, dict):
-            return {self._without_known(name): self._each(member) for name, member in value.items()}
+            return {self.known(name): self._each(member) for name, member in value.items()}
         return [self._each(member) for member in value] if isinstance(value, list) else value
 
-    def _without_known(self, text: str) -> str:
+    def known(self, text: str) -> str:
+        """The text with the secrets hidden that were taken in, and no others."""
         return self._pattern.sub(HIDDEN, text) if self._pattern else text
 
 
@@ -90,26 +91,36 @@ class Veiled:
 
 def secrets_in(value: object) -> Iterator[str]:
     """Every text that is hidden in the value because of the name it stands under or because all of it is a secret."""
-    if isinstance(value, str):
-        if mask(value) == HIDDEN != value:
-            yield value
-    elif isinstance(value, Mapping):
-        for (_, shown), member in zip(members(value), value.values(), strict=True):
-            yield from _texts(member) if shown == HIDDEN != member else secrets_in(member)
-    elif is_array(value):
-        for shown, member in zip(elements(value), value, strict=True):
-            yield from _texts(member) if shown != member else secrets_in(member)
+    waiting = [value]  # not by recursion: a model may nest as deeply as it likes
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            if mask(one) == HIDDEN != one:
+                yield one
+        elif isinstance(one, Mapping):
+            for (_, shown), member in zip(members(one), one.values(), strict=True):
+                if isinstance(shown, str) and shown == HIDDEN != member:
+                    yield from _texts(member)
+                else:
+                    waiting.append(member)
+        elif is_array(one):
+            for shown, member in zip(elements(one), one, strict=True):
+                if isinstance(shown, str) and shown != member:
+                    yield from _texts(member)
+                else:
+                    waiting.append(member)
 
 
 def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for member in value.values():
-            yield from _texts(member)
-    elif is_array(value):
-        for member in value:
-            yield from _texts(member)
-    elif value is not None and not isinstance(value, bool):
-        yield str(value)
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            waiting.extend(one.values())
+        elif is_array(one):
+            waiting.extend(one)
+        elif one is not None and not isinstance(one, bool):
+            yield str(one)
 
 
 def _alone(text: str) -> str:

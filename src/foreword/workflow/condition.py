@@ -49,9 +49,7 @@ def _equal(left: Any, right: Any) -> bool:
 def _contains(whole: Any, part: Any) -> bool:
     if isinstance(whole, str):
         return written(part) in whole
-    if isinstance(whole, Mapping):
-        return part in whole
-    if isinstance(whole, list | tuple):
+    if isinstance(whole, list | tuple | Mapping):
         return any(_equal(one, part) for one in whole)
     raise UsageError(f"{shape.said(whole)} can't contain anything", hint="contains is for texts, lists and mappings")
 

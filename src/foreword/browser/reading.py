@@ -1,0 +1,64 @@
+"""Read from a page in a world beside its own, where nothing that its scripts have done to JavaScript is to be seen.
+
+Playwright runs what it is given to evaluate in the page's own world. Its selector engines may run in another one, so
+`reader.js` is such an engine, and what it has read comes back as an attribute of an element that is in no document.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from playwright.async_api import Frame, FrameLocator, Locator, Page, Playwright
+
+ENGINE = "foreword"
+READ_SECONDS = 15.0
+
+
+async def prepare(playwright: Playwright) -> None:
+    """Make the reader known: before a browser is started, or after one is reached, whose window is there already."""
+    await playwright.selectors.register(ENGINE, _source(), content_script=True)
+
+
+async def read(scope: Page | Frame | FrameLocator | Locator, what: str, *, seconds: float) -> Any:
+    """What the reader says of a document, or of an element."""
+    found = await scope.locator(_asked(what=what)).get_attribute("value", timeout=1000 * seconds)
+    return json.loads(found or "null")
+
+
+async def texts(scope: Page | FrameLocator, locator: Locator, fields: Sequence[Any] | None, most: int) -> list[Any]:
+    """The texts or the named fields of all elements that a locator finds."""
+    await read(scope, "taken", seconds=READ_SECONDS)
+    await locator.locator(_asked(what="take", fields=fields, most=most)).count()
+    found: list[Any] = await read(scope, "taken", seconds=READ_SECONDS)
+    return found
+
+
+async def frames(frame: Frame, most: int) -> list[Frame | None]:
+    """The frames in a frame, in the order in which the reader knows them."""
+    elements = await frame.locator(_asked(what="frames", most=most)).element_handles()
+    return [await element.content_frame() for element in elements]
+
+
+async def is_alone(frame: Frame, selector: str, at: int) -> bool:
+    """Whether a selector leads to the element of that number, as `explore` has found it, and to no other."""
+    # One that is another is counted twice.
+    return await frame.locator(selector).locator(_asked(what="is", at=at)).count() == 1
+
+
+def _asked(**what: Any) -> str:
+    return f"{ENGINE}={quote(json.dumps(what), safe='')}"
+
+
+@cache
+def _source() -> str:
+    here = files("foreword.browser")
+    source, *parts = ((here / name).read_text(encoding="utf-8") for name in ("reader.js", "dom.js", "explore.js"))
+    for place, part in zip(("DOM", "EXPLORE"), parts, strict=True):
+        source = source.replace(f": {place}", f": {part.strip()}", 1)
+    return source
