@@ -44,6 +44,7 @@ def test_without_a_key_the_variable_to_set_is_named(model: str, variable: str) -
         ("gpt-4o", "'openai:gpt-4o'?"),
         ("tset", "Did you mean 'test'?"),
         ("Test", "Did you mean 'test'?"),
+        ("anthropc:claude", "Unknown model: anthropc:claude. Did you mean 'anthropic:claude'?"),
         ("test:soon", "'test', or test:2s for"),
     ],
 )

@@ -67,6 +67,9 @@ def _known(name: str, connection: Connection | None) -> Model:
 
 def _meant(name: str, said: str) -> str:
     """What is said of a name that nobody knows, with a suggestion as our pages write it, and of our own model, too."""
+    kind, _, rest = name.partition(":")
+    if rest and (close := get_close_matches(kind.lower(), OURS, n=1, cutoff=0.8)) and kind != close[0]:
+        return f"{said.partition('. Did you mean')[0]}. Did you mean '{close[0]}:{rest}'?"
     if "Did you mean" in said or not get_close_matches(name.partition(":")[0].lower(), ["test"], cutoff=0.7):
         return said.replace("'openai-chat:", "'openai:")
     return f"{said}. Did you mean 'test'{', or test:2s for one that takes 2 seconds' if ':' in name else ''}?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,8 +23,14 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def started(root: Path) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "foreword", "browser", "start", "--root", str(root)]
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def started(root: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "foreword", "browser", "start", "--port", str(port), "--root", str(root)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     yield process
     process.send_signal(signal.SIGINT)
@@ -50,6 +57,14 @@ def director(root: Path, command: str, *args: str) -> Ran:
 
 def call(root: Path, address: str, tool: str, **arguments: object) -> Ran:
     return director(root, "call", tool, json.dumps(arguments), "--attach", address)
+
+
+def test_a_browser_listens_on_the_port_that_was_asked_for(root: Path, address: str, port: int) -> None:
+    assert address == f"http://127.0.0.1:{port}"
+    second = in_here("browser", "start", "--port", str(port), "--root", str(root))
+    assert second.code == 2
+    assert f"port {port} can't be used" in second.err
+    assert "--port 0" in second.err
 
 
 def test_the_tabs_are_told_as_a_director_reads_them(address: str) -> None:
@@ -101,6 +116,14 @@ def test_a_run_stops_at_the_node_that_fails_and_goes_on_there(root: Path, addres
 
     listed = director(root, "nodes").out
     assert [line.split()[0] for line in listed.splitlines()] == ["ok"] * 4
+
+
+def test_a_node_that_fails_on_an_empty_page_says_what_brings_it_to_another(tmp_path: Path) -> None:
+    node = {"type": "click", "config": {"selector": "#sign-in"}, "description": "sign in"}
+    director(tmp_path, "call", "create_node", json.dumps(node))
+    ran = director(tmp_path, "test", "node1")
+    assert json.loads(ran.out)["status"] == "failed", ran.err
+    assert "empty page; --attach" in ran.err
 
 
 def test_a_browser_that_is_closed_by_hand_ends_the_command(root: Path) -> None:

@@ -76,6 +76,7 @@ def test_the_model_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPat
         (("--model", "test", "--browser", "/no/such/browser"), "there is no browser at"),
         (("--model", "test", "--attach", "http://127.0.0.1:9", "--show"), "takes a browser as it is"),
         (("--model", "test", "--say", " "), "nothing to say"),
+        (("--model", "test", "--say", "hello", "--window", "32"), "can't work in a window of 32 tokens"),
     ],
 )
 def test_what_can_not_be_is_said_before_anything_begins(options: tuple[str, ...], told: str) -> None:

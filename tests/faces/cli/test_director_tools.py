@@ -59,6 +59,7 @@ def test_a_tool_that_fails_says_why_in_json_and_by_the_exit_code() -> None:
         ("creat_node", "{}", "did you mean 'create_node'?"),
         ("create_node", "{", "the arguments are not JSON"),
         ("create_node", "[" * 100_000, "the arguments are not JSON"),
+        ("create_node", "[1]", "the arguments are no JSON object"),
     ],
 )
 def test_what_can_not_be_called_changes_nothing(tool: str, arguments: str, told: str) -> None:
@@ -66,6 +67,14 @@ def test_what_can_not_be_called_changes_nothing(tool: str, arguments: str, told:
     assert (ran.code, ran.out) == (2, "")
     assert told in ran.err
     assert not Path(".foreword").exists()
+
+
+def test_a_workflow_without_nodes_is_not_run_and_says_how_it_gets_some() -> None:
+    call("get_current_plan")
+    ran = in_here("director", "run", "letters")
+    assert (ran.code, ran.out) == (2, "")
+    assert "'letters' has no nodes yet" in ran.err
+    assert "`foreword director chat letters`" in ran.err
 
 
 def test_arguments_that_a_tool_does_not_take_are_its_failure() -> None:

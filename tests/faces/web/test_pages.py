@@ -101,6 +101,25 @@ def test_only_the_newest_compression_is_undone(address: Address, agent: foreword
     assert agent.compressions()[-1].undone
 
 
+def test_a_variable_is_set_as_text_and_a_secret_is_shown_nowhere(address: Address, agent: foreword.Session) -> None:
+    made = post(address, f"{HOME}/variables", name="login.password", value="0815-4711", reason="to sign in")
+    assert made.status == 303
+    assert agent.variables["login.password"] == "0815-4711"
+    shown = words(address.ask("GET", f"{HOME}/variables"))
+    assert ("login.password" in shown, "0815-4711" in shown) == (True, False)
+    for form in ({"name": " ", "value": "x", "reason": "y"}, {"name": "z", "value": "x", "reason": " "}):
+        assert post(address, f"{HOME}/variables", **form).status == 400
+    assert "z" not in agent.variables
+    agent.clear_variable("login.password", "done")
+
+
+def test_the_window_a_server_was_started_with_is_that_of_its_sessions(tmp_path: Path) -> None:
+    with running(settings_for(tmp_path, window=32_000)) as (address, _):
+        post(address, "/sessions", name="letters")
+        assert "of 32K" in words(address.ask("GET", "/sessions/letters/chat"))
+        assert "28.8K tokens" in words(address.ask("GET", "/"))
+
+
 def test_another_site_can_not_change_anything(address: Address, agent: foreword.Session) -> None:
     before = agent.plan
     form = urlencode({"task": "2", "status": "failed", "reason": "x", "version": 2}).encode()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from foreword.errors import UsageError
+from foreword.errors import BadBudget, UsageError
 from foreword.faces.cli.options import Command
 
 if TYPE_CHECKING:
@@ -23,6 +23,23 @@ ORIGIN = click.option(
 PROGRAM = click.option("--browser", "program", metavar="PATH", help="The Chromium to start; else the system's.")
 ATTACH = click.option("--attach", metavar="ADDRESS", help="One that is running, as in http://127.0.0.1:9222.")
 SHOW = click.option("--show", is_flag=True, help="Start it with a window.")
+SMALLEST_WINDOW = 8_000  # tokens; instructions, tools, plan and tabs take half of it
+
+
+def _window(context: click.Context, option: click.Parameter, written: str | None) -> int | None:
+    """The size of a model's window. One that is too small, as 32 for 32k, would sum up the whole conversation."""
+    from foreword.runtime.budget import whole_number
+
+    size = whole_number(written, "window")
+    if size is not None and size < SMALLEST_WINDOW:
+        problem = f"a director can't work in a window of {size:,} tokens, it needs {SMALLEST_WINDOW:,} at least"
+        raise BadBudget(size, "window", problem=problem, hint="for example --window 32000, or 32k")
+    return size
+
+
+WINDOW = click.option(
+    "--window", metavar="N", callback=_window, help="The model's window in tokens.  [default: 200000]"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import click
 
 from foreword.errors import ForewordError, UsageError
 from foreword.faces.cli import given, screen
-from foreword.faces.cli.browsing import browser_options, wanted
+from foreword.faces.cli.browsing import WINDOW, browser_options, wanted
 from foreword.faces.cli.options import store_options
 from foreword.faces.cli.stopping import INTERRUPTED, stoppable
 
@@ -32,13 +32,13 @@ NO_MODEL = (
     "--model", metavar="NAME", envvar="FOREWORD_DIRECTOR_MODEL", show_envvar=True,
     help="Who directs, as in anthropic:claude-sonnet-4-5 or openai:NAME@http://127.0.0.1:8080/v1.",
 )  # fmt: skip
-@click.option("--window", metavar="N", help="The model's window in tokens.  [default: 200000]")
+@WINDOW
 @click.option("--say", "said", metavar="TEXT|-", help="Say this one thing; the answer is on stdout.")
 @click.option("--verbose", is_flag=True, help="Show every call and its result whole.")
 @browser_options
 @store_options
 def chat(
-    workflow: str, model: str | None, window: str | None, said: str | None, verbose: bool, origins: tuple[str, ...],
+    workflow: str, model: str | None, window: int | None, said: str | None, verbose: bool, origins: tuple[str, ...],
     program: str | None, attach: str | None, show: bool, db: str | None, root: str,
 ) -> None:  # fmt: skip
     """Talk with the director of a workflow.

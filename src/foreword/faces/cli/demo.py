@@ -53,13 +53,14 @@ A recipe is a page of YAML, and your own works just like these three: docs/recip
 try next, in a project of yours:"""
 
 LASTING = (
-    ('foreword session append talk --text "Where were we?"', "a conversation that lasts"),
-    ("foreword serve", "the page on all that is kept, and the API"),
+    ('foreword session append talk --text "Where were we?"', "a talk that is kept"),
+    ("foreword serve", "the page and the API"),
 )
 NEXT = (
     ("foreword count README.md", "what a file costs"),
     ("foreword assemble package --purpose design --source docs --budget 2000", "your notes, fitted"),
     ("foreword recipe show director", "a recipe to start from"),
+    ("foreword director demo", "a browser at work"),
     *LASTING,
 )
 
@@ -70,7 +71,7 @@ THERE = {
     KILNBOOK: (
         ("foreword assemble director --agent builder --budget 3000", "the first scene"),
         ("foreword why director --agent builder --budget 3000 --about recent_changes", "why it was cut"),
-        ("foreword report list", "what was assembled so far"),
+        ("foreword report list", "earlier contexts"),
         *LASTING,
     ),
     FACTORY: (
@@ -249,7 +250,7 @@ def _shown(scene: Scene, root: Path, number: int, width: int) -> Iterator[str]:
         yield omissions(for_room, by_rule, width)
         yield recalled(max(for_room, key=lambda omission: omission.tokens), root, tight, width)
     seen = glimpse(tight.text, width)
-    yield "What the model reads, around the first cut:\n\n" + indent(seen, "  │ ", lambda _: True)
+    yield "What the model reads, around the first cut:\n\n" + indent(seen.rstrip("\n"), "  │ ", lambda _: True)
 
 
 def tables(roomy: Report, tight: Report, width: int = WIDTH) -> str:

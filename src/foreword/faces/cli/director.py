@@ -74,7 +74,7 @@ def tools(as_json: bool) -> None:
 @click.command()
 @click.argument("workflow")
 @click.argument("tool")
-@click.argument("arguments", metavar="JSON|-", default="{}")
+@click.argument("arguments", metavar="[JSON|-]", default="{}")
 @browser_options
 @store_options
 def call(
@@ -114,9 +114,14 @@ def finish(outcome: Outcome) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _arguments(written: str) -> Any:
-    if written == given.STDIN:
-        return given.read_json(written, JSON_HINT)
+def _arguments(written: str) -> dict[str, Any]:
+    read = given.read_json(written, JSON_HINT) if written == given.STDIN else _parsed(written)
+    if not isinstance(read, dict):
+        raise UsageError("the arguments are no JSON object, a name and a value for each", hint=JSON_HINT)
+    return read
+
+
+def _parsed(written: str) -> Any:
     try:
         return json.loads(written)
     except (ValueError, RecursionError) as error:

@@ -34,6 +34,7 @@ TAG = re.compile(r"^<(\w+)>$", re.MULTILINE)
 INTRO = """\
 A site with a login, a list of three pages and a form is served at {url}. The director's model is played by rule and \
 asked over HTTP as any other would be; the browser, the store and the run are real."""
+NEXT = "in a window: --show; to look at afterwards: --keep DIR; with a model of yours: docs/director.md"
 
 
 @click.command()
@@ -68,10 +69,14 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
             turn = _play(director, Telling(verbose=verbose))
             figures = _figures(director, turn, served, provider)
         _table({**figures, "seconds": f"{monotonic() - began:.0f}"})
-        if keep is not None:
-            screen.say(f"`foreword director nodes {WORKFLOW} --root {keep}` shows what was built")
+        screen.say(NEXT if keep is None else _where(keep))
         if figures["rows registered"] != _wanted_rows():
             raise click.exceptions.Exit(1)
+
+
+def _where(keep: str) -> str:
+    shows, serves = f"foreword director nodes {WORKFLOW} --root {keep}", f"foreword serve --root {keep}"
+    return f"`{shows}` shows what was built, `{serves}` has it on a page"
 
 
 def _play(director: Director, telling: Any) -> Turn:

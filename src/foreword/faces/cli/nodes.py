@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from foreword.workflow.tree import Node, Tree
 
 LINE = 119
+EMPTY = "about:blank"
 MARKS = {"success": "ok", "failed": "failed", "running": "running"}
 COLOURS = {"success": "green", "failed": "red", "running": "cyan"}
 
@@ -82,6 +83,8 @@ def test(
     reading(db, root, workflow).close()
     with opened(db, workflow, root, browser) as director:
         outcome = director.call("test_single_node", {"node": node})
+    if outcome.failed and attach is None and f'"{EMPTY}"' in outcome.text:
+        screen.show_hint("its own browser stands on an empty page; --attach to one that stands where the node begins")
     finish(outcome)
 
 
@@ -111,6 +114,7 @@ def run(
 
     browser = wanted(origins, program, attach, show)
     with reading(db, root, workflow) as state:
+        _check_nodes(state)
         before = _before(state, resume)
     with opened(db, workflow, root, browser) as director, stoppable() as cancel:
         steps, director.desk.cancel = _Steps(director.session), cancel
@@ -118,6 +122,15 @@ def run(
             director.session, director.desk.browser_or_none, resume=before, on_step=steps, cancel=cancel
         )  # fmt: skip
     _finish(done, as_json, workflow)
+
+
+def _check_nodes(state: WorkflowState) -> None:
+    from foreword.director.nodes import read
+
+    if not read(state).nodes:
+        name = state.workflow.name
+        hint = f"`foreword director chat {name}` builds some, `foreword director call {name} create_node` makes one"
+        raise UsageError(f"{name!r} has no nodes yet", hint=hint)
 
 
 def _before(state: WorkflowState, resume: bool) -> str | None:

@@ -11,7 +11,7 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.browsing import ATTACH, ORIGIN, PROGRAM, wanted
+from foreword.faces.cli.browsing import ATTACH, ORIGIN, PROGRAM, WINDOW, wanted
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ LOOPBACK = "127.0.0.1"
     show_envvar=True,
     help="Who directs, as in anthropic:claude-sonnet-4-5 or openai:NAME@http://127.0.0.1:8080/v1.",
 )
+@WINDOW
 @ORIGIN
 @PROGRAM
 @ATTACH
@@ -65,7 +66,7 @@ LOOPBACK = "127.0.0.1"
 def serve(
     db: str | None, root: str, host: str, port: int, also: tuple[str, ...], recipe: str, token_file: str | None,
     new_token: bool, allow_host: tuple[str, ...], requests_per_minute: int, model: str | None,
-    origins: tuple[str, ...], program: str | None, attach: str | None, log: bool,
+    window: int | None, origins: tuple[str, ...], program: str | None, attach: str | None, log: bool,
 ) -> None:  # fmt: skip
     """Serve the page and the HTTP API.
 
@@ -80,6 +81,7 @@ def serve(
       foreword serve
       foreword serve --port 8080 --db postgresql://me@localhost/agents
       foreword serve --model anthropic:claude-sonnet-4-5 --origin https://example.com
+      foreword serve --model openai:qwen3@http://127.0.0.1:8000/v1 --window 32000
       foreword serve --host 0.0.0.0 --allow-host agents.example --also docs=../docs
     """
     try:
@@ -100,7 +102,7 @@ def serve(
     port = listening.getsockname()[1]
     settings = Settings(
         folder, db, roots, host, port, digest, allow_host, recipe, requests_per_minute=requests_per_minute,
-        **directing,
+        window=window, **directing,
     )  # fmt: skip
     addresses = server.addresses(host, port)
     _log_to_stderr(log)

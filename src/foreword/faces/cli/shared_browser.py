@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -11,10 +12,12 @@ from pathlib import Path
 from threading import Event
 from time import monotonic
 
-from foreword.errors import BrowserFailed
+from foreword.errors import BrowserFailed, UsageError
 
 START_SECONDS, END_SECONDS, LOOK_SECONDS = 60.0, 10.0, 0.05
-ADDRESS_FILE = "DevToolsActivePort"
+# Its log and not the file in its profile: Chromium writes that one only where it chose the port itself.
+LISTENS = re.compile(r"^DevTools listening on ws://\S+:(\d+)/", re.MULTILINE)
+IN_USE = "Address already in use"
 QUIET = (
     "--no-first-run", "--no-default-browser-check", "--disable-sync", "--disable-background-networking",
     "--disable-component-update", "--disable-default-apps", "--password-store=basic", "--use-mock-keychain",
@@ -33,18 +36,20 @@ def running(executable: str, folder: Path, port: int, *, show: bool) -> Iterator
         # In a session of its own: ctrl-C is for us, and we end it.
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
     try:
-        yield f"http://127.0.0.1:{_port(process, data / ADDRESS_FILE, folder / 'log')}", process
+        yield f"http://127.0.0.1:{_port(process, folder / 'log', port)}", process
     finally:
         _end(process)
 
 
-def _port(process: subprocess.Popen[bytes], file: Path, log: Path) -> int:
+def _port(process: subprocess.Popen[bytes], log: Path, wanted: int) -> int:
     """The port that it listens on, once it does."""
     until = monotonic() + START_SECONDS
     while monotonic() < until:
-        first = file.read_text("utf-8").partition("\n")[0] if file.is_file() else ""
-        if first.isdecimal():
-            return int(first)
+        said = log.read_text("utf-8", "replace")
+        if IN_USE in said:  # it would go on at ::1, or without any address
+            raise UsageError(f"port {wanted} can't be used: {IN_USE}", hint="--port 0 picks a free one")
+        if listens := LISTENS.search(said):
+            return int(listens[1])
         if process.poll() is not None:
             raise BrowserFailed(f"the browser did not start: {_why(log)}", hint="--browser PATH names another one")
         Event().wait(LOOK_SECONDS)

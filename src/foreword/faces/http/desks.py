@@ -186,7 +186,9 @@ class Desks:
     def _opened(self, workflow: str) -> Director:
         """The director of a workflow that is there; its prompt becomes the session's with the first turn."""
         settings = self.settings
-        session = Session.open(settings.db, workflow, root=settings.root, recipe=settings.recipe, create=False)
+        session = Session.open(
+            settings.db, workflow, root=settings.root, recipe=settings.recipe, window=settings.window, create=False
+        )
         return Director(Desk(session, self._browser, model=settings.model))
 
     def _browser(self, restore: Path | None) -> Browser:

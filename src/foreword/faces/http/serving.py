@@ -63,6 +63,7 @@ class Settings:
     timeout_seconds: float = 60.0
     requests_per_minute: int = 6_000  # from one address
     model: str | None = None  # of the directors; without one their tools are called by hand
+    window: int | None = None  # of the models that the sessions are for, in tokens; else the usual one
     origins: tuple[str, ...] = (LOOPBACK,)  # what their browsers may open
     browser: str | None = None  # the program that is started; else the system's
     attach: str | None = None  # the address of a browser that is running already, in place of one
@@ -137,8 +138,9 @@ class Serving:
         if not create and conversation != MAIN:
             self._check_conversation(workflow, conversation)
         return Session.open(
-            settings.db, workflow, root=settings.root, conversation=conversation, recipe=settings.recipe, create=create
-        )
+            settings.db, workflow, root=settings.root, conversation=conversation, recipe=settings.recipe,
+            window=settings.window, create=create,
+        )  # fmt: skip
 
     def _check_conversation(self, workflow: str, conversation: str) -> None:
         """An error where there is no such conversation: asking for one must not make it."""

@@ -54,6 +54,7 @@ WRITE: dict[str, View] = {
     "/sessions/{workflow}/compress": monitor.compress,
     "/sessions/{workflow}/undo": monitor.undo,
     "/sessions/{workflow}/plan": plan.change,
+    "/sessions/{workflow}/variables": variables.put,
     "/sessions/{workflow}/chat": chat.say,
     "/sessions/{workflow}/chat/go-on": chat.go_on,
     "/sessions/{workflow}/chat/stop": chat.stop,

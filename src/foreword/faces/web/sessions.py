@@ -42,7 +42,7 @@ def show(asked: Asked) -> Response:
         every, place, last = listed(db), db.name, newest_call(db)
     found = [one for one in every if wanted.casefold() in one.name.casefold()]
     found.sort(key=lambda one: one.changed, reverse=True)
-    limits = limits_for()
+    limits = limits_for(asked.serving.settings.window)
     rows = [(one, state_of(one, limits)) for one in found[:MOST_SHOWN]]
     return page("sessions.html", title="Sessions", rows=rows, found=len(found), every=len(every), q=wanted,
                 limits=limits, place=place, states=STATES, last=last, example=shares(EXAMPLE, EXAMPLE_BUDGET),

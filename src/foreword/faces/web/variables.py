@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from foreword.faces.web import header
-from foreword.faces.web.asking import Asked
+from foreword.errors import UsageError
+from foreword.faces.web import addresses, header
+from foreword.faces.web.asking import Asked, go_to
 from foreword.faces.web.rendering import page
 from foreword.workflow.secrets import HIDDEN, mask
 from foreword.workflow.variables import display
 
 TRAIL = 200
+NO_REASON = "a change needs a reason: it is what the trail of changes is read by"
 
 
 def show(asked: Asked) -> Response:
@@ -20,3 +22,13 @@ def show(asked: Asked) -> Response:
                 for told in [display(name, value)]]  # fmt: skip
         return page("variables.html", **header.of(state, "variables"), title=f"Variables · {state.workflow.name}",
                     rows=rows, changes=state.variable_changes(TRAIL), most=TRAIL)  # fmt: skip
+
+
+def put(asked: Asked) -> Response:
+    """Set a variable, as text: a password of digits stays what it is."""
+    reason = asked.text("reason").strip()
+    if not reason:
+        raise UsageError(NO_REASON)
+    with asked.state() as state:
+        state.set_variable(asked.text("name").strip(), asked.text("value"), reason)
+    return go_to(addresses.session(asked.workflow, "variables"))
