@@ -71,7 +71,7 @@ def test_a_refusal_names_the_origin_and_what_is_allowed() -> None:
     ) as refusal:
         Rules().check("https://example.com/secret?token=1")
 
-    assert refusal.value.hint == "the user can allow it: add https://example.com to them"
+    assert refusal.value.hint == "the user can allow it: --origin https://example.com"
 
 
 @pytest.mark.parametrize("origin", ["example.com", "file:///", "", "http://"])

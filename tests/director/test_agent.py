@@ -243,3 +243,21 @@ def test_an_open_director_sets_the_newest_prompt(tmp_path: Path) -> None:
         assert director.session.system_prompt == "Be kind."
     with Director.open(f"sqlite:///{tmp_path}/a.db", root=tmp_path) as director:
         assert director.session.system_prompt == DIRECTOR
+
+
+def test_two_directors_do_not_talk_in_one_conversation_at_once(tmp_path: Path) -> None:
+    refused: list[str] = []
+
+    def try_beside(event: Mapping[str, Any]) -> None:
+        if event["type"] == "call":
+            with opened(tmp_path, provider.openai) as beside, pytest.raises(UsageError) as error:
+                beside.say("Me too")
+            refused.append(error.value.message)
+
+    with fake_provider([calls(get_current_plan={}), "Done.", "Now you."]) as provider:
+        with opened(tmp_path, provider.openai) as director:
+            assert director.say("Look at the plan", on_event=try_beside).text == "Done."
+        with opened(tmp_path, provider.openai) as beside:
+            assert beside.say("Me too").text == "Now you."
+    assert len(refused) == 1
+    assert refused[0].startswith("somebody talks with the director")

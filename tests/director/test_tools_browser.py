@@ -17,6 +17,7 @@ from foreword.director import Director
 from foreword.director.performing import Outcome
 from foreword.samples.site import NAME, PASSWORD, Site
 from foreword.testing import Reply, ToolCall, fake_provider
+from tests.browser.certificate import untrusted
 from tests.director.scenes import opened, results_in
 
 LOOK = {"inspection": "lightweight_exploration"}
@@ -198,3 +199,15 @@ def chromium_of(folder: Path) -> list[int]:
             ):
                 found.append(int(entry.name))
     return found
+
+
+def test_a_certificate_that_nobody_trusts_is_a_failed_result_and_the_session_lives(desk: Site, tmp_path: Path) -> None:
+    with (
+        Browser.start(Rules(("loopback",)), folder=tmp_path) as browser,
+        opened(tmp_path, browser=browser) as director,
+        untrusted(tmp_path) as url,
+    ):
+        refused = navigate(director, url)
+        assert refused.failed
+        assert "is not trusted" in refused.text
+        done(navigate(director, f"{desk.url}/login"))

@@ -85,6 +85,7 @@ async def started(rules: Rules, path: str | Path | None, headless: bool, folder:
 
 async def attached(address: str, rules: Rules) -> Chromium:
     """Reach a Chromium that was started with `--remote-debugging-port`; nothing in it is changed."""
+    address = _whole(address)
     playwright = await _playwright()
     try:
         browser = await playwright.chromium.connect_over_cdp(
@@ -97,8 +98,8 @@ async def attached(address: str, rules: Rules) -> Chromium:
     except _error() as error:
         await playwright.stop()
         raise BrowserFailed(
-            f"no browser answers at {address}: {_why(error)}",
-            hint="start it with --remote-debugging-port=9222 and give http://127.0.0.1:9222",
+            f"no browser answers at {address}" + ("" if "ECONNREFUSED" in str(error) else f": {_why(error)}"),
+            hint="`foreword browser start` starts one and says its address; yours needs --remote-debugging-port=9222",
         ) from None
     except BrowserFailed:
         await playwright.stop()
@@ -143,3 +144,9 @@ def _why(error: Exception) -> str:
     lines = [line.strip(" -|╔╗╚╝║═") for line in str(error).splitlines()]
     telling = [line for line in lines if "error" in line.lower() or "ECONN" in line or "Timeout" in line]
     return next(iter(telling), next(filter(None, lines), "no reason given"))[:200]
+
+
+def _whole(address: str) -> str:
+    """An address with everything that may be left out: 9222, localhost:9222."""
+    address = f"127.0.0.1:{address}" if address.isdecimal() else address
+    return address if "://" in address else f"http://{address}"

@@ -67,7 +67,7 @@ def refused(url: str, rules: Rules) -> OriginRefused:
     port = "" if _PORTS.get(origin[0]) == origin[2] else f":{origin[2]}"
     where = f"{origin[0]}://{host}{port}"
     return OriginRefused(
-        f"{where} is not among the allowed origins ({allowed})", hint=f"the user can allow it: add {where} to them"
+        f"{where} is not among the allowed origins ({allowed})", hint=f"the user can allow it: --origin {where}"
     )
 
 

@@ -7,7 +7,8 @@ browser that is started when it is first needed. Without a model the same tools 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +18,7 @@ from foreword.director.desk import Desk, Start, nobody
 from foreword.director.performing import Outcome, perform, shown_arguments
 from foreword.director.prompt import DIRECTOR
 from foreword.director.tools import TOOLS
+from foreword.director.whose_turn import BY_HAND, alone
 from foreword.errors import UsageError
 from foreword.message import Message, Text
 from foreword.runtime.session import Session
@@ -24,7 +26,6 @@ from foreword.runtime.session import Session
 if TYPE_CHECKING:
     from foreword.browser import Browser
 
-BY_HAND = "The user did this by hand"
 NO_MODEL = "name one (anthropic:claude-sonnet-4-5, openai:NAME@http://127.0.0.1:8080/v1), or call its tools by hand"
 
 OnEvent = Callable[[dict[str, Any]], None]
@@ -36,6 +37,7 @@ class Director:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.agent = Agent(desk, TOOLS)
+        self._is_alone = False
 
     @classmethod
     def open(
@@ -80,20 +82,35 @@ class Director:
         if not text.strip():
             raise UsageError("there is nothing to say")
         self._begin(on_event, cancel)
-        self.agent.settle()
-        self.agent.hear(text)
-        return self._turn()
+        with self.alone():
+            self.agent.settle()
+            self.agent.hear(text)
+            return self._turn()
 
     def go_on(self, *, on_event: OnEvent = nobody, cancel: Event | None = None) -> Turn:
         """Go on where a process ended, or a model failed: calls without a result are told to be unknown."""
         self._begin(on_event, cancel)
-        last = self.agent.settle()
-        if last is None:
-            raise UsageError("there is nothing to go on with", hint="say what is wanted")
-        if last.role == "assistant" and not last.calls:
-            self.desk.tell({"type": "done"})
-            return Turn(last.text)
-        return self._turn()
+        with self.alone():
+            last = self.agent.settle()
+            if last is None:
+                raise UsageError("there is nothing to go on with", hint="say what is wanted")
+            if last.role == "assistant" and not last.calls:
+                self.desk.tell({"type": "done"})
+                return Turn(last.text)
+            return self._turn()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else on this machine talks in this conversation meanwhile; an error where somebody does."""
+        if self._is_alone:
+            yield
+            return
+        with alone(self.session):
+            self._is_alone = True
+            try:
+                yield
+            finally:
+                self._is_alone = False
 
     def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
         """Call a tool by hand; what it does is in the conversation, as done by the user."""

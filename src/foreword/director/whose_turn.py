@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from itertools import takewhile
 
 from foreword.director import saved
-from foreword.director.director import BY_HAND
 from foreword.errors import StoreError, UsageError
 from foreword.message import Message
 from foreword.runtime.session import Session
 from foreword.store import messages
 from foreword.store.messages import Range
 
+BY_HAND = "The user did this by hand"
 LATEST = 200  # messages that are looked at
 
 

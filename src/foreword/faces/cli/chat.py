@@ -53,7 +53,6 @@ def chat(
       foreword director chat letters --model openai:qwen3@http://127.0.0.1:8080/v1 --window 32000 --show
       foreword director chat letters --model openai:gpt-4o --say "Run it, and tell me what failed."
     """
-    from foreword.director.whose_turn import alone
     from foreword.faces.cli.directing import opened
     from foreword.faces.cli.telling import Telling
     from foreword.models.names import model_named
@@ -66,7 +65,7 @@ def chat(
         raise UsageError("there is nothing to say", hint='for example --say "Run it, and tell me what failed."')
     browser = wanted(origins, program, attach, show)
     telling = Telling(verbose=verbose, quiet=words is not None)
-    with opened(db, workflow, root, browser, model, window=window) as director, alone(director.session):
+    with opened(db, workflow, root, browser, model, window=window) as director, director.alone():
         if words is not None:
             _say_once(director, words, telling)
         else:

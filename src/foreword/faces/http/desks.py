@@ -23,7 +23,6 @@ from foreword.director.desk import Desk
 from foreword.director.performing import shown_arguments
 from foreword.director.prompt import DIRECTOR
 from foreword.director.tools import TOOLS
-from foreword.director.whose_turn import alone
 from foreword.errors import ForewordError, StoreError, UnknownName, UsageError
 from foreword.faces.http.problems import Refused
 from foreword.faces.http.work import Work
@@ -227,7 +226,7 @@ class Desks:
 
 
 def _say(director: Director, work: Work, text: str) -> None:
-    with alone(director.session):
+    with director.alone():
         if director.session.system_prompt != DIRECTOR:
             director.session.system_prompt = DIRECTOR
         turn = director.say(text, on_event=work.tell, cancel=work.cancel)
@@ -235,8 +234,7 @@ def _say(director: Director, work: Work, text: str) -> None:
 
 
 def _go_on(director: Director, work: Work) -> None:
-    with alone(director.session):
-        turn = director.go_on(on_event=work.tell, cancel=work.cancel)
+    turn = director.go_on(on_event=work.tell, cancel=work.cancel)
     work.stopped, work.unfinished = turn.stopped, turn.unfinished
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foreword.director.director import BY_HAND
+from foreword.director.whose_turn import BY_HAND
 from foreword.director.veil import Veil
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
 from foreword.runtime.state import WorkflowState
