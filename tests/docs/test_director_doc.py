@@ -38,7 +38,7 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.M
     project.mkdir()
     with (
         site() as served,
-        fake_provider(scripted_model(served.url)) as provider,
+        fake_provider(scripted_model(served.url, pages=1)) as provider,
         shared_browser(project) as address,
     ):
         monkeypatch.setenv("FOREWORD_DIRECTOR_MODEL", provider.openai)
@@ -46,7 +46,7 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.M
         page.write_text(PAGE.read_text("utf-8").replace(SITE, served.url).replace(BROWSER, address), "utf-8")
         check_page(page, project)
         sent, requests = list(served.sent), str(provider.requests)
-    assert len(sent) == 15 + 5
+    assert len(sent) == 5 + 5
     assert {(row["urgent"], row["note"]) for row in sent} == {("", "")}
     assert "harbour-7" not in requests
 

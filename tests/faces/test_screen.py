@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -70,8 +71,11 @@ def test_on_a_narrow_terminal_the_tables_of_the_demo_come_one_after_the_other(wi
 def test_the_sample_of_the_demo_can_be_kept(tmp_path: Path) -> None:
     ran = command("demo", "--keep", "sample", cwd=tmp_path)
     assert "laid out in sample and stays there" in ran.out
-    tries = [line.split("  ")[1] for line in ran.out.splitlines()[-3:]]
-    for words in (line.split() for line in tries):
+    tries = [line.split("  ")[1] for line in ran.out.splitlines() if line.startswith("  foreword ")]
+    assert len(tries) > 3
+    for words in map(shlex.split, tries):
+        if words[1:] in (["serve"], ["director", "demo"]):  # one never ends, the other has tests of its own
+            continue
         assert command(*words[1:], cwd=tmp_path / "sample", HOME=str(tmp_path)).code == 0
     again = command("demo", "--keep", "sample", cwd=tmp_path)
     assert again.code == 2

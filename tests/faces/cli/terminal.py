@@ -80,8 +80,10 @@ def terminal(*args: str, cwd: Path) -> Iterator[Terminal]:
 
 
 def _take() -> None:
-    """Make the terminal the one that this process is controlled by, so that ctrl-C reaches it."""
+    """Make the terminal the one that this process is controlled by, so that ctrl-C reaches it and is heard."""
     import fcntl
+    import signal
     import termios
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # tests that run in the background ignore it
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
