@@ -5,7 +5,7 @@
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
-JOBS ?= 2
+JOBS ?= 3
 BIN := .venv/bin
 INSTALLED := .venv/installed
 BENCH_INSTALLED := .venv-bench/installed
@@ -21,7 +21,7 @@ demo: $(INSTALLED)
 	@$(BIN)/foreword demo
 
 test: $(INSTALLED) $(BROWSER)
-	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: check-static test
 

@@ -16,10 +16,6 @@ from foreword.director.tool import ANY, INTEGER, OBJECT, REASON, TEXT, Answer, A
 from foreword.runtime import operations
 
 
-def _node(change: Callable[..., Answer]) -> Run:
-    return lambda desk, given: change(desk.session, **given)
-
-
 def _stated(operation: Callable[..., Answer]) -> Run:
     return lambda desk, given: operation(desk.session, **given)
 
@@ -56,23 +52,23 @@ _ALL = (
         " {selector, attribute}}, schema?, tab?}, read later as {{nodeN.variable}}; condition {left, operator, right?};"
         " loop {over, as, most?}; set_variable {variable, value}. parent puts it into a loop or condition (branch: else"
         " for its other side); after names the node it follows, else it is the last.",
-        _node(nodes.create_node),
+        _stated(nodes.create_node),
         {"type": TEXT, "config": OBJECT, "description": TEXT, "after": TEXT, "parent": TEXT, "branch": TEXT},
         ("type", "config", "description"),
     ),
     Tool(
         "update_node",
         "Change a node: of config only the fields given, null removes one. Test it again afterwards.",
-        _node(nodes.update_node),
+        _stated(nodes.update_node),
         {"node": TEXT, "type": TEXT, "config": OBJECT, "description": TEXT},
         ("node",),
     ),
-    Tool("delete_node", "Remove a node and what is inside it.", _node(nodes.delete_node), {"node": TEXT}, ("node",)),
+    Tool("delete_node", "Remove a node and what is inside it.", _stated(nodes.delete_node), {"node": TEXT}, ("node",)),
     Tool(
         "move_node",
         'Move a node behind another one (after), to the beginning (after: "start"), or into a loop or condition'
         " (parent).",
-        _node(nodes.move_node),
+        _stated(nodes.move_node),
         {"node": TEXT, "after": TEXT, "parent": TEXT, "branch": TEXT},
         ("node",),
     ),
