@@ -14,7 +14,6 @@ import pytest
 import foreword
 from tests.sessions import Open
 
-
 WAITING = ("docs", "director", "faces", "browser", "runtime", "store")  # for processes, browsers and disks
 HERE = Path(__file__).parent
 
