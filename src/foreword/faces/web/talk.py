@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foreword.director.whose_turn import BY_HAND
 from foreword.director.veil import Veil
+from foreword.director.whose_turn import BY_HAND
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
 from foreword.runtime.state import WorkflowState
 from foreword.store import messages, workflows
