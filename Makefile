@@ -5,7 +5,7 @@
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
-JOBS ?= 3
+JOBS ?= 2
 BIN := .venv/bin
 INSTALLED := .venv/installed
 BENCH_INSTALLED := .venv-bench/installed

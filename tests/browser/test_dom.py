@@ -102,7 +102,7 @@ _trees = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(_trees, max_size=6), st.integers(30, 600))
 def test_a_shortened_page_is_never_over_its_budget(trees: list[Any], budget: int) -> None:
     dom = Dom(read(["body", {}, trees]))

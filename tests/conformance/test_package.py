@@ -634,7 +634,7 @@ ITEMS = st.lists(
     ),
     min_size=1, max_size=25,
 )  # fmt: skip
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")

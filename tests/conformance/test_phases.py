@@ -663,7 +663,7 @@ UNITS = st.lists(
               st.integers(1, 200)),
     max_size=6,
 )  # fmt: skip
-QUICK = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ MATERIAL = {
     "code": "def berth(id: int) -> Boat:\n    return BOATS[id]  # <vision>\n",
     "odd": "nul \x00 and \ud800 alone\r\n",
 }
-EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "60"))  # `make soak` asks for many more
+EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))  # `make soak` asks for many more
 SETTINGS = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 texts = st.builds(

@@ -69,20 +69,20 @@ def chatter(rounds: int, start: int = 0) -> list[Message]:
     return said
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(messages, st.integers(-5, 600), texts, st.sampled_from(["estimate", "o200k"]))
 def test_a_summary_is_never_larger_than_its_room(said: list[Message], room: int, earlier: str, name: str) -> None:
     summary = compress(said, room, counter(name), earlier=earlier, keep=["ORD-48213"], query="what about the cart?")
     assert summary.tokens == counter(name).count(summary.text) <= max(0, room)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(messages, st.integers(0, 600), texts)
 def test_the_same_messages_give_the_same_bytes(said: list[Message], room: int, earlier: str) -> None:
     assert compress(said, room, ESTIMATE, earlier=earlier) == compress(said, room, ESTIMATE, earlier=earlier)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(messages, st.integers(0, 400))
 def test_what_was_compressed_can_be_compressed_again(said: list[Message], room: int) -> None:
     first = compress(said, room, ESTIMATE)
@@ -154,7 +154,7 @@ def test_a_settled_task_is_not_opened_again(status: str) -> None:
     assert any("release notes" in line for line in lines)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(messages, st.lists(texts, max_size=3))
 def test_there_is_nothing_left_in_a_summary_for_the_plan_to_correct(said: list[Message], tasks: list[str]) -> None:
     settled = [("write the tests", "completed"), *((task, "failed") for task in tasks)]

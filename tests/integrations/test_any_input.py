@@ -31,7 +31,7 @@ CONTEXT = st.fixed_dictionaries(
 STATUSES = st.one_of(
     JSON, st.fixed_dictionaries({}, optional={"context_window": st.one_of(JSON, CONTEXT), "transcript_path": VALUES})
 )
-quick = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+quick = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_status_line_is_one_line_whatever_is_said(desk: Desk, status: Any) -> 
     assert len(line) < 120
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.text(max_size=400), max_size=6), st.integers(1, 200))
 def test_texts_never_get_more_room_than_there_is(texts: list[str], room: int) -> None:
     sizes: dict[results.Place, int] = {(at,): len(text) for at, text in enumerate(texts)}
@@ -81,7 +81,7 @@ def test_texts_never_get_more_room_than_there_is(texts: list[str], room: int) ->
     assert all(rooms[place] <= sizes[place] for place in sizes)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(VALUES, st.sampled_from(["Bash", "Grep", "WebFetch", "mcp__a__b", "Read", ""]))
 def test_looking_for_texts_in_a_response_never_fails(response: Any, tool: str) -> None:
     found = results.texts_of(Event("PostToolUse", tool=tool, tool_response=response))

@@ -32,7 +32,7 @@ COMMENTED = """\
 """
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(OBJECTS, INDENTS, VALUES, st.booleans())
 def test_a_new_member_is_in_and_all_others_are_what_they_were(
     before: dict[str, Any], indent: Any, value: Any, wide: bool
@@ -44,7 +44,7 @@ def test_a_new_member_is_in_and_all_others_are_what_they_were(
     assert not jsonc.differing(after, "a.json", ("the new one", "inside"), value)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(VALUES, max_size=4), INDENTS)
 def test_a_new_item_is_the_last_of_its_list(before: list[Any], indent: Any) -> None:
     text = json.dumps({"hooks": {"Stop": before}}, indent=indent)
@@ -53,7 +53,7 @@ def test_a_new_item_is_the_last_of_its_list(before: list[Any], indent: Any) -> N
     assert jsonc.with_item(after, "a.json", ("hooks", "Stop"), {"run": "us now"}, "us now") == after
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.text(alphabet='{}[]",:/*\\ \n01truefalsn.e-', max_size=40))
 def test_what_python_takes_for_json_is_taken_and_nothing_else(text: str) -> None:
     try:

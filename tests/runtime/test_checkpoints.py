@@ -28,7 +28,7 @@ from tests.store.databases import KINDS, new_url, opened, start
 from tests.workflow.test_checkpoint import states
 
 KILLS = int(os.environ.get("FOREWORD_KILLS", "20"))
-EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "40"))
+EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))
 WRITER = """
 import sys
 from itertools import count

@@ -17,7 +17,7 @@ from tests.runtime.validity import problems
 MARK = re.compile(r"^\[([\d,]+) earlier messages? left out: foreword recall fw_[0-9a-f]{14}\]$", re.MULTILINE)
 RECIPES = st.sampled_from(["workflow", "workflow-cached"])
 COUNTERS = st.sampled_from(["o200k", "estimate", "cl100k"])
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
 THOUGHT = {"type": "thinking", "thinking": "let me think", "signature": "abc"}
 Shaped = dict[str, Any]

@@ -46,7 +46,7 @@ def test_units_of_the_wrong_shape_are_an_error_in_words(tmp_path: Path, units: o
     assert_only_our_errors({"units": units, "failures": [{"unit": 5}]}, phase, tmp_path)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50, deadline=None)
 @given(data=st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=8), phase=st.sampled_from(PHASES))
 def test_no_json_whatever_is_a_crash(tmp_path: Path, data: dict[str, Any], phase: str) -> None:
     assert_only_our_errors(data, phase, tmp_path)

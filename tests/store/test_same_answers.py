@@ -26,7 +26,7 @@ from foreword.store.urls import open_database
 from tests.postgres import new_database
 from tests.store.databases import USAGE
 
-EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))
 TIMES = {"created", "updated", "changed", "created_at", "updated_at"}
 NUMBERS = {"id", "workflow"}  # given by the database
 _names = count()

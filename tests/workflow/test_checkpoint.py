@@ -27,7 +27,7 @@ from foreword.workflow.checkpoint import (
 )
 from foreword.workflow.checkpoint_schema import Damage, json_schema, prepared, read_checkpoint
 
-EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))
 WRITTEN = Checkpoint(
     "FEAT-1",
     "2",
@@ -84,7 +84,7 @@ def test_a_name_that_makes_no_file_name_is_an_error(task: str, phase: str) -> No
         file_name(task, phase)
 
 
-@settings(max_examples=5 * EXAMPLES)
+@settings(max_examples=3 * EXAMPLES)
 @given(names, names)
 def test_every_name_can_be_read_back_so_no_two_share_a_file(task: str, phase: str) -> None:
     try:

@@ -85,39 +85,6 @@ def test_calls_by_hand_share_the_browser_they_attach_to(root: Path, address: str
     assert "is not among the allowed origins" in json.loads(refused.out)["error"]
 
 
-def test_a_run_stops_at_the_node_that_fails_and_goes_on_there(root: Path, address: str, desk: Site) -> None:
-    steps: list[tuple[str, dict[str, object]]] = [
-        ("navigate", {"url": f"{desk.url}/login"}),
-        ("type", {"selector": "#name", "text": "ada"}),
-        ("type", {"selector": "#pasword", "text": "{{creds.password}}"}),
-        ("click", {"selector": "text=Sign in >> nth=-1"}),
-    ]
-    call(root, address, "set_variable", name="creds.password", value="harbour-7", reason="to sign in")
-    for kind, config in steps:
-        call(root, address, "create_node", type=kind, config=config, description=kind)
-
-    tested = director(root, "test", "node1", "--attach", address)
-    assert (tested.code, json.loads(tested.out)["status"]) == (0, "success")
-
-    failed = director(root, "run", "--attach", address)
-    assert failed.code == 1
-    assert "failed at node3: nothing on the page matches '#pasword'" in failed.err
-    assert "--resume" in failed.err
-
-    call(root, address, "update_node", node="node3", config={"selector": "#password"})
-    resumed = director(root, "run", "--attach", address, "--resume", "--json")
-    done = json.loads(resumed.out)
-    assert (resumed.code, done["status"], [step["node"] for step in done["steps"]]) == (
-        0,
-        "success",
-        ["node3", "node4"],
-    )
-    assert "harbour-7" not in failed.out + failed.err + resumed.out + resumed.err
-
-    listed = director(root, "nodes").out
-    assert [line.split()[0] for line in listed.splitlines()] == ["ok"] * 4
-
-
 def test_a_node_that_fails_on_an_empty_page_says_what_brings_it_to_another(tmp_path: Path) -> None:
     node = {"type": "click", "config": {"selector": "#sign-in"}, "description": "sign in"}
     director(tmp_path, "call", "create_node", json.dumps(node))

@@ -442,7 +442,7 @@ json_values = st.recursive(
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_body_brings_it_down(address: Address, data: st.DataObject) -> None:
     method, path = data.draw(
         st.sampled_from(
@@ -461,7 +461,7 @@ def test_no_body_brings_it_down(address: Address, data: st.DataObject) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_bytes_bring_it_down(address: Address, noise: bytes) -> None:
     answer = address.raw(b"GET /v1/sessions?" + noise + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert not answer or answer.split()[1] < b"500", answer

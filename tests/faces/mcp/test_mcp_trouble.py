@@ -137,7 +137,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(sorted(TOOLS)), st.data())
 def test_no_arguments_at_all_break_the_server(talking: Frames, tool: str, data: st.DataObject) -> None:
     names = st.sampled_from([*TOOLS[tool].takes]) | st.text(max_size=5)
