@@ -24,7 +24,7 @@ demo: $(INSTALLED)
 
 test: $(INSTALLED) $(BROWSER)
 	@folder=$$(mktemp -d $(SCRATCH)/foreword-tests-XXXXXX) && chmod 755 $$folder && trap "rm -rf $$folder" EXIT && \
-		TMPDIR=$$folder $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
+		TMPDIR=$$folder $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ARGS)
 
 check: check-static test
 

@@ -1,7 +1,4 @@
-"""Every test has a cache folder of its own, so that none touches the user's; sessions are closed behind it.
-
-What takes long comes first.
-"""
+"""Every test has a cache folder of its own, so that none touches the user's; sessions are closed behind it."""
 
 from __future__ import annotations
 
@@ -13,15 +10,6 @@ import pytest
 
 import foreword
 from tests.sessions import Open
-
-WAITING = ("docs", "director", "faces", "browser", "runtime", "store")  # for processes, browsers and disks
-HERE = Path(__file__).parent
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first, so that no process is left with one of them at the end."""
-    ranks = {folder: rank for rank, folder in enumerate(WAITING)}
-    items.sort(key=lambda item: ranks.get(item.path.relative_to(HERE).parts[0], len(ranks)))
 
 
 @pytest.fixture(autouse=True)
