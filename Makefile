@@ -6,8 +6,6 @@
 .DELETE_ON_ERROR:
 
 JOBS ?= 2
-# The tests write thousands of small databases, each to the disk before it goes on: in memory, where there is room.
-SCRATCH := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 6000000 { print $$6 }' | grep . || echo /tmp)
 BIN := .venv/bin
 INSTALLED := .venv/installed
 BENCH_INSTALLED := .venv-bench/installed
@@ -23,8 +21,7 @@ demo: $(INSTALLED)
 	@$(BIN)/foreword demo
 
 test: $(INSTALLED) $(BROWSER)
-	@folder=$$(mktemp -d $(SCRATCH)/foreword-tests-XXXXXX) && chmod 755 $$folder && trap "rm -rf $$folder" EXIT && \
-		TMPDIR=$$folder $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ARGS)
 
 check: check-static test
 
