@@ -1,7 +1,7 @@
 # Every target sets up what it needs: .venv on the first run, nothing on the next ones.
 # make PYTHON=/path/to/python3.12 ... chooses the interpreter; make JOBS=8 test the number of test processes.
 
-.PHONY: demo test check check-static soak bench lock clean
+.PHONY: demo test check check-static attack audit soak bench lock clean
 .DEFAULT_GOAL := test
 .DELETE_ON_ERROR:
 
@@ -30,6 +30,10 @@ check-static: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The attacks that the tests know, at length: every spelling, every channel, many random ones.
+attack: $(INSTALLED) $(BROWSER)
+	@FOREWORD_ATTACK=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m attack $(ARGS)
 
 # The property tests and the killing of flows at length: minutes, not seconds.
 soak: $(INSTALLED)

@@ -13,6 +13,8 @@ import foreword
 from foreword.errors import BadSource, EssentialsTooLarge, InputMissing, OutsideRoot, UnknownName
 from tests.command import foreword as command
 
+pytestmark = pytest.mark.attack
+
 VISION = "# Vision\n\nA booking system for a small harbour.\n"
 STEP = "# Step 1: Berths\n\n## What This Delivers\n\nSkippers book a berth.\n"
 TASK = "# Task: Berth page\n\n## What To Do\n\nShow the free berths on a page.\n"

@@ -15,6 +15,8 @@ from foreword.samples.site import PASSWORD, Site
 from foreword.workflow.parts import shown
 from tests.browser.working import in_the_page, until
 
+pytestmark = pytest.mark.attack
+
 Hostile = Callable[[str], None]
 
 

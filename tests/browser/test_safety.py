@@ -11,6 +11,8 @@ from foreword.errors import BrowserFailed, OriginRefused
 from foreword.samples.site import Site
 from tests.browser.working import in_the_page, until
 
+pytestmark = pytest.mark.attack
+
 
 @pytest.mark.parametrize("way", ["link", "redirect", "twice", "tab", "tab-redirect", "popup", "script", "post"])
 def test_no_way_out_of_the_allowed_origins_is_taken(browser: Browser, desk: Site, way: str) -> None:

@@ -18,6 +18,8 @@ from tests.browser.conftest import browser
 from tests.browser.working import in_the_page
 from tests.director.scenes import calls, opened, results_in
 
+pytestmark = pytest.mark.attack
+
 __all__ = ["browser"]
 LOG_IN = {"action": "type", "selector": "#password", "reason": "log in"}
 GIVES_AWAY = """() => { document.querySelector('#password').type = 'text';

@@ -7,7 +7,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pytest
+
 from foreword.director.veil import Veil, Veiled
+
+pytestmark = pytest.mark.attack
 
 PASSWORD = "harbour-7"
 

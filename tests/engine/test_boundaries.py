@@ -11,6 +11,8 @@ from foreword.errors import EssentialsTooLarge
 from foreword.model import Budget, Entry, Rule, Section
 from foreword.tokens import Counter, counter
 
+pytestmark = pytest.mark.attack
+
 TAGS = ("docs", "task", "turn")
 PATTERN = boundary_pattern(frozenset(TAGS))
 

@@ -16,6 +16,8 @@ from foreword.engine.table import draw
 from foreword.faces.cli import demo
 from tests.command import foreword as command
 
+pytestmark = pytest.mark.attack
+
 ESCAPE = "\x1b]0;x\x07\x9b31m"
 
 

@@ -17,6 +17,8 @@ from tests.command import foreword
 from tests.integrations.agent import DATA, Desk, set_up
 from tests.shapes.talk import JSON
 
+pytestmark = pytest.mark.attack
+
 KEYS = ["hook_event_name", "session_id", "cwd", "transcript_path", "source", "trigger", "tool_name", "tool_input",
         "tool_response", "custom_instructions"]  # fmt: skip
 WORDS = ["SessionStart", "PreCompact", "PostToolUse", "compact", "resume", "Bash", "Grep", "mcp__a__b", "/etc/passwd",

@@ -9,6 +9,8 @@ import pytest
 from foreword.errors import RecipeError
 from foreword.recipe.load import layers, problems
 
+pytestmark = pytest.mark.attack
+
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join([f'*{chr(97 + i)}'] * 9)}]\n" for i in range(8)
 )

@@ -20,6 +20,8 @@ from foreword.testing import fake_provider
 from tests.runtime.flowing import PHASES, Agent, kept, project
 from tests.runtime.test_flows_killed import command, until
 
+pytestmark = pytest.mark.attack
+
 # Says which sockets of the internet the process has while a flow is under way.
 SOCKETS = """
 import os, sys

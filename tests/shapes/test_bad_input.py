@@ -26,6 +26,8 @@ from foreword.shapes import (
 from foreword.shapes.pydantic_ai import from_pydantic_ai_json, to_pydantic_ai_json
 from tests.shapes.talk import SCALARS
 
+pytestmark = pytest.mark.attack
+
 NAMES = [
     *(
         "text image thinking redacted_thinking tool_use tool_result image_url input_text output_text input_image"

@@ -23,6 +23,8 @@ from foreword.store.places import store_path
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database
 
+pytestmark = pytest.mark.attack
+
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 BODY = b"what was cut"
 

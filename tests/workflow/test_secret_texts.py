@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from foreword.workflow.secrets import HIDDEN, mask
 
+pytestmark = pytest.mark.attack
+
 # X stands for the secret.
 HIDDEN_IN = [
     "password is X",

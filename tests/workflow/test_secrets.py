@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from foreword.workflow.secrets import HIDDEN, hide, is_secret_name, is_secret_value, mask
 
+pytestmark = pytest.mark.attack
+
 SECRET_NAMES = """
     password passwd passphrase passwords pwd user_password dbPassword PGPASSWORD password2 node7.password secret
     client_secret clientSecret token access_token accessTokens X-Auth-Token csrf.token api_key apikey apiKey API-KEY

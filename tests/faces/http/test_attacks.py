@@ -26,6 +26,8 @@ from foreword.faces.http.guard import HEADERS
 from tests.faces.http.running import ANY_VERSION, Address, running, session_path, settings_for
 from tests.sessions import plan
 
+pytestmark = pytest.mark.attack
+
 TOKEN = "a-token-that-is-long-enough"
 SECRET = "sk-ant-" + "d4" * 20
 
