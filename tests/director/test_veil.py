@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-import pytest
 
 from foreword.director.veil import Veil, Veiled
 
