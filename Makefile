@@ -9,6 +9,7 @@ JOBS ?= 2
 BIN := .venv/bin
 INSTALLED := .venv/installed
 BENCH_INSTALLED := .venv-bench/installed
+AUDIT_INSTALLED := .venv-audit/installed
 BROWSER := .venv/browser
 
 # Starts are quick only with byte-code on disk, whatever the caller's shell says.
@@ -35,6 +36,10 @@ check-static: $(INSTALLED)
 attack: $(INSTALLED) $(BROWSER)
 	@FOREWORD_ATTACK=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m attack $(ARGS)
 
+# Known vulnerabilities in what the locks pin. Asks a service on the network, so it is no part of CI.
+audit: $(AUDIT_INSTALLED)
+	@.venv-audit/bin/python requirements/audit.py .venv-audit/bin/pip-audit
+
 # The property tests and the killing of flows at length: minutes, not seconds.
 soak: $(INSTALLED)
 	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) tests/engine $(ARGS)
@@ -48,15 +53,16 @@ bench: $(BENCH_INSTALLED) $(INSTALLED)
 	@$(BIN)/python -m benchmarks.http
 
 # make lock UPGRADE=--upgrade moves every pin to its newest version.
-COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes \
+COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(UPGRADE)
 lock: $(BIN)/uv
-	$(COMPILE) -o requirements/base.lock
-	$(COMPILE) --group dev -o requirements/dev.lock
-	$(COMPILE) --group bench -o requirements/bench.lock
+	$(COMPILE) pyproject.toml -o requirements/base.lock
+	$(COMPILE) pyproject.toml --group dev -o requirements/dev.lock
+	$(COMPILE) pyproject.toml --group bench -o requirements/bench.lock
+	$(COMPILE) --group audit -o requirements/audit.lock
 
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf .venv .venv-audit .venv-bench .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- set-up ----
@@ -69,7 +75,7 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 # An environment does not survive being copied or moved: the copy would run the original's code.
 ifneq ($(wildcard .venv/home),)
 ifneq ($(shell cat .venv/home),$(CURDIR))
-$(shell rm -rf .venv .venv-bench)
+$(shell rm -rf .venv .venv-audit .venv-bench)
 endif
 endif
 
@@ -107,4 +113,10 @@ $(BENCH_INSTALLED): requirements/bench.lock pyproject.toml | $(BIN)/uv
 	@test -x .venv-bench/bin/python || $(BIN)/uv venv -q --clear --python $(BIN)/python .venv-bench
 	@$(BIN)/uv pip sync -q --python .venv-bench/bin/python --require-hashes requirements/bench.lock
 	@$(BIN)/uv pip install -q --python .venv-bench/bin/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(AUDIT_INSTALLED): requirements/audit.lock | $(BIN)/uv
+	@echo "setting up .venv-audit (once)" >&2
+	@test -x .venv-audit/bin/python || $(BIN)/uv venv -q --clear --python $(BIN)/python .venv-audit
+	@$(BIN)/uv pip sync -q --python .venv-audit/bin/python --require-hashes requirements/audit.lock
 	@touch $@
