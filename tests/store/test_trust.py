@@ -22,6 +22,7 @@ from foreword.store.kept import Store, open_existing, recall
 from foreword.store.places import store_path
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database
+from tests.store.test_migrations import first_sqlite
 
 pytestmark = pytest.mark.attack
 
@@ -171,8 +172,7 @@ def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_one
 
 
 def test_a_store_of_an_older_foreword_that_can_not_be_brought_up_to_date_says_so(tmp_path: Path) -> None:
-    path = kept(tmp_path)
-    changed(path, "PRAGMA user_version = 1")
+    path = first_sqlite(tmp_path / ".foreword" / "state.db")
     with locked(path), pytest.raises(StoreError, match="by an older Foreword and is read-only") as refused:
         open_database(None, tmp_path)
     assert "make it writable" in refused.value.hint

@@ -33,7 +33,8 @@ async def save(here: Chromium, path: Path) -> bool:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         new = path.with_name(f"{path.name}.{os.getpid()}.new")
-        with open(new, "w", encoding="utf-8", opener=_private) as file:
+        new.unlink(missing_ok=True)  # of a process that died: its mode would stay
+        with open(new, "x", encoding="utf-8", opener=_private) as file:
             json.dump(kept, file)
         new.replace(path)
     except OSError as error:
@@ -83,4 +84,4 @@ def _unusable(path: Path) -> BrowserFailed:
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

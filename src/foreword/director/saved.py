@@ -7,12 +7,11 @@ stranger, so no folder on the way to it may be a link.
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from pathlib import Path
 
 from foreword.errors import StoreError
 from foreword.runtime.state import WorkflowState
-from foreword.store.places import FOLDER, IGNORE
+from foreword.store.places import FOLDER, make_hidden
 
 BROWSERS = "browser"
 
@@ -29,8 +28,7 @@ def prepare(path: Path) -> None:
         if folder.is_symlink():
             raise StoreError(f"{folder} is a symbolic link, so it is not used", hint="remove the link")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError), (path.parent / IGNORE).open("x") as ignore:
-            ignore.write("*\n")
+        make_hidden(path.parent.parent)
+        make_hidden(path.parent)
     except OSError as error:
         raise StoreError(f"{path.parent} can't be used: {error.strerror}", hint="check the rights of it") from None

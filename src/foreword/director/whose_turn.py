@@ -15,7 +15,7 @@ from foreword.director import saved
 from foreword.errors import StoreError, UsageError
 from foreword.message import Message
 from foreword.runtime.session import Session
-from foreword.store import messages
+from foreword.store import messages, private
 from foreword.store.messages import Range
 
 BY_HAND = "The user did this by hand"
@@ -39,7 +39,7 @@ def alone(session: Session) -> Iterator[None]:
     path = saved.place(session).with_suffix(".lock")
     saved.prepare(path)
     try:
-        file = path.open("wb")
+        file = open(path, "wb", opener=private.opener)  # noqa: SIM115 - held below, once it is known to open
     except OSError as error:
         raise StoreError(f"{path} can't be used: {error.strerror}", hint="check the rights of it") from None
     with file:

@@ -20,15 +20,16 @@ def note(what: str, problem: object) -> None:
     with suppress(Exception):
         from datetime import UTC, datetime
 
+        from foreword.store import private
         from foreword.store.places import cache_folder
         from foreword.workflow.secrets import mask
 
         told = mask(f"{what}: {problem}"[: 4 * LONGEST_LINE])
         line = "".join(char if char.isprintable() else " " for char in told)[:LONGEST_LINE]
         path = cache_folder() / "hook.log"
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private.make_folder(path.parent)
         _make_room(path)
-        descriptor = os.open(path, _APPEND, 0o600)
+        descriptor = os.open(path, _APPEND, private.FILE_MODE)
         try:
             os.write(descriptor, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n".encode("utf-8", "replace"))
         finally:

@@ -16,7 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from foreword.integrations import trust
-from foreword.store.places import FOLDER, IGNORE, refuse_links
+from foreword.store import private
+from foreword.store.places import FOLDER, make_hidden, refuse_links
 
 FILES = "server*.json"
 PATH = "/v1/hook"
@@ -29,16 +30,13 @@ def announce(root: Path, address: str) -> Path:
     """Say where a server of this project is, for as long as it runs; what servers that died have left is removed."""
     path = root / FOLDER / f"server-{urlsplit(address).port}.json"
     refuse_links(path)
-    path.parent.mkdir(exist_ok=True)
-    with suppress(FileExistsError), (path.parent / IGNORE).open("x") as ignore:
-        ignore.write("*\n")
+    make_hidden(path.parent)
     for left in path.parent.glob(FILES):
         if _told(left).get("pid") is not None and not _is_alive(_told(left)["pid"]):
             left.unlink(missing_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     temporary.unlink(missing_ok=True)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w") as file:
+    with open(temporary, "x", encoding="utf-8", opener=private.opener) as file:
         json.dump({"address": address, "pid": os.getpid()}, file)
     temporary.replace(path)
     return path

@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from foreword.errors import StoreError, UsageError
-from foreword.store.places import FILE, cache_folder, is_ours, prepare, refuse_links
+from foreword.store import private
+from foreword.store.places import FILE, cache_folder, is_ours, prepare, refuse_links, tighten
 from foreword.store.sqlite import WAIT_MILLISECONDS
+from foreword.store.untrusted import OBJECTS, refuse_foreign_journal, refuse_programs
 from foreword.store.urls import place_of
 from foreword.workflow.secrets import mask
 
@@ -79,6 +81,8 @@ def known_url(db: str | None, root: Path) -> str | None:
     refuse_links(path)
     if not path.exists():
         return None
+    tighten(path)
+    refuse_foreign_journal(path)
     _check(path, _maker(place))
     return _url(path)
 
@@ -108,7 +112,7 @@ def _make(path: Path, maker: str) -> None:
     new.unlink(missing_ok=True)
     try:
         with translated():
-            os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            private.make_file(new)
             driver().DBOS.migrate(_url(new))
         with _opened(new) as file:
             file.execute("PRAGMA journal_mode = wal")  # readers and the one writer do not wait for each other
@@ -126,12 +130,14 @@ def _check(path: Path, maker: str) -> None:
     from dbos._migration import sqlite_migrations
 
     with _opened(path) as file:
+        file.execute("PRAGMA trusted_schema = OFF")
+        refuse_programs(path, file.execute(OBJECTS))
         makers = _found(file, "SELECT token FROM foreword_maker")
         versions = _found(file, "SELECT version FROM dbos_migrations")
     if makers != [(maker,)]:
         raise StoreError(f"{path} was not made by you on this machine", hint=NOT_YOURS)
     newest = len(sqlite_migrations)
-    if any(version > newest for (version,) in versions):
+    if any(not isinstance(version, int) or version > newest for (version,) in versions):
         raise StoreError(
             f"{path} was written by a newer dbos (schema {versions[0][0]}, this one knows {newest})",
             hint="upgrade Foreword and dbos, or move it away; unfinished flows in it are not continued then",
@@ -160,11 +166,8 @@ def _maker(store: Path) -> str:
         return ""
     path = cache_folder() / "maker"
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with (
-            suppress(FileExistsError),
-            os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as new,
-        ):
+        private.make_folder(path.parent)
+        with suppress(FileExistsError), open(path, "x", opener=private.opener) as new:
             new.write(secrets.token_hex(16))
         return path.read_text("ascii")
     return f"{os.getuid()}@{socket.gethostname()}"

@@ -17,6 +17,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from foreword.errors import StoreError
+from foreword.store import private
 from foreword.store.places import refuse_links
 
 FOLDER = ".checkpoints"
@@ -70,6 +71,7 @@ def writing(root: Path) -> Iterator[Folder]:
     with _translated(path):
         if _make(path):
             _sync(root)
+        private.tighten(path)
         descriptor = os.open(path, _OPEN_FOLDER)
     try:
         yield Folder(path, descriptor, _locked(descriptor, path))
@@ -88,14 +90,14 @@ def names(root: Path) -> list[str]:
 
 def _make(path: Path) -> bool:
     try:
-        path.mkdir()
+        path.mkdir(mode=private.FOLDER_MODE)
     except FileExistsError:
         return False
     return True
 
 
 def _write(folder: int, name: str, content: bytes) -> None:
-    with os.fdopen(os.open(name, _OPEN_NEW, 0o666, dir_fd=folder), "wb") as file:
+    with os.fdopen(os.open(name, _OPEN_NEW, private.FILE_MODE, dir_fd=folder), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from foreword.store.database import Database, Row, dumped, loaded, plain, stamp, words
+from foreword.store.database import Database, Row, dumped, loaded, plain, stamp, whole, words
 
 COLUMNS = "number, last, summary, method, note, tokens_before, tokens_after, created, undone"
 
@@ -56,7 +56,8 @@ def add(
         ((number,),) = db.rows(
             "SELECT COALESCE(MAX(number), 0) + 1 FROM compressions WHERE conversation = ?", (conversation,)
         )
-        made = Compression(int(number), last, summary, method, note, tokens_before, tokens_after, stamp(), False)
+        number = whole(number, f"a compression's number in {db.name}")
+        made = Compression(number, last, summary, method, note, tokens_before, tokens_after, stamp(), False)
         db.rows(
             f"INSERT INTO compressions (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
             (conversation, made.number, last, dumped(summary, "the summary"), method, note, tokens_before, tokens_after,

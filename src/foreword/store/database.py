@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any, Protocol
 
 from foreword.errors import StoreError, UsageError
@@ -97,6 +98,13 @@ def mapping(**fields: Kinds) -> Check:
 def words(value: object) -> bool:
     """A check that a value is a text."""
     return isinstance(value, str)
+
+
+def whole(value: object, where: str) -> int:
+    """A whole number that a query worked out; where rows were altered it may be anything. PostgreSQL adds decimals."""
+    if not isinstance(value, int | Decimal) or value < 0:
+        raise altered(where)
+    return int(value)
 
 
 def altered(where: str, *, hint: str = RESTORE) -> StoreError:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from foreword.errors import StoreError
+from foreword.store import private
 
 FOLDER, FILE, IGNORE = ".foreword", "state.db", ".gitignore"
 _BESIDE = ("-wal", "-shm", "-journal")  # the files SQLite keeps next to its own
@@ -59,23 +60,54 @@ def prepare(path: Path) -> None:
     """Make the folder of a store of ours, invisible to git, and remember the store."""
     if is_ours(path):
         refuse_links(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError), (path.parent / IGNORE).open("x") as ignore:
-            ignore.write("*\n")
+        if cache_folder() in path.parents:
+            private.make_folder(cache_folder())
+        make_hidden(path.parent)
     elif not path.parent.is_dir():
         raise StoreError(f"{path} can't be used: there is no folder {path.parent}", hint="make the folder first")
     _remember(path)
 
 
+def make_hidden(folder: Path) -> None:
+    """Make a folder of ours in a project: its owner's alone, and invisible to git."""
+    private.make_folder(folder)
+    with suppress(FileExistsError), open(folder / IGNORE, "x", opener=private.opener) as ignore:
+        ignore.write("*\n")
+
+
+def tighten(path: Path) -> None:
+    """Close a store to all but its owner, with the files beside it and, where it is ours, its folder.
+
+    One that its owner made read-only is left as it is.
+    """
+    if is_ours(path):
+        private.tighten(path.parent)
+        private.tighten(path.parent / IGNORE)
+    real = Path(os.path.realpath(path))
+    for part in (real, *files_beside(real)):
+        private.tighten(part)
+
+
+def files_beside(path: Path) -> list[Path]:
+    """The files that SQLite keeps next to its own, whether they are there or not."""
+    return [path.with_name(path.name + end) for end in _BESIDE]
+
+
 def refuse_links(path: Path) -> None:
     """An error where a part of a store is a link, through which we would read or write something else."""
-    beside = [path.with_name(path.name + end) for end in _BESIDE]
-    for part in (path.parent, path, path.parent / IGNORE, *beside):
+    for part in (path.parent, path, path.parent / IGNORE, *files_beside(path)):
         mode = part.lstat().st_mode if os.path.lexists(part) else stat.S_IFREG
         if stat.S_ISLNK(mode):
             raise StoreError(f"{part} is a symbolic link, so it is not used", hint="remove the link; nothing is lost")
         if part != path.parent and not stat.S_ISREG(mode):
             raise StoreError(f"{part} is not a regular file", hint="move it away; it will be made anew")
+
+
+def refuse_devices(path: Path) -> None:
+    """An error where a store, or a file beside it, is a pipe, a device or a folder: opening one may never end."""
+    for part in (path, *files_beside(path)):
+        if os.path.exists(part) and not os.path.isfile(part):  # noqa: PTH110, PTH113 - these never raise
+            raise StoreError(f"{part} can't be used: it is not a regular file", hint="name another file")
 
 
 def is_there(path: Path) -> bool:
@@ -123,15 +155,17 @@ def _remember(path: Path) -> None:
 
     One line is added in one write, so that many processes may do it at once.
     """
-    real = path.resolve()
+    real = Path(os.path.realpath(path))
     with suppress(OSError):
+        private.tighten(cache_folder())
+        private.tighten(cache_folder() / "stores")
         known = _known()
         if real in known or "\n" in str(real):
             return
-        cache_folder().mkdir(parents=True, exist_ok=True)
+        private.make_folder(cache_folder())
         if len(known) >= _LONGEST_LIST:
             _prune(known)
-        with (cache_folder() / "stores").open("ab", buffering=0) as listed:
+        with open(cache_folder() / "stores", "ab", buffering=0, opener=private.opener) as listed:
             listed.write(os.fsencode(real) + b"\n")
 
 
@@ -139,5 +173,7 @@ def _prune(known: Iterable[Path]) -> None:
     """Forget the stores that are gone, and the oldest half of a list that is too long even so."""
     there = [path for path in known if os.path.isfile(path)][-_LONGEST_LIST // 2 :]  # noqa: PTH113 - never raises
     shorter = cache_folder() / f"stores.{os.getpid()}"
-    shorter.write_bytes(b"".join(os.fsencode(path) + b"\n" for path in there))
+    shorter.unlink(missing_ok=True)
+    with open(shorter, "xb", opener=private.opener) as listed:
+        listed.writelines(os.fsencode(path) + b"\n" for path in there)
     shorter.replace(cache_folder() / "stores")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import PlanConflict
-from foreword.store.database import LARGEST_NUMBER, Database, Row, dumped, loaded, mapping, plain, stamp
+from foreword.store.database import LARGEST_NUMBER, Database, Row, dumped, loaded, mapping, plain, stamp, whole
 
 COLUMNS = "version, reason, created, written"
 WRITTEN = mapping(plan_version=int, created_at=str, updated_at=str)  # what the store itself puts into every plan
@@ -63,7 +63,7 @@ def history(db: Database, workflow: int) -> list[Plan]:
 def newest_version(db: Database, workflow: int) -> int:
     """The number of the newest version; 0 where there is none."""
     ((version,),) = db.rows("SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = ?", (workflow,))
-    return int(version)
+    return whole(version, f"a plan's version in {db.name}")
 
 
 def _stamped(data: Mapping[str, Any], version: int, created: str, updated: str) -> dict[str, Any]:

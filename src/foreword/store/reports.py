@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foreword.store.database import LARGEST_NUMBER, Database
 
@@ -23,9 +23,9 @@ def listed(db: Database, *, workflow: str | None = None, before: int = LARGEST_N
     """The reports of all contexts, or of one workflow's calls, the newest first."""
     only, values = ("", ()) if workflow is None else (" AND w.name = ?", (workflow,))
     rows = db.rows(
-        "SELECT r.id, r.created, r.recipe, r.total_tokens, r.budget_tokens, w.name FROM reports r"
+        "SELECT r.id, r.created, r.recipe, r.total_tokens, r.budget_tokens, COALESCE(w.name, '') FROM reports r"
         " LEFT JOIN conversations c ON c.id = r.conversation LEFT JOIN workflows w ON w.id = c.workflow"
         f" WHERE r.id < ?{only} ORDER BY r.id DESC LIMIT ?",
         (before, *values, limit),
     )
-    return [Listed(*row) for row in rows]
+    return [replace(Listed(*row), workflow=row[-1] or None) for row in rows]

@@ -16,9 +16,12 @@ from time import monotonic, sleep
 import apsw
 
 from foreword.errors import StoreError
-from foreword.store.database import Row
+from foreword.store import private
+from foreword.store.columns import Column, columns_of, problem_in
+from foreword.store.database import RESTORE, Row
 from foreword.store.migrations import SQLITE, migrate, refuse_newer
-from foreword.store.places import is_ours, prepare, refuse_links, writable
+from foreword.store.places import is_ours, prepare, refuse_devices, refuse_links, tighten, writable
+from foreword.store.untrusted import check_schema, harden, refuse_foreign_journal
 
 APPLICATION = int.from_bytes(b"FWRD")
 TABLES = {"originals", "reports", "carried"}  # of the first schema: what makes a file a store
@@ -28,6 +31,7 @@ WRITABLE = "make it writable, or name another store with --db or FOREWORD_DB"
 OUTER = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 INNER = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part")
 _TURNS = dict[str, Lock]()  # one for each file that this process has open
+_MAKING = Lock()  # a file is made, and closed again, before anybody in this process has it open
 
 
 class Sqlite:
@@ -37,14 +41,22 @@ class Sqlite:
         self.path, self.read_only = path, read_only
         self._turn = _TURNS.setdefault(os.path.realpath(path), Lock())
         self._translated = _Translated(path)
+        self._columns = dict[str, tuple[Column, ...]]()  # of the queries that have been asked
         with self._translated, ExitStack() as undo:
             if not read_only:
                 prepare(path)
             elif is_ours(path):
                 refuse_links(path)
                 _refuse_strangers(path)
+            refuse_devices(path)
+            refuse_foreign_journal(path)
+            with _MAKING:
+                if not read_only:
+                    private.make_file(Path(os.path.realpath(path)))
+            tighten(path)
             self._db = _connected(path, read_only)
             undo.callback(self._db.close)
+            harden(self._db)
             self._recognise(read_only)
             if not read_only:
                 _write_ahead(self._db)
@@ -62,7 +74,22 @@ class Sqlite:
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         with self._translated:
-            return self._db.execute(sql, values).fetchall()
+            cursor = self._db.execute(sql, values)
+            columns = self._columns_of(sql, cursor)
+            found: list[Row] = cursor.fetchall()
+        for row in found:
+            if problem := problem_in(row, columns):
+                raise StoreError(f"{self.path} was altered: {problem}", hint=RESTORE)
+        return found
+
+    def _columns_of(self, sql: str, cursor: apsw.Cursor) -> tuple[Column, ...]:
+        """The columns of a query that has just begun; none where it gives no rows."""
+        if sql not in self._columns:
+            try:
+                self._columns[sql] = columns_of(cursor.description_full)
+            except apsw.ExecutionCompleteError:
+                return ()
+        return self._columns[sql]
 
     def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
         with self._translated:
@@ -110,11 +137,15 @@ class Sqlite:
 
     def _recognise(self, read_only: bool) -> None:
         """An error where it is somebody else's file, or of a newer Foreword."""
-        application = self._db.pragma("application_id")
-        names = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
-        if application not in (0, APPLICATION) or (not names >= TABLES and (names or read_only)):
-            raise _no_store(self.path)
-        refuse_newer(self)
+        self._db.execute("BEGIN")  # somebody may be bringing it up to date: all of this is of one moment
+        try:
+            application = self._db.pragma("application_id")
+            names = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
+            if application not in (0, APPLICATION) or (not names >= TABLES and (names or read_only)):
+                raise _no_store(self.path)
+            check_schema(self._db, self.path, refuse_newer(self))
+        finally:
+            self._db.execute("COMMIT")
 
 
 class _Translated:
@@ -131,6 +162,8 @@ class _Translated:
             raise _no_store(self.path) from None
         if isinstance(error, apsw.ReadOnlyError):
             raise StoreError(f"{self.path} can't be used for this: it is read-only", hint=WRITABLE) from None
+        if isinstance(error, UnicodeDecodeError):
+            raise StoreError(f"{self.path} was altered: a text in it is not UTF-8", hint=RESTORE) from None
         if isinstance(error, FOREIGN):
             what = f"{self.path} can't be used: {error}"
             raise StoreError(what, hint="check the folder, its rights and the disk") from None

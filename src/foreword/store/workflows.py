@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import UnknownName
-from foreword.store.database import Database, Row, dumped, loaded, mapping, plain, stamp
+from foreword.store.database import Database, Row, dumped, loaded, mapping, plain, stamp, whole
 
 _HOLDERS = ("nodes", "plans", "variables", "variable_changes", "checkpoints", "node_runs", "node_results")
 NODE_ORDER = "position, node"
@@ -114,8 +114,8 @@ def listed(db: Database) -> list[Listed]:
         " (SELECT COUNT(*) FROM compressions d JOIN conversations o ON o.id = d.conversation"
         "  WHERE o.workflow = w.id AND d.undone = 0),"
         " COALESCE(MAX(c.warned), 0), w.updated, MAX(m.created), MAX(k.created),"
-        " (SELECT p.created FROM plans p WHERE p.workflow = w.id ORDER BY p.version DESC LIMIT 1),"
-        " (SELECT h.created FROM variable_changes h WHERE h.workflow = w.id ORDER BY h.id DESC LIMIT 1)"
+        " COALESCE((SELECT p.created FROM plans p WHERE p.workflow = w.id ORDER BY p.version DESC LIMIT 1), ''),"
+        " COALESCE((SELECT h.created FROM variable_changes h WHERE h.workflow = w.id ORDER BY h.id DESC LIMIT 1), '')"
         " FROM workflows w LEFT JOIN conversations c ON c.workflow = w.id"
         " LEFT JOIN messages m ON m.conversation = c.id"
         "  AND m.seq = (SELECT MAX(seq) FROM messages WHERE conversation = c.id)"
@@ -123,13 +123,24 @@ def listed(db: Database) -> list[Listed]:
         " LEFT JOIN messages b ON b.conversation = c.id AND b.seq = k.last"
         " GROUP BY w.id, w.name, w.created, w.updated ORDER BY w.id"
     )
-    return [_listed(row) for row in rows]
+    return [_listed(db, row) for row in rows]
 
 
-def _listed(row: Row) -> Listed:
+def _listed(db: Database, row: Row) -> Listed:
     name, created, messages, tokens, now, plan, variables, compressions, warned, *times = row
-    sizes = (int(messages), int(tokens), int(now), int(plan), int(variables), int(compressions))
-    return Listed(str(name), str(created), *sizes, bool(warned), max(str(time) for time in times if time))
+    where = f"the size of workflow {name!r} in {db.name}"
+    return Listed(
+        name=str(name),
+        created=str(created),
+        messages=whole(messages, where),
+        tokens=whole(tokens, where),
+        now_tokens=whole(now, where),
+        plan_version=whole(plan, where),
+        variables=whole(variables, where),
+        compressions=whole(compressions, where),
+        warned=bool(warned),
+        changed=max(str(time) for time in times if time),
+    )
 
 
 def stamps(db: Database, workflow: int) -> Stamps:
@@ -139,7 +150,7 @@ def stamps(db: Database, workflow: int) -> Stamps:
         " (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow = w.id) FROM workflows w WHERE w.id = ?",
         (workflow,),
     )
-    return Stamps(revision, plan, variables)
+    return Stamps(revision, whole(plan, f"a plan's version in {db.name}"), variables)
 
 
 def describe(db: Database, workflow: int, details: Mapping[str, Any]) -> None:

@@ -11,12 +11,12 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from foreword.errors import UsageError
+from foreword.store import private
 from foreword.store.places import cache_folder
 
 BYTES = 32
 LEAST_CHARS, LARGEST_BYTES = 16, 4_096
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 def made() -> str:
@@ -71,10 +71,10 @@ def kept(root: Path, *, new: bool = False) -> tuple[str, str]:
 
 def _write(path: Path, digest: str) -> None:
     """Readable for this user alone, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    private.make_folder(path.parent)
     beside = path.with_name(f"{path.name}.{os.getpid()}")
     beside.unlink(missing_ok=True)
-    with os.fdopen(os.open(beside, _NEW, 0o600), "w", encoding="ascii") as file:
+    with open(beside, "x", encoding="ascii", opener=private.opener) as file:
         file.write(f"{digest}\n")
     beside.replace(path)
 

@@ -1,0 +1,65 @@
+"""What the rows of a query may hold, by the columns they come from.
+
+SQLite keeps any value in any column, and a file from a stranger may have a text where a number should be, or nothing
+at all. So each row is looked at once when it is read, in one place, and whoever asked gets what the schema says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from foreword.store.database import Row
+
+_KINDS: dict[str | None, type] = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
+_WORDS: dict[type, str] = {str: "a text", int: "a number", float: "a fraction", bytes: "bytes", type(None): "nothing"}
+_NULLABLE = {("reports", "conversation"), ("reports", "usage")}
+_ANYTHING = {("reports", "report"), ("carried", "item"), ("originals", "body")}  # `kept` passes over odd ones
+_LONGEST_VALUE = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a query: its name, the table it comes from unless it is an expression, and what it may hold."""
+
+    name: str
+    table: str | None
+    kinds: tuple[type, ...]
+
+    def holds(self, value: object) -> bool:
+        """Whether a value may be in it; no number that we keep is below zero."""
+        return type(value) in self.kinds and (type(value) is not int or value >= 0)
+
+
+def columns_of(description: Iterable[Sequence[str | None]]) -> tuple[Column, ...]:
+    """The columns of a query as SQLite describes them: name, declared type, database, table, name in the table."""
+    return tuple(
+        Column(str(origin or name), table, _kinds_of(declared, table, origin))
+        for name, declared, _, table, origin in description
+    )
+
+
+def _kinds_of(declared: str | None, table: str | None, name: str | None) -> tuple[type, ...]:
+    """What a column may hold; an expression gives a whole number, a text or nothing."""
+    if (table, name) in _ANYTHING:
+        return tuple(_WORDS)
+    if declared not in _KINDS:
+        return (int, str, type(None))
+    return (_KINDS[declared], type(None)) if (table, name) in _NULLABLE else (_KINDS[declared],)
+
+
+def problem_in(row: Row, columns: Sequence[Column]) -> str:
+    """What is wrong with a row, in words; nothing where it holds what it should."""
+    for column, value in zip(columns, row, strict=True):
+        if not column.holds(value):
+            place = f"{column.name} in table {column.table}" if column.table else column.name
+            first = f"{columns[0].name} {_shown(row[0])}"
+            return f"{place} holds {_WORDS.get(type(value), 'something')} {_shown(value)} (row {first})"
+    return ""
+
+
+def _shown(value: object) -> str:
+    """A value as it may stand in an error: short, and on one line."""
+    if isinstance(value, str | bytes):
+        value = value[:_LONGEST_VALUE]
+    return "" if value is None else repr(value)

@@ -1,0 +1,104 @@
+"""A database file that may come from a stranger: what its schema and its journal may not hold.
+
+A schema can hold programs: triggers and views run when a table is used, checks and indexes call functions, a virtual
+table is code of its own. A store of ours has none of them, and its tables are those of its migrations, word for word.
+A journal left beside a file can name another file, which SQLite removes when it is done: ours never do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+import apsw
+
+from foreword.errors import StoreError
+from foreword.store.migrations import MIGRATIONS, SQLITE, spelled
+
+SchemaObject = tuple[object, object, object]  # type, name, sql: a row of sqlite_master, nothing of it to be trusted
+
+OBJECTS = "SELECT type, name, sql FROM sqlite_master"
+_PLAIN = re.compile(r"CREATE (?:TABLE|INDEX|UNIQUE INDEX) ")  # as SQLite itself writes it, whoever made it
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")  # at its end: the name of another journal is in front of it
+_LONGEST_NAME = 60
+# What SQLite itself takes for the indexes of a table, whatever the rows of sqlite_master say.
+_TABLES = (
+    "SELECT name, sql FROM (SELECT name, 0 AS place, '' AS own, sql FROM sqlite_master WHERE type = 'table'"
+    " UNION ALL SELECT t.name, 1, i.name, (SELECT sql FROM sqlite_master WHERE name = i.name)"
+    " FROM sqlite_master t, pragma_index_list(t.name) i WHERE t.type = 'table') ORDER BY name, place, own"
+)
+
+
+def harden(db: apsw.Connection) -> None:
+    """Let nothing in the file run, and let a damaged page be an error; before the first statement."""
+    db.enable_load_extension(False)
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+    db.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
+    db.pragma("cell_size_check", 1)
+
+
+def refuse_foreign_journal(path: Path) -> None:
+    """An error where the journal beside a file names another one: SQLite would read that one, and then remove it."""
+    try:
+        with path.with_name(f"{path.name}-journal").open("rb") as journal:
+            journal.seek(max(0, os.fstat(journal.fileno()).st_size - len(_JOURNAL_MAGIC)))
+            is_foreign = journal.read() == _JOURNAL_MAGIC
+    except FileNotFoundError:
+        return
+    if is_foreign:
+        raise StoreError(f"{path}-journal names another file, so it is not used", hint="move it away")
+
+
+def refuse_programs(path: Path, objects: Iterable[SchemaObject]) -> None:
+    """An error where a schema holds anything but tables and indexes."""
+    for kind, name, sql in objects:
+        is_plain = isinstance(sql, str) and _PLAIN.match(sql)
+        is_automatic = sql is None and str(name).startswith("sqlite_autoindex_")
+        if not is_plain and not is_automatic:
+            what = f"a {kind}" if kind in ("trigger", "view") else "a virtual table or the like"
+            raise _foreign(path, f"{what} {_shown(name)}, which may run programs")
+
+
+def check_schema(db: apsw.Connection, path: Path, version: int) -> None:
+    """An error where a store is not what the migrations up to its version make; further tables are the user's own.
+
+    Stores were once made without a version: those have the tables of the first one.
+    """
+    refuse_programs(path, db.execute(OBJECTS))
+    found, expected = _schema(db), _schema_of(version or 1)
+    for name, made in expected.items():
+        if found.get(name) != made and (version or name in found):
+            raise _foreign(path, f"another table {_shown(name)} than schema {version} of Foreword")
+
+
+def _schema(db: apsw.Connection) -> dict[str, tuple[str, ...]]:
+    """Every table by its name: its SQL, then that of each of its indexes."""
+    tables = dict[str, tuple[str, ...]]()
+    for name, sql in db.execute(_TABLES):
+        tables[name] = (*tables.get(name, ()), " ".join(str(sql).split()))
+    return tables
+
+
+@lru_cache(maxsize=len(MIGRATIONS))
+def _schema_of(version: int) -> dict[str, tuple[str, ...]]:
+    """Every table that the migrations up to a version make."""
+    memory = apsw.Connection(":memory:")
+    for script in MIGRATIONS[:version]:
+        memory.execute(spelled(script, SQLITE))
+    made = _schema(memory)
+    memory.close()
+    return made
+
+
+def _foreign(path: Path, what: str) -> StoreError:
+    return StoreError(f"{path} has {what}, so it is not used", hint="move it away, or remove what is not Foreword's")
+
+
+def _shown(name: object) -> str:
+    return repr(str(name)[:_LONGEST_NAME])
