@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -49,7 +49,9 @@ else:
     server.run(settings, listening, say)
 """
 ITEMS = [{"kind": "doc", "title": f"Chapter {n}", "text": f"Glaze {n} runs above cone {n}. " * 12} for n in range(40)]
-ASSEMBLE = {"recipe": "package", "purpose": "handoff", "source": ITEMS, "budget": 2_000}
+ASSEMBLE: dict[str, Any] = {"recipe": "package", "purpose": "handoff", "source": ITEMS, "budget": 2_000}
+
+Reply = tuple[int, dict[str, str], bytes]
 
 
 class Client:
@@ -58,25 +60,37 @@ class Client:
     def __init__(self, port: int) -> None:
         self.port = port
 
-    async def ask(self, method: str, path: str, body: object = None) -> bytes:
-        """One request and its answer; anything but a success is an error."""
+    async def answer(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> Reply:
+        """One request: the status of its answer, the headers, the content."""
         if not hasattr(self, "reader"):
             self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
         data = b"" if body is None else json.dumps(body).encode()
-        kind = "Content-Type: application/json\r\n" if data else ""
-        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{kind}Content-Length: {len(data)}\r\n\r\n"
-        self.writer.write(head.encode() + data)
-        answer = await self.reader.readuntil(b"\r\n\r\n")
-        fields = dict(line.lower().split(b": ", 1) for line in answer.split(b"\r\n")[1:] if line)
-        content = await self.reader.readexactly(int(fields[b"content-length"]))
-        if not answer.startswith(b"HTTP/1.1 2"):
-            raise RuntimeError(f"{method} {path}: {answer.splitlines()[0]!r} {content[:300]!r}")
+        sent = {"Host": "localhost", "Content-Length": str(len(data)), **(headers or {})}
+        if data:
+            sent["Content-Type"] = "application/json"
+        head = "".join(f"{name}: {value}\r\n" for name, value in sent.items())
+        self.writer.write(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + data)
+        status, *lines = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").splitlines()
+        fields = dict(line.lower().split(": ", 1) for line in lines if line)
+        content = await self.reader.readexactly(int(fields.get("content-length", 0)))
+        if fields.get("connection") == "close":
+            self.close()
+        return int(status.split()[1]), fields, content
+
+    async def ask(self, method: str, path: str, body: object = None) -> bytes:
+        """The content of an answer; anything but a success is an error."""
+        status, _, content = await self.answer(method, path, body)
+        if not 200 <= status < 300:
+            raise RuntimeError(f"{method} {path}: {status} {content[:300]!r}")
         return content
 
     def close(self) -> None:
         """Hang up."""
         if hasattr(self, "writer"):
             self.writer.close()
+            del self.reader, self.writer
 
 
 Ask = Callable[[Client, int], Awaitable[bytes]]

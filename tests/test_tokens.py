@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -194,12 +195,25 @@ def test_a_remembered_measure_measures_one_text_once() -> None:
     assert counting.asked == ["a b", "c"]
 
 
-def test_a_remembered_measure_forgets_before_it_fills_the_memory() -> None:
+def test_a_remembered_measure_holds_only_so_many_bytes_however_much_it_is_asked() -> None:
+    measure = remembered(len, most_bytes=1_000_000)
+    tracemalloc.start()
+    try:
+        for number in range(20_000):
+            measure(f"{number} " + "ü\u4e00" * 100)  # two bytes for each character
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1_500_000
+
+
+def test_a_remembered_measure_keeps_what_is_asked_for_again_and_again() -> None:
     counting = Counting()
-    measure = remembered(counting, most_chars=10)
-    for text in ("12345678", "abcdefgh", "12345678"):
-        assert measure(text) == 1
-    assert counting.asked == ["12345678", "abcdefgh", "12345678"]
+    measure = remembered(counting, most_bytes=10_000)
+    for number in range(1_000):
+        measure("the system prompt")
+        measure(f"message {number}")
+    assert counting.asked.count("the system prompt") == 1
 
 
 @pytest.mark.parametrize("budget", [50_000, 6_000], ids=["roomy", "trimmed"])

@@ -149,8 +149,8 @@ def lookup(ask: Ask[Nothing, Wanted]) -> dict[str, Any]:
 
 
 ENDPOINTS = (
-    Endpoint("POST", "/v1/assemble", assemble, Context, body=Request, problems=(404, 422)),
-    Endpoint("POST", "/v1/why", why, Reason, body=Question, problems=(404, 422)),
+    Endpoint("POST", "/v1/assemble", assemble, Context, body=Request, problems=(404, 422), lane="computing"),
+    Endpoint("POST", "/v1/why", why, Reason, body=Question, problems=(404, 422), lane="computing"),
     Endpoint("GET", "/v1/recall/{handle}", recall, Original, query=Part),
-    Endpoint("POST", "/v1/lookup", lookup, Context, body=Wanted, problems=(404, 422)),
+    Endpoint("POST", "/v1/lookup", lookup, Context, body=Wanted, problems=(404, 422), lane="computing"),
 )

@@ -270,9 +270,9 @@ def usage(ask: Ask[Last, None]) -> dict[str, Any]:
 ENDPOINTS = (
     Endpoint("GET", f"{ONE}/messages", list_messages, Messages, query=MessagePage),
     Endpoint("POST", f"{ONE}/messages", append, Appended, query=Talk, body=Said, status=201),
-    Endpoint("GET", f"{ONE}/context", next_call, NextCall, query=Next, problems=(422,)),
-    Endpoint("POST", f"{ONE}/context", make_call, NextCall, query=Talk, body=Call, problems=(422,)),
-    Endpoint("POST", f"{ONE}/compress", compress, Compaction, query=Talk, body=Smaller),
+    Endpoint("GET", f"{ONE}/context", next_call, NextCall, query=Next, problems=(422,), lane="computing"),
+    Endpoint("POST", f"{ONE}/context", make_call, NextCall, query=Talk, body=Call, problems=(422,), lane="computing"),
+    Endpoint("POST", f"{ONE}/compress", compress, Compaction, query=Talk, body=Smaller, lane="computing"),
     Endpoint("POST", f"{ONE}/undo", undo, Compression, query=Talk),
     Endpoint("GET", f"{ONE}/compressions", compressions, Compressions, query=Talk),
     Endpoint("GET", f"{ONE}/usage", usage, Usage, query=Last),

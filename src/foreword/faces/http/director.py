@@ -149,7 +149,7 @@ def call(ask: Ask[Nothing, Arguments]) -> Any:
 
 
 async def _called(request: Request, ask: Ask[Nothing, Arguments]) -> Response:
-    work = await ask.serving.call(_begin_call, ask, writing=True)
+    work = await ask.serving.call(_begin_call, ask, lane="writing")
     async for _ in work.following():
         pass
     if work.outcome is None:

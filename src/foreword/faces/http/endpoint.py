@@ -19,9 +19,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from foreword.faces.http import reading
-from foreword.faces.http.problems import Refused
+from foreword.faces.http.problems import BEGUN, Refused
 from foreword.faces.http.reading import Given
-from foreword.faces.http.serving import Serving
+from foreword.faces.http.serving import Lane, Serving
 from foreword.store.database import LARGEST_NUMBER, dumped
 
 Query = TypeVar("Query")
@@ -90,6 +90,7 @@ class Endpoint:
     gives: Mapping[str, str] = field(default_factory=dict)  # headers that are set
     media: str = JSON
     stream: Callable[[Request, Ask[Any, Any]], Awaitable[Response]] | None = None
+    lane: Lane | None = None  # whose threads do it; else by its method
 
     @property
     def about(self) -> str:
@@ -101,7 +102,8 @@ class Endpoint:
         body = await reading.json_bytes(request) if self.body else b""
         if self.stream:
             return await self.stream(request, self._asked(request, serving, body))
-        return await serving.call(self._answered, request, serving, body, writing=self.method != "GET")
+        lane = self.lane or ("reading" if self.method == "GET" else "writing")
+        return await serving.call(self._answered, request, serving, body, lane=lane)
 
     def _asked(self, request: Request, serving: Serving, body: bytes) -> Ask[Any, Any]:
         given = reading.checked(self.body, reading.parsed(body), "body") if self.body else None
@@ -110,6 +112,7 @@ class Endpoint:
 
     def _answered(self, request: Request, serving: Serving, body: bytes) -> Response:
         """In a thread, the reading and the writing of JSON too: both may be large."""
+        request.scope[BEGUN] = True
         made = self.run(self._asked(request, serving, body))
         if isinstance(made, Response):
             return made

@@ -6,6 +6,7 @@ after it. What an event says is that something has changed and what it is now; t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -61,6 +62,7 @@ async def _written(telling: AsyncIterator[Event | None]) -> AsyncIterator[bytes]
     yield BEGIN
     async for event in telling:
         yield STILL_HERE if event is None else written(event)
+        await asyncio.sleep(0)  # many events at once: others have their turn, and it is noticed who has left
 
 
 def written(event: Event) -> bytes:

@@ -47,4 +47,4 @@ def hook(ask: Ask[Nothing, Happened]) -> dict[str, Any]:
     return {"output": hooks.answer(event, settings.root, options) if is_ours else None}
 
 
-ENDPOINTS = (Endpoint("POST", server.PATH, hook, Answered, body=Happened, problems=(404, 422)),)
+ENDPOINTS = (Endpoint("POST", server.PATH, hook, Answered, body=Happened, problems=(404, 422), lane="computing"),)

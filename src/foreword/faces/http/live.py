@@ -1,8 +1,9 @@
 """Live updates: one loop looks at the store for all who listen, and wakes those whose workflow has changed.
 
 Nothing is queued. The loop remembers the newest vector of each workflow; a listener compares it with the one it has
-seen, so that however slow it is, it costs no memory and misses nothing. A change made by another process on the same
-database is seen at the next look.
+seen, so that however slow it is, it costs no memory and misses nothing. Those who listen to all workflows share what
+the loop remembers, so that more of them cost no more. A change made by another process on the same database is seen at
+the next look.
 """
 
 from __future__ import annotations
@@ -14,16 +15,19 @@ from contextlib import suppress
 from time import monotonic
 
 from foreword.errors import ForewordError
+from foreword.faces.http.problems import Refused
 from foreword.store import changes
 from foreword.store.changes import Event, Vector
 
 EVERY_SECONDS, SOON_SECONDS = 0.25, 0.02  # by itself, and after a change that was made here
 AFTER_TROUBLE_SECONDS = 1.0
+LONGEST_LOOK_SECONDS = 10.0  # a look at 100,000 workflows takes one; what takes longer hangs
 BUSY_SHARE = 10  # a look that takes long is not taken more often than a tenth of the time
 HEARTBEAT_SECONDS = 15.0
 ANY = ""  # who listens to all workflows
 
 Look = Callable[[list[str] | None], Awaitable[dict[str, Vector]]]
+Vectors = Mapping[str, Vector]  # by workflow; never changed, so that listeners may hold on to it
 
 
 class Live:
@@ -31,9 +35,11 @@ class Live:
 
     def __init__(self, look: Look) -> None:
         self._look = look
-        self._known = dict[str, Vector]()
+        self._known: Vectors = {}
+        self._before: Vectors = {}  # `_known` as it was, and what happened since then
+        self._last: list[Event] = []
         self._listeners = Counter[str]()
-        self._news = asyncio.Event()  # a new one after each change
+        self._news = dict[str, asyncio.Event]()  # by workflow: set, and forgotten, when it changes
         self._poked = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
         self.stopped = False
@@ -56,9 +62,7 @@ class Live:
         """How new everything is just now: whatever is changed from here on, the `events` that follow tell."""
         return await self._look(None if workflow == ANY else [workflow])
 
-    async def events(
-        self, workflow: str, begin: Mapping[str, Vector], seen: Vector | None = None
-    ) -> AsyncIterator[Event | None]:
+    async def events(self, workflow: str, begin: Vectors, seen: Vector | None = None) -> AsyncIterator[Event | None]:
         """What happens to a workflow after `begin`, or after what was `seen`; nothing, now and then, while it waits.
 
         `ANY` is all workflows: a listener that comes back learns that it has missed something, not what.
@@ -69,51 +73,50 @@ class Live:
             if self._loop is None or self._loop.done():
                 self._loop = asyncio.create_task(self._run())
             telling = self._of_all(begin, seen) if workflow == ANY else self._of_one(workflow, begin, seen)
+            del begin  # a stream lasts for hours, and this may be large
             async for event in telling:
                 yield event
         finally:
             self._listeners[workflow] -= 1
             self._listeners += Counter()  # forgets those at zero
+            if workflow not in self._listeners:
+                self._news.pop(workflow, None)
 
-    async def _of_one(
-        self, workflow: str, begin: Mapping[str, Vector], seen: Vector | None
-    ) -> AsyncIterator[Event | None]:
+    async def _of_one(self, workflow: str, begin: Vectors, seen: Vector | None) -> AsyncIterator[Event | None]:
         seen = begin.get(workflow, Vector()) if seen is None else seen
         while not self.stopped:
             now = self._known.get(workflow, seen)
             if now == seen:
-                if not await self._changed():
+                if not await self._changed(workflow):
                     yield None
                 continue
             for event in changes.between(workflow, seen, now):
                 yield event
             seen = now
 
-    async def _of_all(self, begin: Mapping[str, Vector], last: Vector | None) -> AsyncIterator[Event | None]:
-        if last not in (None, changes.together(begin.values())):
-            yield Event("workflow", {"workflow": None, "kind": "workflow"}, self._sum())
-        seen = dict(begin)
+    async def _of_all(self, seen: Vectors, last: Vector | None) -> AsyncIterator[Event | None]:
+        if last not in (None, changes.together(seen.values())):
+            yield Event("workflow", {"workflow": None, "kind": "workflow"}, changes.together(self._known.values()))
         while not self.stopped:
-            news = {name: now for name, now in self._known.items() if seen.get(name, Vector()) != now}
-            new = [name for name in self._known if name not in seen]
-            if not news and not new:
-                if not await self._changed():
+            now = self._known
+            if now is seen:
+                if not await self._changed(ANY):
                     yield None
                 continue
-            for name in new:
-                yield Event("workflow", {"workflow": name, "kind": "workflow"}, self._sum())
-            for name, now in news.items():
-                for event in changes.between(name, seen.get(name, Vector()), now):
-                    yield Event(event.kind, event.data, self._sum())
-            seen = {**seen, **{name: Vector() for name in new}, **news}
+            # Most have seen all but the last change: what that was is worked out once for all of them.
+            for event in self._last if seen is self._before else _happened(seen, now):
+                yield event
+            seen = now
 
-    def _sum(self) -> Vector:
-        return changes.together(self._known.values())
+    async def _changed(self, workflow: str) -> bool:
+        """Wait until it has changed; false where that takes as long as a heartbeat.
 
-    async def _changed(self) -> bool:
-        """Wait until anything has changed; false where that takes as long as a heartbeat."""
+        Only those are woken who listen to it: to wake 300 for every message would cost more than to send the events.
+        """
+        news = self._news.setdefault(workflow, asyncio.Event())
         with suppress(TimeoutError):
-            return await asyncio.wait_for(self._news.wait(), HEARTBEAT_SECONDS)
+            async with asyncio.timeout(HEARTBEAT_SECONDS):
+                return await news.wait()
         return False
 
     async def _run(self) -> None:
@@ -121,13 +124,14 @@ class Live:
         while self._listeners and not self.stopped:
             began = monotonic()
             try:
-                self._tell(await self._look(None if self._listeners[ANY] else list(self._listeners)))
+                async with asyncio.timeout(LONGEST_LOOK_SECONDS):
+                    self._tell(await self._look(None if self._listeners[ANY] else list(self._listeners)))
                 pause = max(EVERY_SECONDS, BUSY_SHARE * (monotonic() - began))
-            except ForewordError:  # the store is away for a while: the streams stay, and go on with it
+            except (ForewordError, Refused, TimeoutError):  # the store is away: the streams stay, and go on with it
                 pause = AFTER_TROUBLE_SECONDS
             await self._rest(pause)
         self._tell({})
-        self._known.clear()
+        self._known, self._before, self._last = {}, {}, []
 
     async def _rest(self, seconds: float) -> None:
         """Wait for so long, or until poked; even then for a while, so that writers are not slowed down by looking."""
@@ -137,9 +141,25 @@ class Live:
             await asyncio.wait_for(self._poked.wait(), seconds - soon)
         self._poked.clear()
 
-    def _tell(self, now: Mapping[str, Vector]) -> None:
+    def _tell(self, now: Vectors) -> None:
         newest = {name: changes.newest(self._known.get(name, vector), vector) for name, vector in now.items()}
-        if self.stopped or any(self._known.get(name) != vector for name, vector in newest.items()):
-            self._known |= newest
-            self._news.set()
-            self._news = asyncio.Event()
+        news = {name: vector for name, vector in newest.items() if self._known.get(name) != vector}
+        if not news and not self.stopped:
+            return
+        if news:
+            self._before, self._known = self._known, {**self._known, **news}
+            self._last = _happened(self._before, self._known) if self._listeners[ANY] else []
+        for name in list(self._news) if self.stopped else [ANY, *news]:
+            if woken := self._news.pop(name, None):
+                woken.set()
+
+
+def _happened(seen: Vectors, now: Vectors) -> list[Event]:
+    """What happened to all workflows from one moment to another."""
+    at = changes.together(now.values())
+    new = [name for name in now if name not in seen]
+    told = [Event("workflow", {"workflow": name, "kind": "workflow"}, at) for name in new]
+    for name, vector in now.items():
+        if (before := seen.get(name, Vector())) != vector:
+            told += [Event(event.kind, event.data, at) for event in changes.between(name, before, vector)]
+    return told

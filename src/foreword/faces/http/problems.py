@@ -44,10 +44,11 @@ MEANINGS = {
     429: "Too many requests; `Retry-After` says when to go on.",
     500: "Something went wrong in the server.",
     502: "A model or a browser gave no answer.",
-    503: "The store can't be used, or the server is stopping.",
-    504: "It took too long. A change that was under way may still be made.",
+    503: "The store can't be used, the server is stopping, or what it reads hangs.",
+    504: "It took too long. The hint says whether a change may still be made.",
 }
 MEDIA = "application/problem+json"
+BEGUN = "foreword.begun"  # in the scope of a request that something was done for
 LONGEST, MOST_KNOWN = 2_000, 50  # characters of a text, names that might have been meant
 FACTS = (
     "problems", "expected", "version", "newest", "needed", "budget", "sections", "tier", "limit", "largest", "known",

@@ -19,10 +19,14 @@ from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from foreword.errors import UsageError
+from foreword.faces.http import memory
 from foreword.faces.http.app import create_app
 from foreword.faces.http.serving import Serving, Settings
 
 HEAD_SECONDS, KEEP_ALIVE_SECONDS, FINISH_SECONDS = 10.0, 15, 10
+UNREAD_SECONDS = 30.0  # for the next byte of an answer to be taken: longer than any network pauses
+LOOK_SECONDS, TRIM_SECONDS = 1, 60  # how often connections are looked at, and free memory is given back
+TICKS_PER_SECOND = 10  # uvicorn's
 LARGEST_HEAD_BYTES = 64 * 1024
 MOST_CONNECTIONS = 2_000
 BACKLOG = 1_024
@@ -32,8 +36,10 @@ ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # where it li
 class Listener(H11Protocol):
     """A connection that is dropped when the head of a request is not there in time; the guard logs, not it."""
 
-    head_seconds = HEAD_SECONDS
+    head_seconds, unread_seconds = HEAD_SECONDS, UNREAD_SECONDS
     _waiting: TimerHandle | None = None
+    _unread = 0  # bytes, at the last look
+    _taken_at = 0.0  # when the client has last taken some of them
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -63,14 +69,39 @@ class Listener(H11Protocol):
         cycle: Any = self.cycle  # none before the first request
         return cycle is not None and not cycle.response_complete
 
+    def drop_if_unread(self) -> None:
+        """To be called now and then: who has taken nothing of an answer for long is not waited for.
+
+        What was written and not taken is held in memory, and a closed connection waits for it without end.
+        """
+        now, left = self.loop.time(), self.transport.get_write_buffer_size()
+        if left == 0 or left < self._unread:
+            self._taken_at = now
+        self._unread = left
+        if left and now - self._taken_at > self.unread_seconds:
+            self.transport.abort()
+
     def _give_up(self) -> None:
         self._waiting = None
         if not self.transport.is_closing() and not self._answering():
             self.transport.close()
 
 
-class Process(Server):
-    """uvicorn's server; before it waits for those who are connected, the live streams are told to end."""
+class BoundedServer(Server):
+    """uvicorn's server, with what keeps one that runs for weeks in bounds."""
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % (LOOK_SECONDS * TICKS_PER_SECOND) == 0:
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, Listener):
+                    connection.drop_if_unread()
+        if counter % (TRIM_SECONDS * TICKS_PER_SECOND) == 1:
+            asyncio.get_running_loop().run_in_executor(None, memory.give_back)
+        return await super().on_tick(counter)
+
+
+class Process(BoundedServer):
+    """The server of the API and the page; before it waits for those who are connected, live streams are told to end."""
 
     def __init__(self, config: Config, serving: Serving) -> None:
         super().__init__(config)
@@ -146,6 +177,7 @@ async def _until_stopped(process: Process, listening: socket.socket, ready: Call
     process.config.load()
     process.lifespan = process.config.lifespan_class(process.config)
     await process.startup(sockets=[listening])
+    memory.settle()
     ready()
     await process.main_loop()
     await process.shutdown(sockets=[listening])

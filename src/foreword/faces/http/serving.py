@@ -6,7 +6,7 @@ so that a request costs what is new in it. No route opens a store by itself.
 
 from __future__ import annotations
 
-import asyncio
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,16 +14,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar
-
-from anyio import CapacityLimiter
-from anyio.to_thread import run_sync
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from foreword.browser.rules import LOOPBACK
 from foreword.errors import ForewordError, StoreError, UnknownName
 from foreword.faces.http.desks import Desks
 from foreword.faces.http.live import Live
 from foreword.faces.http.metrics import Metrics
+from foreword.faces.http.threads import Threads
 from foreword.runtime.session import Session
 from foreword.runtime.state import WorkflowState, checked_name
 from foreword.store import changes, messages, workflows
@@ -34,6 +32,14 @@ from foreword.store.urls import open_database
 Result = TypeVar("Result")
 MAIN = "main"  # the conversation of a workflow where none is named
 MOST_THREADS = 8  # that read, and as many that write
+Lane = Literal["reading", "writing", "computing", "looking", "health"]
+LANES: dict[Lane, int] = {  # the threads of each; none waits for those of another
+    "reading": MOST_THREADS,
+    "writing": MOST_THREADS,  # what is short: a message, a plan, a variable
+    "computing": max(1, (os.cpu_count() or 1) - 1),  # contexts: more of them at once would only slow down all others
+    "looking": 1,  # for those who listen
+    "health": 1,
+}
 MOST_SESSIONS = 12  # that wait, open, for the next request; each holds a connection to the database
 
 
@@ -65,6 +71,7 @@ class Settings:
     model: str | None = None  # of the directors; without one their tools are called by hand
     window: int | None = None  # of the models that the sessions are for, in tokens; else the usual one
     origins: tuple[str, ...] = (LOOPBACK,)  # what their browsers may open
+    assets: tuple[str, ...] = ()  # and where pages may load pictures, scripts, styles, fonts and media from
     browser: str | None = None  # the program that is started; else the system's
     attach: str | None = None  # the address of a browser that is running already, in place of one
 
@@ -76,18 +83,17 @@ class Serving:
         self.settings = settings
         self._stores: Pool[Database] = Pool(MOST_THREADS)
         self._sessions: Pool[Session] = Pool(MOST_SESSIONS)
-        self._threads = dict[bool, CapacityLimiter]()  # for those who write, and for those who do not
+        self._threads = {lane: Threads(most) for lane, most in LANES.items()}
         self.metrics, self.live, self.desks = Metrics(), Live(self._look), Desks(settings)
 
-    async def call(self, work: Callable[..., Result], *args: Any, writing: bool = False) -> Result:
-        """Run something that reads or writes in a thread, so that the others go on.
+    async def call(self, work: Callable[..., Result], *args: Any, lane: Lane = "reading") -> Result:
+        """Run something in a thread of its lane, so that the others go on.
 
-        Who waits for it may be told that it takes too long; it ends by itself even so, and counts until then. Writers
-        have threads of their own: while they wait for a store that somebody has locked, it can still be read.
+        Who waits for it may be told that it takes too long: what had not begun by then is not done, what had begun
+        ends by itself. While writers wait for a store that somebody has locked, it can still be read; while large
+        contexts are assembled, messages are appended.
         """
-        if writing not in self._threads:  # made here: it belongs to a running loop
-            self._threads[writing] = CapacityLimiter(MOST_THREADS)
-        return await asyncio.shield(run_sync(partial(work, *args), limiter=self._threads[writing]))
+        return await self._threads[lane].run(partial(work, *args))
 
     def root(self, name: str | None = None) -> Path:
         """The project of that name; without one, that of the server."""
@@ -150,7 +156,7 @@ class Serving:
             raise UnknownName("conversation", conversation, known, where=f"of {workflow!r}")
 
     async def _look(self, workflows: list[str] | None) -> dict[str, Vector]:
-        return await self.call(self._vectors, workflows)
+        return await self.call(self._vectors, workflows, lane="looking")
 
     def _vectors(self, workflows: list[str] | None) -> dict[str, Vector]:
         with self.store() as db:
@@ -163,7 +169,12 @@ class Serving:
     @property
     def writers(self) -> int:
         """How many write just now, or wait for a store that somebody has locked."""
-        return int(self._threads[True].borrowed_tokens) if True in self._threads else 0
+        return self._threads["writing"].running
+
+    @property
+    def threads_at_work(self) -> int:
+        """How many requests have begun and not ended, those that hang among them."""
+        return sum(threads.running for threads in self._threads.values())
 
     @property
     def open_sessions(self) -> int:
@@ -180,6 +191,8 @@ class Serving:
         self.desks.close()
         self._sessions.close()
         self._stores.close()
+        for threads in self._threads.values():
+            threads.close()
 
 
 class Pool(Generic[Thing]):

@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from foreword import __version__
 from foreword.errors import ForewordError
+from foreword.faces.http.serving import Lane
 from foreword.faces.mcp import prompts, resources
 from foreword.faces.mcp.desk import Desk
 from foreword.faces.mcp.tools import TOOLS, Tool
@@ -35,6 +36,7 @@ INSTRUCTIONS = (
 BUG = "something went wrong inside Foreword"
 LONGEST_ERROR = 4_000  # characters
 CODE = "foreword/code"  # under `_meta` of a result that is an error
+COMPUTING = frozenset(("session_context", "assemble_context", "lookup"))  # they take long, and write little
 
 Result = TypeVar("Result")
 Context = ServerRequestContext[Any]
@@ -51,8 +53,7 @@ def create_server(desk: Desk) -> Server[Any]:
         return types.ListToolsResult(tools=[definition(tool) for tool in TOOLS.values()])
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        writing = params.name not in TOOLS or not TOOLS[params.name].hints.get("readOnlyHint")
-        result = await desk.serving.call(_called, desk, params.name, params.arguments, writing=writing)
+        result = await desk.serving.call(_called, desk, params.name, params.arguments, lane=_lane(params.name))
         desk.serving.changed()
         return result
 
@@ -120,6 +121,13 @@ def _prompt(prompt: prompts.Prompt) -> types.Prompt:
 
 
 # --- a call ------------------------------------------------------------------------------------------------------
+
+
+def _lane(name: str) -> Lane:
+    """Whose threads do it."""
+    if name in COMPUTING:
+        return "computing"
+    return "reading" if name in TOOLS and TOOLS[name].hints.get("readOnlyHint") else "writing"
 
 
 def _called(desk: Desk, name: str, arguments: dict[str, Any] | None) -> types.CallToolResult:

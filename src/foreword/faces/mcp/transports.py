@@ -30,8 +30,9 @@ from pydantic import ValidationError
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foreword.errors import UsageError
+from foreword.faces.http import memory
 from foreword.faces.http.guard import Guard
-from foreword.faces.http.server import addresses, config_for, listen
+from foreword.faces.http.server import BoundedServer, addresses, config_for, listen
 from foreword.faces.http.serving import Serving
 from foreword.faces.http.token import is_loopback
 
@@ -165,7 +166,7 @@ def http_app(server: Server[Any], serving: Serving) -> ASGIApp:
     return Guard(lasting, serving)
 
 
-class _Process(uvicorn.Server):
+class _Process(BoundedServer):
     """A server that says its address once it listens, and whose end by a signal is an end like any other."""
 
     def __init__(self, config: uvicorn.Config, serving: Serving, ready: Callable[[], None]) -> None:
@@ -181,6 +182,7 @@ class _Process(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
+            memory.settle()
             self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

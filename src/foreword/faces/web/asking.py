@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from foreword.errors import ForewordError, UnknownName, UsageError
-from foreword.faces.http.problems import Refused, status_of
-from foreword.faces.http.serving import Serving
+from foreword.faces.http.problems import BEGUN, Refused, status_of
+from foreword.faces.http.serving import Lane, Serving
 from foreword.faces.web.addresses import named
 from foreword.faces.web.rendering import page
 from foreword.runtime.session import Session
@@ -76,29 +76,33 @@ View = Callable[[Asked], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def reading(view: View) -> Endpoint:
+def reading(view: View, lane: Lane = "reading") -> Endpoint:
     """A view that answers a question."""
 
     async def endpoint(request: Request) -> Response:
-        return await _answered(view, Asked(request, request.app.state.serving))
+        return await _answered(view, Asked(request, request.app.state.serving), lane)
 
     return endpoint
 
 
-def writing(view: View) -> Endpoint:
+def writing(view: View, lane: Lane = "writing") -> Endpoint:
     """A view that takes a form."""
 
     async def endpoint(request: Request) -> Response:
         body = (await request.body()).decode("utf-8", "replace")
         form = dict(parse_qsl(body, keep_blank_values=True, max_num_fields=100))
-        return await _answered(view, Asked(request, request.app.state.serving, form))
+        return await _answered(view, Asked(request, request.app.state.serving, form), lane)
 
     return endpoint
 
 
-async def _answered(view: View, asked: Asked) -> Response:
+async def _answered(view: View, asked: Asked, lane: Lane) -> Response:
+    def answer() -> Response:
+        asked.request.scope[BEGUN] = True
+        return view(asked)
+
     try:
-        return await asked.serving.call(view, asked)
+        return await asked.serving.call(answer, lane=lane)
     except ForewordError as error:
         return refused(error)
     except Refused as error:

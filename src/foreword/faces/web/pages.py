@@ -11,6 +11,7 @@ from pathlib import Path
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from foreword.faces.http.serving import Lane
 from foreword.faces.web import (
     chat,
     checkpoints,
@@ -63,12 +64,19 @@ WRITE: dict[str, View] = {
     "/sessions/{workflow}/workflow/run": chat.run,
 }
 
+# Views that make a context to show it: they wait for one another, not others for them.
+COMPUTING = frozenset((monitor.show, monitor.preview, monitor.compress, context.show, context.section, context.compare))
+
 
 def routes() -> list[BaseRoute]:
     """Every address of the page, to stand behind all others: the last one answers whatever is not there."""
     return [
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
-        *(Route(path, reading(view), methods=["GET"]) for path, view in READ.items()),
-        *(Route(path, writing(view), methods=["POST"]) for path, view in WRITE.items()),
+        *(Route(path, reading(view, _lane(view, "reading")), methods=["GET"]) for path, view in READ.items()),
+        *(Route(path, writing(view, _lane(view, "writing")), methods=["POST"]) for path, view in WRITE.items()),
         Route("/{rest:path}", missing, methods=["GET"]),
     ]
+
+
+def _lane(view: View, usual: Lane) -> Lane:
+    return "computing" if view in COMPUTING else usual
