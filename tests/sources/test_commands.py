@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foreword.errors import UsageError
 from foreword.sources.commands import Injected, Policy, alternatives, inject
 
 ALL = Policy(allow=("*",))
@@ -241,18 +242,56 @@ def test_an_option_of_git_that_writes_or_starts_something_is_not_allowed(tmp_pat
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     result = inject(f"!`{command}`", tmp_path, ALL)
     assert outcomes(result) == ["not allowed"]
-    assert "writes files or runs programs" in result.ran[0].detail
+    assert "that only read" in result.ran[0].detail
     assert [path.name for path in tmp_path.iterdir()] == [".git"]
 
 
 @pytest.mark.parametrize(
     "command",
     ["git ls-files -o", "git diff --text", "git log --all --oneline --extended-regexp --grep=x", "git --version",
-     "git -C . log --all -- --output", "git diff-files", "git"],
+     "git -C . log --all -- --output", "git diff-files", "git rev-parse --git-dir"],
 )  # fmt: skip
 def test_the_options_of_git_that_only_read_are_allowed(tmp_path: Path, command: str) -> None:
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     assert outcomes(inject(f"!`{command} || echo`", tmp_path, ALL)) == ["ran"]
+
+
+@pytest.mark.parametrize("entry", ["git", "git --no-pager", "git -C sub", "/usr/bin/git", "'git'"])
+def test_allowing_git_without_a_verb_is_an_error_that_says_so(entry: str) -> None:
+    with pytest.raises(UsageError, match="says nothing of what git may do") as caught:
+        Policy(allow=("cat", entry))
+    assert "name a verb, as in 'git log'" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("entry", "command", "outcome"),
+    [
+        ("git log", "git log -1", "ran"),
+        ("/usr/bin/git log", "/usr/bin/git log -1", "ran"),
+        ("/usr/bin/git log", "/usr/bin/git log --output=x", "not allowed"),
+        ("git log", "/usr/bin/git log -1", "not allowed"),
+        ("git log", "./git log -1", "not allowed"),
+        ("git log", "bin/../git log -1", "not allowed"),
+        ("git push", "git push", "not allowed"),
+        ("git push origin", "git push origin", "not allowed"),
+        ("./git", "./git log", "ran"),
+        ("./x.sh", "./x.sh", "ran"),
+        ("./x.sh", "x.sh", "not allowed"),
+        ("x.sh", "./x.sh", "not allowed"),
+        ("./x.sh", "././x.sh", "not allowed"),
+        ("./x.sh", "bin/../x.sh", "not allowed"),
+    ],
+)
+def test_a_program_of_the_project_runs_only_by_the_users_own_word_for_it(
+    tmp_path: Path, entry: str, command: str, outcome: str
+) -> None:
+    for argv in (["init", "-q"], ["-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "x", "--allow-empty"]):
+        subprocess.run(["git", *argv], cwd=tmp_path, check=True)
+    for name in ("git", "x.sh"):
+        (tmp_path / name).write_text("#!/bin/sh\ntouch ours\n")
+        (tmp_path / name).chmod(0o755)
+    assert outcomes(inject(f"!`{command}`", tmp_path, Policy(allow=(entry,)))) == [outcome]
+    assert (tmp_path / "ours").exists() is (outcome == "ran" and command.startswith("./"))
 
 
 def test_an_allowed_git_runs_no_program_to_show_a_change(tmp_path: Path) -> None:

@@ -1,21 +1,19 @@
 """A change to look at: a diff from a file, from standard input, or between commits.
 
-Reads with the `git` command and writes nothing; no program that a repository names is run. A revision stands for what
-was committed since, so nothing of the working folder is read. How much of a large change a context has room for is
-decided elsewhere.
+Reads with `git_command`, which runs no program that a repository names. A revision stands for what was committed
+since, so nothing of the working folder is read. How much of a large change a context has room for is decided elsewhere.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from foreword.errors import BadSource, UsageError
-from foreword.sources import process
+from foreword.sources import git_command
 from foreword.text.clean import clean
 from foreword.workflow.verdict import Change
 
@@ -24,7 +22,6 @@ NUL = b"\0"
 LARGEST_BYTES = 32 * 1024 * 1024
 MOST_FILES = 1_000  # that are named in a result
 _SECONDS = 20.0
-_VARIABLES = {"LC_ALL": "C.UTF-8", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 _HINT = "give a diff file, - for standard input, or a revision such as HEAD~1 or main..feature"
 
 _REVISION = re.compile(r"[\w@][\w./@^~{}:+=-]{0,400}")
@@ -110,15 +107,12 @@ def _between(revision: str, root: Path) -> bytes:
 def _diffed(revision: str, root: Path, *how: str) -> bytes:
     if not _REVISION.fullmatch(revision):
         raise BadSource(revision, "is neither a file nor a revision", hint=_HINT)
-    if shutil.which("git", path=process.environment()["PATH"]) is None:
+    if not git_command.installed():
         raise BadSource(revision, "there is no such file, and git is not installed", hint=_HINT)
-    argv = ["git", "--no-pager", "diff", "--no-color", "--no-ext-diff", "--no-textconv", "--relative"]
-    argv += [*how, "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options"]
-    argv += [revision] if ".." in revision else [revision, "HEAD"]
+    words = ["diff", "--no-color", "--relative", *how, "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options"]
+    words += [revision] if ".." in revision else [revision, "HEAD"]
     try:
-        output = process.run(
-            [*argv, "--", "."], root, timeout_seconds=_SECONDS, output_bytes=LARGEST_BYTES, **_VARIABLES
-        )
+        output = git_command.run([*words, "--", "."], root, timeout_seconds=_SECONDS, output_bytes=LARGEST_BYTES)
     except (OSError, ValueError) as problem:
         raise BadSource(revision, f"git failed: {problem}", hint=_HINT) from None
     if output.timed_out or output.cut:

@@ -1,9 +1,9 @@
 """Run the commands a skill asks for (`` !`git log -5` ``) and put their output in their place, under a policy.
 
 Off unless allowed. Without a shell it understands plain words, `2>/dev/null` and `||`, which is what real skills
-use. It limits time and output, not access: an allowed `cat` reads any file that the user may read. Only `git` is kept
-to reading: no option that writes a file or starts a program. Where commands stand in a text is found by
-`command_marks`; processes are `process`'s business.
+use. It limits time and output, not access: an allowed `cat` reads any file that the user may read, and an allowed
+`bash` or `env` starts any program. Only `git` is kept to reading, however it was allowed: `git_command` runs it. Where
+commands stand in a text is found by `command_marks`; processes are `process`'s business.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Literal
 
-from foreword.sources import process
+from foreword.errors import UsageError
+from foreword.sources import git_command, process
 from foreword.sources.command_marks import marks
+from foreword.sources.git_options import KNOWN, names_a_verb
 from foreword.text.clean import clean
 
 Outcome = Literal["ran", "not allowed", "needs a shell", "failed", "timed out", "cut"]
@@ -36,10 +39,6 @@ _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)"
     r"|[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 )
-_GIT_TAKES_A_VALUE = ("-C", "--git-dir", "--work-tree", "--namespace")
-_GIT_SHOWS_CHANGES = ("log", "diff", "show", "whatchanged", "diff-tree", "diff-index", "diff-files")
-_GIT_HARM = re.compile(r"--ou.*|--ext|--ext-.*|--textc.*|--open-files-in-pager.*", re.DOTALL)
-_GIT_MEANS_OTHERS = ("ls-files", "grep")  # by `-o`
 _COMMANDS_AT_MOST = 4  # that take all the time they may
 _SHOWN_CHARS = 80
 _NOT_STARTED = 127
@@ -52,12 +51,25 @@ class Policy:
     An entry of `allow` is the beginning of a command, word by word: `git log` allows `git log -5` and not
     `git push`; `*` allows everything. What needs a shell runs only with `shell`, and only if allowed letter for
     letter or by `*`.
+
+    A plain `git` only reads, and runs no program that the repository names, whichever entry allowed it: `*` and
+    `git log -p` letter for letter are the user's word for the command, not for what a stranger's `.git` makes of it.
+    What a shell, an interpreter or a script starts is theirs: a git in there is not guarded.
     """
 
     allow: tuple[str, ...] = ()
     shell: bool = False
     timeout_seconds: float = 5.0
     output_bytes: int = 65_536
+
+    def __post_init__(self) -> None:
+        """Refuse a `git` without a verb."""
+        for entry in _entries(self):
+            if _is_git(entry[0]) and not names_a_verb(entry[1:]):
+                raise UsageError(
+                    f"allowing {shlex.join(entry)!r} says nothing of what git may do",
+                    hint=f"name a verb, as in 'git log'; those that only read: {', '.join(KNOWN)}",
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +144,7 @@ def _carry_out(command: str, root: Path, policy: Policy, until: float) -> _Resul
     if found is None:
         refused = "" if exact else "what needs a shell must be allowed letter for letter"
     else:
-        refused = ("" if exact else _refused(found, policy)) or _harm(found)
+        refused = ("" if exact else _refused(found, policy)) or _refused_git(found, root)
     if refused:
         return _Result("not allowed", refused)
     if time.monotonic() >= until:
@@ -149,37 +161,21 @@ def _refused(found: list[list[str]], policy: Policy) -> str:
     return ""
 
 
-def _harm(found: list[list[str]]) -> str:
-    """The option of a `git` that writes a file or starts a program, as a reason."""
-    for argv in found:
-        place = _git_verb(argv)
-        before, after = argv[1:place], argv[place:]
-        options = after[: after.index("--")] if "--" in after else after
-        bad = [word for word in before if word.startswith(("-c", "--config-env", "--exec-path="))]
-        bad += [word for word in options if _GIT_HARM.fullmatch(word)]
-        if not after[:1] or after[0] not in _GIT_MEANS_OTHERS:
-            bad += [word for word in options if word.startswith("-o")]
-        if place and bad:
-            return f"git {_short(bad[0])} writes files or runs programs"
-    return ""
+def _refused_git(found: list[list[str]], root: Path) -> str:
+    """Why a `git` among the alternatives is not run: it does more than read, or is not understood."""
+    reasons = (git_command.refusal(argv[1:], root) for argv in found if _is_git(argv[0], root))
+    return next((reason for reason in reasons if reason), "")
 
 
-def _git_verb(argv: list[str]) -> int:
-    """Where the subcommand of a `git` is, behind git's own options; 0 where it is another program."""
-    if PurePath(argv[0]).name != "git":
-        return 0
-    place = 1
-    while place < len(argv) and argv[place].startswith("-"):
-        place += 2 if argv[place] in _GIT_TAKES_A_VALUE else 1
-    return place
+def _is_git(program: str, root: Path | None = None) -> bool:
+    """Whether a command runs git: by name, or by a path that leads out of the project.
 
-
-def _safe(argv: list[str]) -> list[str]:
-    """The command as it is run: a `git` that shows changes shows them itself."""
-    place = _git_verb(argv)
-    if place and argv[place : place + 1] and argv[place] in _GIT_SHOWS_CHANGES:
-        return [*argv[: place + 1], "--no-ext-diff", "--no-textconv", *argv[place + 1 :]]
-    return argv
+    A relative path, or one into the root, is a program of the project's own, whatever its name.
+    """
+    path = PurePath(program)
+    if path.name != "git" or program == "git":
+        return program == "git"
+    return path.is_absolute() and not (root and Path(program).resolve().is_relative_to(root.resolve()))
 
 
 def _entries(policy: Policy) -> Iterator[list[str]]:
@@ -224,8 +220,9 @@ def _one(argv: list[str], root: Path, seconds: float, limit: int) -> process.Out
     if argv[0] == "echo":
         words = argv[2:] if argv[1:2] == ["-n"] else argv[1:]
         return process.Output(f"{' '.join(words)}\n".encode(errors="replace"), b"", 0)
+    run = partial(git_command.run, argv[1:], program=argv[0]) if _is_git(argv[0], root) else partial(process.run, argv)
     try:
-        return process.run(_safe(argv), root, timeout_seconds=seconds, output_bytes=max(0, limit))
+        return run(root, timeout_seconds=seconds, output_bytes=max(0, limit))
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", "") or str(problem)
         return process.Output(b"", reason.encode(errors="replace"), _NOT_STARTED)

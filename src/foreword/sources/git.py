@@ -1,21 +1,20 @@
 """The newest commits of a project, told in plain language.
 
-Reads with the `git` command and writes nothing. A repository's own configuration can neither start a program nor
-reach the network. How many commits a context has room for is decided elsewhere.
+Reads with `git_command`, so a repository's own configuration can neither start a program nor reach the network. How
+many commits a context has room for is decided elsewhere.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from foreword.errors import BadSource
-from foreword.sources import process
+from foreword.sources import git_command
 from foreword.text.clean import clean
 
 _SECONDS = 10.0
@@ -25,7 +24,6 @@ _BATCH = 100
 _SUBJECT_CHARS = 500
 _SEARCHED_CHARS = 120  # of a subject, by an expression with more than two repetitions
 _MOST_REPETITIONS = 4
-VARIABLES = {"LC_ALL": "C.UTF-8", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
 
 _LABELS = {
     "feat": "New",
@@ -86,7 +84,7 @@ def log(root: Path, entries: int, leave_out: Sequence[str] = ()) -> list[Commit]
     Merges are never among them, nor subjects that match one of `leave_out`; older commits take their places.
     """
     rules = [rule(pattern) for pattern in leave_out]
-    if shutil.which("git", path=process.environment()["PATH"]) is None:
+    if not git_command.installed():
         return "git is not installed"
     deadline = time.monotonic() + _SECONDS
     found: list[Commit] = []
@@ -195,13 +193,13 @@ def _nothing(looked: int) -> str:
 
 def _batch(root: Path, skip: int, count: int, deadline: float) -> list[tuple[str, str]] | str:
     """Some commits as (day, subject), or why they can't be had."""
-    argv = ["git", "--no-pager", "log", "-z", "--no-merges", "--no-color", "--no-notes", "--encoding=UTF-8"]
-    argv += ["--format=%cI %s", f"--skip={skip}", f"--max-count={count}", "--"]
+    words = ["log", "-z", "--no-merges", "--no-color", "--no-notes", "--encoding=UTF-8"]
+    words += ["--format=%cI %s", f"--skip={skip}", f"--max-count={count}", "--"]
     if not (root / ".git").exists():
-        argv.append(".")  # a folder inside a repository: only what touches it
+        words.append(".")  # a folder inside a repository: only what touches it
     left = max(0.0, deadline - time.monotonic())
     try:
-        output = process.run(argv, root, timeout_seconds=left, output_bytes=_OUTPUT_BYTES, **VARIABLES)
+        output = git_command.run(words, root, timeout_seconds=left, output_bytes=_OUTPUT_BYTES)
     except (OSError, ValueError) as problem:
         return f"git failed: {getattr(problem, 'strerror', None) or problem}"
     if output.timed_out:

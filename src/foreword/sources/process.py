@@ -1,7 +1,8 @@
 """Run a program and never pay more for it than was agreed.
 
-A time limit and an output limit, each ended by killing the whole process group; no shell, no input, and an
-environment reduced to what programs need to start. Which programs may run is decided by `commands` and `git`.
+A time limit and an output limit; no shell, no input, and an environment reduced to what programs need to start. With
+the program ends whatever it has started: on Linux all of it (`supervisor`), elsewhere what stayed in its process group.
+Which programs may run is decided by `commands` and `git_command`.
 """
 
 from __future__ import annotations
@@ -10,21 +11,31 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from foreword.sources import supervisor
+
 _KEPT = ("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER", "XDG_CONFIG_HOME")
-_GIT_SETTINGS = {  # for every `git` that runs in a project whose configuration nobody has read
+_GIT_SETTINGS = {  # for a `git` that another program starts, which may be meant to fetch: ours is `git_command`'s
     "core.fsmonitor": "false",
+    "core.gitProxy": "",
     "core.hooksPath": os.devnull,
+    "core.sshCommand": "ssh",
+    "gpg.program": "gpg",
+    "gpg.openpgp.program": "gpg",
+    "gpg.ssh.program": "ssh-keygen",
+    "gpg.x509.program": "gpgsm",
     "log.follow": "false",
     "log.mailmap": "false",
     "log.showSignature": "false",
     "mailmap.blob": "",
     "mailmap.file": "",
+    "protocol.ext.allow": "never",
 }
 _GIT = {
     "GIT_CONFIG_COUNT": str(len(_GIT_SETTINGS)),
@@ -34,6 +45,9 @@ _GIT = {
     "GIT_PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",
 }
+_SUPERVISOR = supervisor.__file__
+# A frozen application is no Python that could run a script.
+_SUPERVISES = sys.platform == "linux" and bool(sys.executable) and not getattr(sys, "frozen", False)
 _LOOK_SECONDS = 0.02
 _CHUNK_BYTES = 65_536
 
@@ -57,22 +71,74 @@ def environment() -> dict[str, str]:
     return kept | _GIT | {"PAGER": "cat"}
 
 
-def run(argv: Sequence[str], folder: Path, *, timeout_seconds: float, output_bytes: int, **variables: str) -> Output:
-    """Run a program in a folder; `OSError` or `ValueError` where it can't be started."""
-    deadline = time.monotonic() + timeout_seconds
-    process = subprocess.Popen(
+def run(
+    argv: Sequence[str],
+    folder: Path,
+    *,
+    timeout_seconds: float,
+    output_bytes: int,
+    starts_others: bool = True,
+    **variables: str,
+) -> Output:
+    """Run a program in a folder; `OSError` or `ValueError` where it can't be started.
+
+    One that can start no others (`starts_others`) needs nobody to end them.
+    """
+    variables = environment() | variables
+    if starts_others and _SUPERVISES:
+        output = _supervised(argv, folder, variables, timeout_seconds, output_bytes)
+        if output is not None:
+            return output
+    process = _start(argv, folder, variables)
+    try:
+        return _collect(process, time.monotonic() + timeout_seconds, output_bytes)
+    finally:
+        _end(process)
+
+
+def _supervised(
+    argv: Sequence[str], folder: Path, variables: dict[str, str], timeout_seconds: float, output_bytes: int
+) -> Output | None:
+    """Run a program below a process that ends all of it; None where that process could not be started.
+
+    The time counts from when it is ready, not from when Python began to start.
+    """
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as news:
+        try:
+            command = [sys.executable, "-I", "-S", _SUPERVISOR, str(writing), *argv]
+            process = _start(command, folder, variables, pass_fds=(writing,))
+        finally:
+            os.close(writing)
+        try:
+            if news.readline() != supervisor.READY:
+                return None
+            output = _collect(process, time.monotonic() + timeout_seconds, output_bytes)
+        finally:
+            process.terminate()  # it ends what it has started, then itself
+            process.send_signal(signal.SIGCONT)  # the program may have stopped it
+            _ends(process, time.monotonic() + supervisor.ENDING_SECONDS)
+            _end(process)
+        os.set_blocking(reading, False)
+        word, _, number = (news.read() or b"").decode().strip().partition(" ")
+    if word == supervisor.FAILED:
+        raise OSError(int(number), os.strerror(int(number)))
+    return replace(output, exit_code=os.waitstatus_to_exitcode(int(number))) if word == supervisor.ENDED else output
+
+
+def _start(
+    argv: Sequence[str], folder: Path, variables: dict[str, str], pass_fds: tuple[int, ...] = ()
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
         list(argv),
         cwd=folder,
-        env=environment() | variables,
+        env=variables,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        pass_fds=pass_fds,
     )
-    try:
-        return _collect(process, deadline, output_bytes)
-    finally:
-        _end(process)
 
 
 def _collect(process: subprocess.Popen[bytes], deadline: float, limit: int) -> Output:

@@ -1,0 +1,291 @@
+"""Run git in a project whose repository nobody has read: the only way in which this package does.
+
+Only what `git_options` knows is run. Git then sees a configuration of ours in place of the repository's, the user's
+and the system's, so that nothing there can name a program: no filter, hook, pager, alias, external diff, signature
+program, file system monitor or remote to fetch missing objects from. It finds no program by name either, not even
+itself, so it can't go into a submodule, whose configuration is its own. Time and output are limited by `process`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from foreword.sources import process
+from foreword.sources.git_options import Reading, reading
+
+_NEVER = os.devnull  # as a program: it can't be started
+_QUESTION_BYTES = 8 * 1024 * 1024  # of settings; 20,000 branches with their remotes are 3 MB
+_LONGEST_POINTER = 4096  # bytes of a `.git` file, which holds one path
+_ALONE = {  # `none` is no protocol, so none is allowed; a git before 2.44 does not know the second
+    "LC_ALL": "C.UTF-8",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+}
+_NO_SETTINGS = {
+    "GIT_CONFIG_COUNT": "0",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+_SETTINGS = [
+    ("core.hooksPath", _NEVER),
+    ("core.fsmonitor", "false"),
+    ("core.pager", "cat"),
+    ("diff.autoRefreshIndex", "false"),
+    ("diff.ignoreSubmodules", "dirty"),
+    ("gpg.program", _NEVER),
+    ("gpg.openpgp.program", _NEVER),
+    ("gpg.ssh.program", _NEVER),
+    ("gpg.x509.program", _NEVER),
+    ("i18n.logOutputEncoding", "UTF-8"),
+    ("log.mailmap", "false"),
+    ("log.showSignature", "false"),
+    ("protocol.allow", "never"),
+    ("submodule.recurse", "false"),
+]
+_ASKED = r"^(core|extensions|i18n|remote|branch|user)\."
+# What decides how files and commits are read, and what `git remote -v` and `git status -b` tell. None of it is run.
+_KEPT = re.compile(
+    r"core\.(repositoryformatversion|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|quotepath|abbrev"
+    r"|checkstat|trustctime|protecthfs|protectntfs|sparsecheckout|sparsecheckoutcone)"
+    r"|extensions\.(objectformat|compatobjectformat|refstorage)|i18n\.commitencoding|user\.(name|email)"
+    r"|remote\..+\.(url|pushurl|fetch)|branch\..+\.(remote|merge)",
+    re.DOTALL,
+)
+_KEPT_OF_USER = re.compile(  # with two paths; a project's could name any file
+    r"core\.(excludesfile|attributesfile|autocrlf|eol|quotepath|abbrev|precomposeunicode)|user\.(name|email)"
+)
+_SHARED = ("HEAD", "objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees")
+_FAILED = 128  # git's own exit code where it can't go on
+
+
+@dataclass(frozen=True, slots=True)
+class _Repository:
+    """Where a repository keeps things; `top` is its work tree, None where it has none."""
+
+    git_dir: Path
+    common: Path
+    top: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """One setting as git reads it, and whether it is the project's or the user's."""
+
+    scope: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What one command may cost, and what runs it: each question to git shares its time."""
+
+    git: str
+    folder: Path
+    deadline: float
+    nothing: Path  # an empty folder, in which no program is found
+
+    def run(self, words: Sequence[str], output_bytes: int, **variables: str) -> process.Output:
+        return process.run(
+            [self.git, *words],
+            self.folder,
+            timeout_seconds=max(0.0, self.deadline - time.monotonic()),
+            output_bytes=output_bytes,
+            starts_others=False,
+            **{"PATH": str(self.nothing), "GIT_EXEC_PATH": str(self.nothing), **_ALONE, **variables},
+        )
+
+
+def refusal(words: Sequence[str], root: Path) -> str:
+    """Why the words behind `git` are not run in a root; empty where they are."""
+    found = reading(words)
+    if isinstance(found, str):
+        return found
+    return "" if _folder(found, root) else f"git -C {' '.join(found.folders)} leads outside the root"
+
+
+def installed() -> bool:
+    """Whether there is a git to run."""
+    return _program("git") is not None
+
+
+def run(
+    words: Sequence[str], root: Path, *, timeout_seconds: float, output_bytes: int, program: str = "git"
+) -> process.Output:
+    """Run git with these words; `ValueError` where they are refused, `OSError` where there is no git."""
+    found = reading(words)
+    folder = None if isinstance(found, str) else _folder(found, root)
+    if isinstance(found, str) or folder is None:
+        raise ValueError(refusal(words, root))
+    git = _program(program)
+    if git is None:
+        raise FileNotFoundError(f"{program} is not installed")
+    with tempfile.TemporaryDirectory(prefix="foreword-git-") as made:
+        scratch = Path(made).resolve()
+        nothing = scratch / "nothing"
+        nothing.mkdir()
+        call = _Call(git, folder, time.monotonic() + timeout_seconds, nothing)
+        if found.verb == "version":
+            return call.run(found.words, output_bytes, **_NO_SETTINGS)
+        return _in_repository(found, call, scratch, output_bytes)
+
+
+def _in_repository(found: Reading, call: _Call, scratch: Path, output_bytes: int) -> process.Output:
+    """Ask git where the repository is and what is set there, then run the command with what may be kept of it."""
+    asked = call.run(["rev-parse", "--absolute-git-dir", "--git-common-dir"], _QUESTION_BYTES)
+    if not _answered(asked):
+        return asked
+    listed = call.run(["config", "--null", "--show-scope", "--no-includes", "--get-regexp", _ASKED], _QUESTION_BYTES)
+    if not _answered(listed) and (listed.exit_code, listed.stdout) != (1, b""):  # 1 and nothing: there is none
+        return listed
+    settings = list(_settings(listed.stdout.decode("utf-8", "surrogateescape")))
+    repository = _repository(asked.stdout, call.folder)
+    if repository is None:
+        return _failure("the name of the repository's folder has a line break in it")
+    reason = _elsewhere(repository, settings) or _outside_work_tree(found, call.folder, repository.top)
+    if reason:
+        return _failure(reason)
+    common = scratch / repository.common.name
+    _lay_out(common, repository.common, settings)
+    tree = {"GIT_WORK_TREE": str(repository.top)} if repository.top else {"GIT_IMPLICIT_WORK_TREE": "0"}
+    places = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(common), **tree}
+    if found.verb == "describe" and (repository.git_dir / "index").is_file():
+        # With --dirty it writes down what it saw of the files, whatever GIT_OPTIONAL_LOCKS says: not in the project.
+        places["GIT_INDEX_FILE"] = str(shutil.copyfile(repository.git_dir / "index", scratch / "index"))
+    output = call.run(found.words, output_bytes, **_NO_SETTINGS, **places)
+    ours, theirs = os.fsencode(scratch), os.fsencode(repository.common.parent)
+    return process.Output(
+        stdout=output.stdout.replace(ours, theirs),
+        stderr=output.stderr.replace(ours, theirs),
+        exit_code=output.exit_code,
+        timed_out=output.timed_out,
+        cut=output.cut,
+    )
+
+
+def _program(name: str) -> str | None:
+    return shutil.which(name, path=process.environment()["PATH"])
+
+
+def _folder(found: Reading, root: Path) -> Path | None:
+    """Where a command runs: the root, or a folder in it that its `-C` names."""
+    if not found.folders:
+        return root
+    folder = root.joinpath(*found.folders).resolve()
+    return folder if folder.is_relative_to(root.resolve()) else None
+
+
+def _answered(output: process.Output) -> bool:
+    return not (output.exit_code or output.timed_out or output.cut)
+
+
+def _failure(reason: str) -> process.Output:
+    return process.Output(b"", f"fatal: {reason}\n".encode(errors="replace"), _FAILED)
+
+
+def _settings(listed: str) -> Iterator[_Setting]:
+    """What `git config --null --show-scope` told: a scope, then a name with its value on the next line."""
+    fields = listed.split("\0")
+    for scope, entry in zip(fields[::2], fields[1::2], strict=False):
+        name, line_break, value = entry.partition("\n")
+        yield _Setting(scope, name, value if line_break else "true")
+
+
+# --- where it is ------------------------------------------------------------------------------------------------
+
+
+def _repository(told: bytes, folder: Path) -> _Repository | None:
+    lines = os.fsdecode(told).splitlines()
+    if len(lines) != 2:
+        return None
+    git_dir, common = ((folder / line).resolve() for line in lines)
+    inside = (place for place in (folder.resolve(), *folder.resolve().parents) if _pointed(place) == git_dir)
+    return _Repository(git_dir, common, next(inside, None))
+
+
+def _pointed(folder: Path) -> Path | None:
+    """The repository that a folder's `.git` is, or leads to."""
+    dot = folder / ".git"
+    if not dot.is_file():
+        return dot.resolve() if dot.is_dir() else None
+    with dot.open("rb") as file:
+        text = os.fsdecode(file.read(_LONGEST_POINTER)).strip()
+    return (folder / text.removeprefix("gitdir:").strip()).resolve()
+
+
+def _elsewhere(repository: _Repository, settings: Sequence[_Setting]) -> str:
+    """Why a repository is not this folder's own, though its `.git` leads there: another project's is not to be read."""
+    git_dir, common, top = repository.git_dir, repository.common, repository.top
+    if common not in (git_dir, git_dir.parent.parent) or (common != git_dir and git_dir.parent.name != "worktrees"):
+        return f"{git_dir} leads to {common}, of which it is no work tree"
+    for place in {git_dir, common}:
+        for entry in place.iterdir():
+            if entry.is_symlink() and not entry.resolve().is_relative_to(place):
+                return f"{entry} leads out of the repository"
+    if top is None or git_dir.is_relative_to(top):
+        return ""
+    local = {setting.name: setting.value for setting in settings if setting.scope in ("local", "worktree")}
+    known = _work_tree(git_dir, local.get("core.worktree"))
+    apart = known is None and git_dir.name != ".git" and local.get("core.bare") != "true"
+    return "" if apart or known == top else f"{top / '.git'} leads to {git_dir}, which is not this folder's"
+
+
+def _work_tree(git_dir: Path, told: str | None) -> Path | None:
+    """The work tree that a repository itself names, as that of a submodule and a further work tree do."""
+    back = git_dir / "gitdir"
+    if back.is_file():
+        with back.open("rb") as file:
+            return (git_dir / os.fsdecode(file.read(_LONGEST_POINTER)).strip()).resolve().parent
+    return None if told is None else (git_dir / told).resolve()
+
+
+def _outside_work_tree(found: Reading, folder: Path, top: Path | None) -> str:
+    """The path of a `git diff` that is no path of the repository: with one, git compares any two files there are."""
+    if found.verb != "diff":
+        return ""
+    top = top or folder.resolve()
+    for word in found.words[1:]:
+        path = os.path.normpath(folder.resolve() / word)
+        if not word.startswith("-") and not Path(path).is_relative_to(top):
+            return f"{word} is outside the repository"
+    return ""
+
+
+# --- what it sees -----------------------------------------------------------------------------------------------
+
+
+def _lay_out(place: Path, common: Path, settings: Sequence[_Setting]) -> None:
+    """Make a folder that is the repository's but for its configuration, hooks and remotes."""
+    place.mkdir()
+    for name in _SHARED:
+        if (common / name).exists():
+            (place / name).symlink_to(common / name)
+    lines = [_line(setting.name, setting.value) for setting in settings if _is_kept(setting)]
+    lines += [_line(name, value) for name, value in _SETTINGS]
+    (place / "config").write_bytes("".join(lines).encode("utf-8", "surrogateescape"))
+
+
+def _is_kept(setting: _Setting) -> bool:
+    kept = {"local": _KEPT, "worktree": _KEPT, "global": _KEPT_OF_USER, "system": _KEPT_OF_USER}.get(setting.scope)
+    return kept is not None and kept.fullmatch(setting.name) is not None
+
+
+def _line(name: str, value: str) -> str:
+    """A setting as a configuration file has it."""
+    section, _, rest = name.partition(".")
+    subsection, dot, key = rest.rpartition(".")
+    heading = f'{section} "{_escaped(subsection)}"' if dot else section
+    written = _escaped(value).replace("\n", "\\n").replace("\t", "\\t").replace("\b", "\\b")
+    return f'[{heading}]\n\t{key} = "{written}"\n'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,611 @@
+"""A stranger's repository and a stranger's SKILL.md against an allowed git: nothing is run, written or read elsewhere.
+
+Each attack is a repository whose configuration names a program (it makes the file PWNED) and the commands that would
+start it. At length the same commands are also given to a plain git, to see that the attack is one.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from foreword import assemble
+from foreword.errors import BadSource
+from foreword.sources import branch, git
+from foreword.sources.change import read_change
+from foreword.sources.commands import Injected, Policy, inject
+from tests.attacks import AT_LENGTH, sample
+from tests.sources.test_git import run, signed
+
+pytestmark = pytest.mark.attack
+
+SECRET = "correct horse battery staple"
+ALL = Policy(allow=("*",), timeout_seconds=60)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """How a repository is made hostile, and which commands of a skill would set it off."""
+
+    build: Callable[[Path], None]
+    commands: tuple[str, ...]
+    bites: bool = True  # a plain git of this version falls for one of them
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Commands with semicolons between them."""
+    return tuple(" ".join(command.split()) for command in text.split(";"))
+
+
+# --- hostile repositories ----------------------------------------------------------------------------------------
+
+
+def project(root: Path) -> Path:
+    """Two commits, a stash, a tag, and a script that betrays whoever starts it."""
+    root.mkdir(parents=True, exist_ok=True)
+    run(root, "init", "-q", "-b", "main")
+    script = root / "harm.sh"
+    script.write_text(f"#!/bin/sh\n: > '{root}/PWNED'\n")
+    script.chmod(0o755)
+    for number in range(2):
+        (root / "f.txt").write_text(f"line {number}\n")
+        run(root, "add", "f.txt")
+        run(root, "commit", "-q", "-m", f"Commit {number}")
+    run(root, "tag", "v1")
+    return root
+
+
+def configure(root: Path, *settings: tuple[str, str]) -> None:
+    for name, value in settings:
+        run(root, "config", "--add", name, value)
+
+
+def touched(root: Path) -> None:
+    """Make git compare what is in the file, which runs a clean filter."""
+    (root / "f.txt").write_text("line 2\n")
+    os.utime(root / "f.txt", (1, 1))
+
+
+def attributes(root: Path, text: str) -> None:
+    (root / ".git/info").mkdir(exist_ok=True)
+    (root / ".git/info/attributes").write_text(text)
+
+
+def partial_clone(root: Path, *settings: tuple[str, str]) -> None:
+    """A blob is missing, and the place to fetch it from is a program."""
+    configure(
+        root,
+        ("core.repositoryformatversion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"),
+        ("protocol.allow", "always"),
+        ("protocol.ext.allow", "always"),
+        *settings,
+    )
+    blob = run(root, "rev-parse", "HEAD~1:f.txt")
+    (root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+
+
+def lazy_fetch(root: Path) -> None:
+    partial_clone(root, ("remote.origin.url", f"ext::{root}/harm.sh"))
+
+
+def lazy_fetch_from_a_path(root: Path) -> None:
+    partial_clone(root, ("remote.origin.url", str(root)), ("remote.origin.uploadpack", f"{root}/harm.sh"))
+
+
+def lazy_fetch_over_ssh(root: Path) -> None:
+    partial_clone(root, ("remote.origin.url", "ssh://127.0.0.1/x"), ("core.sshCommand", f"{root}/harm.sh"))
+
+
+def lazy_fetch_over_a_proxy(root: Path) -> None:
+    partial_clone(root, ("remote.origin.url", "git://127.0.0.1/x"), ("core.gitProxy", f"{root}/harm.sh"))
+
+
+def lazy_fetch_set_in_an_included_file(root: Path) -> None:
+    partial_clone(root, ("include.path", "../more.config"))
+    (root / "more.config").write_text(f'[remote "origin"]\n\turl = ext::{root}/harm.sh\n')
+
+
+def signature_program(root: Path) -> None:
+    signed(root, "Signed")
+    configure(
+        root,
+        ("gpg.program", f"{root}/harm.sh"),
+        ("gpg.openpgp.program", f"{root}/harm.sh"),
+        ("log.showSignature", "true"),
+        ("pretty.mine", "%GG"),
+        ("format.pretty", "mine"),
+    )
+
+
+def clean_filter(root: Path) -> None:
+    configure(root, ("filter.evil.clean", f"{root}/harm.sh"), ("filter.evil.required", "true"))
+    attributes(root, "* filter=evil\n")
+    touched(root)
+
+
+def filter_process(root: Path) -> None:
+    configure(root, ("filter.a=b.process", f"{root}/harm.sh"))
+    attributes(root, "* filter=a=b\n")
+    touched(root)
+
+
+def filter_of_one_work_tree(root: Path) -> None:
+    configure(root, ("extensions.worktreeConfig", "true"), ("core.repositoryformatversion", "1"))
+    (root / ".git/config.worktree").write_text(f'[filter "evil"]\n\tclean = {root}/harm.sh\n')
+    attributes(root, "* filter=evil\n")
+    touched(root)
+
+
+def filter_in_an_included_file(root: Path) -> None:
+    configure(root, ("includeIf.gitdir:**.path", "../more.config"))
+    (root / "more.config").write_text(f'[filter "evil"]\n\tclean = {root}/harm.sh\n')
+    attributes(root, "* filter=evil\n")
+    touched(root)
+
+
+def smudge_filter(root: Path) -> None:
+    configure(root, ("filter.evil.smudge", f"{root}/harm.sh"))
+    attributes(root, "* filter=evil\n")
+
+
+def textconv(root: Path) -> None:
+    configure(root, ("diff.evil.textconv", f"{root}/harm.sh"))
+    attributes(root, "* diff=evil\n")
+    touched(root)
+
+
+def external_diff(root: Path) -> None:
+    configure(root, ("diff.external", f"{root}/harm.sh"), ("diff.evil.command", f"{root}/harm.sh"))
+    attributes(root, "* diff=evil\n")
+    touched(root)
+
+
+def monitor(root: Path) -> None:
+    configure(root, ("core.fsmonitor", f"{root}/harm.sh"))
+    touched(root)
+
+
+def hooks(root: Path) -> None:
+    folder = root / "hooks"
+    folder.mkdir()
+    for name in ("post-index-change", "reference-transaction", "fsmonitor-watchman", "pre-commit", "post-checkout"):
+        (folder / name).symlink_to(root / "harm.sh")
+        (root / ".git/hooks").mkdir(exist_ok=True)
+        (root / ".git/hooks" / name).symlink_to(root / "harm.sh")
+    configure(root, ("core.hooksPath", str(folder)))
+    os.utime(root / "f.txt", (1, 1))  # the same text, so that git would write what it knows of the file anew
+
+
+def pagers_and_aliases(root: Path) -> None:
+    configure(
+        root,
+        ("core.pager", f"{root}/harm.sh"),
+        ("pager.log", "true"),
+        ("alias.log", f"!{root}/harm.sh"),
+        ("alias.l", f"!{root}/harm.sh"),
+        ("core.editor", f"{root}/harm.sh"),
+        ("core.askPass", f"{root}/harm.sh"),
+        ("interactive.diffFilter", f"{root}/harm.sh"),
+        ("sequence.editor", f"{root}/harm.sh"),
+        ("trailer.x.command", f"{root}/harm.sh"),
+        ("credential.helper", f"!{root}/harm.sh"),
+        ("man.viewer", "evil"),
+        ("man.evil.cmd", f"{root}/harm.sh"),
+        ("diff.tool", "evil"),
+        ("difftool.evil.cmd", f"{root}/harm.sh"),
+        ("difftool.prompt", "false"),
+        ("help.format", "man"),
+    )
+    touched(root)
+
+
+def alternate_refs(root: Path) -> None:
+    configure(root, ("core.alternateRefsCommand", f"{root}/harm.sh"))
+    other = project(root / "other")
+    (root / ".git/objects/info").mkdir(exist_ok=True)
+    (root / ".git/objects/info/alternates").write_text(f"{other}/.git/objects\n")
+
+
+def with_submodule(root: Path, *settings: tuple[str, str]) -> Path:
+    """A repository inside, whose configuration is its own, and attributes that set off its filter."""
+    inner = project(root / "inner")
+    head = run(inner, "rev-parse", "HEAD")
+    run(root, "update-index", "--add", "--cacheinfo", f"160000,{head},inner")
+    (root / ".gitmodules").write_text('[submodule "inner"]\n\tpath = inner\n\turl = ./inner\n\tignore = none\n')
+    run(root, "add", ".gitmodules")
+    run(root, "commit", "-q", "-m", "With a submodule")
+    configure(root, *settings)
+    configure(
+        inner,
+        ("core.fsmonitor", f"{root}/harm.sh"),
+        ("diff.external", f"{root}/harm.sh"),
+        ("filter.evil.clean", f"{root}/harm.sh"),
+        ("diff.evil.textconv", f"{root}/harm.sh"),
+    )
+    attributes(inner, "* filter=evil diff=evil\n")
+    touched(inner)
+    return inner
+
+
+def submodule(root: Path) -> None:
+    with_submodule(
+        root,
+        ("diff.submodule", "diff"),
+        ("status.submoduleSummary", "true"),
+        ("submodule.recurse", "true"),
+        ("diff.ignoreSubmodules", "none"),
+        ("submodule.inner.ignore", "none"),
+        ("submodule.inner.active", "true"),
+    )
+
+
+def submodule_with_a_lazy_fetch(root: Path) -> None:
+    inner = with_submodule(root, ("diff.submodule", "diff"))
+    old = run(inner, "rev-parse", "HEAD~1")
+    partial_clone(inner, ("remote.origin.url", f"ext::{root}/harm.sh"))
+    run(root, "update-index", "--cacheinfo", f"160000,{old},inner")
+    run(root, "commit", "-q", "-m", "An older one")
+
+
+def plain(root: Path) -> None:
+    (root / "e.sh").symlink_to("harm.sh")
+
+
+SPELLINGS = """
+    -O./e.sh; -nO./e.sh; -iO./e.sh; -lO./e.sh; -O ./e.sh; --open-files-in-pager=./e.sh;
+    --open-files-in-pager ./e.sh; --open-files=./e.sh; --open=./e.sh; --op=./e.sh; --o=./e.sh;
+    -e -- -O./e.sh -e; -e line -O./e.sh; --end-of-options -O./e.sh; -A1 -O./e.sh; -A -O./e.sh;
+    -wO./e.sh; -C2 -hnO./e.sh; --and -O./e.sh; -m1 -O./e.sh; -3O./e.sh; -f f.txt; --no-index;
+    --recurse-submodules; --textconv; -e line -- -O./e.sh; --threads 1 -O./e.sh
+"""
+OPENINGS = tuple(f"git grep {spelling} line" for spelling in listed(SPELLINGS))
+READING = listed(
+    """
+    git log -p; git log -p --all; git show HEAD; git show HEAD~1:f.txt; git diff HEAD~1; git
+    diff; git diff --stat; git status; git status -s -b; git status -v -v; git blame f.txt; git
+    describe --always; git describe --always --dirty; git ls-files -m; git diff-files -p; git
+    diff-index -p HEAD; git diff-tree -p HEAD; git cat-file -p HEAD~1:f.txt; git cat-file
+    --batch-all-objects --batch-check; git grep line HEAD~1; git grep -n line; git rev-list
+    --objects --all; git log --stat; git log -Sline; git log -Gline; git log -L1,1:f.txt; git
+    whatchanged -p; git stash list; git stash show -p; git log '--format=%(describe)'; git log
+    '--format=%(trailers)'; git shortlog HEAD; git branch -vv; git tag -n; git for-each-ref; git
+    reflog; git remote -v; git count-objects -v; git worktree list; git -C inner status; git -C
+    inner diff; git -C inner log -p; git log --all --remotes --follow -p f.txt; git log -m -p
+    --cc; git cherry -v v1; git name-rev HEAD; git merge-base HEAD v1; git ls-tree -r HEAD
+    """
+)
+STARTING = listed(
+    """
+    git log --show-signature; git log '--format=%G?'; git log --pretty=format:%h%+GG; git log
+    --pretty=mine; git show '--format=%<(5)%GK'; git log --format=%-GS; git tag -v v1; git
+    verify-commit HEAD; git branch '--format=%(signature)'; git cat-file --filters HEAD:f.txt; git
+    cat-file --textconv HEAD:f.txt; git cat-file --batch --filters; git show --ext-diff; git log
+    -p --ext-diff; git log -p --ext; git diff --textconv; git diff --submodule=diff; git diff
+    --submodule; git log -p --submodule=diff; git diff --ignore-submodules=none; git status
+    --ignore-submodules=none; git log --remerge-diff -p; git log --alternate-refs; git rev-list
+    --alternate-refs; git describe --broken --always; git ls-files --recurse-submodules; git
+    grep --recurse-submodules line; git rev-parse --show-superproject; git l; git difftool -y;
+    git difftool -y -x ./harm.sh; git mergetool; git help log; git log --help; git -c
+    core.pager=./harm.sh -p log; git -p log; git --paginate log; git -ccore.fsmonitor=./harm.sh
+    status; git --config-env=core.fsmonitor=HOME status; git --exec-path=. log; git
+    --git-dir=.git log; git --work-tree=. status; git submodule foreach ./harm.sh; git bisect
+    run ./harm.sh; git ls-remote ext::./harm.sh; git fetch ext::./harm.sh; git clone
+    ext::./harm.sh x; git pull; git remote show origin; git remote update; git archive
+    --remote=ext::./harm.sh HEAD; git commit -am x; git rebase -x ./harm.sh HEAD~1; git
+    filter-branch --msg-filter ./harm.sh HEAD; git checkout -- f.txt; git maintenance run; git
+    gc; git fsck; git notes show; git range-diff v1 HEAD HEAD; git add -A; git credential fill;
+    git hook run post-checkout; git stash; git update-index --refresh; git interpret-trailers
+    f.txt; git var GIT_EDITOR; git web--browse x; git instaweb; git daemon; git upload-pack .;
+    git send-email x; git svn x; git request-pull v1 .; git shell -c x; git
+    """
+)
+ATTACKS = {
+    "a missing blob is fetched over ext": Attack(lazy_fetch, READING),
+    "a missing blob is fetched by a program": Attack(lazy_fetch_from_a_path, READING),
+    "a missing blob is fetched over ssh": Attack(lazy_fetch_over_ssh, READING),
+    "a missing blob is fetched over a proxy": Attack(lazy_fetch_over_a_proxy, READING),
+    "a missing blob is fetched as an included file says": Attack(lazy_fetch_set_in_an_included_file, READING),
+    "a signature is looked at": Attack(signature_program, (*READING, *STARTING)),
+    "a clean filter": Attack(clean_filter, (*READING, *STARTING)),
+    "a filter process": Attack(filter_process, READING),
+    "a filter of one work tree": Attack(filter_of_one_work_tree, READING),
+    "a filter in an included file": Attack(filter_in_an_included_file, READING),
+    "a smudge filter": Attack(smudge_filter, ("git cat-file --filters HEAD:f.txt", *READING)),
+    "a text conversion": Attack(textconv, (*READING, *STARTING)),
+    "an external diff": Attack(external_diff, (*READING, *STARTING)),
+    "a file system monitor": Attack(monitor, READING),
+    "hooks": Attack(hooks, (*READING, *STARTING)),
+    "pagers, aliases and other helpers": Attack(pagers_and_aliases, (*STARTING, *READING)),
+    "alternate refs": Attack(alternate_refs, STARTING),
+    "a submodule": Attack(submodule, (*READING, *STARTING)),
+    "a submodule with a missing blob": Attack(submodule_with_a_lazy_fetch, (*READING, *STARTING)),
+    "a pager of grep's": Attack(plain, OPENINGS),
+}
+
+
+def asked(root: Path, *commands: str) -> Injected:
+    """Every command in a skill's text, all of them carried out as far as they may be."""
+    text = "\n".join(f"!`{command}`" for command in commands)
+    return inject(text, root, ALL)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_no_program_that_a_repository_names_is_run(tmp_path: Path, name: str) -> None:
+    attack = ATTACKS[name]
+    root = project(tmp_path / "p")
+    attack.build(root)
+    (root / "PWNED").unlink(missing_ok=True)
+    for command in sample(attack.commands, 6):
+        asked(root, command)
+        assert not (root / "PWNED").exists(), command
+    git.log(root, 5)
+    branch.standing(root)
+    branch.apart(root, run(root, "rev-parse", "v1"))
+    with suppress(BadSource):  # a blob may be missing
+        read_change("HEAD~1", root, bytes)
+    assert not (root / "PWNED").exists()
+
+
+WAITING = ("web--browse", "instaweb", "daemon", "credential", "clone", "send-email", "shell")
+
+
+@pytest.mark.skipif(not AT_LENGTH, reason="looks at the attacks, not at what is attacked")
+@pytest.mark.parametrize("name", [name for name in ATTACKS if ATTACKS[name].bites])
+def test_a_plain_git_falls_for_each_of_these_attacks(tmp_path: Path, name: str) -> None:
+    attack = ATTACKS[name]
+    root = project(tmp_path / "p")
+    attack.build(root)
+    (root / "PWNED").unlink(missing_ok=True)
+    for command in attack.commands:
+        words = shlex.split(command)
+        if words[1:2] and words[1] in WAITING:
+            continue
+        with suppress(subprocess.TimeoutExpired):
+            subprocess.run(words, cwd=root, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False)
+        if (root / "PWNED").exists():
+            return
+    pytest.fail("no command set it off")
+
+
+def test_a_skill_that_shows_a_partial_clone_of_a_strangers_starts_nothing(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    lazy_fetch(root)
+    (root / "PWNED").unlink(missing_ok=True)
+    (root / "S.md").write_text("Changes:\n\n!`git log -p`\n\n!`git log --oneline`\n")
+    (root / "foreword/recipes").mkdir(parents=True)
+    recipe = "name: s\nsections:\n  now:\n    file: S.md\n    inject: true\n"
+    (root / "foreword/recipes/s.yaml").write_text(recipe)
+    package = assemble("s", root=root, budget=5_000, allow_commands=["git log"], save=False)
+    assert "Commit 1" in package.text
+    assert not (root / "PWNED").exists()
+
+
+DISARMED = listed("git log --pretty=mine; git grep -e line -- -O./e.sh line; git grep -e -- -O./e.sh -e line")
+
+
+@pytest.mark.parametrize("command", sample(STARTING + OPENINGS, 60))
+def test_what_does_more_than_read_is_refused_whoever_allows_it(tmp_path: Path, command: str) -> None:
+    for allow in (("*",), (command,) if " " in command else ("*",)):
+        (ran,) = inject(f"!`{command}`", tmp_path, Policy(allow=allow)).ran
+        assert (ran.outcome == "not allowed") is (command not in DISARMED), ran
+        assert ran.outcome != "ran"
+
+
+# --- writing ----------------------------------------------------------------------------------------------------
+
+WRITING = listed(
+    """
+    git branch made; git branch -f main v1; git branch -v made; git branch -D main; git branch
+    -m x; git branch --edit-description; git branch --sort=x made; git branch --format x made;
+    git branch -- made; git branch -u v1; git branch -- --list; git tag made; git tag -d v1; git
+    tag -f v1 HEAD; git tag -- x; git tag -a -m x made; git symbolic-ref HEAD refs/heads/x; git
+    symbolic-ref -d HEAD; git config a.b c; git config --add a.b c; git config --unset
+    core.bare; git config -e; git config --get-all --unset core.bare; git config core.bare true;
+    git config user.name -- -x; git reflog expire --all; git reflog delete HEAD@{0}; git reflog
+    -- expire --all; git remote add x y; git remote rename a b; git remote rm origin; git remote
+    set-url origin x; git remote prune origin; git stash; git stash drop; git stash push; git
+    stash clear; git worktree add x; git worktree prune; git update-ref refs/x HEAD; git notes
+    add -m x; git log --output=made; git log --output made; git diff --out made; git show
+    --outp=made; git log -p --output-directory=made; git format-patch -1; git format-patch -o
+    made -1; git archive -omade HEAD; git bundle create made HEAD; git diff --cached
+    --output=made; git stash show --output=made; git diff-tree -p HEAD --output=made; git
+    rev-list --output=made HEAD; git shortlog --output=made HEAD; git commit-graph write; git
+    repack; git pack-refs; git gc; git prune; git reset --hard; git clean -fdx; git checkout v1;
+    git switch x; git restore f.txt; git rm f.txt; git mv f.txt g; git apply f.txt; git init x;
+    git replace -d x; git sparse-checkout set x; git hash-object -w f.txt; git write-tree; git
+    read-tree HEAD; git fast-import; git rerere; git update-server-info; git bugreport; git
+    diagnose; git status; git diff; git describe --dirty; git diff-index HEAD; git ls-files -m;
+    git blame f.txt
+    """
+)
+
+
+def snapshot(root: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_no_command_writes_anything_anywhere_in_the_project(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    os.utime(root / "f.txt", (1, 1))
+    before = snapshot(root)
+    asked(root, *sample(WRITING, 25))
+    assert snapshot(root) == before
+
+
+# --- reading elsewhere ------------------------------------------------------------------------------------------
+
+
+ELSEWHERE = listed(
+    """
+    git diff --no-index {secret} f.txt; git diff {secret} f.txt; git diff ../secret.txt f.txt;
+    git diff -- ../secret.txt f.txt; git diff -- f.txt {secret}; git diff f.txt --
+    ../secret.txt; git diff ./x/../../secret.txt f.txt; git diff --stat -p f.txt ../secret.txt;
+    git grep --no-index horse {secret}; git grep -f {secret}; git grep horse {secret}; git blame
+    --contents {secret} f.txt; git blame --contents={secret} f.txt; git blame -S {secret} f.txt;
+    git blame --ignore-revs-file={secret} f.txt; git log -O{secret} -p; git diff HEAD~1
+    -O{secret}; git ls-files -o -X {secret}; git ls-files --exclude-from={secret} -o; git config
+    -f {secret} -l; git config --file={secret} --list; git --git-dir={folder} log; git -C
+    {folder} diff a b; git -C .. status; git -C x/../.. status; git --work-tree={folder} ls-files
+    -o; git hash-object ../secret.txt; git status --pathspec-from-file={secret}; git tag -F
+    {secret} x; git log --mailmap-file={secret}
+    """
+)
+
+
+def test_no_option_reads_a_file_outside_the_repository(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    secret = tmp_path / "secret.txt"
+    secret.write_text(SECRET)
+    commands = [command.format(secret=secret, folder=tmp_path) for command in ELSEWHERE]
+    done = asked(root, *sample(commands, 14))
+    assert SECRET not in done.text.replace("\n", " ")
+    assert not [ran for ran in done.ran if "horse battery" in ran.detail]
+    assert "ran" not in {ran.outcome for ran in done.ran if "git grep horse" not in ran.command}
+
+
+def neighbour(folder: Path) -> Path:
+    """Another project of the user's, whose history is nobody's business."""
+    folder.mkdir(parents=True)
+    run(folder, "init", "-q", "-b", "main")
+    (folder / "f.txt").write_text(f"{SECRET}\n")
+    run(folder, "add", "f.txt")
+    run(folder, "commit", "-q", "-m", SECRET)
+    return folder
+
+
+def as_a_file(root: Path, other: Path) -> None:
+    (root / ".git").write_text(f"gitdir: {other}/.git\n")
+
+
+def as_a_link(root: Path, other: Path) -> None:
+    (root / ".git").symlink_to(other / ".git")
+
+
+def as_a_bare_one(root: Path, other: Path) -> None:
+    run(other, "config", "core.bare", "true")
+    (other / ".git").rename(other / "x.git")
+    (root / ".git").write_text(f"gitdir: {other}/x.git\n")
+
+
+def as_a_common_folder(root: Path, other: Path) -> None:
+    run(root, "init", "-q", "-b", "main")
+    (root / ".git/commondir").write_text(f"{other}/.git\n")
+
+
+def as_links_inside(root: Path, other: Path) -> None:
+    (root / ".git").mkdir()
+    for name in ("objects", "refs", "logs", "index"):
+        (root / ".git" / name).symlink_to(other / ".git" / name)
+    (root / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    (root / ".git/config").write_text("[core]\n\trepositoryformatversion = 0\n")
+
+
+def as_a_work_tree_elsewhere(root: Path, other: Path) -> None:
+    run(root, "init", "-q", "-b", "main")
+    (root / "f.txt").write_text("mine\n")
+    run(root, "add", "f.txt")
+    run(root, "commit", "-q", "-m", "Mine")
+    run(root, "config", "core.worktree", str(other))
+
+
+@pytest.mark.parametrize(
+    "lead",
+    [as_a_file, as_a_link, as_a_bare_one, as_a_common_folder, as_links_inside, as_a_work_tree_elsewhere],
+    ids=lambda lead: lead.__name__,
+)
+def test_a_repository_that_leads_to_a_neighbours_is_not_read(
+    tmp_path: Path, lead: Callable[[Path, Path], None]
+) -> None:
+    other = neighbour(tmp_path / "other")
+    root = tmp_path / "p"
+    root.mkdir()
+    lead(root, other)
+    done = asked(
+        root, "git log", "git show", "git diff", "git ls-files -s", "git grep horse", "git log -g", "git diff HEAD"
+    )
+    assert SECRET not in done.text
+    assert SECRET not in str(git.log(root, 5))
+
+
+# --- what ordinary projects need ----------------------------------------------------------------------------------
+
+
+def test_further_work_trees_submodules_and_repositories_kept_apart_are_read(tmp_path: Path) -> None:
+    main = project(tmp_path / "main")
+    run(main, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "side")
+    run(main, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "main"), "sub")
+    (tmp_path / "apart").mkdir()
+    run(tmp_path / "apart", "init", "-q", f"--separate-git-dir={tmp_path}/apart.git")
+    run(tmp_path / "apart", "commit", "-q", "--allow-empty", "-m", "Commit 1")
+    run(tmp_path, "clone", "-q", "--bare", str(main), str(tmp_path / "bare"))
+    for folder in (main, tmp_path / "tree", main / "sub", tmp_path / "apart", tmp_path / "bare"):
+        assert asked(folder, "git log -1 --format=%s").text == "Commit 1", folder
+    listed = asked(tmp_path / "tree", "git worktree list", "git rev-parse --git-common-dir --show-toplevel").text
+    words = listed.split()
+    assert words[0] == str(main)
+    assert words[-2:] == [f"{main}/.git", str(tmp_path / "tree")]
+    assert asked(main / "sub", "git status -s -b").text.startswith("## ")
+    assert "sub" in asked(main, "git status --short").text
+
+
+ORDINARY = listed(
+    """
+    git log --oneline -5; git log --oneline --since="10 years ago" --pretty=format:"%h %s" --
+    f.txt; git diff --stat HEAD~1; git status --short --branch; git branch --show-current; git
+    log -n 5 --graph; git rev-parse --short HEAD; git diff --cached --name-only; git log -p -1;
+    git show --stat HEAD; git remote -v; git config --get remote.origin.url; git blame -L 1,1
+    f.txt; git status --porcelain; git log --oneline -1 --format='%h'; git diff --name-only
+    HEAD~1 HEAD -- f.txt; git log -5 --no-merges; git show --name-status HEAD; git rev-parse
+    --show-toplevel; git worktree list --porcelain; git tag; git branch --list 'm*'; git branch
+    -a; git branch -vv; git branch --contains HEAD; git stash list; git log --all --oneline --
+    f.txt; git log --all --diff-filter=M -- f.txt; git diff --shortstat v1...HEAD; git
+    merge-base v1 HEAD; git describe --tags --always --dirty; git tag --list
+    --sort=-creatordate; git tag -l 'v*' -n1; git rev-list --count HEAD; git ls-files; git
+    ls-files -o --exclude-standard; git shortlog -sn HEAD; git grep -n line; git grep -nE
+    'li(n)e' -- f.txt; git cat-file -p HEAD; git ls-tree -r --name-only HEAD; git rev-parse
+    --abbrev-ref HEAD; git remote get-url origin; git symbolic-ref --short HEAD; git diff-tree
+    --no-commit-id --name-only -r HEAD; git reflog -5; git for-each-ref
+    --format='%(refname:short)' refs/heads; git show HEAD:f.txt; git diff HEAD; git --no-pager
+    log -1; git -C sub log -1; git log -1 --pretty=%B; git show-ref --tags; git --version; git
+    log --pretty=format:'%h %an %ar %s' --date=short -n5; git diff -U0 HEAD; git diff -w
+    HEAD~1..HEAD; git log v1..HEAD --oneline --first-parent; git check-ignore -v f.txt || echo;
+    git count-objects -vH; git config user.name || echo; git stash show -p; git name-rev HEAD;
+    git log --author=A -i --grep=com; git status -sb; git status -uno; git diff --word-diff
+    --color=never; git log --stat -M -C -2
+    """
+)
+
+
+def test_what_real_skills_ask_git_for_works(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    run(root, "remote", "add", "origin", "https://example.org/x.git")
+    touched(root)
+    run(root, "stash", "-q")
+    (root / "f.txt").write_text("line 3\n")
+    (root / "sub").mkdir()
+    done = asked(root, *ORDINARY)
+    assert {ran.command: ran.detail for ran in done.ran if ran.outcome != "ran"} == {}
+    assert "https://example.org/x.git" in done.text
+    assert "stash@{0}: WIP on main" in done.text
+    assert len(done.ran) == len(ORDINARY)
+
+
+def test_time_and_output_are_limited_for_the_whole_of_a_guarded_command(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    limited = Policy(allow=("git log",), output_bytes=10)
+    (ran,) = inject("!`git log`", root, limited).ran
+    assert ran.outcome == "cut"
+    (root / ".git/config").unlink()
+    os.mkfifo(root / ".git/config")  # git waits for it before it runs anything
+    (ran,) = inject("!`git log`", root, Policy(allow=("git log",), timeout_seconds=0.2)).ran
+    assert ran.outcome == "timed out"
