@@ -45,13 +45,6 @@ def test_a_redirect_is_refused_when_it_is_navigated_to(browser: Browser, desk: S
     assert not any("localhost" in asked for asked in desk.asked)
 
 
-def test_pictures_and_data_of_other_origins_are_none_of_its_business(browser: Browser, desk: Site) -> None:
-    browser.navigate(f"{desk.url}/help")
-    in_the_page(browser, f"() => fetch('{desk.elsewhere}/help?picture', {{mode: 'no-cors'}}).then(() => 1)")
-
-    assert desk.asked.pop().endswith("/help?picture")
-
-
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "data:text/html,hi", "javascript:1", "chrome://version"])
 def test_other_schemes_are_never_opened(browser: Browser, url: str) -> None:
     with pytest.raises(OriginRefused):

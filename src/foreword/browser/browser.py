@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from foreword.browser import actions, chromium, explore, failures, saved, tending
+from foreword.browser.blocked import Blocked, BlockedOrigin
 from foreword.browser.chromium import CLOSE_SECONDS, START_SECONDS, Chromium
 from foreword.browser.dom import Dom
 from foreword.browser.notes import Notes
@@ -29,8 +30,11 @@ AGAIN = "the browser had ended and was started again"
 class Browser:
     """A Chromium with named tabs; every action says where it ended, or raises BrowserFailed with the page's state."""
 
-    def __init__(self, rules: Rules, reach: Callable[[], Awaitable[Chromium]], restore: Path | None = None) -> None:
+    def __init__(
+        self, rules: Rules, reach: Callable[[Blocked], Awaitable[Chromium]], restore: Path | None = None
+    ) -> None:
         self.rules, self._reach, self._saved = rules, reach, restore
+        self._blocked = Blocked(rules)
         self._thread = LoopThread()
         self._lock = asyncio.Lock()
         self._chromium: Chromium | None = None
@@ -56,7 +60,7 @@ class Browser:
         base = Path(folder) if folder is not None else None
         return cls(
             rules,
-            lambda: chromium.started(rules, path, headless, base),
+            lambda blocked: chromium.started(rules, path, headless, base, blocked),
             Path(restore) if restore is not None else None,
         )
 
@@ -64,12 +68,16 @@ class Browser:
     def attach(cls, address: str, rules: Rules | None = None) -> Browser:
         """Reach the user's own browser; it is never closed, nor a tab of it that was not opened here."""
         rules = rules or Rules()
-        return cls(rules, lambda: chromium.attached(address, rules))
+        return cls(rules, lambda blocked: chromium.attached(address, rules, blocked))
 
     def tabs(self) -> list[dict[str, Any]]:
         """Every open tab: its name, its address and whether it is the active one; from memory."""
         here = self._chromium
         return [] if here is None or here.has_ended else here.tabs.listing()
+
+    def blocked(self) -> list[BlockedOrigin]:
+        """The origins that pages asked for things and may not reach, the most wanted first; from memory."""
+        return self._blocked.listing()
 
     def navigate(self, url: str, tab: str | None = None) -> dict[str, Any]:
         """Open an address in a tab."""
@@ -178,7 +186,7 @@ class Browser:
 
     async def _begin(self) -> None:
         kept = saved.read(self._saved) if self._saved is not None else None
-        here = await self._reach()
+        here = await self._reach(self._blocked)
         if kept is not None:
             try:
                 await saved.restore(here, kept, self.rules)
@@ -225,6 +233,7 @@ class Browser:
         if tab.broken:
             tab = await tending.replace(here, tab)
         tab.guarded = True
+        await here.tabs.limit(tab)
         await tending.to_front(here, tab)
         return tab
 
@@ -245,12 +254,14 @@ class Browser:
         finally:
             # What happens from now on is told with the next action.
             here.tabs.notes = Notes()
-        if gone := notes.refused_tabs(before) or await self._slipped(tab):
-            raise await _with_state(refused(gone[0], self.rules), tab, **notes.told())
+        gone = notes.refused_tabs(before) or await self._slipped(tab)
+        beside = {**notes.told(), **self._blocked.told()}
+        if gone:
+            raise await _with_state(refused(gone[0], self.rules), tab, **beside)
         loading = {} if is_loaded else {"loading": "the page is still loading"}
         if tab.page.is_closed():
-            return {"tab": tab.name, "url": tab.url, "title": "", "closed": True, **found, **notes.told()}
-        return {**await failures.state_of(tab), **found, **loading, **notes.told()}
+            return {"tab": tab.name, "url": tab.url, "title": "", "closed": True, **found, **beside}
+        return {**await failures.state_of(tab), **found, **loading, **beside}
 
     async def _slipped(self, tab: Tab) -> list[str]:
         """The address of a tab of ours that came past the guard, such as one that was loaded in advance; it is left."""
@@ -270,7 +281,7 @@ class Browser:
             return failures.broken(tab)
         if gone := here.tabs.notes.refused_tabs(before):
             failure = refused(gone[0], self.rules)
-        explained = await _with_state(failure, tab, **here.tabs.notes.told())
+        explained = await _with_state(failure, tab, **here.tabs.notes.told(), **self._blocked.told())
         if tab.broken == CRASHED:
             return failures.broken(tab)
         if selector and "nothing on the page matches" in str(failure) and not tab.broken:

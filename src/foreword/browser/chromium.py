@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foreword.browser import reading
+from foreword.browser import proxy, reading
+from foreword.browser.blocked import Blocked
 from foreword.browser.guard import Guard
 from foreword.browser.profile import Profile, program
+from foreword.browser.proxy import RefusingProxy
 from foreword.browser.rules import Rules
 from foreword.browser.tabs import Tabs
 from foreword.errors import BrowserFailed, UsageError
@@ -38,7 +40,9 @@ class Chromium:
     context: BrowserContext
     tabs: Tabs
     guard: Guard
+    blocked: Blocked
     profile: Profile | None  # None: the user's own, which is never closed
+    proxy: RefusingProxy | None = None
     has_ended: bool = False
 
     async def end(self) -> None:
@@ -50,21 +54,28 @@ class Chromium:
                 await asyncio.wait_for(self.context.close(), CLOSE_SECONDS)
         with suppress(Error, TimeoutError):
             await asyncio.wait_for(self.playwright.stop(), CLOSE_SECONDS)
+        if self.proxy is not None:
+            self.proxy.close()
         if self.profile is not None:
             self.profile.remove()
 
 
-async def started(rules: Rules, path: str | Path | None, headless: bool, folder: Path | None) -> Chromium:
-    """Start a Chromium of our own."""
+async def started(
+    rules: Rules, path: str | Path | None, headless: bool, folder: Path | None, blocked: Blocked
+) -> Chromium:
+    """Start a Chromium of our own; connections to other places than the rules allow end at a proxy."""
     executable = program(path)
     playwright = await _playwright()
     profile = Profile(folder)
+    refusing = RefusingProxy(blocked.connection) if rules.are_limits else None
     try:
+        limits = proxy.own_switches(rules) if refusing is None else proxy.switches(rules, await refusing.start())
         await reading.prepare(playwright)
         context = await playwright.chromium.launch_persistent_context(
             profile.data,
             executable_path=executable,
             headless=headless,
+            args=limits,
             accept_downloads=False,
             ignore_default_args=[_UNPROTECTED],
             # A sandbox needs a user who is not root.
@@ -79,11 +90,15 @@ async def started(rules: Rules, path: str | Path | None, headless: bool, folder:
     except _error() as error:
         await playwright.stop()
         profile.remove()
+        if refusing is not None:
+            refusing.close()
         raise BrowserFailed(f"{executable} did not start: {_why(error)}") from None
-    return await _reached(playwright, context, rules, profile)
+    found = await _reached(playwright, context, rules, profile, blocked)
+    found.proxy = refusing
+    return found
 
 
-async def attached(address: str, rules: Rules) -> Chromium:
+async def attached(address: str, rules: Rules, blocked: Blocked) -> Chromium:
     """Reach a Chromium that was started with `--remote-debugging-port`; nothing in it is changed."""
     address = _whole(address)
     playwright = await _playwright()
@@ -94,7 +109,7 @@ async def attached(address: str, rules: Rules) -> Chromium:
         await reading.prepare(playwright)
         if not browser.contexts:
             raise BrowserFailed(f"the browser at {address} has no window")
-        return await _reached(playwright, browser.contexts[0], rules, None)
+        return await _reached(playwright, browser.contexts[0], rules, None, blocked)
     except _error() as error:
         await playwright.stop()
         raise BrowserFailed(
@@ -106,11 +121,21 @@ async def attached(address: str, rules: Rules) -> Chromium:
         raise
 
 
-async def _reached(playwright: Playwright, context: BrowserContext, rules: Rules, profile: Profile | None) -> Chromium:
+async def _reached(
+    playwright: Playwright, context: BrowserContext, rules: Rules, profile: Profile | None, blocked: Blocked
+) -> Chromium:
     assert context.browser is not None
-    tabs = Tabs(context, attached=profile is None)
+    tabs = Tabs(context, blocked, attached=profile is None)
     session = await context.browser.new_browser_cdp_session()
-    found = Chromium(playwright, context.browser, context, tabs, Guard(rules, tabs, session), profile)
+    found = Chromium(
+        playwright=playwright,
+        browser=context.browser,
+        context=context,
+        tabs=tabs,
+        guard=Guard(rules, tabs, session),
+        blocked=blocked,
+        profile=profile,
+    )
     context.on("close", lambda _: _over(found))
     context.browser.on("disconnected", lambda _: _over(found))
     if profile is not None:

@@ -1,11 +1,15 @@
-"""Which addresses may be opened, and how long anything may take.
+"""Which addresses may be opened, what pages may load from elsewhere, and how long anything may take.
 
-Pure. Who enforces it is `guard`, for every document that a browser asks for.
+Pure. Who enforces it: `proxy` for every connection of a browser that we start, `guard` for what the debugging protocol
+shows of any browser.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv6Address
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from foreword.errors import OriginRefused, UsageError
@@ -13,35 +17,98 @@ from foreword.errors import OriginRefused, UsageError
 LOOPBACK = "loopback"
 EVERYWHERE = "*"
 BLANK = "about:blank"
-_LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+# What a page is made of, by the debugging protocol's names; all else that it asks for is data.
+ASSET_KINDS = frozenset({"image", "script", "stylesheet", "font", "media"})
 _PORTS = {"http": 80, "https": 443}
+_SOCKETS = {"ws": "http", "wss": "https"}
+_HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+
+
+class Origin(NamedTuple):
+    """Where an address leads."""
+
+    scheme: str
+    host: str  # as Chromium writes it, an IPv6 address without brackets
+    port: int
+
+    @property
+    def netloc(self) -> str:
+        """Host and port, both always."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def __str__(self) -> str:
+        place = self.netloc
+        usual = f":{_PORTS[self.scheme]}"
+        return f"{self.scheme}://{place.removesuffix(usual) if self.port == _PORTS[self.scheme] else place}"
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The origins that may be opened: addresses, `loopback` for any port of this machine, `*` for all http(s)."""
+    """The origins that may be opened: addresses, `loopback` for any port of this machine, `*` for all http(s).
+
+    Unless all are, pages load nothing from anywhere else either, but pictures, scripts, styles, fonts and media from
+    the origins in `assets`.
+    """
 
     origins: tuple[str, ...] = (LOOPBACK,)
     action_seconds: float = 5.0  # for an element to be there
     page_seconds: float = 20.0  # for a page to load
+    assets: tuple[str, ...] = ()
+    own_port: int = 0  # of a server of ours on this machine, which no page may reach
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "origins", tuple(self.origins))
+        for name in ("origins", "assets"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         for origin in self.origins:
-            if origin not in (LOOPBACK, EVERYWHERE) and not _origin(origin):
+            if origin not in (LOOPBACK, EVERYWHERE) and not origin_of(origin):
                 raise UsageError(
                     f"{origin!r} is not an origin", hint="for example https://example.com, loopback, or * for all"
                 )
+        for origin in self.assets:
+            if not origin_of(origin):
+                raise UsageError(f"{origin!r} is not an origin of assets", hint="for example https://cdn.example.com")
+
+    @property
+    def are_limits(self) -> bool:
+        """Whether anything of the web is out of bounds."""
+        return EVERYWHERE not in self.origins
+
+    @property
+    def named(self) -> list[Origin]:
+        """The origins that were named one by one."""
+        found = map(origin_of, self.origins)
+        return [origin for origin in found if origin is not None]
+
+    @property
+    def asset_origins(self) -> list[Origin]:
+        """The origins that only parts of pages are loaded from."""
+        found = map(origin_of, self.assets)
+        return [origin for origin in found if origin is not None]
 
     def allows(self, url: str) -> bool:
         """Whether an address may be opened."""
         if url == BLANK or url == "":
             return True
-        origin = _origin(url)
+        origin = origin_of(url)
+        return origin is not None and self._allows(origin)
+
+    def refuses(self, url: str, kind: str) -> bool:
+        """Whether a page may not ask for an address; `kind` is what for. What is not of the web is not asked for."""
+        origin = request_origin(url)
         if origin is None:
+            return url.partition(":")[0].lower() in (*_PORTS, *_SOCKETS)
+        is_asset = kind in ASSET_KINDS and origin in self.asset_origins and not self._is_own(origin)
+        return not (is_asset or self._allows(origin))
+
+    def _allows(self, origin: Origin) -> bool:
+        if self._is_own(origin):
             return False
-        loopback = LOOPBACK in self.origins and origin[1] in _LOOPBACK_HOSTS
-        return loopback or EVERYWHERE in self.origins or origin in map(_origin, self.origins)
+        is_loopback = LOOPBACK in self.origins and origin.host in LOOPBACK_HOSTS
+        return is_loopback or EVERYWHERE in self.origins or origin in self.named
+
+    def _is_own(self, origin: Origin) -> bool:
+        return bool(self.own_port) and origin.port == self.own_port and _is_this_machine(origin.host)
 
     def check(self, url: str) -> str:
         """The address as it is opened; refused with the reason where it may not be."""
@@ -59,28 +126,49 @@ class Rules:
 
 def refused(url: str, rules: Rules) -> OriginRefused:
     """The error for an address that may not be opened."""
-    origin = _origin(url)
+    origin = origin_of(url)
     if origin is None:
         return OriginRefused(f"{_shown(url)} is not opened: only http and https addresses are")
     allowed = ", ".join(rules.origins) or "none"
-    host = f"[{origin[1]}]" if ":" in origin[1] else origin[1]
-    port = "" if _PORTS.get(origin[0]) == origin[2] else f":{origin[2]}"
-    where = f"{origin[0]}://{host}{port}"
     return OriginRefused(
-        f"{where} is not among the allowed origins ({allowed})", hint=f"the user can allow it: --origin {where}"
+        f"{origin} is not among the allowed origins ({allowed})", hint=f"the user can allow it: --origin {origin}"
     )
 
 
-def _origin(url: str) -> tuple[str, str, int] | None:
+def origin_of(url: str) -> Origin | None:
     """Scheme, host and port of a web address; None for everything else."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme)
+        host = _host(parts.hostname or "")
     except ValueError:
         return None
-    if parts.scheme not in _PORTS or not parts.hostname or port is None or not _is_plain(parts):
+    if parts.scheme not in _PORTS or not host or port is None or not _is_plain(parts):
         return None
-    return parts.scheme, parts.hostname.rstrip(".") or parts.hostname, port
+    return Origin(scheme=parts.scheme, host=host, port=port)
+
+
+def request_origin(url: str) -> Origin | None:
+    """The same of anything that a page may ask for: a WebSocket's origin is that of its page's server."""
+    scheme, colon, rest = url.partition(":")
+    return origin_of(f"{_SOCKETS.get(scheme, scheme)}{colon}{rest}")
+
+
+def _host(written: str) -> str:
+    """A host as Chromium has it; empty where it can't be one, or is a pattern for several."""
+    if ":" in written:
+        try:
+            return IPv6Address(written).compressed
+        except AddressValueError:
+            return ""
+    host = written.rstrip(".")
+    host = host if host.isascii() else host.encode("idna").decode("ascii")
+    return host if _HOST.fullmatch(host) else ""
+
+
+def _is_this_machine(host: str) -> bool:
+    """Whether a host is sure to be this machine: 127.0.0.2 and 0.0.0.0 lead to a server that listens everywhere."""
+    return host in (*LOOPBACK_HOSTS, "0.0.0.0", "::") or host.startswith("127.") or host.endswith(".localhost")
 
 
 def _is_plain(parts: SplitResult) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from foreword.browser.blocked import Blocked
 from foreword.browser.notes import LONGEST_SAID, MOST_TABS, Notes, short
 from foreword.errors import BrowserFailed, did_you_mean, listed
 
@@ -30,6 +31,8 @@ _WATCH = """(() => { const tell = (what) => globalThis.forewordFocus && globalTh
   addEventListener('focus', () => tell('focus'));
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && tell('focus'));
   if (self === top && document.hasFocus()) tell('focus'); })()"""
+
+_NO_WEBRTC = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) delete globalThis[name]"
 
 
 @dataclass(slots=True, eq=False)
@@ -49,6 +52,7 @@ class Tab:
     begun: int = 0  # pages that it has begun to load
     attempted: str = ""  # the address that was asked for last
     broken: str = ""  # why nothing can be done with it any more
+    limited: bool = False  # by what `limit` does
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -60,8 +64,8 @@ class Tab:
 class Tabs:
     """All tabs of one browser."""
 
-    def __init__(self, context: BrowserContext, *, attached: bool) -> None:
-        self.context, self.attached = context, attached
+    def __init__(self, context: BrowserContext, blocked: Blocked, *, attached: bool) -> None:
+        self.context, self.attached, self._blocked = context, attached, blocked
         self.notes = Notes()
         self._tabs: list[Tab] = []
         self._active: list[Tab] = []  # the newest last
@@ -152,6 +156,20 @@ class Tabs:
             self._opening -= 1
         return await self.adopt(page)
 
+    async def limit(self, tab: Tab) -> None:
+        """Take from a tab in the user's own browser what no guard sees: WebRTC, and pages loaded in advance."""
+        from playwright.async_api import Error
+
+        if tab.limited or not (self.attached and tab.guarded and self._blocked.rules.are_limits):
+            return
+        tab.limited = True
+        with suppress(Error, TimeoutError):
+            await tab.page.add_init_script(_NO_WEBRTC)
+            if tab.session is not None:
+                await tab.session.send("Page.setPrerenderingAllowed", {"isAllowed": False})
+            for frame in tab.page.frames:
+                await asyncio.wait_for(frame.evaluate(_NO_WEBRTC), TITLE_SECONDS)
+
     async def settled(self) -> None:
         """Wait until the tabs that are coming in are known."""
         await asyncio.gather(*self._arriving.values(), return_exceptions=True)
@@ -176,10 +194,19 @@ class Tabs:
         page.on("close", lambda _: self._forget(tab))
         page.on("crash", lambda _: _mark(tab, CRASHED))
         page.on("request", lambda request: _began(tab, request))
-        page.on("requestfailed", lambda request: _ended(tab, request))
+        page.on("requestfailed", lambda request: self._failed(tab, request))
+        page.on("websocket", lambda socket: self._count(tab, socket.url, "websocket"))
         page.on("domcontentloaded", lambda _: tab.quiet.set())
         page.on("download", lambda download: self._refuse(tab, download))
         return tab
+
+    def _failed(self, tab: Tab, request: Request) -> None:
+        _ended(tab, request)
+        self._count(tab, request.url, request.resource_type)
+
+    def _count(self, tab: Tab, url: str, kind: str) -> None:
+        if tab.guarded:
+            self._blocked.request(url, kind)
 
     async def _arrived(self, tab: Tab) -> Tab:
         from playwright.async_api import Error
@@ -195,6 +222,7 @@ class Tabs:
                 await tab.page.close()
                 return tab
             await self._watch(tab)
+        await self.limit(tab)
         await self.entitle(tab)
         return tab
 

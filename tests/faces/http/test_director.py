@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import foreword
+from foreword.browser import Rules
 from foreword.director import nodes
 from foreword.faces.http import desks
-from foreword.faces.http.desks import Elsewhere
 from foreword.faces.http.serving import Settings
 from foreword.samples.site import site
 from foreword.testing import fake_provider
@@ -186,6 +186,6 @@ def test_a_run_is_told_with_its_steps_and_goes_on_where_it_failed_and_the_browse
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:8123/v1/sessions", "http://localhost:8123/", "http://[::1]:8123/"])
 def test_the_browser_of_a_director_does_not_open_the_server_itself(url: str) -> None:
-    rules = Elsewhere(("loopback", "*"), own_port=8123)
+    rules = Rules(("loopback", "*"), own_port=8123)
     assert not rules.allows(url)
     assert rules.allows(url.replace("8123", "8124"))

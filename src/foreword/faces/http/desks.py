@@ -15,7 +15,6 @@ from pathlib import Path
 from threading import Lock, Thread
 from traceback import format_exception
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from foreword.browser import Rules
 from foreword.director import Director, saved
@@ -40,7 +39,6 @@ MODEL_VARIABLE = "FOREWORD_DIRECTOR_MODEL"
 NO_MODEL = "this server has no model for its directors"
 NAME_ONE = f"start it with --model anthropic:NAME or openai:NAME, or set {MODEL_VARIABLE}; the tools work without one"
 BROKEN = "something went wrong in the server; its log has more"
-_OWN_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 Act = Callable[[Director, Work], None]
 log = logging.getLogger("foreword.serve")
@@ -68,24 +66,6 @@ class _Seat:
                 director.close()
             except ForewordError as error:
                 log.error("%s", mask(error.message))
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere(Rules):
-    """The server's rules for its browsers: what it was told to allow, and never its own page and API."""
-
-    own_port: int = 0
-
-    def allows(self, url: str) -> bool:
-        """Whether an address may be opened."""
-        return Rules.allows(self, url) and not self._is_own(url)
-
-    def _is_own(self, url: str) -> bool:
-        try:
-            parts = urlsplit(url)
-            return bool(self.own_port) and parts.port == self.own_port and parts.hostname in _OWN_HOSTS
-        except ValueError:
-            return True
 
 
 class Desks:
@@ -194,7 +174,8 @@ class Desks:
         from foreword.browser import Browser
 
         settings = self.settings
-        rules = Elsewhere(settings.origins, own_port=settings.port)
+        # Never the server's own page and API: a page there could do whatever its user can.
+        rules = Rules(settings.origins, assets=settings.assets, own_port=settings.port)
         if settings.attach:
             return Browser.attach(settings.attach, rules)
         folder = settings.root / FOLDER / saved.BROWSERS

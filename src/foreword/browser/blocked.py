@@ -1,0 +1,106 @@
+"""What pages asked for and did not get because their browser may not go there: counted by origin and kind.
+
+A page decides how much of it there is and what it is called, so that both have a limit, and an origin is all that is
+told of an address. Nothing here allows anything: that is for the user to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Lock
+
+from foreword.browser.rules import ASSET_KINDS, Origin, Rules, origin_of, request_origin
+from foreword.workflow.secrets import mask
+
+# Pages of the large news sites ask some fifty others; ten times as many are no page that is meant to work.
+MOST_ORIGINS = 500
+MOST_TOLD = 10
+# In which Chromium's own requests end, which it makes for itself and not for a page.
+_CHROMIUMS_OWN = (".google.com", ".googleapis.com", ".gstatic.com", ".gvt1.com")
+CONNECTION = "connection"
+DOCUMENT = "document"  # told apart from these: a tab or a frame that stayed where it was
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedOrigin:
+    """One origin that was asked for."""
+
+    origin: str
+    requests: int
+    kinds: tuple[str, ...]
+
+    @property
+    def option(self) -> str:
+        """What the user would say to let these through."""
+        is_for_pages = not ASSET_KINDS.isdisjoint(self.kinds)
+        return f"--{'assets' if is_for_pages else 'origin'} {self.origin}"
+
+    def __str__(self) -> str:
+        requests = f"{self.requests:,} request{'' if self.requests == 1 else 's'}"
+        return f"{requests} to {self.origin} ({', '.join(self.kinds)}); the user can allow them: {self.option}"
+
+
+@dataclass(slots=True)
+class Blocked:
+    """All of it since the browser was started, and what of it was not told yet."""
+
+    rules: Rules
+    _all: dict[Origin, dict[str, int]] = field(default_factory=dict)  # how often, by kind
+    _new: dict[Origin, dict[str, int]] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def request(self, url: str, kind: str) -> None:
+        """Count a request that failed, if the rules are the reason."""
+        if kind == DOCUMENT or not self.rules.refuses(url, kind):
+            return
+        origin = request_origin(url)
+        if origin is not None:
+            self._count(origin, kind)
+
+    def connection(self, host: str, port: int) -> None:
+        """Count a connection that was refused, where no request of a page explains it."""
+        origin = _likely(host, port)
+        if origin is not None and not f".{origin.host}".endswith(_CHROMIUMS_OWN):
+            self._count(origin, CONNECTION)
+
+    def listing(self) -> list[BlockedOrigin]:
+        """Every origin, the most wanted first."""
+        with self._lock:
+            return _listed(self._all)
+
+    def told(self) -> dict[str, list[str]]:
+        """What is new, for the result of an action."""
+        with self._lock:
+            found, self._new = _listed(self._new), {}
+        lines = [str(one) for one in found[:MOST_TOLD]]
+        if len(found) > MOST_TOLD:
+            lines.append(f"and {len(found) - MOST_TOLD:,} origins more")
+        return {"blocked": lines} if lines else {}
+
+    def _count(self, origin: Origin, kind: str) -> None:
+        with self._lock:
+            for counts in (self._all, self._new):
+                if origin in counts or len(counts) < MOST_ORIGINS:
+                    kinds = counts.setdefault(origin, {})
+                    kinds[kind] = kinds.get(kind, 0) + 1
+
+
+def _listed(counts: dict[Origin, dict[str, int]]) -> list[BlockedOrigin]:
+    """The origins, the most wanted first. A request is a connection, too, which then counts no more."""
+    explained = {origin.netloc for origin, kinds in counts.items() if kinds.keys() != {CONNECTION}}
+    found = []
+    for origin, kinds in counts.items():
+        requests = {kind: count for kind, count in kinds.items() if kind != CONNECTION}
+        if not requests and origin.netloc in explained:
+            continue
+        requests = requests or kinds
+        found.append(
+            BlockedOrigin(origin=mask(str(origin)), requests=sum(requests.values()), kinds=tuple(sorted(requests)))
+        )
+    return sorted(found, key=lambda one: -one.requests)
+
+
+def _likely(host: str, port: int) -> Origin | None:
+    """The origin of a connection, whose scheme nobody says."""
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return origin_of(f"{'https' if port == 443 else 'http'}://{place}")

