@@ -146,11 +146,9 @@ def test_a_planted_journal_does_not_remove_a_file_elsewhere(tmp_path: Path, wher
     changed(path, "PRAGMA journal_mode = DELETE")
     victim.write_text("precious")
     Path(f"{path}-journal").write_bytes(journal_naming(victim, path.stat().st_size // 4096))
+    use = launch.known_url if where == "flows" else open_database
     with pytest.raises(StoreError, match="names another file"):
-        if where == "flows":
-            launch.known_url(None, root)
-        else:
-            open_database(f"sqlite:///{path}", root)
+        use(None if where == "flows" else f"sqlite:///{path}", root)
     assert victim.read_text() == "precious"
 
 

@@ -324,7 +324,7 @@ def as_somebody_else() -> Iterator[None]:
         os.seteuid(me)
 
 
-def test_a_folder_that_can_not_be_written_is_an_error_and_its_store_can_be_read(tmp_path: Path) -> None:
+def test_a_folder_that_can_not_be_written_takes_no_new_store_and_its_own_can_be_read(tmp_path: Path) -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         path = Path(name) / "state.db"
         with opened(f"sqlite:///{path}") as db:
@@ -332,8 +332,9 @@ def test_a_folder_that_can_not_be_written_is_an_error_and_its_store_can_be_read(
         path.chmod(0o444)
         path.parent.chmod(0o555)
         with as_somebody_else():
-            assert "can't be used" in refused(f"sqlite:///{path}").message
             assert "can't be used" in refused(f"sqlite:///{path.with_name('other.db')}").message
+            with opened(f"sqlite:///{path}") as db, pytest.raises(StoreError, match="it is read-only"):
+                Store(db).save({}, REPORT)
             found = open_existing(tmp_path, f"sqlite:///{path}")
             assert found
             assert [one.number for one in found.reports()] == [number]

@@ -155,11 +155,10 @@ def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_one
         with foreword.Session.open(root=tmp_path) as session:
             assert [message.text for message in session.history()] == ["before"]
             assert session.variables == {"port": 8080}
-            assert "before" in session.context(save=False).text
+            assert "before" in session.context().text
             for change in (
                 lambda: session.append({"role": "user", "content": "later"}),
                 lambda: session.set_variable("port", 1, "changed"),
-                session.context,
             ):
                 with pytest.raises(StoreError, match=f"{path} can't be used for this: it is read-only") as refused:
                     change()

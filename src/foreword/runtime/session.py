@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from foreword.engine.package import Package
 from foreword.engine.render import turn_text
-from foreword.errors import BadSource, UsageError
+from foreword.errors import BadSource, StoreError, UsageError
 from foreword.message import IMAGE_TOKENS, KINDS, NOT_HISTORY, Kind, Message, carried
 from foreword.runtime import compaction, usage
 from foreword.runtime.budget import whole_number
@@ -39,6 +39,7 @@ from foreword.workflow.literals import literals
 from foreword.workflow.parts import shown
 
 BATCH = 1_000  # messages written at once
+NOT_RECORDED = "{store} is read-only: this call is not in its usage log, and `recall` finds nothing that it left out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ class Session(WorkflowState):
             session = cls(db, found, replace(said, counter=counting.key), opening, counting)
             session.is_new, session.url, session.root = is_new, url, opening.root
             if said.counter != counting.key:
+                _refuse_recount(db, said.counter, counting.key)
                 session._recount()
         except BaseException:
             db.close()
@@ -162,12 +164,15 @@ class Session(WorkflowState):
     def context(self, *, budget: int | str | None = None, save: bool = True) -> Package:
         """The context of the next call: six parts within the budget, the history compressed when it has to be.
 
-        `save=False` changes nothing: no compression, no line in the usage log, no originals for `recall`.
+        `save=False` changes nothing: no compression, no line in the usage log, no originals for `recall`. A store that
+        can't be written is left as it is, too, and the report says so.
         """
         given = whole_number(budget, "budget")
         allowed = self._opening.budget if given is None else budget_for(self.limits, given)
         notes: tuple[str, ...] = ()
-        if save:
+        if save and self.db.read_only:
+            save, notes = False, (NOT_RECORDED.format(store=self.db.name),)
+        elif save:
             size, compacted = self._with_room_for(0)
             notes = (*self._told_of(compacted), *self._warn(size))
         return self._calls.make(self._texts(), allowed, self.workflow.name, notes, save=save)
@@ -340,6 +345,15 @@ class Session(WorkflowState):
         for made in self.compressions():
             size = self._tokens(summary_message(made.summary, made.last, self.workflow.name))
             compressions.resize(self.db, self.conversation.id, made.number, size)
+
+
+def _refuse_recount(db: Database, before: str, now: str) -> None:
+    """An error where messages would have to be counted anew in a store that can't be written."""
+    if db.read_only:
+        raise StoreError(
+            f"{db.name} is read-only and was counted by {before}, so its messages can't be counted by {now}",
+            hint="leave the counter and the model away, or make the store writable",
+        )
 
 
 def _numbered(made: Compression) -> str:

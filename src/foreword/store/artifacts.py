@@ -92,5 +92,6 @@ def newest(db: Database, name: str) -> Artifact | None:
 
 def text_of(db: Database, artifact: Artifact) -> str:
     """The text of an artifact, if it is the one that was kept."""
-    ((packed,),) = db.rows("SELECT body FROM originals WHERE handle = ?", (artifact.handle,))
+    rows = db.rows("SELECT body FROM originals WHERE handle = ?", (artifact.handle,))
+    packed = rows[0][0] if rows else None
     return Store(db).original(artifact.handle, packed).decode()

@@ -119,8 +119,8 @@ def is_there(path: Path) -> bool:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether a store of ours is there and is not meant to be written."""
-    return is_ours(path) and is_there(path) and not (writable(path.parent) and writable(path))
+    """Whether a store is there and is not meant to be written."""
+    return is_there(path) and not (writable(path.parent) and writable(path))
 
 
 def writable(path: Path) -> bool:

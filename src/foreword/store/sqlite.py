@@ -20,7 +20,7 @@ from foreword.store import private
 from foreword.store.columns import Column, columns_of, problem_in
 from foreword.store.database import RESTORE, Row
 from foreword.store.migrations import SQLITE, migrate, refuse_newer
-from foreword.store.places import is_ours, prepare, refuse_devices, refuse_links, tighten, writable
+from foreword.store.places import is_locked, is_ours, prepare, refuse_devices, refuse_links, tighten
 from foreword.store.untrusted import check_schema, harden, refuse_foreign_journal
 
 APPLICATION = int.from_bytes(b"FWRD")
@@ -158,6 +158,11 @@ class _Translated:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, apsw.CantOpenError) and is_locked(self.path):
+            what = f"{self.path} can't be read where it is: its last changes are in {self.path.name}-wal"
+            raise StoreError(
+                what, hint="copy both files to a folder that can be written, and name it with --db"
+            ) from None
         if isinstance(error, apsw.NotADBError):
             raise _no_store(self.path) from None
         if isinstance(error, apsw.ReadOnlyError):
@@ -187,11 +192,11 @@ def _write_ahead(db: apsw.Connection) -> None:
 
 
 def _connected(path: Path, read_only: bool) -> apsw.Connection:
-    """A connection; a store in a folder that can't be written is read without the files SQLite would put there."""
+    """A connection; a store that can't be written is read without the files SQLite would put beside it."""
     mode = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     uri = path.absolute().as_uri()  # as a URI: apsw takes no name that is not UTF-8
     log = path.with_name(f"{path.name}-wal")
-    if read_only and not writable(path.parent) and not (log.exists() and log.stat().st_size):
+    if read_only and is_locked(path) and not (log.exists() and log.stat().st_size):
         uri += "?immutable=1"
     connection = apsw.Connection(uri, flags=mode | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(WAIT_MILLISECONDS)

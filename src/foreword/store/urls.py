@@ -21,7 +21,7 @@ EXAMPLES = "for example sqlite:///state.db or postgresql://user@localhost/name"
 def open_database(url: str | None, root: Path, *, create: bool = True) -> Database:
     """The database of that address, in today's form; without `create` its file has to be there already.
 
-    A root's own store that can't be written is opened to be read: the first change is an error.
+    A store that can't be written is opened to be read: the first change is an error.
     """
     place = place_of(url, root)
     if not isinstance(place, Path):
