@@ -208,6 +208,11 @@ def test_a_repository_named_by_the_environment_is_not_the_project(
     assert texts(git.log(tmp_path / "mine", 5)) == ["Begin mine"]
 
 
+def test_a_subject_can_not_steer_the_terminal_it_is_shown_on(tmp_path: Path) -> None:
+    repository(tmp_path, "\x1b[2J\x1b]0;owned\x07Fix \x9b31mthe \x08\u202egolb\u2066 page\x7f")
+    assert texts(git.log(tmp_path, 9)) == ["Fix 31mthe golb page"]
+
+
 def test_odd_subjects_arrive_whole(tmp_path: Path) -> None:
     repository(tmp_path, "", "Tabs\tand spaces", "Grüße, 世界", "--all", "two\nlines")
     assert texts(git.log(tmp_path, 9)) == ["two lines", "--all", "Grüße, 世界", "Tabs and spaces", "(no message)"]

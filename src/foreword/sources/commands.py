@@ -23,7 +23,7 @@ from foreword.errors import UsageError
 from foreword.sources import git_command, process
 from foreword.sources.command_marks import marks
 from foreword.sources.git_options import KNOWN, names_a_verb
-from foreword.text.clean import clean
+from foreword.text.clean import clean, without_steering
 
 Outcome = Literal["ran", "not allowed", "needs a shell", "failed", "timed out", "cut"]
 
@@ -34,10 +34,6 @@ _TOKEN = re.compile(
     | (?P<word>(?![~\#])(?:[^\s'"\\$`|&;<>()*?\[\]] | '[^']*' | "(?:[^"\\$`]|\\["\\])*" | \\.)+(?=\s|\||$))
     )""",
     re.VERBOSE,
-)
-_ESCAPE = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)"
-    r"|[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
 )
 _COMMANDS_AT_MOST = 4  # that take all the time they may
 _SHOWN_CHARS = 80
@@ -240,7 +236,7 @@ def _ending(exit_code: int) -> str:
 def _text(written: bytes, *, final: bool = True) -> str:
     """Output as text, without its last line end and what steers a terminal; half a character at the cut is dropped."""
     decoded = codecs.getincrementaldecoder("utf-8")("replace").decode(written, final)
-    return _ESCAPE.sub("", clean(decoded)[0]).rstrip("\r\n")
+    return without_steering(clean(decoded)[0]).rstrip("\r\n")
 
 
 def _short(command: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foreword.errors import BadSource
 from foreword.sources import git_command
-from foreword.text.clean import clean
+from foreword.text.clean import clean, without_steering
 
 _SECONDS = 10.0
 _OUTPUT_BYTES = 8 * 1024 * 1024
@@ -59,6 +59,7 @@ _SYNTAX = re.compile(  # of an expression: escape, class, opening of a group, co
     r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:[:=!>]|<[=!]|P?<\w+>|[a-zA-Z-]+:))?|\{\d*,?\d*\}|[^\\\[(]",
     re.DOTALL,
 )
+_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # would show the rest of a line in another order
 _HOLLOW = re.compile(r"\(\s*\)|\[\s*\]|`\s*`")
 
 
@@ -211,7 +212,7 @@ def _batch(root: Path, skip: int, count: int, deadline: float) -> list[tuple[str
 
 def _entry(line: str) -> tuple[str, str]:
     when, _, subject = line.partition(" ")
-    told = " ".join(clean(subject[: 4 * _SUBJECT_CHARS])[0].split())
+    told = " ".join(_DIRECTION.sub("", without_steering(clean(subject[: 4 * _SUBJECT_CHARS])[0])).split())
     return when[:10], told if len(told) <= _SUBJECT_CHARS else f"{told[: _SUBJECT_CHARS - 3]}..."
 
 

@@ -123,7 +123,9 @@ def _supervised(
         word, _, number = (news.read() or b"").decode().strip().partition(" ")
     if word == supervisor.FAILED:
         raise OSError(int(number), os.strerror(int(number)))
-    return replace(output, exit_code=os.waitstatus_to_exitcode(int(number))) if word == supervisor.ENDED else output
+    if word == supervisor.ENDED:
+        return replace(output, exit_code=os.waitstatus_to_exitcode(int(number)))
+    return replace(output, exit_code=-signal.SIGKILL)  # ended by us, or by its own doing together with the supervisor
 
 
 def _start(

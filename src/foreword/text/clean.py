@@ -1,7 +1,8 @@
 """Replace the characters that no tokenizer, database or JSON writer takes.
 
 Lone surrogates and NULs become U+FFFD, one for one, so offsets and lengths stay as they were. It does not
-normalise, strip or guess encodings: everything else is the author's.
+normalise, strip or guess encodings: everything else is the author's. What a program wrote is no author's: there the
+sequences that steer a terminal go, too.
 """
 
 from __future__ import annotations
@@ -11,6 +12,10 @@ import re
 _NUL = "\x00"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
+_STEERING = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?)"
+    r"|[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+)
 
 
 def clean(text: str) -> tuple[str, list[str]]:
@@ -23,6 +28,11 @@ def clean(text: str) -> tuple[str, list[str]]:
         text, surrogates = _SURROGATE.subn(_REPLACEMENT, text)
         done.append(_told(surrogates, "lone surrogate"))
     return text, done
+
+
+def without_steering(text: str) -> str:
+    """The text without what steers a terminal: escape sequences whole, and every other control character."""
+    return _STEERING.sub("", text)
 
 
 def _told(count: int, what: str) -> str:

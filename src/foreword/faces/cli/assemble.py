@@ -42,7 +42,7 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
 
     _say_what_is_read(request)
     package = assembly.assemble(recipe, **request)
-    click.echo(written(package, form), nl=False)
+    screen.show(written(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)
 
@@ -88,6 +88,6 @@ def why(recipe: str, about: str, **request: Any) -> None:
 
     _say_what_is_read(request)
     answer = explain(recipe, about, **request)
-    click.echo(answer.text)
+    screen.show(answer.text)
     if not answer.met:
         raise click.exceptions.Exit(1)

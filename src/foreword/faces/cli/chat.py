@@ -39,7 +39,7 @@ NO_MODEL = (
 @store_options
 def chat(
     workflow: str, model: str | None, window: int | None, said: str | None, verbose: bool, origins: tuple[str, ...],
-    program: str | None, attach: str | None, show: bool, db: str | None, root: str,
+    assets: tuple[str, ...], program: str | None, attach: str | None, show: bool, db: str | None, root: str,
 ) -> None:  # fmt: skip
     """Talk with the director of a workflow.
 
@@ -63,7 +63,7 @@ def chat(
     words = given.read_text(said) if said == given.STDIN else said
     if words is not None and not words.strip():
         raise UsageError("there is nothing to say", hint='for example --say "Run it, and tell me what failed."')
-    browser = wanted(origins, program, attach, show)
+    browser = wanted(origins, program, attach, show, assets)
     telling = Telling(verbose=verbose, quiet=words is not None)
     with opened(db, workflow, root, browser, model, window=window) as director, director.alone():
         if words is not None:
@@ -79,7 +79,7 @@ def _say_once(director: Director, words: str, telling: Telling) -> None:
         screen.say("the last turn did not come to its end; what it left open is marked as unknown")
     turn = _turn(telling, lambda **how: director.say(words, **how))
     if turn.text:
-        click.echo(turn.text)
+        screen.show(turn.text)
     if turn.stopped or turn.unfinished:
         raise click.exceptions.Exit(INTERRUPTED if turn.stopped else 1)
 

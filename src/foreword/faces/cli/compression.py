@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -112,8 +111,7 @@ def _write(messages: list[Message]) -> None:
     from foreword.engine.render import turn_text
 
     for message in messages:
-        sys.stdout.buffer.write(f"{turn_text(message.role, message.text)}\n".encode("utf-8", "surrogatepass"))
-    sys.stdout.buffer.flush()
+        screen.show_bytes(f"{turn_text(message.role, message.text)}\n".encode("utf-8", "surrogatepass"))
 
 
 @click.command()

@@ -80,7 +80,7 @@ def context(
         )
     with session, waiting.patience(_what(session, no_save)):
         package = session.context(save=not no_save)
-    click.echo(written(package, form), nl=False)
+    screen.show(written(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)
 

@@ -40,6 +40,6 @@ def lookup(wanted: tuple[str, ...], form: str, quiet: bool, **request: str | Non
     from foreword.runtime.lookup import lookup as look
 
     package = look(" ".join(wanted), **request)  # type: ignore[arg-type]
-    click.echo(written(package, form), nl=False)
+    screen.show(written(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)

@@ -36,7 +36,8 @@ REQUEST = [
     click.option("--model", metavar="NAME", help="Picks window, counter and margin, as in gpt-4o or claude-sonnet-4."),
     click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted."),
     click.option("--allow-command", "allow_commands", metavar="PREFIX", multiple=True,
-                 help="Let !`commands` that begin so run, as in 'git log'; repeatable. None runs otherwise."),
+                 help="Let !`commands` that begin so run, as in 'git log'; repeatable. None runs otherwise. "
+                      "Git only reads; 'bash', 'env' or 'python' allow whatever they can start, as '*' does."),
     click.option("--allow-shell", is_flag=True, help="Let !`commands` that are allowed in full use a shell."),
     click.option("--strict", is_flag=True, help="Tier 0 over its limit is an error, not a warning (factory)."),
     click.option("--carry", metavar="NAME", help="Keep what persists under this name and bring it back (package)."),

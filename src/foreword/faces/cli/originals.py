@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
+from foreword.faces.cli import screen
 from foreword.faces.cli.options import store_options
 
 
@@ -25,5 +25,4 @@ def recall(handle: str, db: str | None, root: str) -> None:
     """
     from foreword.store import kept
 
-    sys.stdout.buffer.write(kept.recall(handle, Path(root), db))
-    sys.stdout.buffer.flush()
+    screen.show_bytes(kept.recall(handle, Path(root), db))

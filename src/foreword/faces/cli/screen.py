@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 HEADINGS = re.compile(r"^(?:section .*|left out.*|not there|self-check|warnings)$", re.MULTILINE)
 HANDLE = re.compile(r"\bfw_[0-9a-f]{14}\b")
 _LONE = re.compile("[\ud800-\udfff]")
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def columns(stream: TextIO | None) -> int:
@@ -54,10 +55,26 @@ def warn(line: str) -> None:
     click.echo(f"{paint('warning:', fg='yellow')} {printable(line)}", err=True)
 
 
+def show(text: str, *, nl: bool = True) -> None:
+    """A text on stdout: for a program as it is, for a terminal without what steers it."""
+    if is_terminal(sys.stdout):
+        text = _STEERING.sub("\ufffd", text.replace("\r\n", "\n"))
+    click.echo(text, nl=nl, color=True)  # else click takes escapes out of what goes into a pipe
+
+
+def show_bytes(data: bytes) -> None:
+    """Bytes on stdout: for a program as they are, for a terminal as a text."""
+    if is_terminal(sys.stdout):
+        show(data.decode("utf-8", "replace"), nl=False)
+    else:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
 def show_json(value: object) -> None:
     """A value on stdout as JSON; half characters, which JSON can say and UTF-8 can not, stay escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    click.echo(_LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    show(_LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def say_reading() -> None:
