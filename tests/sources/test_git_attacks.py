@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
@@ -510,6 +511,22 @@ def as_links_inside(root: Path, other: Path) -> None:
     (root / ".git/config").write_text("[core]\n\trepositoryformatversion = 0\n")
 
 
+def as_a_link_of_one_branch(root: Path, other: Path) -> None:
+    run(root, "init", "-q", "-b", "main")
+    (root / ".git/refs/heads/main").symlink_to(other / ".git/refs/heads/main")
+    (root / ".git/objects/info").mkdir(exist_ok=True)
+    (root / ".git/objects/info/alternates").write_text(f"{other}/.git/objects\n")
+
+
+def as_the_steps_of_a_rebase(root: Path, other: Path) -> None:
+    run(root, "init", "-q", "-b", "main")
+    run(root, "commit", "-q", "--allow-empty", "-m", "Mine")
+    (root / ".git/rebase-merge").mkdir()
+    (root / ".git/rebase-merge/interactive").touch()
+    for name in ("done", "git-rebase-todo"):
+        (root / ".git/rebase-merge" / name).symlink_to(other / "f.txt")
+
+
 def as_a_work_tree_elsewhere(root: Path, other: Path) -> None:
     run(root, "init", "-q", "-b", "main")
     (root / "f.txt").write_text("mine\n")
@@ -520,7 +537,16 @@ def as_a_work_tree_elsewhere(root: Path, other: Path) -> None:
 
 @pytest.mark.parametrize(
     "lead",
-    [as_a_file, as_a_link, as_a_bare_one, as_a_common_folder, as_links_inside, as_a_work_tree_elsewhere],
+    [
+        as_a_file,
+        as_a_link,
+        as_a_bare_one,
+        as_a_common_folder,
+        as_links_inside,
+        as_a_link_of_one_branch,
+        as_the_steps_of_a_rebase,
+        as_a_work_tree_elsewhere,
+    ],
     ids=lambda lead: lead.__name__,
 )
 def test_a_repository_that_leads_to_a_neighbours_is_not_read(
@@ -584,6 +610,21 @@ ORDINARY = listed(
     --color=never; git log --stat -M -C -2
     """
 )
+
+
+def test_links_that_people_make_in_a_repository_are_no_reason_to_refuse_it(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/exclude").write_text("*.log\n")
+    (tmp_path / "mine/config").write_text((root / ".git/config").read_text())
+    for name in ("hooks", "info/exclude", "config"):
+        place = root / ".git" / name
+        if place.is_dir():
+            shutil.rmtree(place)
+        place.unlink(missing_ok=True)
+        place.parent.mkdir(exist_ok=True)
+        place.symlink_to(tmp_path / "mine" / place.name)
+    assert asked(root, "git log -1 --format=%s").text == "Commit 1"
 
 
 def test_what_real_skills_ask_git_for_works(tmp_path: Path) -> None:

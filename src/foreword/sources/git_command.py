@@ -63,6 +63,8 @@ _KEPT_OF_USER = re.compile(  # with two paths; a project's could name any file
     r"core\.(excludesfile|attributesfile|autocrlf|eol|quotepath|abbrev|precomposeunicode)|user\.(name|email)"
 )
 _SHARED = ("HEAD", "objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees")
+_NOT_TOLD = ("hooks", "config", "description", "modules", "lfs", "annex", "branches", "remotes")
+_TOLD = ("refs", "logs", "reftable", "worktrees", "rebase-merge", "rebase-apply", "sequencer")
 _FAILED = 128  # git's own exit code where it can't go on
 
 
@@ -227,15 +229,29 @@ def _elsewhere(repository: _Repository, settings: Sequence[_Setting]) -> str:
     if common not in (git_dir, git_dir.parent.parent) or (common != git_dir and git_dir.parent.name != "worktrees"):
         return f"{git_dir} leads to {common}, of which it is no work tree"
     for place in {git_dir, common}:
-        for entry in place.iterdir():
-            if entry.is_symlink() and not entry.resolve().is_relative_to(place):
-                return f"{entry} leads out of the repository"
+        for link in _links(place):
+            to = link.resolve()
+            if not (to.is_relative_to(place) or (top and to.is_relative_to(top))):
+                return f"{link} leads out of the repository"
     if top is None or git_dir.is_relative_to(top):
         return ""
     local = {setting.name: setting.value for setting in settings if setting.scope in ("local", "worktree")}
     known = _work_tree(git_dir, local.get("core.worktree"))
     apart = known is None and git_dir.name != ".git" and local.get("core.bare") != "true"
     return "" if apart or known == top else f"{top / '.git'} leads to {git_dir}, which is not this folder's"
+
+
+def _links(place: Path) -> Iterator[Path]:
+    """The symbolic links among what git reads and tells of in a repository's folder.
+
+    Objects are left out: whoever can't reach the names of another repository's can't ask for them.
+    """
+    for entry in place.iterdir():
+        if entry.is_symlink() and entry.name not in _NOT_TOLD:
+            yield entry
+    for name in _TOLD:
+        for folder, folders, files in os.walk(place / name):
+            yield from (path for each in (*folders, *files) if (path := Path(folder, each)).is_symlink())
 
 
 def _work_tree(git_dir: Path, told: str | None) -> Path | None:
