@@ -23,13 +23,7 @@ from foreword.sources import supervisor
 _KEPT = ("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER", "XDG_CONFIG_HOME")
 _GIT_SETTINGS = {  # for a `git` that another program starts, which may be meant to fetch: ours is `git_command`'s
     "core.fsmonitor": "false",
-    "core.gitProxy": "",
     "core.hooksPath": os.devnull,
-    "core.sshCommand": "ssh",
-    "gpg.program": "gpg",
-    "gpg.openpgp.program": "gpg",
-    "gpg.ssh.program": "ssh-keygen",
-    "gpg.x509.program": "gpgsm",
     "log.follow": "false",
     "log.mailmap": "false",
     "log.showSignature": "false",
