@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from foreword.browser import Browser
-from foreword.director import Director
+from foreword.browser import Browser, Rules
+from foreword.director import Director, assets
 from foreword.samples.site import PASSWORD, Site
+from foreword.store.kept import Store
 from foreword.testing import Reply, ToolCall, fake_provider
+from tests.browser.channels import elsewhere, home
 from tests.browser.conftest import browser
 from tests.browser.working import in_the_page
 from tests.director.scenes import calls, opened, results_in
@@ -102,3 +104,56 @@ def _stopped_at(director: Director, moment: int) -> None:
             cancel.set()
 
     assert director.say("Go", on_event=stop, cancel=cancel).stopped
+
+
+def test_what_a_page_could_not_load_is_told_to_the_model_and_offered_by_name_the_next_time(tmp_path: Path) -> None:
+    with home() as served, elsewhere() as away:
+        served.away = cdn = away.origin("127.0.0.2")
+        rules = Rules((served.url,), page_seconds=6)
+
+        def looked(director: Director) -> str:
+            told = director.call("debug_navigate", {"url": f"{served.url}/channel/script", "reason": "look"}).text
+            return told + director.call("debug_action", {"action": "wait", "selector": "h1", "reason": "look"}).text
+
+        with opened(tmp_path, browser=lambda restore: Browser.start(rules, folder=tmp_path / "p")) as director:
+            assert assets.offered(director.session, rules) == []
+            told = looked(director)
+        allowing = Rules(rules.origins, assets=(cdn,))
+        with opened(tmp_path, browser=lambda restore: Browser.start(allowing, folder=tmp_path / "p")) as director:
+            (offered,) = assets.offered(director.session, rules)
+            assert assets.offered(director.session, allowing) == []
+            assert "blocked" not in looked(director)
+
+    assert f"1 request to {cdn} (script); the user can allow them: --assets {cdn}" in told
+    assert (offered.option, offered.kinds) == (f"--assets {cdn}", ("script",))
+    assert "script" in away.reached
+
+
+def test_a_page_does_not_grow_the_list_of_what_is_offered_without_end_nor_put_a_secret_in_it(tmp_path: Path) -> None:
+    ask = """(names) => Promise.all(names.map(name => new Promise(done => { const image = new Image();
+      image.onerror = done; image.src = `http://${name}.example/x` }))).then(() => 1)"""
+    names = json.dumps([PASSWORD, *(f"cdn{n}" for n in range(50))])
+    with (
+        home() as served,
+        Browser.start(Rules((served.url,)), folder=tmp_path / "profiles") as browser,
+        opened(tmp_path, browser=browser) as director,
+    ):
+        director.session.set_variable("creds.password", PASSWORD, "to sign in")
+        director.call("debug_navigate", {"url": served.url, "reason": "look"})
+        in_the_page(browser, f"() => ({ask})({names})")
+        told = director.call("debug_action", {"action": "wait", "selector": "h1", "reason": "look"}).text
+        kept = assets.kept(director.session)
+
+    assert len(kept) == assets.MOST_KEPT
+    assert PASSWORD not in told + str(kept)
+
+
+def test_what_a_stranger_wrote_into_the_list_is_offered_only_where_it_is_an_origin(tmp_path: Path) -> None:
+    with opened(tmp_path) as director:
+        place = assets._place(director.session)
+        titles = ["https://cdn.example", "https://a.example --origin *", "<img src=x>", "*", "https://x.example/path"]
+        items = {("blocked asset", title): {"kind": "k", "title": title, "text": "script <b>"} for title in titles}
+        Store(director.session.db).carry(place, items, [])
+        assert [(one.origin, one.kinds) for one in assets.kept(director.session)] == [
+            ("https://cdn.example", ("script",))
+        ]

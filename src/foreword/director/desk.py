@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from foreword.director import running, saved
+from foreword.director import assets, running, saved
 from foreword.director.veil import Veil
 from foreword.errors import BrowserFailed, StoreError, UsageError
 from foreword.runtime.session import Session
@@ -21,6 +22,7 @@ from foreword.store import workflows
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
+    from foreword.browser.blocked import BlockedOrigin
 
 LOOK_SECONDS = 0.05  # how often one who waits looks whether to stop
 NO_BROWSER = "there is no browser here"
@@ -52,6 +54,7 @@ class Desk:
         self.veil = veil or Veil()
         self._given = browser
         self._browser: Browser | None = None
+        self._blocked_kept: list[BlockedOrigin] = []
         self._known: object = None  # what the workflow held when its secrets were last looked for
         self.result_tokens = min(RESULT_TOKENS, max(LEAST_RESULT_TOKENS, session.limits.compress_at // RESULT_SHARE))
 
@@ -89,6 +92,20 @@ class Desk:
             for tab in self.browser.tabs()
         ]
 
+    def blocked(self) -> list[BlockedOrigin]:
+        """The origins that pages asked for things and may not reach; none while nothing is started."""
+        if self._browser is None:
+            return []
+        return [replace(one, origin=self.veil.known(one.origin)) for one in self.unstopped.blocked()]
+
+    def keep_blocked(self) -> None:
+        """Keep with the workflow what its pages could not load, to be offered the next time."""
+        found = self.blocked()
+        if found != self._blocked_kept:
+            with suppress(StoreError):  # a store that can't be written offers nothing
+                assets.remember(self.session, found)
+            self._blocked_kept = found
+
     def save(self) -> None:
         """Keep how the browser stands, so that another process can go on if this one dies."""
         if self._browser is not None and callable(self._given):
@@ -98,6 +115,7 @@ class Desk:
 
     def close(self) -> None:
         """Close the browser if it was started here; what was kept of it goes, unless a run may still need it."""
+        self.keep_blocked()
         if self._browser is not None and callable(self._given):
             self.unstopped.close()
             if running.unfinished(self.session) is None:

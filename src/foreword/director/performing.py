@@ -45,6 +45,7 @@ def perform(desk: Desk, tools: Mapping[str, Tool], name: str, arguments: object)
         finally:
             if not tool.reads:
                 desk.save()
+            desk.keep_blocked()
         desk.learn()
         return Outcome(_told(desk, name, answer), answer.get("status") == FAILED)
     except ForewordError as error:

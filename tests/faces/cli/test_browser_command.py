@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from foreword.samples.site import Site, site
+from tests.browser.channels import elsewhere, home
 from tests.command import Ran, in_here
 
 
@@ -110,3 +111,35 @@ def test_a_program_that_is_no_browser_says_that_it_did_not_start(root: Path) -> 
     assert ran.code == 1
     assert "the browser did not start" in ran.err
     assert "hint:" in ran.err
+
+
+def test_a_browser_that_is_started_with_an_origin_reaches_nothing_else_whoever_uses_it(root: Path) -> None:
+    with home() as served, elsewhere() as away:
+        served.away = origin = away.origin("127.0.0.1")
+        command = [sys.executable, "-m", "foreword", "browser", "start", "--root", str(root), "--origin", served.url]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        try:
+            look = {"url": f"{served.url}/channel/websocket", "reason": "look"}
+            address = process.stdout.readline().strip()
+            ran = director(root, "call", "debug_navigate", json.dumps(look), "--attach", address, "--origin", "*")
+            assert json.loads(ran.out)["url"] == look["url"], ran.err
+            refused = {"url": f"{origin}/", "reason": "leave"}
+            ran = director(root, "call", "debug_navigate", json.dumps(refused), "--attach", address, "--origin", "*")
+            assert ran.code == 1
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        assert away.reached == []
+
+
+def test_what_pages_could_not_load_is_said_at_the_terminal_with_the_option_that_allows_it(tmp_path: Path) -> None:
+    with home() as served, elsewhere() as away:
+        served.away = cdn = away.origin("127.0.0.2")
+        look = json.dumps({"url": f"{served.url}/channel/script", "reason": "look"})
+        blocked = f"blocked: script of {cdn}; --assets {cdn} lets them through"
+        origin = ("--origin", served.url)
+        assert blocked in director(tmp_path, "call", "debug_navigate", look, *origin).err
+        assert blocked in director(tmp_path, "call", "get_current_plan", *origin).err
+        assert "blocked" not in director(tmp_path, "call", "debug_navigate", look, *origin, "--assets", cdn).err
+        assert "script" in away.reached

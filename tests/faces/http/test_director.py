@@ -127,7 +127,7 @@ def test_without_a_model_one_line_says_what_to_set_and_the_tools_work(tmp_path: 
             assert refused.status == 400
             assert "--model" in refused.json["hint"]
             assert "FOREWORD_DIRECTOR_MODEL" in refused.json["hint"]
-        assert standing(address, "w") == {"model": False, "work": None, "tabs": None}
+        assert standing(address, "w") == {"model": False, "work": None, "tabs": None, "blocked": []}
         assert tool(address, "w", "get_current_plan")["failed"] is False
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.browsing import PROGRAM, SHOW, profiles
+from foreword.faces.cli.browsing import ASSETS, PROGRAM, SHOW, profiles, rules
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.stopping import until_told
 
@@ -29,29 +29,46 @@ def browser() -> None:
 @click.option(
     "--port", metavar="N", type=click.IntRange(0, 65_535), default=0, help="Of its debugging address; 0 picks one."
 )
+@click.option(
+    "--origin",
+    "origins",
+    metavar="ORIGIN",
+    multiple=True,
+    help="All that it may reach, whoever uses it: https://example.com, or loopback; repeatable.  [default: all]",
+)
+@ASSETS
 @PROGRAM
 @SHOW
 @click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
-def start(port: int, program: str | None, show: bool, root: str) -> None:
+def start(
+    port: int, origins: tuple[str, ...], assets: tuple[str, ...], program: str | None, show: bool, root: str
+) -> None:
     """Start a browser and print its debugging address.
 
     It runs until ctrl-C, with a profile of its own that is removed then. Whoever can reach the address can use the
-    browser, so it listens on this machine alone.
+    browser, so it listens on this machine alone. With --origin it reaches nothing else, whoever uses it; without,
+    that is up to the commands that --attach to it.
 
     \b
     Examples:
       foreword browser start
+      foreword browser start --origin https://example.com --assets https://cdn.example.com
       foreword browser start --show --port 9222
     """
     from foreword.browser.profile import Profile
     from foreword.browser.profile import program as found
-    from foreword.faces.cli.shared_browser import running
+    from foreword.faces.cli.shared_browser import limits, running
     from foreword.runtime.root import project_root
 
     executable = found(program)
+    allowed = rules(origins, assets) if origins or assets else None
     profile = Profile(profiles(project_root(root)))
     try:
-        with until_told() as ended, running(executable, Path(profile.folder), port, show=show) as (address, process):
+        with (
+            until_told() as ended,
+            limits(allowed) as switches,
+            running(executable, Path(profile.folder), port, show=show, limits=switches) as (address, process),
+        ):
             click.echo(address)
             screen.say("--attach to it; ctrl-C ends it")
             while not ended.wait(LOOK_SECONDS) and process.poll() is None:

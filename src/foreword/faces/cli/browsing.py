@@ -20,6 +20,12 @@ ORIGIN = click.option(
     "--origin", "origins", metavar="ORIGIN", multiple=True,
     help="What may be opened: https://example.com, loopback, or * for all; repeatable.  [default: loopback]",
 )  # fmt: skip
+ASSETS = click.option(
+    "--assets",
+    metavar="ORIGIN",
+    multiple=True,
+    help="Where pages may also load pictures, scripts, styles, fonts and media from; repeatable.",
+)
 PROGRAM = click.option("--browser", "program", metavar="PATH", help="The Chromium to start; else the system's.")
 ATTACH = click.option("--attach", metavar="ADDRESS", help="One that is running, as in http://127.0.0.1:9222.")
 SHOW = click.option("--show", is_flag=True, help="Start it with a window.")
@@ -71,21 +77,33 @@ class Wanted:
 
 def browser_options(command: Command) -> Command:
     """The options that say which browser, and what it may open."""
-    for option in (SHOW, ATTACH, PROGRAM, ORIGIN):
+    for option in (SHOW, ATTACH, PROGRAM, ASSETS, ORIGIN):
         command = option(command)
     return command
 
 
-def wanted(origins: tuple[str, ...], program: str | None, attach: str | None, show: bool) -> Wanted:
+def wanted(
+    origins: tuple[str, ...],
+    program: str | None,
+    attach: str | None,
+    show: bool,
+    assets: tuple[str, ...] = (),
+) -> Wanted:
     """The browser that these options ask for; what can't be is said before anything begins."""
-    from foreword.browser import Rules
     from foreword.browser.profile import program as found
 
     if attach is not None and (program is not None or show):
         raise UsageError("--attach takes a browser as it is", hint="leave --browser and --show away")
     if program is not None:
         found(program)
-    return Wanted(Rules(origins) if origins else Rules(), program, attach, show)
+    return Wanted(rules(origins, assets), program, attach, show)
+
+
+def rules(origins: tuple[str, ...], assets: tuple[str, ...]) -> Rules:
+    """What these options allow a browser."""
+    from foreword.browser import Rules
+
+    return Rules(origins or Rules().origins, assets=assets)
 
 
 def profiles(root: Path) -> Path:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from foreword.faces.cli import screen
 from foreword.faces.cli.browsing import Wanted
 from foreword.faces.cli.workflows import say_if_made
 from foreword.runtime.root import project_root
 
 if TYPE_CHECKING:
+    from foreword.browser import Rules
     from foreword.director import Director
+    from foreword.runtime.state import WorkflowState
 
 
 @contextmanager
@@ -27,4 +30,23 @@ def opened(
         Director.open(db, workflow, root=folder, model=model, browser=given, **session) as director,
     ):
         say_if_made(director.session)
-        yield director
+        offered = _offer(director.session, browser.rules, ())
+        try:
+            yield director
+        finally:
+            director.desk.keep_blocked()
+            _offer(director.session, browser.rules, offered)
+
+
+def _offer(state: WorkflowState, rules: Rules, before: Collection[str]) -> list[str]:
+    """Say what pages of this workflow could not load, and how to allow it; what was said before is not said again."""
+    from foreword.director import assets
+
+    lines = [
+        f"blocked: {', '.join(one.kinds)} of {one.origin}; {one.option} lets them through"
+        for one in assets.offered(state, rules)
+    ]
+    for line in lines:
+        if line not in before:
+            screen.say(line)
+    return lines

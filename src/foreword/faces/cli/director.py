@@ -78,8 +78,8 @@ def tools(as_json: bool) -> None:
 @browser_options
 @store_options
 def call(
-    workflow: str, tool: str, arguments: str, origins: tuple[str, ...], program: str | None, attach: str | None,
-    show: bool, db: str | None, root: str,
+    workflow: str, tool: str, arguments: str, origins: tuple[str, ...], assets: tuple[str, ...],
+    program: str | None, attach: str | None, show: bool, db: str | None, root: str,
 ) -> None:  # fmt: skip
     """Call a tool by hand.
 
@@ -99,7 +99,7 @@ def call(
 
     if tool not in TOOLS:
         raise UnknownName("tool", tool[:80], TOOLS)
-    read, browser = _arguments(arguments), wanted(origins, program, attach, show)
+    read, browser = _arguments(arguments), wanted(origins, program, attach, show, assets)
     from foreword.faces.cli.directing import opened
 
     with opened(db, workflow, root, browser) as directing:

@@ -63,8 +63,8 @@ def nodes(workflow: str, as_json: bool, db: str | None, root: str) -> None:
 @browser_options
 @store_options
 def test(
-    workflow: str, node: str, origins: tuple[str, ...], program: str | None, attach: str | None, show: bool,
-    db: str | None, root: str,
+    workflow: str, node: str, origins: tuple[str, ...], assets: tuple[str, ...], program: str | None,
+    attach: str | None, show: bool, db: str | None, root: str,
 ) -> None:  # fmt: skip
     """Try one node in a browser.
 
@@ -79,7 +79,7 @@ def test(
     from foreword.faces.cli.directing import opened
     from foreword.faces.cli.workflows import reading
 
-    browser = wanted(origins, program, attach, show)
+    browser = wanted(origins, program, attach, show, assets)
     reading(db, root, workflow).close()
     with opened(db, workflow, root, browser) as director:
         outcome = director.call("test_single_node", {"node": node})
@@ -95,8 +95,8 @@ def test(
 @browser_options
 @store_options
 def run(
-    workflow: str, resume: bool, as_json: bool, origins: tuple[str, ...], program: str | None, attach: str | None,
-    show: bool, db: str | None, root: str,
+    workflow: str, resume: bool, as_json: bool, origins: tuple[str, ...], assets: tuple[str, ...],
+    program: str | None, attach: str | None, show: bool, db: str | None, root: str,
 ) -> None:  # fmt: skip
     """Run a workflow in a browser.
 
@@ -112,7 +112,7 @@ def run(
     from foreword.faces.cli.directing import opened
     from foreword.faces.cli.workflows import reading
 
-    browser = wanted(origins, program, attach, show)
+    browser = wanted(origins, program, attach, show, assets)
     with reading(db, root, workflow) as state:
         _check_nodes(state)
         before = _before(state, resume)

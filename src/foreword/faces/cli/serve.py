@@ -11,7 +11,7 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.browsing import ATTACH, ORIGIN, PROGRAM, WINDOW, wanted
+from foreword.faces.cli.browsing import ASSETS, ATTACH, ORIGIN, PROGRAM, WINDOW, wanted
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
@@ -60,13 +60,15 @@ LOOPBACK = "127.0.0.1"
 )
 @WINDOW
 @ORIGIN
+@ASSETS
 @PROGRAM
 @ATTACH
 @click.option("--log", is_flag=True, help="A line on stderr for each request.")
 def serve(
     db: str | None, root: str, host: str, port: int, also: tuple[str, ...], recipe: str, token_file: str | None,
     new_token: bool, allow_host: tuple[str, ...], requests_per_minute: int, model: str | None,
-    window: int | None, origins: tuple[str, ...], program: str | None, attach: str | None, log: bool,
+    window: int | None, origins: tuple[str, ...], assets: tuple[str, ...], program: str | None,
+    attach: str | None, log: bool,
 ) -> None:  # fmt: skip
     """Serve the page and the HTTP API.
 
@@ -96,7 +98,7 @@ def serve(
     folder = project_root(root)
     load(recipe, folder)
     open_database(db, folder).close()  # what is wrong with it is said now, not to every request
-    roots, directing = _roots(also), _directing(model, origins, program, attach)
+    roots, directing = _roots(also), _directing(model, origins, assets, program, attach)
     token, digest = _token(host, folder, token_file, new_token)
     listening = server.listen(host, port)
     port = listening.getsockname()[1]
@@ -111,14 +113,22 @@ def serve(
         server.run(settings, listening, lambda: _say_ready(addresses, settings, token))
 
 
-def _directing(model: str | None, origins: tuple[str, ...], program: str | None, attach: str | None) -> dict[str, Any]:
+def _directing(
+    model: str | None, origins: tuple[str, ...], assets: tuple[str, ...], program: str | None, attach: str | None
+) -> dict[str, Any]:
     """How the directors work; what can't be is said now, not to whoever talks to one first."""
     if model:
         from foreword.models.names import model_named
 
         model_named(model)
-    rules = wanted(origins, program, attach, show=False).rules
-    return {"model": model or None, "origins": rules.origins, "browser": program, "attach": attach}
+    rules = wanted(origins, program, attach, show=False, assets=assets).rules
+    return {
+        "model": model or None,
+        "origins": rules.origins,
+        "assets": rules.assets,
+        "browser": program,
+        "attach": attach,
+    }
 
 
 @contextmanager

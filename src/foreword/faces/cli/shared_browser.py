@@ -6,12 +6,15 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
 from time import monotonic
 
+from foreword.browser import Rules
+from foreword.browser.proxy import RefusingProxy, switches
+from foreword.browser.thread import LoopThread
 from foreword.errors import BrowserFailed, UsageError
 
 START_SECONDS, END_SECONDS, LOOK_SECONDS = 60.0, 10.0, 0.05
@@ -26,12 +29,39 @@ QUIET = (
 
 
 @contextmanager
-def running(executable: str, folder: Path, port: int, *, show: bool) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+def limits(rules: Rules | None) -> Iterator[list[str]]:
+    """What a browser is started with so that the rules hold for all who use it; nothing where there are none."""
+    if rules is None or not rules.are_limits:
+        yield []
+        return
+    thread, proxy = LoopThread(), RefusingProxy(_nobody)
+    try:
+        yield switches(rules, thread.run(proxy.start(), START_SECONDS))
+    finally:
+        thread.stop()
+
+
+def _nobody(host: str, port: int) -> None:
+    """Tell nobody: whoever uses the browser is told by its pages."""
+
+
+@contextmanager
+def running(
+    executable: str, folder: Path, port: int, *, show: bool, limits: Sequence[str] = ()
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A browser with its profile in that folder: its address, and its process."""
     data = folder / "data"
     # A sandbox needs a user who is not root.
     more = [*([] if show else ["--headless=new"]), *(["--no-sandbox"] if os.getuid() == 0 else [])]
-    command = [executable, *QUIET, *more, f"--user-data-dir={data}", f"--remote-debugging-port={port}", "about:blank"]
+    command = [
+        executable,
+        *QUIET,
+        *limits,
+        *more,
+        f"--user-data-dir={data}",
+        f"--remote-debugging-port={port}",
+        "about:blank",
+    ]
     with (folder / "log").open("wb") as log:
         # In a session of its own: ctrl-C is for us, and we end it.
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)

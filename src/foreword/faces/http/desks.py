@@ -17,7 +17,7 @@ from traceback import format_exception
 from typing import TYPE_CHECKING, Any
 
 from foreword.browser import Rules
-from foreword.director import Director, saved
+from foreword.director import Director, assets, saved
 from foreword.director.desk import Desk
 from foreword.director.performing import shown_arguments
 from foreword.director.prompt import DIRECTOR
@@ -26,6 +26,7 @@ from foreword.errors import ForewordError, StoreError, UnknownName, UsageError
 from foreword.faces.http.problems import Refused
 from foreword.faces.http.work import Work
 from foreword.runtime.session import Session
+from foreword.runtime.state import WorkflowState
 from foreword.store.places import FOLDER
 from foreword.workflow.secrets import mask
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST_DIRECTORS = 8  # each may have a browser
 FINISH_SECONDS = 10.0
+MOST_BLOCKED = 10  # origins that are told of: a page decides how many it asks
 MODEL_VARIABLE = "FOREWORD_DIRECTOR_MODEL"
 NO_MODEL = "this server has no model for its directors"
 NAME_ONE = f"start it with --model anthropic:NAME or openai:NAME, or set {MODEL_VARIABLE}; the tools work without one"
@@ -118,6 +120,17 @@ class Desks:
         seat = self._seats.get(workflow)
         return seat.director.desk.tabs() if seat and seat.director else None
 
+    def blocked(self, state: WorkflowState) -> list[dict[str, Any]]:
+        """What pages of a workflow could not load: now, the most wanted first, and in browsers before."""
+        seat = self._seats.get(state.workflow.name)
+        now = seat.director.desk.blocked()[:MOST_BLOCKED] if seat and seat.director else []
+        known = {one.origin for one in now}
+        before = [one for one in assets.offered(state, self._rules()) if one.origin not in known]
+        return [
+            {"origin": one.origin, "kinds": list(one.kinds), "requests": one.requests, "option": one.option}
+            for one in (*now, *before)
+        ]
+
     # --- threads -----------------------------------------------------------------------------------------------
 
     def _begin(self, workflow: str, work: Work, act: Act) -> Work:
@@ -173,14 +186,17 @@ class Desks:
     def _browser(self, restore: Path | None) -> Browser:
         from foreword.browser import Browser
 
-        settings = self.settings
-        # Never the server's own page and API: a page there could do whatever its user can.
-        rules = Rules(settings.origins, assets=settings.assets, own_port=settings.port)
+        settings, rules = self.settings, self._rules()
         if settings.attach:
             return Browser.attach(settings.attach, rules)
         folder = settings.root / FOLDER / saved.BROWSERS
         saved.prepare(folder / "profile")
         return Browser.start(rules, path=settings.browser, folder=folder, restore=restore)
+
+    def _rules(self) -> Rules:
+        """What browsers may open: never the server's own page and API, where a page could do all that its user can."""
+        settings = self.settings
+        return Rules(settings.origins, assets=settings.assets, own_port=settings.port)
 
     def _need_model(self) -> None:
         if not self.settings.model:

@@ -67,12 +67,22 @@ class WorkState(BaseModel):
     problem: str = Field(description="Why it broke, or blank.")
 
 
+class Blocked(BaseModel):
+    """An origin that pages asked for something and were not allowed to reach."""
+
+    origin: str
+    kinds: list[str] = Field(description="What for: `script`, `image`, `fetch`.")
+    requests: int = Field(description="How many, since its browser was started; 0 where it was in an earlier one.")
+    option: str = Field(description="What `foreword serve` is started with to allow it.")
+
+
 class DirectorState(BaseModel):
     """How a director stands."""
 
     model: bool = Field(description="Whether there is one, so that something can be said to it.")
     work: WorkState | None = Field(description="What it is at, or was at last since the server was started.")
     tabs: list[dict[str, Any]] | None = Field(description="Of its browser: `name`, `url`, `active`; null before one.")
+    blocked: list[Blocked] = Field(description="What its pages could not load because of the server's origins.")
 
 
 class Begun(BaseModel):
@@ -124,7 +134,9 @@ def show_director(ask: Ask[Nothing, None]) -> dict[str, Any]:
         "id": work.id, "kind": work.kind, "tool": work.tool, "over": work.is_over, "stopped": work.stopped,
         "problem": work.problem,
     }  # fmt: skip
-    return {"model": bool(ask.serving.settings.model), "work": told, "tabs": desks.tabs(workflow)}
+    with ask.serving.state(workflow) as state:
+        blocked = desks.blocked(state)
+    return {"model": bool(ask.serving.settings.model), "work": told, "tabs": desks.tabs(workflow), "blocked": blocked}
 
 
 def say(ask: Ask[Nothing, Words]) -> Answer:

@@ -45,6 +45,7 @@ def show(asked: Asked) -> Response:
             "chat.html",
             **header.of(session, "chat"),
             **stands,
+            blocked=asked.serving.desks.blocked(session),
             title=f"Chat · {session.workflow.name}",
             talk=said,
             is_main=is_main,

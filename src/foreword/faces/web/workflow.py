@@ -71,6 +71,7 @@ def show(asked: Asked) -> Response:
             "workflow.html",
             **header.of(state, "workflow"),
             **stands,
+            blocked=asked.serving.desks.blocked(state),
             title=f"Workflow · {state.workflow.name}",
             rows=list(_rows(tree, newest, veil)),
             runs=runs,
