@@ -120,8 +120,8 @@ HEADERS = {
 CHANNELS = (*SCRIPTS, *MARKUP, *HEADERS)
 # A few of each sort, where there is time for no more.
 FIRST = (
-    "fetch-post", "fetch-redirected", "beacon-at-the-end", "websocket", "image", "worker-websocket", "shared-worker",
-    "service-worker", "stun", "turn-tcp", "peer", "speculation", "style-import", "srcdoc", "refresh", "csp-report",
+    "fetch-redirected", "beacon-at-the-end", "websocket", "image", "worker-websocket", "shared-worker",
+    "service-worker", "stun", "turn-tcp", "speculation", "style-import", "csp-report",
 )  # fmt: skip
 # What leaves its page before the page can say that it is done.
 LEAVING = ("form", "location", "refresh", "redirect")
@@ -245,6 +245,8 @@ def _hear(listening: selectors.BaseSelector, heard: socket.socket, place: Elsewh
             b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Allow-Headers: *\r\n"
             b"Content-Length: 0\r\nConnection: close\r\n\r\n"
         )
+    elif said:
+        place.reached.append(f"{len(said)} bytes")
     listening.unregister(heard)
     heard.close()
 
