@@ -116,7 +116,7 @@ def test_a_missing_place_says_what_to_give(tmp_path: Path) -> None:
 
 def test_what_is_neither_file_nor_folder_never_blocks(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(BadSource, match="is empty, not JSON"):
+    with pytest.raises(BadSource, match="a pipe that nobody writes to"):
         read_items(str(tmp_path / "fifo"), tmp_path, no_input)
     with pytest.raises(BadSource, match="not a regular file"):
         read_items("/dev/zero", tmp_path, no_input)

@@ -16,7 +16,9 @@ from typing import Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from foreword import regular_file
 from foreword.errors import RecipeError
+from foreword.recipe.schema import RecipeSpec
 
 BUILTIN = Path(__file__).parent / "builtin"
 LARGEST_BYTES = 1_000_000
@@ -31,47 +33,75 @@ Place = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One recipe file: its data, and the nodes that know the lines."""
+    """One recipe file: its text, its data, and the nodes that know the lines."""
 
     path: str
+    within: Path  # the folder that it was read in; the files that it extends are read there, too
+    text: str
     data: dict[str, Any]
     node: Node
 
 
-def read_layer(path: Path) -> Layer:
-    """One file as data with line numbers; built-in ones are read once."""
-    return _builtin_layer(path) if path.parent == BUILTIN else _read_layer(path)
+def read_layer(path: Path, within: Path | None) -> Layer:
+    """One file as data with line numbers; built-in ones are read once.
+
+    `within` is the folder that it must lie in, whatever links say. A file without one is the user's own choice:
+    wherever it lies, what it extends is read in the same folder.
+    """
+    return _builtin_layer(path) if path.parent == BUILTIN else _read_layer(path, within)
 
 
 @cache
 def _builtin_layer(path: Path) -> Layer:
-    return _read_layer(path)
+    return _read_layer(path, BUILTIN)
 
 
-def _read_layer(path: Path) -> Layer:
+def _read_layer(path: Path, within: Path | None) -> Layer:
+    text = _text(path, within)
     try:
-        text = _text(path)
         _refuse_unsafe(path, text)
         node, data = _loaded(path, text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise RecipeError(str(path), f"can't be read: {error}") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        raise RecipeError(str(path), f"not valid YAML: {error.problem}", line=line, column=column) from None
+        problem = _without_quotes(error.problem or error.context or "")
+        raise RecipeError(str(path), f"not valid YAML: {problem}", line=line, column=column) from None
     except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise RecipeError(str(path), f"not valid YAML: {error}") from None
+        raise RecipeError(str(path), f"not valid YAML: {_without_quotes(str(error))}") from None
     if not isinstance(data, dict) or node is None:
         raise RecipeError(str(path), "a recipe is a mapping with name and sections", line=1)
-    return Layer(str(path), data, node)
+    return Layer(str(path), within or path.resolve().parent, text, data, node)
 
 
-def _text(path: Path) -> str:
-    with path.open("rb") as file:
-        raw = file.read(LARGEST_BYTES + 1)
-    if len(raw) > LARGEST_BYTES:
-        raise RecipeError(str(path), f"larger than {LARGEST_BYTES:,} bytes, which is no recipe")
-    return raw.decode("utf-8-sig")
+def _text(path: Path, within: Path | None) -> str:
+    """The text of a file; told apart from the YAML in it, which may be anything."""
+    try:
+        if within is None:
+            raw = regular_file.read_anywhere(path, LARGEST_BYTES)
+        else:
+            raw = regular_file.read_inside(within, str(path.absolute()), LARGEST_BYTES)
+        return raw.decode("utf-8-sig")
+    except regular_file.Unusable as unusable:
+        raise RecipeError(str(path), _told(unusable.reason, within), hint=_HINTS.get(unusable.reason, "")) from None
+    except UnicodeDecodeError:
+        raise RecipeError(str(path), "can't be read: not UTF-8") from None
+
+
+_HINTS = {regular_file.OUTSIDE: "put the recipe itself into the project, or name its own path on the command line"}
+
+
+def _told(reason: str, within: Path | None) -> str:
+    if reason == regular_file.OUTSIDE:
+        return f"leads outside the root {within}"
+    return f"can't be read: {reason}"
+
+
+def _without_quotes(problem: str) -> str:
+    """What YAML says is wrong, without what it quotes: the file may be no recipe, and the line says where."""
+    return _QUOTED.sub("...", problem.split("\n")[0])
+
+
+_QUOTED = re.compile(r"['\"].*['\"]")
 
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -83,11 +113,20 @@ def _loaded(path: Path, text: str) -> tuple[Node | None, Any]:
         node = loader.get_single_node()
         if node is None:
             return None, None
+        if not _has_a_known_field(node):  # before anything of it is told: it may be the keys to something else
+            raise _unsafe(path, "not a recipe: it has no field that recipes have", node.start_mark)
         for key in _repeated(node):  # before merge keys are resolved, which repeats them lawfully
             raise _unsafe(path, f"{key.value!r} is there twice", key.start_mark)
         return node, loader.construct_document(node)
     finally:
         loader.dispose()
+
+
+def _has_a_known_field(node: Node) -> bool:
+    """Whether a mapping might be a recipe; what is no mapping is told elsewhere."""
+    if not isinstance(node, MappingNode):
+        return True
+    return any(isinstance(key, ScalarNode) and key.value in RecipeSpec.model_fields for key, _ in node.value)
 
 
 def _repeated(node: Node) -> Iterator[ScalarNode]:

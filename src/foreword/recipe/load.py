@@ -1,31 +1,66 @@
 """Find a recipe, read it with everything it extends, and say in words what is wrong with it and where.
 
-Recipes are files: built in, or `foreword/recipes/NAME.yaml` under the root, or a path. What a recipe means is the
+Recipes are files: built in, or `foreword/recipes/NAME.yaml` under the root, or a path. A project's recipes are read
+inside its root, and so is what they extend; only whoever calls names a path elsewhere. What a recipe means is the
 runtime's business; its shape is `schema`'s, whether it makes sense is `checks`', reading a file is `document`'s.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from foreword import regular_file
 from foreword.errors import RecipeError, UnknownName
 from foreword.recipe import checks, schema
 from foreword.recipe.document import BUILTIN, Layer, problem_at, read_layer
 from foreword.recipe.schema import RecipeSpec, SectionSpec, worded
 
+FOLDER = Path("foreword/recipes")
 LONGEST_CHAIN = 20
+MOST_LISTED = 500  # each is read and checked, which takes 2 ms, or 0.3 s for the largest; projects have a dozen
+SUFFIXES = (".yaml", ".yml")
 
-__all__ = ["BUILTIN", "Layer", "check", "json_schema", "layers", "load", "names", "problems", "read_layer"]
+__all__ = [
+    "BUILTIN",
+    "Layer",
+    "check",
+    "checked_layers",
+    "folder_problem",
+    "json_schema",
+    "layers",
+    "listed",
+    "load",
+    "names",
+    "problems",
+    "read_layer",
+]
 
 
 def names(root: Path | None = None) -> dict[str, Path]:
     """Every recipe that can be named, built-in and under the root, and its file."""
-    own = sorted((root / "foreword" / "recipes").glob("*.yaml")) if root else []
+    own = sorted((root / FOLDER).glob("*.yaml")) if root and not folder_problem(root) else []
     return {path.stem: path for path in [*sorted(BUILTIN.glob("*.yaml")), *own]}
+
+
+def listed(root: Path) -> tuple[dict[str, Path], int]:
+    """The recipes that a list has room for, and how many more there are."""
+    known = names(root)
+    return dict(islice(known.items(), MOST_LISTED)), max(0, len(known) - MOST_LISTED)
+
+
+def folder_problem(root: Path) -> str:
+    """Why the recipes of a project are not read, if they are not."""
+    try:
+        regular_file.place_inside(root, str(FOLDER))
+    except regular_file.Unusable as unusable:
+        return f"{FOLDER}: {unusable.reason}, left out"
+    return ""
 
 
 def load(name: str, root: Path | None = None) -> RecipeSpec:
@@ -35,53 +70,123 @@ def load(name: str, root: Path | None = None) -> RecipeSpec:
 
 def layers(name: str, root: Path | None = None) -> list[Layer]:
     """The recipe's own file first, then what it extends, to the end of the chain."""
-    known = names(root)
-    chain = [read_layer(_find(name, known, root))]
+    chain = [_first(name, root)]
     while parent := chain[-1].data.get("extends"):
         if not isinstance(parent, str):
             raise problem_at(chain[-1:], ("extends",), "extends must be the name of a recipe")
-        path = _find_parent(parent, chain[-1], known, root)
-        if str(path) in (layer.path for layer in chain):
+        layer = _parent(parent, chain[-1], root)
+        if layer.path in (other.path for other in chain):
             raise problem_at(chain[-1:], ("extends",), f"recipe {parent!r} extends itself")
         if len(chain) > LONGEST_CHAIN:
             raise problem_at(
                 chain[:1], ("extends",), f"a chain of more than {LONGEST_CHAIN} recipes that extend another"
             )
-        chain.append(read_layer(path))
+        chain.append(layer)
     return chain
 
 
-def _find(name: str, known: Mapping[str, Path], root: Path | None) -> Path:
-    if name.endswith((".yaml", ".yml")):
-        for candidate in (Path(name), (root or Path()) / name):
-            if (found := _file(candidate)) is not None:
-                return found
-        raise RecipeError(
-            name, "there is no such file", hint="give the path of a recipe, or a name from `foreword recipes`"
-        )
-    if name not in known:
-        raise UnknownName("recipe", name, known)
-    return known[name]
+def checked_layers(name: str, root: Path | None = None) -> list[Layer]:
+    """The same, to be shown: the first problem is raised, so that nothing is shown that is no recipe."""
+    chain = layers(name, root)
+    check(chain)
+    return chain
 
 
-def _file(path: Path) -> Path | None:
-    """The path with its `~` written out, if a file is there; a name that no file can have is not there."""
+def _first(name: str, root: Path | None) -> Layer:
+    """The recipe that was asked for: by name, or by a path that may lead anywhere, since the caller chose it."""
+    if not name.endswith(SUFFIXES):
+        return _by_name(name, root)
+    for candidate in (Path(name), (root or Path()) / name):
+        if (path := _existing(candidate)) is not None:
+            return read_layer(path, root if root and _is_of(root, path) else None)
+    raise RecipeError(
+        name, "there is no such file", hint="give the path of a recipe, or a name from `foreword recipes`"
+    )
+
+
+def _by_name(name: str, root: Path | None) -> Layer:
+    """A recipe of the project, else a built-in one. Its file is looked for directly: there may be many others."""
+    problem = folder_problem(root) if root else ""
+    for folder in [root / FOLDER, BUILTIN] if root and not problem else [BUILTIN]:
+        path = folder / f"{name}.yaml"
+        if path.parent == folder and _is_there(path):
+            return read_layer(path, root)
+    if root and problem:
+        raise RecipeError(str(root / FOLDER), f"recipe {name!r} is not built in; {problem}")
+    raise UnknownName("recipe", name, names(root))
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return os.path.lexists(path)
+    except ValueError:  # a NUL in the name
+        return False
+
+
+def _existing(path: Path) -> Path | None:
+    """The path with its `~` written out, if something is there; a name that no file can have is not there."""
     try:
         path = path.expanduser()
-        return path if path.is_file() else None
+        return path if path.exists() else None
     except (OSError, ValueError, RuntimeError):
         return None
 
 
-def _find_parent(parent: str, child: Layer, known: Mapping[str, Path], root: Path | None) -> Path:
+def _is_of(root: Path, path: Path) -> bool:
+    """Whether a file is a project's own, by its name or by where it leads: a link in a project is no user's word."""
+    base, named = root.resolve(), _without_dots(path)
+    by_name = named.is_relative_to(base) or named.is_relative_to(_without_dots(root))
+    return by_name or path.resolve().is_relative_to(base)
+
+
+def _without_dots(path: Path) -> Path:
+    """The path as it is written, from the top, no link followed."""
+    return Path(os.path.normpath(path.absolute()))
+
+
+# --- what a recipe extends -------------------------------------------------------------------------------------
+
+
+def _parent(parent: str, child: Layer, root: Path | None) -> Layer:
     builtin = BUILTIN / f"{parent}.yaml"
     own_name = Path(child.path).stem == parent and str(builtin) != child.path
-    if own_name and parent in {path.stem for path in BUILTIN.glob("*.yaml")}:
-        return builtin  # a project's own `director` may extend the built-in one
+    if own_name and _is_there(builtin):
+        return read_layer(builtin, BUILTIN)  # a project's own `director` may extend the built-in one
     try:
-        return _find(parent, known, root)
+        return _by_path(parent, child, root) if parent.endswith(SUFFIXES) else _by_name(parent, root)
     except UnknownName as unknown:
         raise problem_at([child], ("extends",), unknown.message, hint=unknown.hint) from None
+
+
+def _by_path(parent: str, child: Layer, root: Path | None) -> Layer:
+    """The file that a recipe extends, read in the folder that the recipe itself was read in."""
+    reasons = set[str]()
+    for path, within in _places(parent, child, root):
+        try:
+            regular_file.place_inside(within, str(path))
+        except regular_file.Unusable as unusable:
+            reasons.add(unusable.reason)
+            continue
+        if _is_there(path):
+            return read_layer(path, within)
+    outside = regular_file.OUTSIDE in reasons or parent.startswith("~")
+    problem = f"{parent!r} leads outside {child.within}" if outside else f"there is no file {parent!r}"
+    hint = f"name a recipe, or a file in {child.within}; a copy of the other one will do"
+    raise problem_at([child], ("extends",), f"extends: {problem}", hint=hint)
+
+
+def _places(parent: str, child: Layer, root: Path | None) -> Iterator[tuple[Path, Path]]:
+    """Where the file may be, each place with the folder that it must not lead out of."""
+    beside = Path(child.path).resolve().parent / parent
+    if child.within == root:
+        yield root / parent, root
+        yield beside, root
+        return
+    yield beside, child.within
+    if (here := _existing(Path(parent))) is not None:
+        yield here.absolute(), child.within
+    if root:
+        yield root / parent, root
 
 
 # --- checking --------------------------------------------------------------------------------------------------
@@ -107,8 +212,23 @@ def _in_reading_order(sections: dict[str, SectionSpec]) -> dict[str, SectionSpec
 def problems(chain: list[Layer]) -> Iterator[RecipeError]:
     """Everything that is wrong with a recipe, each with its line; its own file first, then those it extends."""
     files = [layer.path for layer in chain]
-    found = {problem.message: problem for problem in _problems(chain)}
+    found = {problem.message: problem for problem in [*_stray_fields(chain), *_problems(chain)]}
     yield from sorted(found.values(), key=lambda problem: (files.index(problem.path), problem.line, problem.column))
+
+
+def _stray_fields(chain: list[Layer]) -> Iterator[RecipeError]:
+    """What is wrong in a file of the chain even if the one that extends it takes it away again.
+
+    Without this, `password: null` in a recipe makes a recipe of the file with the password.
+    """
+    for layer in chain[1:]:
+        try:
+            RecipeSpec.model_validate(_without_nulls(layer.data))
+        except ValidationError as invalid:
+            for error in invalid.errors():
+                if error["type"] not in ("missing", "too_short"):  # what it lacks, the others may have
+                    place = tuple(error["loc"])
+                    yield problem_at([layer], place, worded(error, place))
 
 
 def _problems(chain: list[Layer]) -> Iterator[RecipeError]:
@@ -142,6 +262,15 @@ def _over(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
         else:
             merged[key] = value
     return merged
+
+
+def _without_nulls(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says, without what it takes away."""
+    kept = dict[str, Any]()
+    for key, value in data.items():
+        if value is not None:
+            kept[key] = _without_nulls(value) if isinstance(value, dict) else value
+    return kept
 
 
 def json_schema() -> dict[str, Any]:

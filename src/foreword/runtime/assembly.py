@@ -6,7 +6,6 @@ This is `foreword.assemble`. Every face calls it and adds nothing of its own; th
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,7 @@ from foreword.runtime.library import Library
 from foreword.runtime.root import project_root
 from foreword.runtime.selection import Selection, select
 from foreword.runtime.self_check import self_check
-from foreword.sources import files
+from foreword.sources import files, given
 from foreword.sources.commands import Policy
 from foreword.store import kept
 from foreword.store.urls import store_note
@@ -112,7 +111,7 @@ def _source(
 ) -> tuple[str | None, Callable[[], bytes]]:
     """Where the source is, and how to read it if it is no file."""
     if source is None or isinstance(source, str | Path):
-        return None if source is None else str(source), lambda: sys.stdin.buffer.read()
+        return None if source is None else str(source), given.read_stdin
     data = json.dumps(source, default=str).encode()
     return "-", lambda: data
 

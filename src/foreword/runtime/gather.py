@@ -7,7 +7,6 @@ All reading goes through `sources`; finding the step and the task is `places`' b
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,7 @@ from foreword.runtime import brought
 from foreword.runtime.library import Library, document_sections, fields_of, read_values
 from foreword.runtime.places import BLANK, fill, find_places, first_blank, task_reference
 from foreword.runtime.selection import Selection
-from foreword.sources import commands, documents, files, git, state
+from foreword.sources import commands, documents, files, git, given, state
 from foreword.sources.front_matter import front_matter
 from foreword.sources.items import Item, read_items
 from foreword.text import lines, markdown, relevance
@@ -34,6 +33,7 @@ UNFILLED = "an unfilled template"
 LONGEST_QUERY = 4_000
 PLACEHOLDER = re.compile(r"\[[^\]\n]{1,80}+\](?!\()|_[^_\n]{1,80}+_")
 WORKED_ON = ("current", "in_progress")
+MOST_NOTES = 1_000  # a source may have as many oddities as items; who reads past the first hundred
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Inputs:
     policy: commands.Policy = field(default_factory=commands.Policy)
     carried: tuple[Item, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)  # for blanks, in place of what is found
-    stdin: Callable[[], bytes] = lambda: sys.stdin.buffer.read()  # what `-` as a source stands for
+    stdin: Callable[[], bytes] = given.read_stdin  # what `-` as a source stands for
 
 
 @dataclass(slots=True)
@@ -76,6 +76,8 @@ class _Gathering:
         self.data: dict[str, Any] = {}
         self.missing = list[str]()  # what is essential or named by the project, and not there
         self.wanted = Counter[str]()  # how many types of this task load a file
+        self.limits = list[str]()  # what was left out since there is too much of it: told before anything else
+        self.allowance = files.Allowance(files=2 * files.MOST_FILES, bytes=2 * files.MOST_BYTES)  # of all sections
         places, self.out.notes = find_places(selection, inputs.root, inputs.task)
         read, notes = read_values(inputs.root, selection.recipe)
         self.out.notes += notes
@@ -102,7 +104,9 @@ class _Gathering:
                 self.out.notes.append(f"{tag} is not there, though it is essential")
         if missing := list(dict.fromkeys(self.missing)):
             self.out.shortcomings.append(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
-        self.out.notes = list(dict.fromkeys(self.out.notes))  # a file that is read twice tells the same twice
+        notes = list(dict.fromkeys(self.out.notes))  # a file that is read twice tells the same twice
+        more = [f"{len(notes) - MOST_NOTES:,} more warnings like these"] if len(notes) > MOST_NOTES else []
+        self.out.notes = [*self.limits, *notes[:MOST_NOTES], *more]
         return self.out
 
     def _is_missed(self, tag: str, spec: SectionSpec) -> bool:
@@ -181,7 +185,7 @@ class _Gathering:
 
     def _documents(self, tag: str) -> list[Section]:
         asked = {**self.selection.names, **self.inputs.values}
-        loaded = document_sections(tag, self.selection, self.library, self.values, asked)
+        loaded = document_sections(tag, self.selection, self.library, self.values, asked, self._allowed())
         self.out.notes += loaded.notes
         self.missing += loaded.missing
         for source, reason in loaded.absent:
@@ -211,7 +215,7 @@ class _Gathering:
         template = spec.file or ""
         if blank := first_blank(template, self.values):
             return self._absent(tag, template, f"no {blank} was found")
-        found = files.read(
+        found = self.allowance.read(
             self.root, documents.placed(self.root, fill(template, self.values), self.selection.recipe.within)
         )
         if isinstance(found, files.Skip):
@@ -247,15 +251,25 @@ class _Gathering:
 
     def _files(self, tag: str, spec: SectionSpec) -> list[Section]:
         """Several files under one tag; the nearer to the task, the longer they are kept."""
-        usable = list[files.File]()
-        for path in self._paths(tag, spec):
-            file = files.read(self.root, path)
-            if isinstance(file, files.Skip):
+        usable, left_out = list[files.File](), 0
+        paths, allowance = self._paths(tag, spec), self._allowed()
+        for path in paths:
+            file = allowance.read(self.root, path)
+            if isinstance(file, files.Skip) and file.reason == files.PAST_LIMIT:
+                left_out += 1
+            elif isinstance(file, files.Skip):
                 self._absent(tag, file.path, file.reason)
             elif _is_template(file):
                 self._absent(tag, file.path, UNFILLED)
             else:
                 usable.append(file)
+        if left_out:
+            self.out.shortcomings.append(f"{left_out:,} files of {tag} were not read")
+            self.limits.append(
+                f"{tag}: {left_out:,} of {len(paths):,} files are left out, for a section reads at most "
+                f"{files.MOST_FILES:,} files and {files.MOST_BYTES // 1024**2} MiB, and a context twice as much: "
+                "narrow `files`, or name some in `leave_out`"
+            )
         scores = relevance.rank([f"`{file.path}`\n{file.text}" for file in usable], self.out.query)
         best = max(scores, default=0.0) or 1.0
         near = [scores[i] / best + 0.3 * self.wanted[PurePosixPath(f.path).name] for i, f in enumerate(usable)]
@@ -282,8 +296,12 @@ class _Gathering:
             if not found and not re.search(r"[*?\[]", full):
                 self._absent(tag, full, "missing")
             paths += [path for path in found if not _is_left_out(path, spec)]
-        self.out.notes += [f"{skip.path}: {skip.reason}, left out" for skip in unread]
+        self.out.notes += files.told(unread)
         return list(dict.fromkeys(paths))
+
+    def _allowed(self) -> files.Allowance:
+        """What one section may read."""
+        return files.Allowance(of=self.allowance)
 
     def _places(self, spec: SectionSpec, path: str) -> list[str]:
         """Where a path may lie: what a kind of task needs, in any folder that documents may lie in."""

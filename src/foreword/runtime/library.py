@@ -58,7 +58,7 @@ class Library:
     @property
     def notes(self) -> list[str]:
         """What there is to say about what could not be looked into."""
-        return [f"{skip.path}: {skip.reason}, left out" for skip in self.unread]
+        return files.told(self.unread)
 
     def check(self) -> None:
         """A recipe of documents in a folder that has none of them is asked about the wrong folder: an error."""
@@ -176,7 +176,12 @@ def _leaves(data: object, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def document_sections(
-    tag: str, selection: Selection, library: Library, values: dict[str, str], asked: Mapping[str, str]
+    tag: str,
+    selection: Selection,
+    library: Library,
+    values: dict[str, str],
+    asked: Mapping[str, str],
+    allowance: files.Allowance,
 ) -> Loaded:
     """The sections of a tag whose text is in documents; a phase leaves what it invokes in `values`."""
     spec, out = selection.sections[tag], Loaded()
@@ -188,8 +193,10 @@ def document_sections(
             document = _instead(spec, name, library, asked, out)
         if document is None:
             continue
-        file = files.read(library.root, document.path, must=spec.phase is not None)
+        file = allowance.read(library.root, document.path)
         if isinstance(file, files.Skip):
+            if spec.phase is not None:
+                raise BadSource(file.path, file.reason)
             out.absent.append((file.path, file.reason))
             continue
         text = _part(spec, file, values, out)

@@ -78,15 +78,17 @@ def lookup(
     name = _bare(wanted)
     if artifacts is None:
         artifacts = _kept(name, library.root, db) if ARTIFACT in kinds and len(name.split()) == 1 else {}
-    found = _by_name(name, library, kinds, artifacts)
+    found, notes = _by_name(name, library, kinds, artifacts), library.notes
     if not found and (kind == ARTIFACT or _SHAPE.fullmatch(name)):
         raise UnknownName(ARTIFACT, name, artifacts)
-    found = found or _by_meaning(wanted, library, kinds, artifacts)
+    if not found:
+        found, unread = _by_meaning(wanted, library, kinds, artifacts)
+        notes += unread
     if not found:
         library.check()
         known = [*artifacts, *(document.name for document in library.documents if document.kind in kinds)]
         raise UnknownName("document", wanted, known)
-    package = _answer(wanted, found, Budget(tokens, tokens), choose_counter(counter, model), library.notes)
+    package = _answer(wanted, found, Budget(tokens, tokens), choose_counter(counter, model), notes)
     if not package.text.strip():
         names = ", ".join(one.source for one in found)
         raise BadBudget(tokens, problem=f"nothing of {names} fits {tokens:,} tokens", hint="give a larger --budget")
@@ -122,23 +124,33 @@ def _by_name(name: str, library: Library, kinds: tuple[str, ...], artifacts: Map
         return []
     for kind in kinds:
         document = library.find(name, kind) if kind != ARTIFACT else None
-        if document is not None and (read := _read(document, library)):
-            return [read]
+        file = library.read(document) if document is not None else None
+        if document is not None and isinstance(file, files.File):
+            return [_candidate(document, file)]
     return []
 
 
 def _by_meaning(
     wanted: str, library: Library, kinds: tuple[str, ...], artifacts: Mapping[str, str]
-) -> list[_Candidate]:
+) -> tuple[list[_Candidate], list[str]]:
+    """The documents that have most to do with a question, and a note where not all of them could be looked into."""
     if _is_path(wanted):
-        return []
-    mine = [read for document in library.documents if document.kind in kinds and (read := _read(document, library))]
+        return [], []
+    mine, left_out = list[_Candidate](), 0
+    allowance = files.Allowance(files=files.MOST_FOUND)
+    for document in library.documents:
+        file = allowance.read(library.root, document.path) if document.kind in kinds else None
+        if isinstance(file, files.File):
+            mine.append(_candidate(document, file))
+        elif file is not None and file.reason == files.PAST_LIMIT:
+            left_out += 1
     if ARTIFACT in kinds:
         mine += [_Candidate(ARTIFACT, name, name, text) for name, text in artifacts.items()]
     scores = _scores(mine, wanted)
     best = max(scores, default=0.0)
     order = sorted(range(len(mine)), key=lambda place: (-scores[place], place))
-    return [mine[place] for place in order if best and scores[place] >= SHORTEST * best][:MOST_DOCUMENTS]
+    notes = [f"{left_out:,} documents were not looked into: {files.PAST_LIMIT}; give --kind"] if left_out else []
+    return [mine[place] for place in order if best and scores[place] >= SHORTEST * best][:MOST_DOCUMENTS], notes
 
 
 def _scores(mine: Sequence[_Candidate], wanted: str) -> list[float]:
@@ -161,10 +173,7 @@ def _is_path(wanted: str) -> bool:
     return len(wanted.split()) == 1 and ("/" in wanted or wanted.endswith((".md", ".yaml", ".yml", ".json")))
 
 
-def _read(document: Document, library: Library) -> _Candidate | None:
-    file = library.read(document)
-    if isinstance(file, files.Skip):
-        return None
+def _candidate(document: Document, file: files.File) -> _Candidate:
     text = lines.unified(file.text)
     plain = marks.plain(text) if document.path.endswith(".md") else text
     return _Candidate(document.kind, document.name, document.path, plain, file.raw if plain == text else None)

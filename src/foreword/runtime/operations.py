@@ -95,7 +95,9 @@ def assemble_context(db: Database, root: str | Path, recipe: str, **request: Any
     """
     folder = project_root(root)
     with _source_named(request):
-        package = assembly.assemble(_recipe(folder, recipe), root=folder, **_confined(folder, request), save=False)
+        package = assembly.assemble(
+            recipe_inside(folder, recipe), root=folder, **_confined(folder, request), save=False
+        )
     return answers.kept(db, package)
 
 
@@ -103,7 +105,9 @@ def why(root: str | Path, recipe: str, about: str, **request: Any) -> Answer:
     """Whether something is in that context, in which form, and why; `met` is false where there is no context."""
     folder = project_root(root)
     with _source_named(request):
-        answer = explain(_recipe(folder, recipe), _text(about, "about"), root=folder, **_confined(folder, request))
+        answer = explain(
+            recipe_inside(folder, recipe), _text(about, "about"), root=folder, **_confined(folder, request)
+        )
     return answers.plain({"text": answer.text, "met": answer.met})
 
 
@@ -127,7 +131,7 @@ def lookup(
     folder = project_root(root)
     package = look(
         _text(wanted, "wanted"), root=folder, kind=_text(kind, "kind"), budget=budget, counter=counter,
-        recipe=_recipe(folder, recipe), save=False,
+        recipe=recipe_inside(folder, recipe), save=False,
     )  # fmt: skip
     return answers.kept(db, package)
 
@@ -226,6 +230,8 @@ def _confined(root: Path, request: Mapping[str, Any]) -> dict[str, Any]:
         made["task"] = inside(root, made["task"]).relative_to(root).as_posix()
     if isinstance(made.get("source"), str | Path):
         made["source"] = inside(root, made["source"])
+        if made["source"].is_fifo():  # the user may name a pipe; a caller far away must not make us wait for one
+            raise BadSource(str(made["source"]), "a pipe, not a file or a folder")
     unknown = sorted(made.keys() - REQUEST)
     if unknown:
         raise UsageError(f"unknown: {', '.join(unknown)}"[:200], hint=f"known: {', '.join(sorted(REQUEST))}")
@@ -243,8 +249,8 @@ def _source_named(request: Mapping[str, Any]) -> Iterator[None]:
         raise BadSource("source", bad.problem, line=bad.line, column=bad.column, hint=bad.hint) from None
 
 
-def _recipe(root: Path, recipe: str) -> str:
-    """A recipe by its name, or by a path that stays inside the root."""
+def recipe_inside(root: Path, recipe: str) -> str:
+    """A recipe by its name, or by a path that stays inside the root: whoever sends a request is not the user."""
     name = _text(recipe, "recipe")
     return str(inside(root, name)) if name.endswith((".yaml", ".yml")) else name
 

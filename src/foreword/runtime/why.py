@@ -21,6 +21,7 @@ from foreword.recipe.schema import PROFILES, RecipeSpec
 from foreword.runtime.assembly import assemble
 from foreword.runtime.library import Library
 from foreword.runtime.root import project_root
+from foreword.sources.documents import is_there
 
 DIGEST = {
     "full": "in, whole",
@@ -189,7 +190,7 @@ def _not_read(package: Package, about: str, root: Path, recipe: RecipeSpec) -> s
     if about in recipe.sections:
         asked = ", ".join(f"{kind} {name}" for kind, name in package.report.profile.items() if kind in PROFILES)
         return f"it is not part of what {asked or 'this request'} reads"
-    return f"no section of recipe {recipe.name!r} reads this file" if _is_file(root, about) else None
+    return f"no section of recipe {recipe.name!r} reads this file" if is_there(root, about) else None
 
 
 def _on_demand(about: str, root: Path, recipe: RecipeSpec) -> str:
@@ -200,13 +201,6 @@ def _on_demand(about: str, root: Path, recipe: RecipeSpec) -> str:
     if found is None:
         return ""
     return found.name if sum(one.name == found.name for one in library.documents) == 1 else found.path
-
-
-def _is_file(root: Path, about: str) -> bool:
-    try:
-        return (root / about).is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _no_context(about: str, error: EssentialsTooLarge) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from foreword import regular_file
 from foreword.errors import BadSource, UsageError
 from foreword.sources import git_command
 from foreword.text.clean import clean
@@ -51,11 +52,11 @@ def read_change(given: str, root: Path, stdin: Callable[[], bytes]) -> Diff:
         raise UsageError(f"{given!r} is no diff", hint=_HINT)
     path = Path(given)
     try:
-        if path.is_file():
-            return as_diff(_bytes(path), given)
+        if path.is_file() or path.is_fifo():
+            return as_diff(regular_file.read_named_beginning(path, LARGEST_BYTES + 1), given)
         if path.is_dir():
             raise BadSource(given, "is a folder, not a diff", hint=_HINT)
-    except (ValueError, OSError) as problem:  # a NUL in the name, a name too long
+    except (ValueError, OSError, regular_file.Unusable) as problem:  # a NUL in the name, a name too long
         raise BadSource(given[:80], f"can't be read: {problem}", hint=_HINT) from None
     return as_diff(_between(given, root), given)
 
@@ -81,11 +82,6 @@ def as_diff(raw: bytes, source: str) -> Diff:
     files = tuple(dict.fromkeys(name.strip() for name in named if name.strip() != "/dev/null"))
     digest = f"sha256:{hashlib.sha256(raw).hexdigest()}"
     return Diff(text, Change(source, digest, files[:MOST_FILES], len(_CHANGED.findall(text))), tuple(notes))
-
-
-def _bytes(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(LARGEST_BYTES + 1)
 
 
 def _between(revision: str, root: Path) -> bytes:

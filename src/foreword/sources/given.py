@@ -6,10 +6,10 @@ it and no project did. What the bytes mean is for `items` and `state`.
 
 from __future__ import annotations
 
-import os
-import stat
+import sys
 from pathlib import Path
 
+from foreword import regular_file
 from foreword.errors import BadSource
 from foreword.sources import files
 
@@ -25,24 +25,19 @@ def locate(where: str, root: Path, hint: str) -> Path:
     raise BadSource(where, "there is no such file or folder", hint=hint)
 
 
+def read_stdin() -> bytes:
+    """What `-` stands for."""
+    try:
+        return regular_file.read_stream(sys.stdin.buffer, files.LARGEST_BYTES)
+    except regular_file.Unusable as unusable:
+        raise BadSource("standard input", unusable.reason) from None
+
+
 def read(path: Path, where: str) -> bytes:
-    """The bytes of what was found."""
+    """The bytes of what was found; a pipe that nobody writes to does not hold us up."""
     if not path.is_fifo():
         return files.read(path.parent, path.name, must=True).raw
     try:
-        return _piped(path, where)
-    except OSError as problem:
-        raise BadSource(where, f"unreadable: {problem.strerror or problem}") from problem
-
-
-def _piped(path: Path, where: str) -> bytes:
-    """All that is written to a pipe; one that nobody writes to is empty and does not hold us up."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as pipe:
-        if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-            raise BadSource(where, "not a pipe any more")
-        os.set_blocking(descriptor, True)
-        raw = pipe.read(files.LARGEST_BYTES + 1)
-    if len(raw) > files.LARGEST_BYTES:
-        raise BadSource(where, f"larger than {files.LARGEST_BYTES // 1024**2} MiB")
-    return raw
+        return regular_file.read_named(path, files.LARGEST_BYTES)
+    except regular_file.Unusable as unusable:
+        raise BadSource(where, unusable.reason) from None

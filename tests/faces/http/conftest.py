@@ -15,6 +15,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     also = tmp_path_factory.mktemp("also")
     (also / "foreword" / "recipes").mkdir(parents=True)
     (also / "foreword" / "recipes" / "broken.yaml").write_text("sections: 7\n")
+    (also / "foreword" / "recipes" / "fine.yaml").write_text("name: fine\nextends: workflow\n")
     with running(settings_for(folder, roots={"other": also})) as (where, _):
         yield where
 

@@ -247,8 +247,9 @@ def test_recipes_are_listed_shown_and_linted(address: Address) -> None:
     assert not listed["workflow"]["own"]
     assert listed["broken"]["own"]
     assert "line 1" in listed["broken"]["problem"]
-    (layer, *_) = address.ask("GET", "/v1/recipes/broken", root="other").json["layers"]
-    assert layer == {"path": "foreword/recipes/broken.yaml", "text": "sections: 7\n"}
+    (layer, *_) = address.ask("GET", "/v1/recipes/fine", root="other").json["layers"]
+    assert layer == {"path": "foreword/recipes/fine.yaml", "text": "name: fine\nextends: workflow\n"}
+    assert address.ask("GET", "/v1/recipes/broken", root="other").status == 400
     (problem, *_) = address.ask("GET", "/v1/recipes/broken/lint", root="other").json["recipe"]
     assert problem["line"] == 1
     assert address.ask("GET", "/v1/recipes/workflow/lint").json["recipe"] == []

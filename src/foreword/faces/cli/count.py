@@ -36,8 +36,12 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
 
     chosen = choose_counter(counter, model)
     counted: list[tuple[str, int]] = []
-    for name, text in _texts(files or ("-",)):
-        counted.append((name, chosen.count(text)))
+    for name in _in_turn(files or ("-",)):
+        try:
+            text = _text(name)
+            counted.append((name, chosen.count(text)))
+        except MemoryError:
+            raise BadSource(name, "too large for the memory that is left", hint="count it in parts") from None
         if chosen.name == "estimate" and (why := underestimated(text)):
             click.echo(f"warning: {printable(name)}: {why}: the estimate is too low; use --counter o200k", err=True)
     total = sum(tokens for _, tokens in counted)
@@ -54,10 +58,9 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
     click.echo(f"counted by {chosen.describe()}", err=True)
 
 
-def _texts(names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _in_turn(names: tuple[str, ...]) -> Iterator[str]:
     with click.progressbar(names, label="counting", file=sys.stderr, hidden=_quick(names)) as bar:
-        for name in bar:
-            yield name, _text(name)
+        yield from bar
 
 
 def _quick(names: tuple[str, ...]) -> bool:

@@ -12,6 +12,7 @@ from foreword.errors import BadSource, UsageError
 from foreword.faces.cli import given, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
+from foreword.regular_file import Unusable, read_named_beginning
 
 if TYPE_CHECKING:
     from foreword.runtime.flow_status import FlowStatus, PhaseStatus
@@ -199,12 +200,13 @@ def _task(given: str) -> str:
         return _stdin().decode("utf-8", "replace")
     try:
         path = Path(given)
-        if not path.is_file():
+        if not path.is_file() and not path.is_fifo():
             return _words(given)
-        with path.open("rb") as file:
-            raw = file.read(LARGEST_TASK_BYTES + 1)
+        raw = read_named_beginning(path, LARGEST_TASK_BYTES + 1)
     except (OSError, ValueError):  # too long for a name, or a NUL in it
         return given
+    except Unusable as unusable:
+        raise BadSource(given, unusable.reason, hint="say in a few pages what is to be done") from None
     if len(raw) > LARGEST_TASK_BYTES:
         raise BadSource(given, "is larger than 1 MB", hint="say in a few pages what is to be done")
     return raw.decode("utf-8", "replace")

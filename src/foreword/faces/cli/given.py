@@ -9,8 +9,10 @@ from typing import Any
 
 from foreword.errors import BadSource
 from foreword.faces.cli import screen
+from foreword.regular_file import MISSING, Unusable, read_named, read_stream
 
 STDIN = "-"
+LARGEST_BYTES = 1024**3  # `count` takes 4 s and 2.1 GB for as much; what is larger is no text that anybody reads
 
 
 def named(name: str) -> str:
@@ -19,17 +21,20 @@ def named(name: str) -> str:
 
 
 def read_bytes(name: str) -> bytes:
-    """The bytes of a file or of standard input."""
+    """The bytes of a file, of a pipe that the user names, or of standard input."""
     try:
-        if name == STDIN:
-            screen.say_reading()
-            return sys.stdin.buffer.read()
-        return Path(name).read_bytes()
-    except IsADirectoryError:
-        raise BadSource(name, "is a folder, not a file", hint=f"name its files, as in {name.rstrip('/')}/*") from None
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        why = getattr(error, "strerror", None) or error
-        raise BadSource(name, f"can't be read: {why}", hint="check the name") from None
+        return _stdin_bytes() if name == STDIN else read_named(Path(name), LARGEST_BYTES)
+    except Unusable as unusable:
+        if unusable.reason == "a folder":
+            hint = f"name its files, as in {name.rstrip('/')}/*"
+            raise BadSource(name, "is a folder, not a file", hint=hint) from None
+        why = "there is no such file" if unusable.reason == MISSING else f"can't be read: {unusable.reason}"
+        raise BadSource(named(name), why, hint="check the name") from None
+
+
+def _stdin_bytes() -> bytes:
+    screen.say_reading()
+    return read_stream(sys.stdin.buffer, LARGEST_BYTES)
 
 
 def read_text(name: str) -> str:

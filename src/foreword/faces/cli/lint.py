@@ -128,12 +128,13 @@ def _is(path: Path, what: str) -> bool:
 
 def _is_recipe(path: Path) -> bool:
     """Whether a YAML file is a recipe: it lies among recipes, or has sections, or extends another."""
+    from foreword.regular_file import Unusable, read_beginning
+
     if path.resolve().parent.name == OWN.name:
         return True
     try:
-        with path.open("rb") as file:
-            return _RECIPE.search(file.read(_BEGINNING)) is not None
-    except OSError:
+        return _RECIPE.search(read_beginning(path, _BEGINNING)) is not None
+    except Unusable:
         return True  # why it can't be read is for the recipe's own check to say
 
 
@@ -160,14 +161,20 @@ def _nowhere(name: str, unknown: UnknownName) -> BadSource | UnknownName:
     return BadSource(name, "there is no such file or folder") if "/" in name else unknown
 
 
-def _recipe_files(folder: Path, found: _Found) -> list[str]:
-    from foreword.runtime.authoring.problem import shut_folder
+def _recipe_files(folder: Path, inside: str, found: _Found) -> list[str]:
+    """The YAML files in a folder of a project; links out of it and shut folders are told."""
+    from foreword.runtime.authoring.problem import shut_folder, warning
     from foreword.sources import files
 
-    unread = list[files.Skip]()
-    paths = [str(folder / path) for suffix in YAML for path in files.find(folder, f"**/*{suffix}", unread)]
-    shut = [skip for skip in unread if skip.is_shut]
-    found.problems += [shut_folder(str(folder / skip.path), skip.reason) for skip in shut]
+    unread, paths = list[files.Skip](), list[str]()
+    for suffix in YAML:
+        paths += [str(folder / path) for path in files.find(folder, f"{inside}**/*{suffix}", unread)]
+    for skip in dict.fromkeys(unread):
+        place = str(folder / skip.path)
+        if skip.is_shut:
+            found.problems.append(shut_folder(place, skip.reason))
+        elif inside:  # elsewhere, links are no business of whoever looks for recipes
+            found.problems.append(warning(place, 1, "unused-link", f"{skip.reason}: left out"))
     return paths
 
 
@@ -176,9 +183,9 @@ def _recipe_files(folder: Path, found: _Found) -> list[str]:
 
 def _check_folder(folder: Path, asked: _Asked, found: _Found, is_given: bool) -> None:
     checked = _check_project(folder, asked, found)
-    recipes = _recipe_files(folder / OWN, found)
+    recipes = _recipe_files(folder, f"{OWN}/", found)
     if is_given and not recipes and not checked:
-        recipes = [path for path in _recipe_files(folder, found) if _is_recipe(Path(path))]
+        recipes = [path for path in _recipe_files(folder, "", found) if _is_recipe(Path(path))]
     _check_recipes(recipes, found, folder)
     if not recipes and not checked:
         found.looked.append(str(folder.resolve()))

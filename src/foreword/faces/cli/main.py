@@ -42,6 +42,8 @@ EXIT_CODES: dict[type[ForewordError], int] = {
     ModelFailed: 1,
     BrowserFailed: 1,
 }
+TRACE = "FOREWORD_TRACE"
+LONGEST_SHOWN = 200  # characters of an error that is not ours
 COMMANDS = {
     "assemble": "assemble",
     "why": "assemble",
@@ -130,6 +132,24 @@ def run() -> None:
         what = f"{error.filename!s}: " if error.filename is not None else "can't write the output: "
         screen.show_error(f"{what}{error.strerror or error}", "check the disk and where the output goes")
         sys.exit(1)
+    except Exception as error:
+        if os.environ.get(TRACE):
+            raise
+        _drop_output()
+        error.__traceback__ = None  # lets go of what was in memory when it ran out
+        screen.show_error(*_unforeseen(error))
+        sys.exit(1)
+
+
+def _unforeseen(error: Exception) -> tuple[str, str]:
+    """What no other error tells, in one line, and what to do about it."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this", "give it less to read, or more memory"
+    if isinstance(error, RecursionError):
+        return "what was given is nested too deeply", "give it something flatter"
+    lines = str(error).splitlines() or [""]
+    told = f"{type(error).__name__}: {lines[0][:LONGEST_SHOWN]}".rstrip(": ")
+    return f"an error that we did not foresee: {told}", f"{TRACE}=1 shows where it came from; please report it"
 
 
 def _take_streams() -> None:

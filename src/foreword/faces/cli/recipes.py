@@ -9,6 +9,7 @@ import click
 
 from foreword.engine.table import printable
 from foreword.errors import RecipeError
+from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
 
 
@@ -26,9 +27,14 @@ def recipes(root: str) -> None:
     """
     from foreword.recipe import load as loading
 
-    for name, path in loading.names(Path(root)).items():
+    known, more = loading.listed(Path(root))
+    for name, path in known.items():
         own = "" if path.parent == loading.BUILTIN else f"  ({path})"
         click.echo(printable(f"{name:<12} {_about(name, Path(root))}{own}"))
+    if more:
+        screen.warn(f"{more:,} more recipes are not listed; each can still be named")
+    if problem := loading.folder_problem(Path(root)):
+        screen.warn(problem)
 
 
 def _about(name: str, root: Path) -> str:
@@ -58,7 +64,8 @@ def recipe() -> None:
 def show(name: str, root: str) -> None:
     """Print a recipe and those it extends.
 
-    NAME is one of `foreword recipes`, or the path of a recipe's file.
+    NAME is one of `foreword recipes`, or the path of a recipe's file. One that is wrong is not printed: the error
+    says where.
 
     \b
     Examples:
@@ -67,8 +74,8 @@ def show(name: str, root: str) -> None:
     """
     from foreword.recipe import load as loading
 
-    for layer in loading.layers(name, Path(root)):
-        click.echo(Path(layer.path).read_text("utf-8"), nl=False)
+    for layer in loading.checked_layers(name, Path(root)):
+        screen.show(layer.text, nl=False)
 
 
 @recipe.command()

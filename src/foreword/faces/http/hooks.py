@@ -14,6 +14,7 @@ from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
 from foreword.faces.http.reading import Given, example
 from foreword.integrations import hooks, results, server
 from foreword.integrations.events import event_of
+from foreword.runtime import operations
 
 MOST_TOKENS = 1_000_000
 
@@ -42,7 +43,8 @@ def hook(ask: Ask[Nothing, Happened]) -> dict[str, Any]:
     settings, given = ask.serving.settings, ask.body
     if given.root != str(settings.root) or settings.db is not None:
         raise UnknownName("root", given.root[:200], ())
-    event, options = event_of(given.event), hooks.Options(recipe=given.recipe, budget_tokens=given.budget_tokens)
+    recipe = operations.recipe_inside(settings.root, given.recipe)
+    event, options = event_of(given.event), hooks.Options(recipe=recipe, budget_tokens=given.budget_tokens)
     is_ours = event.name in hooks.BY_SERVER
     return {"output": hooks.answer(event, settings.root, options) if is_ours else None}
 

@@ -29,6 +29,8 @@ class Recipes(BaseModel):
     """The recipes that can be named."""
 
     items: list[RecipeLine]
+    left_out: int = Field(0, description="How many more there are; each can still be named.")
+    warnings: list[str] = Field(default_factory=list, description="Why recipes of the project are not read.")
 
 
 class Layer(BaseModel):
@@ -78,7 +80,13 @@ class Linted(BaseModel):
 def list_recipes(ask: Ask[Where, None]) -> dict[str, Any]:
     """List the recipes that can be named, built in and the project's own."""
     root = ask.serving.root(ask.query.root)
-    return {"items": [_line(name, path, root) for name, path in loading.names(root).items()]}
+    known, more = loading.listed(root)
+    problem = loading.folder_problem(root)
+    return {
+        "items": [_line(name, path, root) for name, path in known.items()],
+        "left_out": more,
+        "warnings": [problem] if problem else [],
+    }
 
 
 def _line(name: str, path: Path, root: Path) -> dict[str, Any]:
@@ -91,10 +99,10 @@ def _line(name: str, path: Path, root: Path) -> dict[str, Any]:
 
 
 def show_recipe(ask: Ask[Where, None]) -> dict[str, Any]:
-    """Show a recipe and those it extends."""
+    """Show a recipe and those it extends; one that is wrong is an error that says where."""
     root = ask.serving.root(ask.query.root)
-    layers = loading.layers(_named(ask.path["name"], root), root)
-    texts = [{"path": _shown(layer.path, root), "text": Path(layer.path).read_text("utf-8")} for layer in layers]
+    layers = loading.checked_layers(_named(ask.path["name"], root), root)
+    texts = [{"path": _shown(layer.path, root), "text": layer.text} for layer in layers]
     return {"name": ask.path["name"], "layers": texts}
 
 

@@ -15,7 +15,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -100,8 +99,8 @@ def _recipe(desk: Desk, name: str) -> Content:
     known = recipes.names(desk.root)
     if name not in known:  # a path would be read as well, wherever it leads
         raise UnknownName("recipe", name[:200], known)
-    layers = recipes.layers(name, desk.root)
-    return Content("".join(Path(layer.path).read_text("utf-8") for layer in layers), YAML)
+    layers = recipes.checked_layers(name, desk.root)
+    return Content("".join(layer.text for layer in layers), YAML)
 
 
 def _plan(desk: Desk, workflow: str, version: str = "") -> Content:

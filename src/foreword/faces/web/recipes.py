@@ -27,19 +27,21 @@ class Told:
 def show_all(asked: Asked) -> Response:
     """Every recipe; those of the project first."""
     root = asked.serving.root()
-    found = [_told(name, path, root) for name, path in loading.names(root).items()]
+    known, more = loading.listed(root)
+    found = [_told(name, path, root) for name, path in known.items()]
     found.sort(key=lambda one: (not one.is_own, one.name))
-    return page("recipes.html", title="Recipes", found=found)
+    return page("recipes.html", title="Recipes", found=found, more=more, problem=loading.folder_problem(root))
 
 
 def show(asked: Asked) -> Response:
-    """One recipe with those it extends; only what can be named, never a path."""
+    """One recipe with those it extends; only what can be named, never a path, and no file that is no recipe."""
     root, name = asked.serving.root(), asked.name("name")
     known = loading.names(root)
     if name not in known:
         raise UnknownName("recipe", name, known)
     told = _told(name, known[name], root)
-    texts = [(path.name, path.read_text("utf-8", "replace")) for path in _files(name, known[name], root)]
+    layers = [] if told.problems else loading.checked_layers(name, root)
+    texts = [(Path(layer.path).name, layer.text) for layer in layers]
     return page("recipe.html", title=f"Recipe {name}", told=told, texts=texts)
 
 
@@ -57,11 +59,3 @@ def _problems(name: str, root: Path) -> tuple[RecipeError, ...]:
         return tuple(loading.problems(loading.layers(name, root)))
     except RecipeError as problem:
         return (problem,)
-
-
-def _files(name: str, path: Path, root: Path) -> list[Path]:
-    """The file of a recipe and those it extends, as far as they can be read."""
-    try:
-        return [Path(layer.path) for layer in loading.layers(name, root)]
-    except RecipeError:
-        return [path]

@@ -149,14 +149,14 @@ def _stale(name: str, root: Path, recipe: RecipeSpec, excused: Sequence[Problem]
 
 def own_recipe(root: Path) -> str:
     """The project's own recipe for its documents: the only one that extends the default, else the default."""
-    own = [path for path in loading.names(root).values() if path.parent != loading.BUILTIN]
-    mine = [path.stem for path in own if _extends(path) == DEFAULT]
+    own = [path for path in loading.listed(root)[0].values() if path.parent != loading.BUILTIN]
+    mine = [path.stem for path in own if _extends(path, root) == DEFAULT]
     return mine[0] if len(mine) == 1 else DEFAULT
 
 
-def _extends(path: Path) -> object:
+def _extends(path: Path, root: Path) -> object:
     try:
-        return loading.read_layer(path).data.get("extends")
+        return loading.read_layer(path, root).data.get("extends")
     except RecipeError:
         return None  # what is wrong with it is told where recipes are checked
 

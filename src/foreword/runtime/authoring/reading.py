@@ -23,6 +23,7 @@ from foreword.tokens import Counter
 AUTHORED = ("instructions", "guidance", "language", "workflow", "panel", "persona", "prompt")
 COMES_AND_GOES = ("plan", "manifest")  # kinds that are written by agents; naming one that is not there is no mistake
 LARGEST_CHARS = 1_000_000
+MOST_BYTES = 4 * files.MOST_BYTES  # of all documents: each is held twice while a project is checked
 
 _Asked = tuple[str, str, str]
 
@@ -33,6 +34,9 @@ class Reading:
 
     library: Library
     counter: Counter
+    _allowance: files.Allowance = field(
+        default_factory=lambda: files.Allowance(files=files.MOST_FOUND, bytes=MOST_BYTES)
+    )
     _files: dict[str, files.File | files.Skip] = field(default_factory=dict)
     _meant: dict[_Asked, Document | None] = field(default_factory=dict)
     _there: dict[str, bool] = field(default_factory=dict)
@@ -66,7 +70,7 @@ class Reading:
     def file(self, path: str) -> files.File | files.Skip:
         """A file of the project, read once."""
         if path not in self._files:
-            self._files[path] = files.read(self.root, path)
+            self._files[path] = self._allowance.read(self.root, path)
         return self._files[path]
 
     def placed(self, path: str) -> str:
