@@ -169,6 +169,22 @@ def test_a_server_of_ours_is_out_of_reach_whatever_else_is_allowed(
     assert away.reached == []
 
 
+def test_behind_a_proxy_of_the_users_the_allowed_origins_are_reached_through_it_and_no_others(
+    allowed: Home, away: Elsewhere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", away.origin("127.0.0.1"))  # which notes what it was asked for
+    monkeypatch.setenv("no_proxy", "")
+    allowed.away = "http://elsewhere.example"
+    rules = Rules((allowed.url, "http://harbour.example"), page_seconds=6)
+    with Browser.start(rules, folder=tmp_path) as browser:
+        assert browser.navigate("http://harbour.example/door")["url"] == "http://harbour.example/door"
+        for away_to in ("http://elsewhere.example", "http://harbour.example:81", away.origin("127.0.0.2")):
+            allowed.away = away_to
+            for channel in ("fetch-post", "websocket", "image", "service-worker"):
+                attempt(browser, allowed, channel)
+        assert set(away.reached) == {"connection", "http://harbour.example/door", "http://harbour.example/favicon.ico"}
+
+
 def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_of_theirs(
     allowed: Home, away: Elsewhere, tmp_path: Path
 ) -> None:

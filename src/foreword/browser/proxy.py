@@ -8,9 +8,13 @@ for all of them, in every page and worker, from the first moment. The allowed or
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from ipaddress import ip_address
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from foreword.browser.rules import LOOPBACK, LOOPBACK_HOSTS, Origin, Rules
 
@@ -22,6 +26,11 @@ _SOCKETS = {"http": "ws", "https": "wss"}
 _VERSION, _NO_LOGIN, _NOT_ALLOWED = 5, 0, 2
 _IPV4, _NAME, _IPV6 = 1, 3, 4
 _REFUSED = bytes([_VERSION, _NOT_ALLOWED, 0, _IPV4, 0, 0, 0, 0, 0, 0])
+# How a script calls the kinds of proxies, and their usual ports.
+_PROXIES = {"http": ("PROXY", 80), "https": ("HTTPS", 443), "socks5": ("SOCKS5", 1080), "socks4": ("SOCKS", 1080)}
+_SCRIPT = """function FindProxyForURL(url, host) {{ var ways = {ways};
+  for (var place in ways) if (url.lastIndexOf(place, 0) === 0) return ways[place];
+  return "{refusing}"; }}"""
 # WebRTC's packets pass by every proxy, so it may send none. Chromium and its headless shell read different switches.
 _NO_PACKETS = ("--webrtc-ip-handling-policy", "--force-webrtc-ip-handling-policy")
 
@@ -74,11 +83,11 @@ async def _wanted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 def switches(rules: Rules, port: int) -> list[str]:
     """What Chromium is started with, so that the rules hold for every connection; the proxy listens at the port."""
-    exceptions = ["<-loopback>", *_exceptions(rules)]
-    known = [_itself(f"{HERE}:{port}"), *_lookups(rules)]
+    upstream = {origin: found for origin in (*rules.named, *rules.asset_origins) if (found := _upstream(origin))}
+    places = sorted({place for _, place in upstream.values()})
+    known = [_itself(f"{HERE}:{port}"), *map(_itself, places), *_lookups(rules)]
     return [
-        f"--proxy-server=socks5://{HERE}:{port}",
-        f"--proxy-bypass-list={';'.join(exceptions)}",
+        *(_by_script(rules, port, upstream) if upstream else _by_exceptions(rules, port)),
         # No name is looked up but those of allowed origins: a lookup tells a name's server that it was asked for.
         f"--host-resolver-rules={', '.join([*_own(rules), *known, 'MAP * ~NOTFOUND'])}",
         *(f"{switch}=disable_non_proxied_udp" for switch in _NO_PACKETS),
@@ -90,6 +99,39 @@ def switches(rules: Rules, port: int) -> list[str]:
 def own_switches(rules: Rules) -> list[str]:
     """What Chromium is started with where the whole web is allowed: a server of ours is out of reach even so."""
     return [f"--host-resolver-rules={', '.join(_own(rules))}"] if rules.own_port else []
+
+
+def _by_exceptions(rules: Rules, port: int) -> list[str]:
+    exceptions = ["<-loopback>", *_exceptions(rules)]
+    return [f"--proxy-server=socks5://{HERE}:{port}", f"--proxy-bypass-list={';'.join(exceptions)}"]
+
+
+def _by_script(rules: Rules, port: int, upstream: Mapping[Origin, tuple[str, str]]) -> list[str]:
+    """The same where allowed origins are reached through the user's proxy, which an exception can't say.
+
+    A script is not asked about this machine's own addresses; those that are not allowed have no lookup.
+    """
+    ways = {}
+    for origin in (*rules.named, *rules.asset_origins):
+        way = " ".join(upstream[origin]) if origin in upstream else "DIRECT"
+        ways[f"{origin}/"] = way
+        if origin in rules.named:
+            ways[f"{origin}/".replace("http", "ws", 1)] = way
+    script = _SCRIPT.format(ways=json.dumps(ways), refusing=f"SOCKS5 {HERE}:{port}")
+    return [f"--proxy-pac-url=data:application/x-ns-proxy-autoconfig;base64,{b64encode(script.encode()).decode()}"]
+
+
+def _upstream(origin: Origin) -> tuple[str, str] | None:
+    """The proxy that the user has for an origin (`https_proxy`, `no_proxy`), as a script writes it, if any."""
+    if origin.host in LOOPBACK_HOSTS or proxy_bypass(origin.netloc):
+        return None
+    proxies = getproxies()
+    named = proxies.get(origin.scheme) or proxies.get("all") or ""
+    parts = urlsplit(named if "://" in named else f"http://{named}")
+    if not parts.hostname or parts.scheme not in _PROXIES:
+        return None
+    kind, usual = _PROXIES[parts.scheme]
+    return kind, f"{_bracketed(parts.hostname)}:{parts.port or usual}"
 
 
 def _exceptions(rules: Rules) -> list[str]:
