@@ -6,16 +6,16 @@ replace, so what fits as text fits as messages.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from foreword.engine.render import GAP, boundary_pattern, pieces_of
+from foreword.engine.boundaries import guarded
+from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
-from foreword.message import Message, Opaque, Part, Text, ToolResult
+from foreword.message import Message, Part, Text, ToolResult
 from foreword.model import Choice, handle_of
 from foreword.shapes import to_anthropic, to_openai
 from foreword.text.clean import clean
@@ -101,10 +101,8 @@ class Package:
         return self._pieces(front, note=False), self._pieces(behind)
 
     def _turns(self, talk: Choice) -> list[Message]:
-        """The conversation; its words can't forge the boundary tags that follow it, as the newest message has them."""
-        behind = self.report.choices[self.report.choices.index(talk) + 1 :]
-        tags = frozenset(choice.section.tag for choice in behind if choice.body.form != "gone")
-        return [_guarded(message, boundary_pattern(tags)) for message in _turns(talk)] if tags else _turns(talk)
+        """The conversation; nothing that was said in it reads as a boundary tag, wherever the real ones stand."""
+        return [guarded(message, self.report.scale.pattern) for message in _turns(talk)]
 
     def _cached_blocks(self, texts: list[str]) -> list[dict[str, Any]]:
         """One block for each pair of tags; a breakpoint once a prefix is worth caching, and at the end."""
@@ -191,25 +189,6 @@ def _turns(talk: Choice) -> list[Message]:
         place = max(0, sum(len(entry.messages) for entry in pinned) - 1)
         messages[place] = messages[place].with_mark(talk.body.mark)
     return messages
-
-
-def _guarded(message: Message, pattern: re.Pattern[str]) -> Message:
-    """The message with the `<` of every forged boundary made harmless, as in the text."""
-    parts = tuple(_guarded_part(part, pattern) for part in message.parts)
-    return message if parts == message.parts else replace(message, parts=parts)
-
-
-def _guarded_part(part: Part, pattern: re.Pattern[str]) -> Part:
-    match part:
-        case Text(text=text):
-            return replace(part, text=pattern.sub("&lt;", text))
-        case ToolResult(text=text, rest=rest):
-            inside = tuple(_guarded_part(one, pattern) for one in rest)
-            return replace(part, text=pattern.sub("&lt;", text), rest=inside)  # type: ignore[arg-type]
-        case Opaque(data=data):
-            return replace(part, data=pattern.sub("&lt;", data))
-        case _:
-            return part
 
 
 def _cleaned(message: Message) -> Message:

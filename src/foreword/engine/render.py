@@ -15,6 +15,7 @@ from itertools import groupby
 from foreword.engine.outline import Outline
 from foreword.model import Choice, Section
 from foreword.text.clean import clean
+from foreword.text.lookalikes import Finder, Lookalike
 from foreword.tokens import Counter
 
 GAP = "\n"  # between one closing tag's line and the next opening tag
@@ -40,6 +41,12 @@ def boundary_pattern(tags: frozenset[str]) -> re.Pattern[str]:
     return re.compile(rf"<(?={lead}(?:(?:{names})(?!{within}[\w.:-])|(?:{starts})?{within}\Z))", re.IGNORECASE)
 
 
+@lru_cache(maxsize=64)
+def lookalikes_of(tags: frozenset[str]) -> Finder:
+    """Finds what looks like one of these tags and is none."""
+    return Finder(tags, boundary_pattern(tags), UNSEEN)
+
+
 def open_tag(tag: str) -> str:
     """The line before a section."""
     return f"<{tag}>\n"
@@ -55,17 +62,24 @@ class Scale:
     """Weighs sections as they will be written, by one counter."""
 
     counter: Counter
-    pattern: re.Pattern[str]
+    tags: frozenset[str]  # that nothing may open or close
     shared_tags: frozenset[str]
     task: str = ""
     forged: dict[str, str] = field(default_factory=dict)  # where a boundary was forged: name -> the forgery
     cleaned: dict[str, str] = field(default_factory=dict)  # where characters had to be replaced: name -> which
+    alike: dict[str, Lookalike] = field(default_factory=dict)  # where something looks like a boundary: name -> what
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Finds the `<` of what reads as one of the tags."""
+        return boundary_pattern(self.tags)
 
     def safe(self, text: str, name: str = "") -> str:
         """The text as it may stand between tags; everything but a forged boundary stays byte for byte."""
         text, done = clean(text)
         if done:
             self.cleaned[name] = ", ".join(done)
+        self._notice(text, name)
         if "<" not in text:
             return text
         guarded, times = self.pattern.subn("&lt;", text)
@@ -73,6 +87,14 @@ class Scale:
             found = self.pattern.search(text)
             self.forged[name] = text[found.start() : found.start() + 24].splitlines()[0] if found else ""
         return guarded
+
+    def _notice(self, text: str, name: str) -> None:
+        """Remember what looks like a boundary; most texts have no sign that could begin one."""
+        if text.isascii() and not any(sign in text for sign in "<&\\%"):
+            return
+        found, before = lookalikes_of(self.tags).find(text), self.alike.get(name)
+        if found and (before is None or found.count > before.count):  # of a section in several forms, the longest
+            self.alike[name] = found
 
     def framed(self, section: Section, text: str) -> str:
         """A text that is safe with what the recipe writes in front of it and behind it, made safe as well."""
@@ -96,12 +118,12 @@ class Scale:
 
 def scale_for(outline: Outline, counter: Counter, task: str, tags: Iterable[str] = ()) -> Scale:
     """A scale that guards the tags of these sections and any others the recipe knows."""
-    return Scale(counter, boundary_pattern(outline.tags.union(tags, (TURN,))), outline.shared_tags, task)
+    return Scale(counter, outline.tags.union(tags, (TURN,)), outline.shared_tags, task)
 
 
 def scale_of_tags(tags: Iterable[str], counter: Counter) -> Scale:
     """A scale that guards these tags, for sections that share none of them."""
-    return Scale(counter, boundary_pattern(frozenset((*tags, TURN))), frozenset())
+    return Scale(counter, frozenset((*tags, TURN)), frozenset())
 
 
 def pieces_of(choices: Iterable[Choice]) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from foreword.engine import forms
 from foreword.engine.render import Scale, written_units
 from foreword.model import STANDS_BY, Absent, Body, Budget, Choice, Section, Share
+from foreword.text.lookalikes import Lookalike
 
 GONE = Body("", "gone")
 NO_ROOM = "no room left"
@@ -164,7 +165,8 @@ class Report:
             for name, found in self.scale.forged.items()
         ]
         cleaned = [f"{name}: {done}" for name, done in self.scale.cleaned.items()]
-        return (*self.notes, *cleaned, *forged, *self._over_budget())
+        alike = [f"{name}: contains {_described(found)}" for name, found in self.scale.alike.items()]
+        return (*self.notes, *cleaned, *forged, *alike, *self._over_budget())
 
     def _over_budget(self) -> list[str]:
         cut = [choice for choice in self.choices if choice.is_cut and (choice.body.lost or not choice.section.known_as)]
@@ -261,6 +263,11 @@ class Report:
         from foreword.engine.table import draw
 
         return draw(self)
+
+
+def _described(found: Lookalike) -> str:
+    more = f", and {found.count - 1:,} more of the kind" if found.count > 1 else ""
+    return f"{found.found!a}, which looks like the boundary tag <{found.tag}>{more}; it was left as it is"
 
 
 def _absence(section: Section, tags: Set[str]) -> str:

@@ -10,11 +10,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from foreword.engine.boundaries import guarded
 from foreword.engine.render import Scale, turn_text
 from foreword.engine.report import Omission
 from foreword.message import Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult, carried, mend, spoken
 from foreword.model import Entry, handle_of
 from foreword.text import cut
+from foreword.text.lookalikes import Lookalike
 
 LONGEST_ARGUMENT = 400  # characters of a value in a tool call that has to be shortened
 LEAST_UNITS_TOKENS = 60
@@ -34,6 +36,7 @@ class Written:
     originals: tuple[tuple[str, bytes], ...] = ()  # of what was cut, by handle
     forged: str = ""  # what read as a boundary tag and was made harmless
     cleaned: str = ""  # which characters had to be replaced
+    alike: Lookalike | None = None  # what looks like a boundary tag
 
 
 def write(messages: Sequence[Message], scale: Scale, tag: str, *, newest: bool = False) -> Written:
@@ -42,13 +45,13 @@ def write(messages: Sequence[Message], scale: Scale, tag: str, *, newest: bool =
     mended, notes = mend([*messages, *more])
     if not newest:
         mended = mended[:-1]
-    own = replace(scale, forged={}, cleaned={})
+    own = replace(scale, forged={}, cleaned={}, alike={})
     text = "".join(f"{turn_text(message.role, own.safe(message.text, tag))}\n" for message in mended)
     images = sum(message.images for message in mended)
-    beside = sum(scale.counter.count(carried(message)) for message in mended)
+    beside = sum(scale.counter.count(carried(guarded(message, scale.pattern))) for message in mended)
     return Written(
         Entry(text, tuple(mended)), scale.counter.measure(text), images, beside, tuple(notes),
-        forged=own.forged.get(tag, ""), cleaned=own.cleaned.get(tag, ""),
+        forged=own.forged.get(tag, ""), cleaned=own.cleaned.get(tag, ""), alike=own.alike.get(tag),
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
+from foreword.engine.boundaries import guarded
 from foreword.engine.package import Package
 from foreword.engine.render import turn_text
 from foreword.errors import BadSource, StoreError, UsageError
@@ -156,7 +157,7 @@ class Session(WorkflowState):
         if message.kind in NOT_HISTORY:
             return 0
         words = turn_text(message.role, self._writing.scale.safe(message.text, self._writing.tag))
-        unseen = carried(message)  # what goes along besides the words
+        unseen = carried(guarded(message, self._writing.scale.pattern))  # what goes along besides the words
         return self._counter.count(f"{words}\n") + IMAGE_TOKENS * message.images + self._counter.count(unseen)
 
     # --- the next call -----------------------------------------------------------------------------------------

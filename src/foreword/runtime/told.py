@@ -85,6 +85,9 @@ class Told:
         for written in self.written:
             scale.forged.update({tag: written.forged} if written.forged else {})
             scale.cleaned.update({tag: written.cleaned} if written.cleaned else {})
+            if written.alike:
+                before = scale.alike.get(tag)
+                scale.alike[tag] = written.alike.with_more(before.count) if before else written.alike
         return scale
 
     @property

@@ -86,7 +86,7 @@ def _made(
     selection: Selection, parts: Mapping[str, str], transcript: Transcript, writing: Writing, cut: Cut,
     budget: Budget, workflow: str, notes: Sequence[str], cached: int,
 ) -> Turned:  # fmt: skip
-    scale = replace(writing.scale, forged={}, cleaned={})  # what is noticed belongs to this call
+    scale = replace(writing.scale, forged={}, cleaned={}, alike={})  # what is noticed belongs to this call
     before, after = _fitted(selection, parts, transcript, writing.tag, scale, budget)
     counter = scale.counter
     front, behind = _gapped(pieces_of(before)), pieces_of(after)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -269,6 +270,23 @@ def _laid_out(result: ToolResult, layout: list[Any]) -> list[Part] | None:
         parts.append(Text(result.text[start : start + entry[0]], entry[1]))
         start += entry[0] + 1
     return parts if all(result.text[end] == "\n" for end in _joints(lengths)) else None
+
+
+def resized_layout(extra: str, places: Sequence[int], more: int) -> str:
+    """What is carried with an answer whose words have grown by `more` characters at each of these places, in order."""
+    try:
+        carried = json.loads(extra)
+    except (ValueError, RecursionError):
+        return extra
+    for fields in carried.values() if isinstance(carried, dict) else ():
+        layout = fields.get(LAYOUT) if isinstance(fields, dict) else None
+        start = 0
+        for entry in layout if isinstance(layout, list) else ():
+            if entry is not None:
+                end = start + entry[0]
+                entry[0] += more * (bisect_left(places, end) - bisect_left(places, start))
+                start = end + 1
+    return to_json(carried)
 
 
 def _joints(lengths: Sequence[int]) -> list[int]:
