@@ -12,6 +12,7 @@
         BadNode               a workflow node that has not the shape of one, with every problem
         BadCheckpoint         a checkpoint that can't be kept as it is, with every problem
         CyclicFlow            phases of a flow that wait for each other, in a circle
+        KeyReused             something else was appended under that key before
       EssentialsTooLarge    what may never be cut does not fit the budget (exit 1)
       TierTooLarge          what is in every call is over its limit, and that was to be an error (exit 1)
       UnknownHandle         nothing is kept under that handle (exit 1)
@@ -170,6 +171,19 @@ class CyclicFlow(UsageError):
         super().__init__(
             f"the phases of flow {flow!r} wait for each other: {' -> '.join(self.cycle)}",
             hint="let one of them wait for an earlier phase instead",
+        )
+
+
+class KeyReused(UsageError):
+    """Something else was appended under that key before; `seq` is its number."""
+
+    code = "key_reused"
+
+    def __init__(self, key: str, *, seq: int) -> None:
+        self.key, self.seq = key, seq
+        super().__init__(
+            f"the key {key!r} was used for other messages before (up to number {seq})",
+            hint="take a new key for each message, and the same one only to send it again",
         )
 
 

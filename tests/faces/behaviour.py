@@ -301,6 +301,16 @@ def a_context_is_never_over_its_budget(client: Client, name: str) -> None:
 
 
 @case
+def a_message_that_is_sent_again_under_its_key_is_there_once(client: Client, name: str) -> None:
+    message = {"role": "user", "content": "Fire the kiln."}
+    first = client.call("append_message", workflow=name, message=message, key="a-key")
+    assert client.call("append_message", workflow=name, message=message, key="a-key") == first
+    other = {"role": "user", "content": "Let it cool."}
+    assert refusal(client, "append_message", workflow=name, message=other, key="a-key").code == "key_reused"
+    assert client.call("append_message", workflow=name, message=other, key="another")["seq"] == 2
+
+
+@case
 def a_message_that_is_none_is_refused_and_not_kept(client: Client, name: str) -> None:
     client.call("append_message", workflow=name, message={"role": "user", "content": "one"})
     assert refusal(client, "append_message", workflow=name, message={"role": "potter"}).code == "bad_source"

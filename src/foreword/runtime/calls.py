@@ -54,6 +54,10 @@ class Calls:
         self._key = key
         return self.transcript
 
+    def forget(self) -> None:
+        """Read everything anew the next time."""
+        self._key = ""
+
     def take(self, line: Line) -> None:
         """Take in a message that was just kept, unless others came before it: then `refresh` finds them all."""
         if self._key and line.seq == self.transcript.known + 1:

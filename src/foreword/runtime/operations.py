@@ -139,12 +139,16 @@ def lookup(
 # --- conversations -----------------------------------------------------------------------------------------------
 
 
-def append_message(session: Session, message: object, kind: str | None = None, pinned: bool = False) -> Answer:
-    """Add a message to the conversation; where that compressed the history, `warnings` tell."""
-    made = session.append(message, kind=kind, pinned=pinned)  # type: ignore[arg-type]
+def append_message(
+    session: Session, message: object, kind: str | None = None, pinned: bool = False, key: str | None = None
+) -> Answer:
+    """Add a message to the conversation; where that compressed the history, `warnings` tell.
+
+    Under a `key` it is added once: who sends it again gets the first answer.
+    """
+    made = session.append(message, kind=kind, pinned=pinned, key=key)  # type: ignore[arg-type]
     size = {"seq": made.seq, "tokens": made.tokens, "size_tokens": made.size_tokens}
-    compressed = bool(made.compaction and made.compaction.applied)
-    return answers.plain({**size, "compressed": compressed, "warnings": list(made.warnings)})
+    return answers.plain({**size, "compressed": made.compressed, "warnings": list(made.warnings)})
 
 
 def session_context(session: Session, budget: int | str | None = None, save: bool = True, form: str = "text") -> Answer:

@@ -7,7 +7,8 @@ write to it at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -28,7 +29,8 @@ from foreword.runtime.opening import Opening, budget_for, counter_for, opening_f
 from foreword.runtime.state import WorkflowState, checked_name, find_or_make
 from foreword.runtime.transcript import summary_message
 from foreword.shapes import from_record, read_message, to_record
-from foreword.store import compressions, messages, workflows
+from foreword.store import append_keys, compressions, messages, workflows
+from foreword.store.append_keys import Receipt
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range
@@ -51,7 +53,9 @@ class Appended:
     tokens: int
     size_tokens: int  # of the whole context after it
     warnings: tuple[str, ...] = ()
-    compaction: Compaction | None = None
+    compaction: Compaction | None = None  # of the history in front of it, where it was compressed
+    compressed: bool = False  # said again, too, where the message was there already under its key
+    count: int = 1
 
 
 class Session(WorkflowState):
@@ -129,20 +133,91 @@ class Session(WorkflowState):
     def system_prompt(self, text: str) -> None:
         messages.set_system_prompt(self.db, self.conversation.id, text)
 
-    def append(self, message: object, *, kind: Kind | None = None, pinned: bool = False) -> Appended:
+    def append(
+        self, message: object, *, kind: Kind | None = None, pinned: bool = False, key: str | None = None
+    ) -> Appended:
         """Add a message: Anthropic's or OpenAI's shape, or a `foreword.Message`.
 
         What it is decides what becomes of it: a system prompt is the newest from now on; an old plan, a snapshot or
         an attachment is kept and never shown again; all else is history. A pinned message is never left out.
+
+        Who does not know whether it was added (a connection broke, a process died) may add it again under the same
+        `key`, a word of their own: it is there once, and the answer is the first one.
         """
         read = _read(message, kind)
+        if key is not None:
+            return self._append_once(read, pinned=bool(pinned), key=append_keys.checked(key))
         tokens = self._tokens(read)
         size, compacted = self._with_room_for(tokens)
-        (line,) = messages.append(self.db, self.conversation.id, [(read, tokens, bool(pinned))])
+        return self._append(read, tokens, size, compacted, pinned=bool(pinned))
+
+    def _append(self, read: Message, tokens: int, size: int, compacted: Compaction | None, *, pinned: bool) -> Appended:
+        """Add a message that there is room for; `size` is that of the context with it."""
+        (line,) = messages.append(self.db, self.conversation.id, [(read, tokens, pinned)])
         self._calls.take(line)
         size = self.size_tokens if read.kind == "system_prompt" else size
         warnings = (*self._told_of(compacted), *self._warn(size))
-        return Appended(line.seq, tokens, size, warnings, compacted)
+        applied = bool(compacted and compacted.applied)
+        return Appended(line.seq, tokens, size, warnings, compacted, compressed=applied)
+
+    def _append_once(self, read: Message, *, pinned: bool, key: str) -> Appended:
+        digest = append_keys.digest_of([(read, pinned)])
+        if (before := self._appended(key, digest)) is not None:
+            return before
+        tokens = self._tokens(read)
+        size, compacted = self._with_room_for(tokens)  # outside of the transaction: a model may be asked
+        return self._once(key, digest, lambda: self._append(read, tokens, size, compacted, pinned=pinned))
+
+    def append_all(self, said: Iterable[object], *, key: str | None = None) -> Appended:
+        """Add several messages, all or none, as `extend`; the answer is about all of them. A `key` as of `append`."""
+        read = [_read(message, None) for message in said]
+        if key is None:
+            return self._append_all(read)
+        digest = append_keys.digest_of((message, False) for message in read)
+        return self._once(append_keys.checked(key), digest, lambda: self._append_all(read))
+
+    def _append_all(self, read: Sequence[Message]) -> Appended:
+        with self._writing_all():
+            before = messages.up_to(self.db, self.conversation.id)
+            count = self.extend(read)
+            after = messages.up_to(self.db, self.conversation.id)
+            return Appended(after.seq, after.running - before.running, self.size_tokens, count=count)
+
+    def _once(self, key: str, digest: str, append: Callable[[], Appended]) -> Appended:
+        """Append and keep the answer under the key, all or nothing; where somebody was faster, theirs is given."""
+        with self._writing_all():
+            if (before := self._appended(key, digest)) is not None:
+                return before
+            made = append()
+            receipt = Receipt(
+                seq=made.seq,
+                count=made.count,
+                tokens=made.tokens,
+                size_tokens=made.size_tokens,
+                compressed=made.compressed,
+                warnings=made.warnings,
+            )
+            append_keys.keep(self.db, self.conversation.id, key, digest, receipt)
+            return made
+
+    @contextmanager
+    def _writing_all(self) -> Iterator[None]:
+        """All or nothing; where it is nothing, what is in memory is read anew."""
+        try:
+            with messages.writing(self.db, self.conversation.id):
+                yield
+        except BaseException:
+            self._calls.forget()
+            raise
+
+    def _appended(self, key: str, digest: str) -> Appended | None:
+        """What was answered when this was appended under the key before."""
+        kept = append_keys.find(self.db, self.conversation.id, key, digest)
+        if kept is None:
+            return None
+        return Appended(
+            kept.seq, kept.tokens, kept.size_tokens, kept.warnings, compressed=kept.compressed, count=kept.count
+        )
 
     def extend(self, said: Iterable[object], progress: Callable[[int], None] = lambda count: None) -> int:
         """Add many messages, all or none; returns how many. Nothing is compressed on the way."""

@@ -124,6 +124,12 @@ CREATE TABLE node_results (
 );
 CREATE INDEX node_results_of ON node_results (workflow, node, id);
 """,
+    """
+CREATE TABLE append_keys (
+    conversation {number} NOT NULL REFERENCES conversations (id), name {key} NOT NULL, digest TEXT NOT NULL,
+    receipt TEXT NOT NULL, created TEXT NOT NULL, PRIMARY KEY (conversation, name)
+) {keyed};
+""",
 )
 NEWEST = len(MIGRATIONS)
 

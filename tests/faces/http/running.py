@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from foreword.faces.http import server
+from foreword.faces.http.endpoint import Endpoint, routes_of
 from foreword.faces.http.serving import Serving, Settings
 
 PATIENCE_SECONDS = 20.0
@@ -68,6 +69,12 @@ class Address:
         finally:
             connection.close()
 
+    def dropped(self, data: bytes) -> bytes:
+        """Bytes as they are, and all that comes back until the server hangs up; we do not."""
+        with socket.create_connection((self.host, self.port), PATIENCE_SECONDS) as connection:
+            connection.sendall(data)
+            return b"".join(iter(lambda: connection.recv(65_536), b""))
+
     def raw(self, data: bytes) -> bytes:
         """Bytes as they are, and all that comes back."""
         with socket.create_connection((self.host, self.port), PATIENCE_SECONDS) as connection:
@@ -77,9 +84,10 @@ class Address:
 
 
 @contextmanager
-def running(settings: Settings) -> Iterator[tuple[Address, Serving]]:
-    """A server of these settings, until the end of the block; then it has stopped cleanly."""
+def running(settings: Settings, *endpoints: Endpoint) -> Iterator[tuple[Address, Serving]]:
+    """A server of these settings, with more endpoints, until the end of the block; then it has stopped cleanly."""
     process = server.process_for(settings)
+    process.config.app.router.routes[:0] = routes_of(endpoints)  # type: ignore[union-attr]
     listening = server.listen(settings.host, settings.port)
     address = Address("127.0.0.1", listening.getsockname()[1])
     thread = Thread(target=lambda: asyncio.run(process.serve(sockets=[listening])))

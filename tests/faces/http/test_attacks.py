@@ -123,6 +123,31 @@ def test_the_form_takes_the_token_and_gives_the_cookie(guarded: Address) -> None
     assert (foreign.status, foreign.headers["set-cookie"]) == (403, None)
 
 
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", f"/login?token={TOKEN}"), ("GET", "/login?token=wrong"), ("GET", "/login"), ("HEAD", "/login"),
+     ("POST", "/login"), ("PUT", "/login"), ("GET", "/"), ("GET", "/sessions/kiln"), ("GET", "/v1/sessions"),
+     ("GET", "/healthz"), ("GET", "/no")],
+)  # fmt: skip
+def test_nothing_that_has_to_do_with_the_token_is_cached_or_told_to_the_next_page(
+    guarded: Address, method: str, path: str, accept: str
+) -> None:
+    reply = guarded.ask(method, path, headers={"accept": accept})
+    assert reply.headers["cache-control"] == "no-store"
+    policy = reply.headers["referrer-policy"]
+    assert policy in ("no-referrer", "strict-origin") or "?" not in path or accept != "text/html"
+    assert TOKEN not in reply.headers.get("location", "")
+    assert TOKEN.encode() not in reply.body
+
+
+def test_every_refusal_and_every_page_is_fresh_and_only_what_never_changes_is_cached(address: Address) -> None:
+    paths = ["/", "/no", "/v1/no", "/v1/sessions", "/metrics", "/openapi.json", "/reports", "/recipes"]
+    assert {address.ask("GET", path).headers["cache-control"] for path in paths} == {"no-store"}
+    assert address.ask("GET", "/", headers={"host": "evil.example"}).headers["cache-control"] == "no-store"
+    assert address.ask("GET", "/static/app.css").headers["cache-control"] is None
+
+
 @pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", f"?token={TOKEN}%00", f"?tokens={TOKEN}", "?%ff&&=="])
 def test_a_wrong_login_sets_no_cookie(guarded: Address, query: str) -> None:
     reply = guarded.ask("GET", f"/login{query}")

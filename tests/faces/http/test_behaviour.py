@@ -58,8 +58,9 @@ class HttpClient:
     def _clear_all_variables(self, workflow: str, reason: str) -> Reply:
         return self.address.ask("DELETE", session_path(workflow, "variables"), reason=reason)
 
-    def _append_message(self, workflow: str, **given: Any) -> Reply:
-        return self.address.ask("POST", session_path(workflow, "messages"), given)
+    def _append_message(self, workflow: str, key: str | None = None, **given: Any) -> Reply:
+        headers = {"idempotency-key": key} if key else None
+        return self.address.ask("POST", session_path(workflow, "messages"), given, headers=headers)
 
     def _session_context(self, workflow: str, **given: Any) -> Reply:
         return self.address.ask("POST", session_path(workflow, "context"), given)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -110,7 +112,16 @@ def serve(
     _log_to_stderr(log)
     for_hooks = not digest and db is None  # they have no token, and know the project's own store alone
     with _announced(folder, addresses[0] if for_hooks else ""):
-        server.run(settings, listening, lambda: _say_ready(addresses, settings, token))
+        hanging = server.run(settings, listening, lambda: _say_ready(addresses, settings, token))
+    if hanging:
+        leave()
+
+
+def leave() -> None:
+    """End the process although threads of it hang: what they would still write was promised to nobody."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _directing(

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
+from starlette.datastructures import Headers
 
 from foreword.faces.http.contexts import Left
 from foreword.faces.http.endpoint import Ask, Endpoint, Page
@@ -20,6 +21,7 @@ from foreword.store import messages
 from foreword.store.messages import Line
 
 MOST_AT_ONCE = 10_000
+KEY = "idempotency-key"
 Form = Literal["text", "anthropic", "openai"]
 
 
@@ -177,24 +179,29 @@ class Usage(BaseModel):
 
 
 def append(ask: Ask[Talk, Said]) -> dict[str, Any]:
-    """Add a message or several; a workflow that is not there yet is made."""
-    said = ask.body
+    """Add a message or several, under an `Idempotency-Key` once; a workflow that is not there yet is made."""
+    said, key = ask.body, _key(ask.headers)
     if (said.message is None) == (said.messages is None):
         raise Refused(400, "bad_request", "body: give either `message` or `messages`", DESCRIBED)
     if said.messages is not None and (said.kind is not None or said.pinned):
         raise Refused(400, "bad_request", "body: `kind` and `pinned` are for a single `message`")
     with ask.serving.session(ask.path["workflow"], ask.query.conversation, create=True) as session:
         if said.message is not None:
-            return operations.append_message(session, said.message, said.kind, said.pinned)
-        return _extended(session, said.messages or [])
+            return operations.append_message(session, said.message, said.kind, said.pinned, key)
+        made = session.append_all(said.messages or [], key=key)
+        size = {"seq": made.seq, "count": made.count, "tokens": made.tokens, "size_tokens": made.size_tokens}
+        return {**size, "compressed": False, "warnings": []}
 
 
-def _extended(session: Session, said: list[dict[str, Any]]) -> dict[str, Any]:
-    before = messages.up_to(session.db, session.conversation.id).running
-    count = session.extend(said)
-    extent = messages.up_to(session.db, session.conversation.id)
-    size = {"tokens": extent.running - before, "size_tokens": session.size_tokens}
-    return {"seq": extent.seq, "count": count, **size, "compressed": False, "warnings": []}
+def _key(headers: Headers) -> str | None:
+    """The key of the request; as a quoted string, too, which is how the standard has it."""
+    given = headers.getlist(KEY)
+    if len(given) > 1:
+        raise Refused(400, "bad_request", f"{KEY} is there {len(given)} times", "send it once")
+    if not given:
+        return None
+    key = given[0].strip()
+    return key[1:-1] if len(key) > 1 and key[0] == key[-1] == '"' else key
 
 
 def list_messages(ask: Ask[MessagePage, None]) -> dict[str, Any]:
@@ -269,7 +276,17 @@ def usage(ask: Ask[Last, None]) -> dict[str, Any]:
 
 ENDPOINTS = (
     Endpoint("GET", f"{ONE}/messages", list_messages, Messages, query=MessagePage),
-    Endpoint("POST", f"{ONE}/messages", append, Appended, query=Talk, body=Said, status=201),
+    Endpoint(
+        "POST",
+        f"{ONE}/messages",
+        append,
+        Appended,
+        query=Talk,
+        body=Said,
+        status=201,
+        problems=(422,),
+        takes={KEY: "A word of yours, new for each request: one that is sent again with it is done once."},
+    ),
     Endpoint("GET", f"{ONE}/context", next_call, NextCall, query=Next, problems=(422,), lane="computing"),
     Endpoint("POST", f"{ONE}/context", make_call, NextCall, query=Talk, body=Call, problems=(422,), lane="computing"),
     Endpoint("POST", f"{ONE}/compress", compress, Compaction, query=Talk, body=Smaller, lane="computing"),

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foreword.faces.http.limits import Rate, bounded
 from foreword.faces.http.metrics import OTHER
-from foreword.faces.http.problems import Refused, refusal
+from foreword.faces.http.problems import BEGUN, Refused, refusal
 from foreword.faces.http.serving import Serving
 from foreword.faces.http.token import fits
 from foreword.faces.web.asking import refused_page
@@ -32,6 +32,7 @@ from foreword.workflow.secrets import mask
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
 LOGIN, LARGEST_FORM_BYTES = "/login", 8 * 1024
+STATIC = "/static/"
 OPEN = frozenset((LOGIN, "/healthz", "/static/app.css", "/static/inter.woff2", "/static/icon.svg"))  # the form's looks
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -67,7 +68,7 @@ class Guard:
             return await self.app(scope, receive, send)
         if _is_api(scope):
             scope["path"] = scope["raw_path"].decode("latin-1")  # so that a name may have a slash in it
-        sending = _Sending(send)
+        sending = _Sending(send, cached=scope["path"].startswith(STATIC))
         began = perf_counter()
         try:
             await self._guarded(scope, receive, sending)
@@ -93,7 +94,11 @@ class Guard:
             response = _told(scope, refused)
         except TimeoutError:
             seconds = f"{self.settings.timeout_seconds:g}"
-            response = _told(scope, Refused(504, "too_slow", f"no answer within {seconds} seconds"))
+            response = _told(scope, Refused(504, "too_slow", f"no answer within {seconds} seconds", _late_hint(scope)))
+        except asyncio.CancelledError:
+            if not self.serving.live.stopped:
+                raise
+            response = _told(scope, Refused(503, "stopping", "the server is stopping", _late_hint(scope)))
         except Exception as error:  # noqa: BLE001 - nothing may reach the client but a problem
             log.error("%s", mask("".join(format_exception(error))))
             response = _told(scope, Refused(500, "internal", "something went wrong in the server", "its log has more"))
@@ -105,6 +110,7 @@ class Guard:
     def check(self, scope: Scope) -> None:
         """An error where the request is not let through."""
         headers = Headers(scope=scope)
+        _check_framing(scope, headers)
         self._check_host(scope, headers)
         self._check_rate(scope)
         if self.settings.token_digest and scope["path"] not in OPEN:
@@ -149,7 +155,7 @@ class Guard:
         token = parse_qs(given.decode("latin-1")).get("token", [""])[-1].strip()
         if not fits(token, self.settings.token_digest):
             raise Refused(401, "token_needed", WRONG if token else WANTED, ASK, headers=CHALLENGE)
-        response = RedirectResponse("/", 303)
+        response = RedirectResponse("/", 303, headers={"referrer-policy": "no-referrer"})
         response.set_cookie(_cookie_name(request.scope), token, path="/", httponly=True, samesite="strict")
         return response
 
@@ -161,15 +167,38 @@ class Guard:
             access.info("%s %s %d %.1f ms", scope["method"][:20], path[:300], status, seconds * 1000)
 
 
+def _late_hint(scope: Scope) -> str:
+    """What a client that is told to go needs to know: whether what it asked for may still happen."""
+    if scope["method"] in SAFE:
+        return ""
+    if not scope.get(BEGUN):
+        return "it was not begun, so nothing was changed: send it again"
+    if any(name == b"idempotency-key" for name, _ in scope["headers"]):
+        return "it was begun and may still be done; sent again with the same Idempotency-Key it is done once"
+    return "it was begun and may still be done: look before you send it again; messages take an Idempotency-Key"
+
+
 def _told(scope: Scope, refused: Refused) -> Response:
     """A refusal as a page where somebody in front of a browser waits for one, else as JSON."""
     if _is_api(scope) or "text/html" not in Headers(scope=scope).get("accept", ""):
         return refusal(refused)
     if refused.status == 401:
         response: Response = page("token.html", 401, title="Token needed", message=refused.title)
-        response.headers.update(refused.headers)
+        # The address may have a token in it. With no referrer at all, a browser would not say whose the form is.
+        response.headers.update({**refused.headers, "referrer-policy": "strict-origin"})
         return response
     return refused_page(refused)
+
+
+def _check_framing(scope: Scope, headers: Headers) -> None:
+    """A request whose end two readers may see in two places is refused: what follows it may be meant for one of them.
+
+    What else is wrong with the framing (lengths that differ, codings but `chunked`, lines that are folded) is refused
+    by the parser in front of this.
+    """
+    if "transfer-encoding" in headers and ("content-length" in headers or scope["http_version"] == "1.0"):
+        close = {"connection": "close"}
+        raise Refused(400, "bad_framing", "Transfer-Encoding with Content-Length, or in HTTP/1.0", headers=close)
 
 
 def _is_api(scope: Scope) -> bool:
@@ -178,16 +207,17 @@ def _is_api(scope: Scope) -> bool:
 
 
 class _Sending:
-    """Sends, remembers the status, and puts our headers on every answer."""
+    """Sends, remembers the status, and puts our headers on every answer; only what never changes may be cached."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, *, cached: bool) -> None:
         self._send, self.status = send, 0
+        self._headers = HEADERS if cached else {**HEADERS, "cache-control": "no-store"}
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in self._headers.items():
                 headers.setdefault(name, value)
         await self._send(message)
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
 from pydantic import BaseModel
+from starlette.requests import Request
 from starlette.responses import Response
 
 from foreword import __version__
 from foreword.errors import StoreError
 from foreword.faces.http import metrics
-from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
+from foreword.faces.http.endpoint import JSON, Ask, Endpoint, Nothing
 from foreword.faces.http.problems import Refused
+from foreword.faces.http.serving import Serving
+from foreword.store.database import dumped
 from foreword.workflow.secrets import mask
 
+LONGEST_SECONDS = 5.0  # what takes longer is no answer to those who watch a server
 log = logging.getLogger("foreword.serve")
 
 
@@ -27,13 +32,25 @@ class Health(BaseModel):
 
 def healthz(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """Say whether the server and its store answer."""
+    raise NotImplementedError  # answered by `_looked`, which does not wait for a store that hangs
+
+
+async def _looked(request: Request, ask: Ask[Nothing, None]) -> Response:
     try:
-        with ask.serving.store() as db:
-            db.rows("SELECT 1")
+        async with asyncio.timeout(LONGEST_SECONDS):
+            await ask.serving.call(_look, ask.serving, lane="health")
     except StoreError as error:  # anybody may ask this, so nobody is told where the store is
         log.error("%s", mask(error.message))
         raise Refused(503, "store", "the store does not answer", "the server's log has more") from None
-    return {"status": "ok", "version": __version__}
+    except (TimeoutError, Refused):
+        raise Refused(503, "store", "the store does not answer in time") from None
+    told = {"status": "ok", "version": __version__}
+    return Response(dumped(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON)
+
+
+def _look(serving: Serving) -> None:
+    with serving.store() as db:
+        db.rows("SELECT 1")
 
 
 def show_metrics(ask: Ask[Nothing, None]) -> Response:
@@ -45,12 +62,13 @@ def show_metrics(ask: Ask[Nothing, None]) -> Response:
         "sessions": ("Sessions in the store.", float(sessions)),
         "live_listeners": ("Open event streams.", float(serving.live.listeners)),
         "writers": ("Changes under way, or waiting for the store.", float(serving.writers)),
+        "threads_at_work": ("Requests that have begun and not ended.", float(serving.threads_at_work)),
         "open_sessions": ("Sessions that wait, open, for the next request.", float(serving.open_sessions)),
     }
     return Response(serving.metrics.written(gauges), media_type=metrics.MEDIA)
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/healthz", healthz, Health),
+    Endpoint("GET", "/healthz", healthz, Health, stream=_looked),
     Endpoint("GET", "/metrics", show_metrics, None, media="text/plain"),
 )

@@ -7,6 +7,7 @@ first, so that nobody waits for a listener; requests that are under way have som
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
 import socket
 from asyncio import TimerHandle
@@ -21,6 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from foreword.errors import UsageError
 from foreword.faces.http import memory
 from foreword.faces.http.app import create_app
+from foreword.faces.http.framing import StrictBuffer
 from foreword.faces.http.serving import Serving, Settings
 
 HEAD_SECONDS, KEEP_ALIVE_SECONDS, FINISH_SECONDS = 10.0, 15, 10
@@ -29,7 +31,9 @@ LOOK_SECONDS, TRIM_SECONDS = 1, 60  # how often connections are looked at, and f
 TICKS_PER_SECOND = 10  # uvicorn's
 LARGEST_HEAD_BYTES = 64 * 1024
 MOST_CONNECTIONS = 2_000
-BACKLOG = 1_024
+BACKLOG = 256  # that are taken at once, before the first of them can be turned away
+OTHER_FILES = 512  # for the store, for what is read, and for those that are turned away
+MOST_FILES = 4_096
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # where it listens on all: what opens here
 
 
@@ -44,9 +48,13 @@ class Listener(H11Protocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.access_log = False  # its lines would have the queries in them
+        self.conn._receive_buffer = StrictBuffer()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency - BACKLOG:
+            transport.abort()  # at once: one that asks nothing, too, holds a file that the store may need
+            return
         self._watch()
 
     def data_received(self, data: bytes) -> None:
@@ -156,17 +164,43 @@ def process_for(settings: Settings) -> Process:
 def config_for(app: ASGIApp, **more: Any) -> Config:
     """uvicorn's configuration with our bounds, for any app that stands behind the guard."""
     options: dict[str, Any] = {
-        "http": Listener, "ws": "none", "log_config": None, "log_level": "error", "access_log": False,
-        "proxy_headers": False, "server_header": False, "lifespan": "on", "timeout_keep_alive": KEEP_ALIVE_SECONDS,
-        "backlog": BACKLOG, "timeout_graceful_shutdown": FINISH_SECONDS, "limit_concurrency": MOST_CONNECTIONS,
+        "http": Listener,
+        "ws": "none",
+        "log_config": None,
+        "log_level": "error",
+        "access_log": False,
+        "proxy_headers": False,
+        "server_header": False,
+        "lifespan": "on",
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "timeout_graceful_shutdown": FINISH_SECONDS,
+        "backlog": BACKLOG,
+        "limit_concurrency": most_connections() + BACKLOG,
         "h11_max_incomplete_event_size": LARGEST_HEAD_BYTES,
-    }  # fmt: skip
+    }
     return Config(app, **{**options, **more})
 
 
-def run(settings: Settings, listening: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
-    """Serve until ctrl-C or SIGTERM; `ready` is called when requests are answered."""
-    asyncio.run(_until_stopped(process_for(settings), listening, ready))
+def most_connections() -> int:
+    """As many as this process may have files for, with some left; where the system allows more files, it gets them."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    files = MOST_FILES if soft == resource.RLIM_INFINITY else soft
+    return max(files // 4, min(MOST_CONNECTIONS, files - OTHER_FILES))
+
+
+def run(settings: Settings, listening: socket.socket, ready: Callable[[], None] = lambda: None) -> int:
+    """Serve until ctrl-C or SIGTERM; `ready` is called when requests are answered.
+
+    Returns how many threads still hang: a process that has none may end as any other.
+    """
+    process = process_for(settings)
+    asyncio.run(_until_stopped(process, listening, ready))
+    return process.serving.threads_at_work
 
 
 async def _until_stopped(process: Process, listening: socket.socket, ready: Callable[[], None]) -> None:

@@ -186,9 +186,10 @@ TOOLS = {
         Tool(
             "append_message",
             "Add a message (Anthropic's or OpenAI's shape) to the workflow's conversation; near its limit the history"
-            " is compressed. A pinned one always stays.",
+            " is compressed. A pinned one always stays. Sent again with the same key (a word of yours), it is added"
+            " once.",
             _stated("append_message"),
-            {"message": OBJECT, "pinned": FLAG, **WORKFLOW},
+            {"message": OBJECT, "pinned": FLAG, "key": TEXT, **WORKFLOW},
             {"seq": NUMBER, "size_tokens": NUMBER, "compressed": FLAG, "warnings": LIST},
             ("message",),
             ADDS,

@@ -148,6 +148,8 @@ def serve_http(server: Server[Any], serving: Serving, say: Callable[[str], None]
     links = addresses(settings.host, listening.getsockname()[1])
     ready = partial(say, "\n".join(f"{link}{PATH}" for link in links))
     _Process(config, serving, ready).run(sockets=[listening])
+    if serving.threads_at_work:  # they hang, and a thread can't be stopped
+        os._exit(0)
 
 
 def http_app(server: Server[Any], serving: Serving) -> ASGIApp:

@@ -1,0 +1,87 @@
+"""Keys under which messages were appended: who tries again with the same key gets the first answer, and adds nothing.
+
+A key is the caller's own word, once for each conversation. It is kept in the transaction that appends, for as long as
+the messages are, with a digest of what was appended and what was answered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from foreword.errors import KeyReused, UsageError
+from foreword.message import Message
+from foreword.shapes.record import to_record
+from foreword.store.database import Database, Kinds, dumped, loaded, stamp
+
+LONGEST_KEY = 255  # characters, as providers have it
+_KEY = re.compile(rf"[!-~]{{1,{LONGEST_KEY}}}")  # of ASCII all that is seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What was answered when the messages were appended."""
+
+    seq: int  # of the last one
+    count: int
+    tokens: int
+    size_tokens: int
+    compressed: bool
+    warnings: tuple[str, ...]
+
+
+def checked(key: object) -> str:
+    """The key, or an error where it is none."""
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise UsageError(
+            f"a key has 1 to {LONGEST_KEY} characters of ASCII and no spaces, not {key!r}"[:300],
+            hint="for example a UUID: one for each message, the same when it is sent again",
+        )
+    return key
+
+
+def digest_of(messages: Iterable[tuple[Message, bool]]) -> str:
+    """A digest of messages, each with whether it is pinned, as they are kept."""
+    whole = sha256()
+    for message, pinned in messages:
+        record = to_record(message).encode("utf-8", "surrogatepass")
+        whole.update(b"%d %d " % (pinned, len(record)) + record)
+    return whole.hexdigest()
+
+
+def find(db: Database, conversation: int, key: str, digest: str) -> Receipt | None:
+    """What was answered under that key; nothing where it is new, an error where something else was appended."""
+    rows = db.rows("SELECT digest, receipt FROM append_keys WHERE conversation = ? AND name = ?", (conversation, key))
+    if not rows:
+        return None
+    known, written = rows[0]
+    fields = loaded(written, f"the key {key!r} in {db.name}", _is_receipt)
+    if known != digest:
+        raise KeyReused(key, seq=fields["seq"])
+    return Receipt(**{**fields, "warnings": tuple(fields["warnings"])})
+
+
+def keep(db: Database, conversation: int, key: str, digest: str, receipt: Receipt) -> None:
+    """Keep what is answered; the caller holds the transaction that appends."""
+    fields = {name: getattr(receipt, name) for name in _FIELDS}
+    values = (conversation, key, digest, dumped(fields, "the answer"), stamp())
+    db.rows("INSERT INTO append_keys (conversation, name, digest, receipt, created) VALUES (?, ?, ?, ?, ?)", values)
+
+
+_FIELDS: dict[str, Kinds] = {
+    "seq": int,
+    "count": int,
+    "tokens": int,
+    "size_tokens": int,
+    "compressed": bool,
+    "warnings": (list, tuple),
+}
+
+
+def _is_receipt(value: object) -> bool:
+    if not isinstance(value, dict) or value.keys() != _FIELDS.keys():
+        return False
+    fields_fit = all(isinstance(value[name], kind) for name, kind in _FIELDS.items())
+    return fields_fit and all(isinstance(note, str) for note in value["warnings"])

@@ -1,0 +1,244 @@
+"""Requests that compute for long, or hang for ever: appends, reads, health and live updates go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from foreword.faces.http import threads
+from foreword.faces.http.endpoint import Endpoint, Nothing
+from foreword.faces.http.serving import LANES, MOST_THREADS, Lane
+from tests.faces.http.running import Address, events, running, session_path, settings_for, wait_until
+from tests.sessions import plan, said
+
+pytestmark = pytest.mark.attack
+
+
+class Done(BaseModel):
+    """An answer."""
+
+    done: bool
+
+
+@contextmanager
+def fifo(path: Path) -> Iterator[None]:
+    """Something that hangs whoever reads it, until the end of the block."""
+    os.mkfifo(path)
+    try:
+        yield
+    finally:
+        writing = os.open(
+            path, os.O_RDWR | os.O_NONBLOCK
+        )  # who waits for a writer has one now, and reads the end of it
+        path.unlink()
+        os.close(writing)
+
+
+def reading(path: Path, lane: Lane, method: str = "GET") -> Endpoint:
+    """An address that reads a file, whatever it is."""
+
+    def read(ask: Any) -> dict[str, bool]:
+        """Read it."""
+        with path.open("rb") as file:
+            file.read()
+        return {"done": True}
+
+    return Endpoint(method, f"/v1/read-{lane}", read, Done, query=Nothing, lane=lane)
+
+
+@contextmanager
+def asking(address: Address, path: str, times: int) -> Iterator[list[socket.socket]]:
+    """So many requests that nobody waits for; they hang up at the end."""
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+    there = [socket.create_connection((address.host, address.port), 20) for _ in range(times)]
+    try:
+        for connection in there:
+            connection.sendall(request)
+        yield there
+    finally:
+        for connection in there:
+            connection.close()
+
+
+@pytest.mark.parametrize("lane", ["reading", "computing"])
+def test_a_dozen_requests_that_hang_take_nobodys_place(tmp_path: Path, lane: Lane) -> None:
+    hanging, path = 12, tmp_path / "fifo"
+    with running(settings_for(tmp_path), reading(path, lane)) as (address, serving), fifo(path):
+        address.ask("POST", "/v1/sessions", {"name": "kiln"})
+        with (
+            address.opened("GET", session_path("kiln", "events")) as listening,
+            asking(address, f"/v1/read-{lane}", hanging),
+        ):
+            wait_until(lambda: serving.threads_at_work >= hanging)
+            assert address.ask("GET", "/healthz").status == 200
+            assert address.ask("GET", "/v1/sessions").status == 200
+            assert address.ask("POST", session_path("kiln", "messages"), {"message": said(1)}).json["seq"] == 1
+            assert address.ask("GET", session_path("kiln", "context")).status == 200
+            made = {"recipe": "package", "purpose": "handoff", "source": [], "budget": 2000}
+            assert address.ask("POST", "/v1/assemble", made).status == 200
+            assert address.ask("GET", "/sessions/kiln").status == 200
+            address.ask("PUT", session_path("kiln", "plan"), {"plan": plan(), "reason": "x"})
+            told = events(listening)
+            assert {next(told).event, next(told).event} == {"messages", "plan"}
+
+
+def test_when_too_many_hang_the_next_is_refused_at_once_and_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "HUNG_SECONDS", 0.3)
+    monkeypatch.setattr(threads, "MOST_WAITING", 4)
+    most, path = LANES["computing"] + 4, tmp_path / "fifo"
+    with running(settings_for(tmp_path), reading(path, "computing")) as (address, serving), fifo(path):
+        address.ask("POST", "/v1/sessions", {"name": "kiln"})
+        with asking(address, "/v1/read-computing", most):
+            wait_until(lambda: serving.threads_at_work == most)
+            made = {"recipe": "package", "purpose": "handoff", "source": [], "budget": 2000}
+            refused = wait_until(lambda: (reply := address.ask("POST", "/v1/assemble", made)).status == 503 and reply)
+            assert (refused.json["code"], refused.headers["retry-after"]) == ("busy", "5")
+            assert address.ask("GET", "/healthz").status == 200
+            assert address.ask("POST", session_path("kiln", "messages"), {"message": said(1)}).status == 201
+
+
+def test_a_store_that_hangs_is_not_waited_for_by_those_who_ask_for_the_health(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from foreword.faces.http import health
+
+    monkeypatch.setattr(health, "LONGEST_SECONDS", 0.2)
+    released = Event()
+    with running(settings_for(tmp_path)) as (address, serving):
+        monkeypatch.setattr(serving, "store", lambda: released.wait(20))  # an open that does not come back
+        replies = [address.ask("GET", "/healthz") for _ in range(3)]
+        assert {(reply.status, reply.json["code"]) for reply in replies} == {(503, "store")}
+        monkeypatch.undo()
+        assert address.ask("GET", "/healthz").status == 200
+        released.set()
+
+
+@contextmanager
+def computing(path: str, until: Event, begun: list[str], method: str = "POST") -> Iterator[Endpoint]:
+    """An address that computes, and holds a processor, until it is told to end."""
+
+    def compute(ask: Any) -> dict[str, bool]:
+        """Compute."""
+        begun.append(path)
+        while not until.is_set():
+            sum(range(1_000))
+        return {"done": True}
+
+    try:
+        yield Endpoint(method, path, compute, Done, query=Nothing, lane="computing")
+    finally:
+        until.set()
+
+
+def test_appends_and_reads_do_not_wait_for_ten_large_contexts(tmp_path: Path) -> None:
+    until, begun = Event(), list[str]()
+    with (
+        computing("/v1/large", until, begun, "GET") as large,
+        running(settings_for(tmp_path), large) as (address, serving),
+    ):
+        with asking(address, "/v1/large", 10):
+            wait_until(lambda: begun)
+            for number in range(1, 4):
+                assert address.ask("POST", session_path("kiln", "messages"), {"message": said(1)}).json["seq"] == number
+                assert address.ask("GET", session_path("kiln")).json["messages"] == number
+            assert len(begun) <= LANES["computing"]
+        until.set()
+        wait_until(lambda: not serving.threads_at_work)
+
+
+def test_contexts_have_fewer_threads_than_the_machine_has_processors_and_at_least_one() -> None:
+    assert 1 <= LANES["computing"] <= max(1, (os.cpu_count() or 1) - 1)
+    assert LANES["writing"] == MOST_THREADS
+
+
+def test_what_was_given_up_before_its_turn_is_never_done_and_the_client_is_told(tmp_path: Path) -> None:
+    until, begun = Event(), list[str]()
+    with (
+        computing("/v1/first", until, begun, "GET") as first,
+        computing("/v1/second", until, begun) as second,
+        running(settings_for(tmp_path, timeout_seconds=1.0), first, second) as (address, serving),
+    ):
+        with asking(address, "/v1/first", LANES["computing"]):
+            wait_until(lambda: len(begun) == LANES["computing"])
+            late = address.ask("POST", "/v1/second")
+            assert (late.status, late.json["code"]) == (504, "too_slow")
+            assert "not begun" in late.json["hint"]
+        until.set()
+        wait_until(lambda: not serving.threads_at_work)
+        assert "/v1/second" not in begun
+
+
+@pytest.mark.parametrize("headers", [{}, {"idempotency-key": "k"}], ids=["without a key", "with a key"])
+def test_who_is_told_to_go_learns_that_it_may_still_be_done(tmp_path: Path, headers: dict[str, str]) -> None:
+    until, begun = Event(), list[str]()
+    with (
+        computing("/v1/slow", until, begun) as slow,
+        running(settings_for(tmp_path, timeout_seconds=0.5), slow) as (address, _),
+    ):
+        late = address.ask("POST", "/v1/slow", headers=headers)
+        assert late.status == 504
+        assert "may still be done" in late.json["hint"]
+        assert ("it is done once" in late.json["hint"]) == bool(headers)
+
+
+HANGING = """
+import sys
+from foreword.faces.cli.main import cli
+from foreword.faces.http import api, server
+from foreword.faces.http.endpoint import Endpoint
+
+root = sys.argv[1]
+
+def read(ask):
+    "Read something that hangs."
+    open(f"{root}/fifo").read()
+
+api.ENDPOINTS = (*api.ENDPOINTS, Endpoint("GET", "/v1/hang", read, api.Root))
+server.FINISH_SECONDS = 1
+cli.main(["serve", "--root", root])
+"""
+
+
+def test_a_server_that_is_told_to_stop_stops_although_a_thread_hangs(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    command = [sys.executable, "-c", HANGING, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        address = Address("127.0.0.1", int(process.stdout.readline().rsplit(":", 1)[1]))
+        with asking(address, "/v1/hang", 3):
+            wait_until(lambda: b"foreword_threads_at_work 4" in address.ask("GET", "/metrics").body)
+            process.send_signal(signal.SIGTERM)
+            _, told = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "Traceback" not in told
+
+
+def test_what_hung_is_answered_once_it_goes_on(tmp_path: Path) -> None:
+    path, answered = tmp_path / "fifo", list[int]()
+    os.mkfifo(path)
+    with running(settings_for(tmp_path), reading(path, "computing")) as (address, _):
+        waiting = Thread(target=lambda: answered.append(address.ask("GET", "/v1/read-computing").status))
+        waiting.start()
+        os.close(wait_until(lambda: _opened_to_write(path)))
+        waiting.join(20)
+    assert answered == [200]
+
+
+def _opened_to_write(path: Path) -> int:
+    """A fifo that somebody waits to read, open for writing; 0 while nobody does."""
+    with suppress(OSError):
+        return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    return 0
