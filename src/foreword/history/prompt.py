@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from foreword.engine.render import turn_text
+from foreword.engine.boundaries import HARMLESS
+from foreword.engine.render import TURN, boundary_pattern, turn_text
 from foreword.message import Message
 from foreword.tokens import Counter
 
@@ -42,11 +43,11 @@ def instructions(tokens: int, keep: Sequence[str]) -> str:
 
 
 def request(parts: Iterable[tuple[str, str]], earlier: str, messages: Sequence[Message]) -> str:
-    """The fresh parts, the earlier summary and the history, each under its tag."""
-    blocks = [f"<{tag}>\n{text}\n</{tag}>" for tag, text in parts]
-    if earlier:
-        blocks.append(f"<earlier_summary>\n{earlier}\n</earlier_summary>")
-    turns = "\n".join(turn_text(message.role, message.text) for message in messages)
+    """The fresh parts, the earlier summary and the history, each under its tag; no text in them opens or closes one."""
+    given = [*parts, *([("earlier_summary", earlier)] if earlier else [])]
+    pattern = boundary_pattern(frozenset((*(tag for tag, _ in given), "history", TURN)))
+    blocks = [f"<{tag}>\n{pattern.sub(HARMLESS, text)}\n</{tag}>" for tag, text in given]
+    turns = "\n".join(turn_text(message.role, pattern.sub(HARMLESS, message.text)) for message in messages)
     return "\n\n".join([*blocks, f"<history>\n{turns}\n</history>"])
 
 

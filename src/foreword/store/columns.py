@@ -53,8 +53,8 @@ def problem_in(row: Row, columns: Sequence[Column]) -> str:
     for column, value in zip(columns, row, strict=True):
         if not column.holds(value):
             place = f"{column.name} in table {column.table}" if column.table else column.name
-            first = f"{columns[0].name} {_shown(row[0])}"
-            return f"{place} holds {_WORDS.get(type(value), 'something')} {_shown(value)} (row {first})"
+            what = f"{_WORDS.get(type(value), 'something')} {_shown(value)}".rstrip()
+            return f"{place} holds {what} (row {columns[0].name} {_shown(row[0])})"
     return ""
 
 
