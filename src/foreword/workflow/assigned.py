@@ -8,23 +8,30 @@ nothing away by `placeholders`.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from foreword.workflow.names import (
+    is_address_key,
+    is_address_parameter,
     is_file_name,
     is_guarded_name,
     is_labelled_field,
+    is_pin_name,
     is_secret_name,
     is_session_name,
     labels_a_secret,
+    name_by_label,
 )
-from foreword.workflow.placeholders import HIDDEN, is_code_at, is_placeholder, type_at
+from foreword.workflow.placeholders import HIDDEN, is_code_at, is_pin, is_placeholder, type_at
+from foreword.workflow.text_search import change_lines, compiled
 
 # Atomic groups: Python before 3.11.4 keeps what the last, failed round of a possessive group has read.
 _BARE = r"""(?>(?:[^\s"'`,;&]|["'`](?=\w)|[,;&](?!\s|$|["'\w.-]{1,40}\s?[=:]))+)"""
 _NAMED = re.compile(
     r"""
     (?<![\w.-])(?P<name>[\w.-]++) (?:\\{0,8}["'`]|\*\*|["']\])?[ \t]{0,40}(?P<sign>:=|=>|==?|:\*\*|:)[ \t]{0,40}
-    (?:(?:bearer|basic|token)[ \t]{1,8}(?=\S) | (?:\w{0,20}\.)?(?:Secret\w{0,8}|str|bytes|\[\]byte|String)\((?=["'`]) )?
+    (?:(?:bearer|basic|token|digest|api-?key|ssws|geniekey|splunk|bot|hmac|ntlm|negotiate|macaroon|aws4-hmac-sha256)
+    [ \t]{1,8}(?=\S) | (?:\w{0,20}\.)?(?:Secret\w{0,8}|str|bytes|\[\]byte|String)\((?=["'`]) )?
     (?:[bfru]{1,2}(?=["']))?
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -40,33 +47,35 @@ _VALUE = re.compile(
     """,
     re.VERBOSE,
 )
+# A number that is written in groups: `DE89 3704 0044 0532 0130 00`, `4111 1111 1111 1111`, `123 456`.
+_GROUPED = r"[A-Z]{2}\d{2}|\d{3,6}"
+_GROUPS = r"(?: [A-Z]{4}(?= \d))?(?: [A-Z]{0,2}\d{2,6}(?!\w))+"
+# A parameter of an address, after `?` or `&` however that is written, up to the next one.
+_PARAMETER_SIGNS, _BEFORE_PARAMETER = ("?", "&", "#", "&amp;"), frozenset("?&#;\\")
+_WRITTEN_SIGN = r"u00(?:26|3[Ff]|23)"
+_PARAMETER = r"""(?P<bare>(?!\[)[^\s"'`<>&#:;,()\]}|\\]++)"""
+# In an address inside another, the signs are encoded, once or more: `next=https%3A%2F%2Fhost%2F%3Fcode%3D...`.
+_ENCODED = r"%(?:25){0,4}3[Dd](?P<value>(?>(?:[\w.~+/-]|%(?!(?:25){0,4}2[36]|2[02C])[0-9A-Fa-f]{2})+))"
+_ENCODED_NAME = r"(?:%(?:25){0,4}(?:3[Ff]|26|23)|(?<![\w%.-]))(?P<name>[\w.-]+)\Z"
+_MOST_NAME = 80  # characters that are looked at in front of the sign: no parameter of an address has a longer name
+# Characters: `?code=404`, `?code=DE` and `?code=EUR` let nobody in, nor does a word without a digit (`?code=summer`),
+# unless it is as long as a code that came without one by chance.
+_LEAST_PARAMETER, _LONG_PARAMETER = 6, 20
 _ASSIGNED_TO_TYPE = re.compile(r"[ \t]{0,8}=(?!=)[ \t]{0,8}")
 _LABEL = re.compile(r"""(?:\\{0,8}["'`])?(?P<label>[^"'`\\\n,{}<>;]{1,80})""")
 _OTHER_OBJECT = re.compile(r"[{}<>]|\n[ \t]*(?:\n|-[ \t])")
 _MOST_BETWEEN = 200
 
-_FLAG = re.compile(
-    rf"""(?<![\w.-])(?P<name>--[\w-]++)(?:
+_FLAG = rf"""(?x)(?<![\w.-])(?P<name>--[\w-]++)(?:
       (?P<sign>[ \t]{{1,8}}["']?)(?!-)(?P<value>(?<=["'])[^"'\n]++|{_BARE})
-    | (?P<listed>["'],\s{{0,40}}["'])(?P<item>[^"'\n]++))""",
-    re.VERBOSE,
-)
-_USER = re.compile(
-    r"""(?<![\w-])(?P<before>(?:-u|-U|--user|--proxy-user)(?:[ \t]{1,8}|=|["'],\s{0,40}|(?<=-u))["']?
-    (?P<user>[A-Za-z0-9_][\w.@%\\-]{0,80}):)(?!//)(?P<value>[^\s"'`]++)""",
-    re.VERBOSE,
-)
-_SHORT = re.compile(
-    r"""(?<![\w-])(?P<before>(?P<flag>-[pPa])(?P<gap>[ \t]{1,8}|["'],\s{0,40}(?=["']))?["']?)
-    (?P<value>[^\s"'`-][^\s"'`]*+)""",
-    re.VERBOSE,
-)
+    | (?P<listed>["'],\s{{0,40}}["'])(?P<item>[^"'\n]++))"""
+_USER = r"""(?x)(?<![\w-])(?P<before>(?:-u|-U|--user|--proxy-user)(?:[ \t]{1,8}|=|["'],\s{0,40}|(?<=-u))["']?
+    (?P<user>[A-Za-z0-9_][\w.@%\\-]{0,80}):)(?!//)(?P<value>[^\s"'`]++)"""
+_SHORT = r"""(?x)(?<![\w-])(?P<before>(?P<flag>-[pPa])(?P<gap>[ \t]{1,8}|["'],\s{0,40}(?=["']))?["']?)
+    (?P<value>[^\s"'`-][^\s"'`]*+)"""
 # `page.fill("#password", "X")`
-_FILLED = re.compile(
-    r"""(?P<before>\b(?:fill|type)\((?P<quote>["'`])(?P<label>(?:(?!(?P=quote))[^\n]){1,120})(?P=quote),\s{0,8}["'`])
-    (?P<value>[^"'`\n]++)""",
-    re.VERBOSE,
-)
+_FILLED = r"""(?x)(?P<before>\b(?:fill|type)\((?P<quote>["'`])(?P<label>(?:(?!(?P=quote))[^\n]){1,120})(?P=quote),
+    \s{0,8}["'`])(?P<value>[^"'`\n]++)"""
 _NO_LOGIN = re.compile(r"\b(?:docker|podman|nerdctl|kubectl|compose|buildah|chown|rsync|install|date)\b")
 # What takes a password after a short flag: joined to it, or apart. For `mysql -p x`, x is a database.
 _JOINED = {"-p": re.compile(r"\b(?:mysql|mariadb|sshpass)")}
@@ -78,14 +87,11 @@ _APART = {
 _COMMAND_ENDS = re.compile(r"[\n;|&]")
 _LOOK_BACK = 200
 
-_SAID = re.compile(
-    r"""(?<![\w.-])(?P<before>
+_SAID = r"""(?ix)(?<![\w.-])(?P<before>
     (?P<name>pass(?:word|phrase|code)|pwd|secret|token|otp|(?:api|secret|access|private)[ ](?:key|token))
     (?:[ ](?:for|of|to)[ ][\w@.-]{1,60}(?:[ ][\w@.-]{1,60})?)?
     (?:[ ]{0,4}[=:] | [ ]{1,4}(?:is|was|will[ ]be|set[ ]to)(?:[ ](?:now|still|currently|set[ ]to))?:?)[ ]{1,4})
-    (?:(?P<quote>["'`])(?P<quoted>[^"'`\n]{1,400})(?P=quote)|(?P<word>(?>[^\s"'`,;]+)))""",
-    re.VERBOSE | re.IGNORECASE,
-)
+    (?:(?P<quote>["'`])(?P<quoted>[^"'`\n]{1,400})(?P=quote)|(?P<word>(?>[^\s"'`,;]+)))"""
 _SAID_WORDS = ("pass", "pwd", "secret", "token", "otp", " key")
 _CLAUSE_ENDS = re.compile(r"\s*(?:$|\n|[,;](?=\s))|\s(?:and|but|so)\b")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -99,6 +105,7 @@ _PLAIN = frozenset(
     strong short long safe secure unsafe insecure ok okay fine good bad new old known unknown hidden shown here there
     gone lost stolen broken written given taken seen sent kept unset null true false minimum maximum at least support
     instead where what which how why who plain encrypted hashed stored both still now just already always
+    chosen
     """.split()
 )
 # `Auth: click the button` goes on as a sentence. Only passwords are ever plain words, so only they are hidden there.
@@ -120,12 +127,15 @@ def without_assigned(text: str) -> str:
     """The text with every value that stands under a secret's name replaced with `[hidden]`."""
     if ":" in text or "=" in text:
         text = _without_named(text)
+    if "%" in text and ("3D" in text or "3d" in text):
+        text = compiled(_ENCODED).sub(_without_encoded, text)
     if "-" in text:
-        text = _SHORT.sub(_without_short, _USER.sub(_without_user, _FLAG.sub(_without_flag, text)))
-    folded = text.casefold()
-    if any(word in folded for word in _SAID_WORDS):
-        text = _SAID.sub(_without_said, text)
-    return _FILLED.sub(_without_filled, text) if "fill(" in text or "type(" in text else text
+        for pattern, without in ((_FLAG, _without_flag), (_USER, _without_user), (_SHORT, _without_short)):
+            text = compiled(pattern).sub(without, text)
+    text = change_lines(text, _SAID_WORDS, partial(compiled(_SAID).sub, _without_said))
+    if "fill(" in text or "type(" in text:
+        text = compiled(_FILLED).sub(_without_filled, text)
+    return text
 
 
 def argument_without_secret(command: str, flag: str, argument: str) -> str:
@@ -135,7 +145,7 @@ def argument_without_secret(command: str, flag: str, argument: str) -> str:
     whole = f"{command} {flag} {argument}"
     begins = len(whole) - len(argument)
     for pattern, without in ((_USER, _without_user), (_SHORT, _without_short)):
-        found = pattern.search(whole, len(command))
+        found = compiled(pattern).search(whole, len(command))
         if found and found.start("value") >= begins and without(found) != found[0]:
             return whole[begins : found.start("value")] + HIDDEN
     return argument
@@ -143,26 +153,36 @@ def argument_without_secret(command: str, flag: str, argument: str) -> str:
 
 def _without_named(text: str) -> str:
     # What stands after a harmless name is searched in its turn: `url=https://host/?token=...`.
-    pieces, done, at, labelled = [], 0, 0, -_MOST_BETWEEN
+    pieces, done, at, labelled, labelled_as = [], 0, 0, -_MOST_BETWEEN, ""
     while found := _NAMED.search(text, at):
         at, name = found.end(), found["name"]
-        if (label := _LABEL.match(text, at)) and labels_a_secret(name, label["label"].strip()):
-            labelled = label.end()
+        label = _LABEL.match(text, at)
+        if label and (named := name_by_label(name, label["label"])):
+            labelled, labelled_as = label.end(), named
         elif is_labelled_field(name) and _are_beside(text, labelled, found.start()):
-            name = "password"
+            name = labelled_as
         value = _value_of(text, name, found)
         if value is None:
             continue
         kind = value.lastgroup or ""
-        pieces += [text[done : value.start(kind)], _replacement(name, value[kind], quoted=kind != "bare")]
+        shown = _replacement(name, value[kind], quoted=kind != "bare")
+        pieces += [text[done : value.start(kind)], shown]
         done = at = value.end()
+        if (
+            shown == HIDDEN
+            and compiled(_GROUPED).fullmatch(value[kind])
+            and (more := compiled(_GROUPS).match(text, at))
+        ):
+            done = at = more.end()
     return "".join(pieces) + text[done:]
 
 
 def _value_of(text: str, name: str, found: re.Match[str]) -> re.Match[str] | None:
     """What is assigned, if the name promises a secret and what follows could be one."""
     at = found.end()
-    if not _promises(name) or is_file_name(name) or _goes_on_as_a_sentence(text, name, at):
+    if not _promises(name):
+        return _pin_at(text, name, at) or _parameter_at(text, found)
+    if is_file_name(name) or _goes_on_as_a_sentence(text, name, at):
         return None
     if kind := type_at(text, at):
         assigned = _ASSIGNED_TO_TYPE.match(text, kind.end())
@@ -178,6 +198,34 @@ def _value_of(text: str, name: str, found: re.Match[str]) -> re.Match[str] | Non
     if name.lower() == "pass" and not _is_password_under_pass(text, found):
         return None
     return _VALUE.match(text, at)
+
+
+def _pin_at(text: str, name: str, at: int) -> re.Match[str] | None:
+    value = _VALUE.match(text, at) if is_pin_name(name) else None
+    return value if value and is_pin(value[value.lastgroup or 0].rstrip(_CLOSING)) else None
+
+
+def _parameter_at(text: str, found: re.Match[str]) -> re.Match[str] | None:
+    """The value of a parameter of an address that lets somebody in: `?code=...`, `&sig=...`, `\\u0026sig=...`."""
+    name, start = found["name"], found.start()
+    if text[start - 1 : start] not in _BEFORE_PARAMETER:
+        return None
+    sign = compiled(_WRITTEN_SIGN).match(name) if text.startswith("\\", start - 1) else None
+    if sign:
+        name = name[sign.end() :]
+    if found["sign"] != "=" or not (sign or text.endswith(_PARAMETER_SIGNS, max(0, start - 5), start)):
+        return None
+    value = compiled(_PARAMETER).match(text, found.end())
+    return value if value and _lets_in(name, value[0]) else None
+
+
+def _lets_in(name: str, value: str) -> bool:
+    """Whether a parameter of an address is a secret though its name alone does not say so."""
+    if is_address_key(name):
+        return _RANDOM.search(value) is not None
+    if not is_address_parameter(name) or len(value) < _LEAST_PARAMETER:
+        return False
+    return _DIGIT.search(value) is not None or len(value) >= _LONG_PARAMETER
 
 
 def _is_open_session(text: str, name: str, at: int) -> bool:
@@ -211,7 +259,7 @@ def _are_beside(text: str, labelled: int, field: int) -> bool:
 
 
 def _replacement(name: str, value: str, quoted: bool) -> str:
-    if is_placeholder(value) or (not is_secret_name(name) and _COUNT.fullmatch(value)):
+    if is_placeholder(value) or (is_guarded_name(name) and not is_secret_name(name) and _COUNT.fullmatch(value)):
         return value
     if quoted:
         return HIDDEN
@@ -226,6 +274,15 @@ def _without_flag(found: re.Match[str]) -> str:
     if not _promises(name) or value.lower().rstrip(_CLOSING) in _PLAIN or is_code_at(value, 0, name):
         return found[0]
     return name + (found["sign"] or found["listed"]) + _replacement(name, value, quoted=found["value"] is None)
+
+
+def _without_encoded(found: re.Match[str]) -> str:
+    before = found.string[max(0, found.start() - _MOST_NAME) : found.start()]
+    named, value = compiled(_ENCODED_NAME).search(before), found["value"]
+    if named is None or is_placeholder(value):
+        return found[0]
+    secret = _promises(named["name"]) or _lets_in(named["name"], value)
+    return found[0][: -len(value)] + HIDDEN if secret else found[0]
 
 
 def _without_filled(found: re.Match[str]) -> str:

@@ -24,8 +24,9 @@ _MOST_LABEL_WORDS = 6
 SECRET_WORDS = frozenset(
     """
     password passwords passwd passphrase passphrases passcode passcodes pwd pw secret secrets token bearer
-    authorization cookie cookies otp otps totp mfa cvv cvc ssn mnemonic sessid
-    apikey apikeys passwort kennwort contraseña senha пароль 密码 密碼 パスワード 비밀번호
+    authorization cookie cookies otp otps totp mfa cvv cvc ssn iban ibans puk mnemonic sessid
+    apikey apikeys passwort kennwort contraseña contrasena senha wachtwoord lösenord losenord passord adgangskode
+    hasło haslo heslo salasana jelszó şifre пароль 密码 密碼 パスワード 비밀번호
     """.split()
 )
 SECRET_ENDINGS = ("password", "passwd", "passphrase")
@@ -37,14 +38,20 @@ GUARDED_COMPOUNDS = frozenset("credential credentials cred creds creditcard".spl
 _NO_PASSWORD_BEFORE_PASS = frozenset(
     """
     first second third fourth final last next previous single multi one two each every per forward backward backwards
-    render test tests all must boarding season by over under
+    test tests all must boarding season by over under
     """.split()
 )
 
 _KEY_OF = """
     api access private secret encryption decryption signing master ssh gpg pgp deploy account subscription app
     application auth service role admin shared storage license hmac session openai anthropic aws azure gcp github
-    gitlab stripe slack sendgrid twilio airtable supabase mailgun jwt
+    gitlab stripe slack sendgrid twilio airtable supabase mailgun jwt adafruit algolia alibaba asana atlassian beamer
+    bitbucket cloudflare codecov cohere coinbase confluent contentful databricks datadog digitalocean discord doppler
+    dropbox dynatrace etsy fastly figma finnhub freshbooks grafana groq heroku honeycomb hubspot
+    intercom jfrog kucoin launchdarkly mailchimp mapbox mattermost mistral netlify newrelic ngrok
+    notion nytimes okta opsgenie pagerduty perplexity plaid planetscale postman posthog pulumi rapidapi
+    rollbar sendbird sentry shopify snyk splunk squarespace sumologic tailscale telegram
+    travis trello twitch twitter typeform vercel webhook yandex zendesk
     """.split()
 _TOKENS_OF = "access refresh auth api bearer session id csrf xsrf oauth".split()
 SESSION_COMPOUNDS = frozenset("sessionid sessionids".split())
@@ -56,7 +63,9 @@ SECRET_COMPOUNDS = SESSION_COMPOUNDS.union(
     """
     clientsecret clientsecrets appsecret phpsessid jsessionid seedphrase recoveryphrase recoverycode recoverycodes
     backupcode backupcodes verificationcode securitycode mfacode facode onetimecode pincode userpin cardpin simpin
-    cardnumber socialsecurity connectionstring motdepasse
+    pinnumber authcode authorizationcode accesscode logincode smscode unlockcode devicecode codeverifier
+    securityanswer securityanswers secretanswer secretanswers recoveryanswer recoveryanswers maidenname
+    cardnumber cardnumbers socialsecurity passportnumber connectionstring motdepasse
     """.split(),
 )
 # Places in a list, and the marks of a tokenizer.
@@ -73,6 +82,15 @@ LABEL_FIELDS = frozenset(
     "name key field header label selector variable variablename element id placeholder locator target".split()
 )
 LABELLED_FIELDS = frozenset("value values text default".split())
+# What lets somebody in when it stands in an address (`?code=...`), though elsewhere it is a word like any other.
+_ADDRESS_PARAMETERS = frozenset(
+    """
+    code oobcode ticket sig signature hmac assertion clientassertion samlresponse xamzsignature xgoogsignature
+    """.split()
+)
+_ADDRESS_KEYS = frozenset("key sid".split())  # only where the value looks like chance
+_PIN_ENDS = frozenset("nN0123456789_")  # to look at the last letter is quicker than to split a name into words
+_QUESTIONS = frozenset("securityquestion secretquestion recoveryquestion".split())
 ABOUT_WORDS = FORM_WORDS.union(
     """
     count counts length len width limit limits budget usage used size max min type types kind method mode scheme
@@ -91,12 +109,27 @@ def is_secret_name(key: str) -> bool:
     return _promises(_words(key[-_LONGEST:]))
 
 
-def labels_a_secret(field: str, label: str) -> bool:
-    """Whether a field says that the value beside it is a secret: `name: DB_PASSWORD`, `element: Password field`."""
+def name_by_label(field: str, label: str) -> str:
+    """The name that a field gives to the value beside it: a `password`, a `pin`, or none.
+
+    `name: DB_PASSWORD`, `element: Password field`, `selector: #pin`.
+    """
     folded = _folded(field)
     if folded == "type":
-        return label.lower() == "password"
-    return folded in LABEL_FIELDS and _is_secret_label(label)
+        return "password" if label.strip().lower() == "password" else ""
+    if folded not in LABEL_FIELDS:
+        return ""
+    words = _split(label[-_LONGEST:])
+    while words and words[-1] in FORM_WORDS:
+        words = words[:-1]
+    if len(words) > _MOST_LABEL_WORDS:
+        return ""
+    return "password" if _promises(_telling(words)) else "pin" if words[-1:] == ("pin",) else ""
+
+
+def labels_a_secret(field: str, label: str) -> bool:
+    """Whether a field says that the value beside it is a secret."""
+    return name_by_label(field, label) == "password"
 
 
 def is_labelled_field(field: str) -> bool:
@@ -112,6 +145,26 @@ def is_guarded_name(key: str) -> bool:
     )
 
 
+def is_pin_name(key: str) -> bool:
+    """Whether the name is that of a PIN if the value looks like one: `pin`, `door_pin`; `led_pin = 13` is a wire."""
+    return key[-1:] in _PIN_ENDS and _words(key[-_LONGEST:])[-1:] == ("pin",)
+
+
+def asks_for_a_secret(field: str) -> bool:
+    """Whether the field holds a question whose answer is a secret: `security_question`."""
+    return _folded(field).rstrip("s0123456789") in _QUESTIONS
+
+
+def is_address_parameter(key: str) -> bool:
+    """Whether a parameter of an address of this name lets somebody in: `code`, `sig`, `X-Amz-Signature`."""
+    return _folded(key) in _ADDRESS_PARAMETERS
+
+
+def is_address_key(key: str) -> bool:
+    """Whether a parameter of an address of this name lets somebody in if its value looks like chance: `key`."""
+    return _folded(key) in _ADDRESS_KEYS
+
+
 def is_session_name(key: str) -> bool:
     """Whether the name is that of a session, which may be a login or a conversation that anyone may know of."""
     return not SESSION_COMPOUNDS.isdisjoint(_runs(_words(key[-_LONGEST:])))
@@ -124,13 +177,6 @@ def is_file_name(key: str) -> bool:
 
 def _folded(field: str) -> str:
     return field.lower().replace("_", "").replace("-", "")
-
-
-def _is_secret_label(label: str) -> bool:
-    words = _split(label[-_LONGEST:])
-    while words and words[-1] in FORM_WORDS:
-        words = words[:-1]
-    return len(words) <= _MOST_LABEL_WORDS and _promises(_telling(words))
 
 
 @lru_cache(maxsize=4096)
@@ -157,7 +203,7 @@ def _words(key: str) -> tuple[str, ...]:
 
 def _telling(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words of a name; none if the last ones say that it is only about a secret."""
-    about = words[-1:] and words[-1] in ABOUT_WORDS
+    about = words[-1:] and words[-1] in ABOUT_WORDS and words[-2:] != ("maiden", "name")
     place = words[-1:] == ("token",) and words[-2:-1] and words[-2] in OPEN_TOKENS_OF
     return () if about or place or words[-2:] in (("token", "id"), ("token", "ids")) else words
 

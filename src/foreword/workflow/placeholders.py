@@ -18,6 +18,7 @@ _PLACEHOLDER = re.compile(
       null | none | nil | undefined | true | false | yes | no | on | off | n/a
     | \W{0,3} | [*•.#_-]+ | (?:[\w-]{1,20}[_-])?x{3,}
     | required | optional | missing | invalid | incorrect | wrong | expired | empty | unset | not[ ]set | unknown
+    | fail | failed
     | enabled | disabled | redacted | masked | hidden | removed | omitted | set | present | absent | read | write
     | basic | bearer | digest | oauth2? | jwt | api[_-]?key | default
     | str | string | bytes | text | int | integer | number | bool | boolean | object | any
@@ -29,6 +30,9 @@ _PLACEHOLDER = re.compile(
     )\s*""",
     re.IGNORECASE | re.VERBOSE,
 )
+# A PIN is some digits. What mixes letters with digits like a password is one too; `GPIO17`, `release-2411` and the
+# hash of a commit are not.
+_PIN = re.compile(r"\d{4,12}|(?![0-9a-f]+$)(?=[^\d]{1,40}\d{1,40}[A-Za-z])[\w!@#$%^&*+-]{8,64}", re.ASCII)
 # The name of an environment variable, with or without what reads it.
 _VARIABLE = re.compile(r"\[?\$?[A-Z]{2,40}(?:_[A-Z]{1,40}){1,8}\]?|\$[A-Z_]{3,80}|\$[a-z_]{1,80}")
 _VARIABLE_ENDINGS = ("_ID", "_KEY", "_NAME", "_PASS", "_VAR")
@@ -72,6 +76,11 @@ def is_placeholder(value: str) -> bool:
     if value.startswith(_PUBLIC):
         return True
     return len(value) <= _MOST and (_PLACEHOLDER.fullmatch(value) is not None or _is_variable(value.strip()))
+
+
+def is_pin(value: str) -> bool:
+    """Whether a value under a name like `pin` is one."""
+    return _PIN.fullmatch(value) is not None
 
 
 def type_at(text: str, at: int) -> re.Match[str] | None:

@@ -13,8 +13,15 @@ from typing import TypeGuard
 
 from foreword.workflow.assigned import argument_without_secret, without_assigned
 from foreword.workflow.keys import without_shapes
-from foreword.workflow.names import is_guarded_name, is_labelled_field, is_secret_name, labels_a_secret
-from foreword.workflow.placeholders import HIDDEN, is_placeholder
+from foreword.workflow.names import (
+    asks_for_a_secret,
+    is_guarded_name,
+    is_labelled_field,
+    is_pin_name,
+    is_secret_name,
+    name_by_label,
+)
+from foreword.workflow.placeholders import HIDDEN, is_pin, is_placeholder
 
 __all__ = [
     "HIDDEN",
@@ -45,6 +52,8 @@ def is_secret(name: str, value: object) -> bool:
         return False
     if isinstance(value, str) and is_placeholder(value):
         return False
+    if is_pin_name(name) and isinstance(value, str | int) and is_pin(str(value)):
+        return True
     return is_secret_name(name) or (is_guarded_name(name) and not _speaks_for_itself(value))
 
 
@@ -68,10 +77,13 @@ def members(mapping: Mapping[object, object]) -> Iterator[tuple[str, object]]:
 
     `{"name": "password", "value": ...}` and `{"selector": "#password", "text": ...}` name their value in a field.
     """
-    labelled = any(isinstance(label, str) and labels_a_secret(str(field), label) for field, label in mapping.items())
+    label = _label(mapping)
+    asked = any(asks_for_a_secret(str(field)) for field in mapping)
     for key, value in mapping.items():
         name = str(key)
-        secret = is_secret(name, value) or (labelled and is_labelled_field(name) and is_secret("secret", value))
+        secret = is_secret(name, value) or (label and is_labelled_field(name) and is_secret(label, value))
+        if asked and name.lower().startswith("answer"):
+            secret = is_secret("secret", value)
         yield mask(name), HIDDEN if secret else value
 
 
@@ -114,6 +126,12 @@ def _hidden(value: object, inside: tuple[int, ...]) -> object:
     if is_array(value):
         return [_hidden(member, (*inside, id(value))) for member in elements(value)]
     return mask(as_text(value))
+
+
+def _label(mapping: Mapping[object, object]) -> str:
+    """The name that a field gives to the value in another, a password's before a PIN's."""
+    names = [name_by_label(str(field), label) for field, label in mapping.items() if isinstance(label, str)]
+    return min(filter(None, names), default="")
 
 
 def _is_empty(value: object) -> bool:

@@ -1,0 +1,43 @@
+"""Search texts quickly: patterns that are compiled when a text first needs them, and only in the lines that matter.
+
+To look for a word is a hundred times quicker than to look for a pattern.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern, compiled once; importing a module of patterns then costs nothing."""
+    return re.compile(pattern)
+
+
+def change_lines(text: str, words: Sequence[str], change: Callable[[str], str]) -> str:
+    """The text with every line changed that has one of the words, in upper or lower case.
+
+    Where the case makes the text longer (`ß`), a place in one is none in the other, and all of it is changed.
+    """
+    folded = text.casefold()
+    present = [word for word in words if word in folded]
+    if not present:
+        return text
+    if len(folded) != len(text):
+        return change(text)
+    pieces, done = list[str](), 0
+    for start, end in sorted({line for word in present for line in _lines_with(folded, word)}):
+        pieces += [text[done:start], change(text[start:end])]
+        done = end
+    return "".join(pieces) + text[done:]
+
+
+def _lines_with(text: str, word: str) -> list[tuple[int, int]]:
+    lines, at = list[tuple[int, int]](), text.find(word)
+    while at >= 0:
+        end = text.find("\n", at) + 1 or len(text)
+        lines.append((text.rfind("\n", 0, at) + 1, end))
+        at = text.find(word, end)
+    return lines
