@@ -169,7 +169,7 @@ def test_the_tabs_are_told_as_they_are_whatever_a_page_calls_itself(
 
 def test_a_page_that_crashes_its_tab_by_its_depth_is_replaced(browser: Browser, hostile: Hostile, desk: Site) -> None:
     hostile("let at = document.body; for (let n = 0; n < 20000; n++) at = at.appendChild(document.createElement('p'))")
-    with pytest.raises(BrowserFailed, match="the tab 'Main Tab' (has crashed|does not answer)"):
+    with pytest.raises(BrowserFailed, match=r"the tab 'Main Tab' (has crashed|does not answer)"):
         browser.wait(selector="#never")
     assert browser.navigate(f"{desk.url}/help")["tab"] == "Main Tab"
 
