@@ -203,7 +203,7 @@ ODD_FILES = [
 ]
 
 
-@pytest.mark.parametrize(("end", "make", "named"), sample(ODD_FILES, 5))
+@pytest.mark.parametrize(("end", "make", "named"), sample(ODD_FILES, 3))
 def test_a_store_that_is_no_file_is_an_error_and_nobody_waits_for_it(
     tmp_path: Path, end: str, make: Callable[[Path], None], named: bool
 ) -> None:

@@ -120,7 +120,8 @@ def is_there(path: Path) -> bool:
 
 def is_locked(path: Path) -> bool:
     """Whether a store is there and is not meant to be written."""
-    return is_there(path) and not (writable(path.parent) and writable(path))
+    is_file = os.path.isfile(path)  # noqa: PTH113 - never raises; a link to nothing is a store still to be made
+    return is_file and is_there(path) and not (writable(path.parent) and writable(path))
 
 
 def writable(path: Path) -> bool:

@@ -158,7 +158,7 @@ class _Translated:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, apsw.CantOpenError) and is_locked(self.path):
+        if isinstance(error, apsw.CantOpenError) and is_locked(self.path) and _log_of(self.path):
             what = f"{self.path} can't be read where it is: its last changes are in {self.path.name}-wal"
             raise StoreError(
                 what, hint="copy both files to a folder that can be written, and name it with --db"
@@ -195,12 +195,17 @@ def _connected(path: Path, read_only: bool) -> apsw.Connection:
     """A connection; a store that can't be written is read without the files SQLite would put beside it."""
     mode = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     uri = path.absolute().as_uri()  # as a URI: apsw takes no name that is not UTF-8
-    log = path.with_name(f"{path.name}-wal")
-    if read_only and is_locked(path) and not (log.exists() and log.stat().st_size):
+    if read_only and is_locked(path) and not _log_of(path):
         uri += "?immutable=1"
     connection = apsw.Connection(uri, flags=mode | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(WAIT_MILLISECONDS)
     return connection
+
+
+def _log_of(path: Path) -> int:
+    """The bytes of the log beside a store: changes that are not in the file itself yet."""
+    log = path.with_name(f"{path.name}-wal")
+    return log.stat().st_size if log.exists() else 0
 
 
 def _refuse_strangers(path: Path) -> None:
