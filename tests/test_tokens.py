@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import foreword
 from foreword.errors import UnknownName
 from foreword.tokens import (
     COUNTERS,
+    ENCODINGS,
     Counter,
     calibrated,
     counter,
@@ -22,6 +25,7 @@ from foreword.tokens import (
     for_model,
     model_table,
     new_counter,
+    pieces,
     remembered,
     underestimated,
 )
@@ -310,3 +314,30 @@ def test_the_report_warns_of_an_estimate_on_json_and_names_the_item(tmp_path: Pa
     assert [warning for warning in estimated.warnings if "Orders" in warning and "JSON" in warning]
     assert not [warning for warning in estimated.warnings if "Tide" in warning]
     assert not exact.warnings
+
+
+@pytest.mark.parametrize("encoding", ["o200k", "cl100k"])
+def test_a_long_text_is_counted_in_pieces_and_comes_to_the_same(encoding: str) -> None:
+    from splintr import Tokenizer
+
+    lines = [
+        f"def step_{number}(value):  # {number:x}\n    return value * {number} / 7\n\n" for number in range(12_000)
+    ]
+    text = "".join(lines)
+    assert len(list(pieces(text))) > 2
+    assert "".join(pieces(text)) == text
+    whole = Tokenizer.from_pretrained(ENCODINGS[encoding]).encode_ordinary(text)
+    assert new_counter(encoding).count(text) == len(whole)
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("letter", ["a", " ", "-", "\n", "漢"])
+def test_one_letter_without_an_end_does_not_take_all_memory(letter: str) -> None:
+    """A tokenizer takes 75 times the memory of a run without a break, and ends the process where there is no more."""
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); "
+        f"from foreword.tokens import new_counter; print(new_counter('o200k').count({letter!r} * 16_000_000))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stderr[-500:]
+    assert int(ran.stdout) > 100_000

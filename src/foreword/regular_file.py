@@ -22,6 +22,7 @@ LEADS_NOWHERE = "a symbolic link that leads nowhere"
 
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", 0)  # O_PATH: Linux only
+_OF_THE_SYSTEM = ("/dev/", "/proc/")  # where a shell puts what it makes for <(...)
 _CHUNK_BYTES = 65_536  # as much as a pipe holds; from 128 KiB on each piece would be a mapping of its own
 _REASONS = {
     errno.ENOENT: MISSING,
@@ -87,12 +88,16 @@ def read_beginning(path: Path, most_bytes: int) -> bytes:
 def read_named(path: Path, most_bytes: int) -> bytes:
     """The same, or all that is written to a pipe: for what a user names on the command line.
 
-    A pipe that nobody writes to would be waited for without end, and `count *` may name one that lies in a project.
+    A pipe that nobody writes to would be waited for without end, and `count *` may name one that lies in a project,
+    or a link to standard input.
     """
     with _translated():
         state = path.stat()
         if not stat.S_ISFIFO(state.st_mode):
             return b"" if _is_null_device(state) else read_anywhere(path, most_bytes)
+        is_link = path.is_symlink()
+        if is_link and not str(path.absolute()).startswith(_OF_THE_SYSTEM):
+            raise Unusable("a symbolic link to a pipe")
         descriptor = os.open(path, _READ)
         try:
             if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
@@ -101,7 +106,7 @@ def read_named(path: Path, most_bytes: int) -> bytes:
             raw = _joined(lambda size: os.read(descriptor, size), _CHUNK_BYTES, most_bytes)
         finally:
             os.close(descriptor)
-    if not raw and not path.is_symlink():  # what a shell makes for <(...) is a link, and may well be empty
+    if not raw and not is_link:  # what a shell makes for <(...) is a link, and may well be empty
         raise Unusable("a pipe that nobody writes to")
     return raw
 

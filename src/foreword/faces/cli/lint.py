@@ -163,17 +163,21 @@ def _nowhere(name: str, unknown: UnknownName) -> BadSource | UnknownName:
 
 def _recipe_files(folder: Path, inside: str, found: _Found) -> list[str]:
     """The YAML files in a folder of a project; links out of it and shut folders are told."""
+    from foreword.recipe import load as loading
     from foreword.runtime.authoring.problem import shut_folder, warning
     from foreword.sources import files
 
     unread, paths = list[files.Skip](), list[str]()
     for suffix in YAML:
         paths += [str(folder / path) for path in files.find(folder, f"{inside}**/*{suffix}", unread)]
+    if inside:  # what is no regular file can be named all the same, and is an error then
+        own = [str(path) for path in loading.names(folder).values() if path.parent != loading.BUILTIN]
+        paths = list(dict.fromkeys([*paths, *own]))
     for skip in dict.fromkeys(unread):
         place = str(folder / skip.path)
         if skip.is_shut:
             found.problems.append(shut_folder(place, skip.reason))
-        elif inside:  # elsewhere, links are no business of whoever looks for recipes
+        elif inside and place not in paths:  # elsewhere, links are no business of whoever looks for recipes
             found.problems.append(warning(place, 1, "unused-link", f"{skip.reason}: left out"))
     return paths
 
