@@ -51,3 +51,11 @@ def in_here(*args: str | Path, stdin: bytes = b"") -> Ran:
 def _written(stream: TextIOWrapper) -> str:
     stream.seek(0)
     return stream.read()
+
+
+def piped(content: bytes) -> str:
+    """What a shell puts in the place of `<(...)`."""
+    reading, writing = os.pipe()
+    os.write(writing, content)
+    os.close(writing)
+    return f"/dev/fd/{reading}"

@@ -1,8 +1,9 @@
-"""Read regular files and nothing else: never waiting, never more than so many bytes, never outside a folder.
+"""Read regular files and nothing else: without waiting, so many bytes at most, inside a folder.
 
-A project may come from a stranger. Among its files there may be a pipe that nobody writes to, a terminal, an endless
-device, or a link into the user's home: each is `Unusable`, with the reason. What a user names on the command line may
-also be a pipe (`read_named`). What the bytes mean is the business of `sources.files` and `recipe.document`.
+A project may come from a stranger. Among its files there may be a pipe that nobody writes to, a
+terminal, an endless device, or a link into the user's home: each is `Unusable`, with the reason.
+What a user names on the command line may also be a pipe (`read_named`). What the bytes mean is the
+business of `sources.files` and `recipe.document`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ LEADS_NOWHERE = "a symbolic link that leads nowhere"
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", 0)  # O_PATH: Linux only
 _OF_THE_SYSTEM = ("/dev/", "/proc/")  # where a shell puts what it makes for <(...)
-_CHUNK_BYTES = 65_536  # as much as a pipe holds; from 128 KiB on each piece would be a mapping of its own
+_CHUNK_BYTES = 65_536  # as a pipe holds; from 128 KiB on, each piece would be a mapping of its own
 _REASONS = {
     errno.ENOENT: MISSING,
     errno.ENOTDIR: MISSING,
@@ -64,7 +65,7 @@ def read_inside(root: Path, path: str, most_bytes: int) -> bytes:
 
 
 def read_parts(base: Path, parts: tuple[str, ...], most_bytes: int) -> bytes:
-    """The same for a place that is known: through no link, so that what was checked is what is opened."""
+    """The same for a place that is known: through no link, so that what was checked is opened."""
     with _translated():
         descriptor = _open_parts(base, parts)
         try:
@@ -74,7 +75,7 @@ def read_parts(base: Path, parts: tuple[str, ...], most_bytes: int) -> bytes:
 
 
 def read_anywhere(path: Path, most_bytes: int) -> bytes:
-    """The bytes of a regular file wherever it lies: for a path that comes from the user, or from ourselves."""
+    """The bytes of a regular file wherever it lies: for a path of the user's, or of our own."""
     with _opened(path) as descriptor:
         return _regular_bytes(descriptor, most_bytes)
 
@@ -88,8 +89,8 @@ def read_beginning(path: Path, most_bytes: int) -> bytes:
 def read_named(path: Path, most_bytes: int) -> bytes:
     """The same, or all that is written to a pipe: for what a user names on the command line.
 
-    A pipe that nobody writes to would be waited for without end, and `count *` may name one that lies in a project,
-    or a link to standard input.
+    A pipe that nobody writes to would be waited for without end, and `count *` may name one that
+    lies in a project, or a link to standard input.
     """
     with _translated():
         state = path.stat()
@@ -140,7 +141,7 @@ def _translated() -> Iterator[None]:
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
     with _translated():
-        _require_regular(path.stat().st_mode)  # before it is opened: to open a device may do something
+        _require_regular(path.stat().st_mode)  # before: to open a device may do something
         descriptor = os.open(path, _READ)
         try:
             _require_regular(os.fstat(descriptor).st_mode)
@@ -178,8 +179,11 @@ def _require_regular(mode: int) -> None:
 
 
 def _joined(read: Callable[[int], bytes], first_bytes: int, most_bytes: int) -> bytes:
-    """All there is to read. The first piece is as large as the file should be: a buffer of the largest size for each
-    of 100,000 small files is more mappings than a process may have."""
+    """All there is to read.
+
+    The first piece is as large as the file should be: a buffer of the largest size for each of
+    100,000 small files is more mappings than a process may have.
+    """
     pieces, left, size = list[bytes](), most_bytes + 1, first_bytes
     while left > 0 and (piece := read(min(left, size))):
         pieces.append(piece)

@@ -11,6 +11,7 @@ import pytest
 from foreword.errors import BadSource
 from foreword.sources.items import Item, iso, read_items
 from foreword.sources.state import read_json
+from tests.command import piped
 
 
 def no_input() -> bytes:
@@ -120,14 +121,6 @@ def test_what_is_neither_file_nor_folder_never_blocks(tmp_path: Path) -> None:
         read_items(str(tmp_path / "fifo"), tmp_path, no_input)
     with pytest.raises(BadSource, match="not a regular file"):
         read_items("/dev/zero", tmp_path, no_input)
-
-
-def piped(content: bytes) -> str:
-    """What a shell puts in the place of `<(...)`."""
-    reading, writing = os.pipe()
-    os.write(writing, content)
-    os.close(writing)
-    return f"/dev/fd/{reading}"
 
 
 def test_a_source_may_be_the_pipe_of_a_shell(tmp_path: Path) -> None:

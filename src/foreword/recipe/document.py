@@ -45,8 +45,8 @@ class Layer:
 def read_layer(path: Path, within: Path | None) -> Layer:
     """One file as data with line numbers; built-in ones are read once.
 
-    `within` is the folder that it must lie in, whatever links say. A file without one is the user's own choice:
-    wherever it lies, what it extends is read in the same folder.
+    `within` is the folder that it must lie in, whatever links say. A file without one is the user's
+    own choice: wherever it lies, what it extends is read in the same folder.
     """
     return _builtin_layer(path) if path.parent == BUILTIN else _read_layer(path, within)
 
@@ -97,7 +97,7 @@ def _told(reason: str, within: Path | None) -> str:
 
 
 def _without_quotes(problem: str) -> str:
-    """What YAML says is wrong, without what it quotes: the file may be no recipe, and the line says where."""
+    """What YAML says is wrong, without what it quotes: the file may be no recipe."""
     return _QUOTED.sub("...", problem.split("\n")[0])
 
 
@@ -113,7 +113,7 @@ def _loaded(path: Path, text: str) -> tuple[Node | None, Any]:
         node = loader.get_single_node()
         if node is None:
             return None, None
-        if not _has_a_known_field(node):  # before anything of it is told: it may be the keys to something else
+        if not _has_a_known_field(node):  # before anything of it is told: it may be anything
             raise _unsafe(path, "not a recipe: it has no field that recipes have", node.start_mark)
         for key in _repeated(node):  # before merge keys are resolved, which repeats them lawfully
             raise _unsafe(path, f"{key.value!r} is there twice", key.start_mark)

@@ -1,8 +1,9 @@
-"""Find a recipe, read it with everything it extends, and say in words what is wrong with it and where.
+"""Find a recipe, read it with everything it extends, and say what is wrong with it and where.
 
-Recipes are files: built in, or `foreword/recipes/NAME.yaml` under the root, or a path. A project's recipes are read
-inside its root, and so is what they extend; only whoever calls names a path elsewhere. What a recipe means is the
-runtime's business; its shape is `schema`'s, whether it makes sense is `checks`', reading a file is `document`'s.
+Recipes are files: built in, or `foreword/recipes/NAME.yaml` under the root, or a path. A project's
+recipes are read inside its root, and so is what they extend; only whoever calls names a path
+elsewhere. What a recipe means is the runtime's business; its shape is `schema`'s, whether it makes
+sense is `checks`', reading a file is `document`'s.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from foreword.recipe.schema import RecipeSpec, SectionSpec, worded
 
 FOLDER = Path("foreword/recipes")
 LONGEST_CHAIN = 20
-MOST_LISTED = 500  # each is read and checked, which takes 2 ms, or 0.3 s for the largest; projects have a dozen
+MOST_LISTED = 500  # each is read and checked: 2 ms, for the largest 0.3 s; projects have a dozen
 SUFFIXES = (".yaml", ".yml")
 
 __all__ = [
@@ -86,14 +87,14 @@ def layers(name: str, root: Path | None = None) -> list[Layer]:
 
 
 def checked_layers(name: str, root: Path | None = None) -> list[Layer]:
-    """The same, to be shown: the first problem is raised, so that nothing is shown that is no recipe."""
+    """The same, to be shown: the first problem is raised, so that only a recipe is shown."""
     chain = layers(name, root)
     check(chain)
     return chain
 
 
 def _first(name: str, root: Path | None) -> Layer:
-    """The recipe that was asked for: by name, or by a path that may lead anywhere, since the caller chose it."""
+    """The recipe that was asked for: by name, or by a path, which is the caller's to choose."""
     if not name.endswith(SUFFIXES):
         return _by_name(name, root)
     for candidate in (Path(name), (root or Path()) / name):
@@ -105,7 +106,7 @@ def _first(name: str, root: Path | None) -> Layer:
 
 
 def _by_name(name: str, root: Path | None) -> Layer:
-    """A recipe of the project, else a built-in one. Its file is looked for directly: there may be many others."""
+    """A recipe of the project, else a built-in one; looked for directly, for there may be many."""
     problem = folder_problem(root) if root else ""
     for folder in [root / FOLDER, BUILTIN] if root and not problem else [BUILTIN]:
         path = folder / f"{name}.yaml"
@@ -124,7 +125,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _existing(path: Path) -> Path | None:
-    """The path with its `~` written out, if something is there; a name that no file can have is not there."""
+    """The path with its `~` written out, if something is there."""
     try:
         path = path.expanduser()
         return path if path.exists() else None
@@ -133,7 +134,10 @@ def _existing(path: Path) -> Path | None:
 
 
 def _is_of(root: Path, path: Path) -> bool:
-    """Whether a file is a project's own, by its name or by where it leads: a link in a project is no user's word."""
+    """Whether a file is a project's own, by its name or by where it leads.
+
+    A link in a project that leads out of it is not the user's word, though the user names the link.
+    """
     base, named = root.resolve(), _without_dots(path)
     by_name = named.is_relative_to(base) or named.is_relative_to(_without_dots(root))
     return by_name or path.resolve().is_relative_to(base)

@@ -234,7 +234,7 @@ def _confined(root: Path, request: Mapping[str, Any]) -> dict[str, Any]:
         made["task"] = inside(root, made["task"]).relative_to(root).as_posix()
     if isinstance(made.get("source"), str | Path):
         made["source"] = inside(root, made["source"])
-        if made["source"].is_fifo():  # the user may name a pipe; a caller far away must not make us wait for one
+        if made["source"].is_fifo():  # the user may name a pipe; a caller must not make us wait
             raise BadSource(str(made["source"]), "a pipe, not a file or a folder")
     unknown = sorted(made.keys() - REQUEST)
     if unknown:
@@ -254,7 +254,7 @@ def _source_named(request: Mapping[str, Any]) -> Iterator[None]:
 
 
 def recipe_inside(root: Path, recipe: str) -> str:
-    """A recipe by its name, or by a path that stays inside the root: whoever sends a request is not the user."""
+    """A recipe by its name, or by a path inside the root: who sends a request is not the user."""
     name = _text(recipe, "recipe")
     return str(inside(root, name)) if name.endswith((".yaml", ".yml")) else name
 

@@ -22,8 +22,9 @@ from foreword.regular_file import LEADS_NOWHERE, MISSING, OUTSIDE, UNREADABLE, U
 from foreword.text.clean import clean
 
 LARGEST_BYTES = 64 * 1024 * 1024
-# Of one section. Measured on two busy cores: 10,000 files of 6.7 KB, which are 64 MiB, take 40 s and 300 MB, 100,000
-# files of one byte 20 s and 330 MB, one file of 64 MiB two minutes and up to 1.6 GB. With double, 3 GB are not enough.
+# Of one section. Measured on two busy cores: 10,000 files of 6.7 KB, which are 64 MiB, take 40 s and
+# 300 MB, 100,000 files of one byte 20 s and 330 MB, one file of 64 MiB two minutes and up to 1.6 GB.
+# With double, 3 GB are not enough; at half, a single file of the largest size would not be read.
 MOST_FILES, MOST_BYTES = 10_000, LARGEST_BYTES
 MOST_FOUND = 200_000  # paths or folders of one search: a path and its place in the order take 1 KB
 MOST_TOLD = 10  # of the files that were left out, by name
@@ -66,8 +67,10 @@ class Skip:
 
 @dataclass(slots=True)
 class Allowance:
-    """How many files and bytes may still be read, for a section or (`of`) for a whole context: no project may take
-    all memory. Whoever reads by it tells how many files `PAST_LIMIT` has left out."""
+    """How many files and bytes may still be read for a section, and (`of`) for a whole context.
+
+    No project may take all memory. Whoever reads by it tells how many files are past the limit.
+    """
 
     files: int = MOST_FILES
     bytes: int = MOST_BYTES
