@@ -116,6 +116,18 @@ def test_tabs_are_opened_named_and_closed(director: Director, desk: Site) -> Non
     assert [tab["name"] for tab in director.desk.tabs() or ()] == ["Main Tab"]
 
 
+@pytest.mark.attack
+def test_what_lets_somebody_in_by_the_address_of_a_tab_is_shown_to_nobody(director: Director, desk: Site) -> None:
+    for secret in ("?code=SplxlOBeZQQYbYS6WxSbIA&state=1", "?sv=2022&sig=Hx4kd9Lw1q%2Bz%3D", "#access_token=abc-9"):
+        answer = director.call("debug_navigate", {"url": f"{desk.url}/help{secret}", "reason": "test"})
+        value = secret.partition("&state")[0].rpartition("=")[2]
+        assert f"={value}" not in answer.text
+        (tab,) = director.desk.tabs() or [{}]
+        assert value not in json.dumps(tab)
+        assert "[hidden]" in tab["url"]
+        assert value not in director.session.context(save=False).text
+
+
 def test_a_batch_stops_at_the_first_failure_with_the_state_of_the_page(
     shared: Browser, desk: Site, tmp_path: Path
 ) -> None:

@@ -14,8 +14,8 @@ from foreword import models
 from foreword.director import running
 from foreword.director.desk import Desk
 from foreword.director.performing import Outcome, perform, shown_arguments
+from foreword.director.stream_mask import StreamMask
 from foreword.director.tool import Tool
-from foreword.director.veil import Veiled
 from foreword.errors import ModelFailed
 from foreword.message import Message, Part, Text, ToolCall, ToolResult
 from foreword.store import messages
@@ -59,7 +59,7 @@ class Agent:
     def hear(self, text: str) -> None:
         """Take in what the user says, without secrets: they belong into variables."""
         self.desk.learn()
-        shown = self.desk.veil.text(text)
+        shown = self.desk.secrets.text(text)
         if shown != text:
             self._warn(
                 "a secret in the message was hidden; keep it as a variable (foreword variable set), and the director"
@@ -71,7 +71,7 @@ class Agent:
         """Ask and act until there is an answer without calls."""
         made = Turn("")
         while made.requests < self.most_requests:
-            said = Veiled(self.desk.veil, self._say)
+            said = StreamMask(self.desk.secrets, self._say)
             try:
                 reply = self._asked(said)
             except ModelFailed:
@@ -80,7 +80,7 @@ class Agent:
                 return self._stopped(made, said.text)
             made = _counted(made, reply)
             if not reply.message.calls:
-                return replace(made, text=self.desk.veil.text(reply.message.text))
+                return replace(made, text=self.desk.secrets.text(reply.message.text))
             if not self._call_all(reply.message):
                 return self._stopped(made)
         self._warn(f"no answer after {made.requests} requests; say go on, or what to do instead")
@@ -100,7 +100,7 @@ class Agent:
 
     # --- asking ------------------------------------------------------------------------------------------------
 
-    def _asked(self, said: Veiled) -> models.Reply:
+    def _asked(self, said: StreamMask) -> models.Reply:
         desk = self.desk
         desk.learn()
         desk.session.browser = desk.tabs()
@@ -114,12 +114,12 @@ class Agent:
             on_text=said, cancel=desk.cancel,
         )  # fmt: skip
         said.end()
-        self._append(replace(reply.message, parts=tuple(map(self._veiled, reply.message.parts))))
+        self._append(replace(reply.message, parts=tuple(map(self._without_secrets, reply.message.parts))))
         return reply
 
     def _sent(self, message: Message) -> Message:
         """A message as the model gets it: what has turned out to be secret since it was kept is hidden in it."""
-        known = self.desk.veil.known
+        known = self.desk.secrets.known
 
         def shown(part: Part) -> Part:
             match part:
@@ -132,10 +132,10 @@ class Agent:
 
         return replace(message, parts=tuple(map(shown, message.parts)))
 
-    def _veiled(self, part: Part) -> Part:
+    def _without_secrets(self, part: Part) -> Part:
         match part:
             case Text(text=text):
-                return replace(part, text=self.desk.veil.text(text))
+                return replace(part, text=self.desk.secrets.text(text))
             case ToolCall(arguments=arguments):
                 return replace(part, arguments=json.dumps(self._shown(arguments), ensure_ascii=False))
             case _:
@@ -144,7 +144,7 @@ class Agent:
     def _shown(self, arguments: str) -> object:
         """The arguments of a call without secrets; what is no JSON is one text."""
         read = _read(arguments)
-        return {"arguments": self.desk.veil.text(arguments)} if read is None else shown_arguments(self.desk, read)
+        return {"arguments": self.desk.secrets.text(arguments)} if read is None else shown_arguments(self.desk, read)
 
     def _stopped(self, made: Turn, said: str = "") -> Turn:
         """Keep how far the answer came, and that it was stopped."""
@@ -190,7 +190,7 @@ class Agent:
         """Tell a warning once."""
         if warning not in self._warned:
             self._warned.add(warning)
-            self.desk.tell({"type": "warning", "text": self.desk.veil.text(warning)})
+            self.desk.tell({"type": "warning", "text": self.desk.secrets.text(warning)})
 
 
 def _counted(made: Turn, reply: models.Reply) -> Turn:

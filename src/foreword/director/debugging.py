@@ -43,7 +43,7 @@ def _in_words(desk: Desk, instruction: str, found: Answer) -> Answer:
         return {}
     from foreword.models import ask
 
-    listed = json.dumps(desk.veil.value(found), ensure_ascii=False, indent=1)
+    listed = json.dumps(desk.secrets.value(found), ensure_ascii=False, indent=1)
     answer = ask(desk.inspect_with, WORDS, f"{instruction}\n\n<page>\n{listed}\n</page>", cancel=desk.cancel)
     return {"answer": answer.text}
 
@@ -51,7 +51,7 @@ def _in_words(desk: Desk, instruction: str, found: Answer) -> Answer:
 def _dom(desk: Desk, tab: str | None, budget: int | None) -> Answer:
     counter = tokens.counter(COUNTER)
     dom = desk.browser.dom(tab=tab)
-    whole = desk.veil.text(dom.text())
+    whole = desk.secrets.text(dom.text())
     size, most = counter.count(whole), desk.result_tokens
     allowed = min(most, most if budget is None else max(LEAST_DOM_TOKENS, budget))
     where = dict(desk.browser.state(tab=tab))
@@ -60,7 +60,7 @@ def _dom(desk: Desk, tab: str | None, budget: int | None) -> Answer:
     handle = handle_of(whole.encode("utf-8", "surrogatepass"))
     keep(desk.session.db, whole.encode("utf-8", "surrogatepass"))
     text = dom.shortened(allowed, counter.measure, _mark(handle))
-    return {**where, "text": desk.veil.text(text or _mark(handle)(0, size)), "handle": handle, "whole_tokens": size}
+    return {**where, "text": desk.secrets.text(text or _mark(handle)(0, size)), "handle": handle, "whole_tokens": size}
 
 
 def _mark(handle: str) -> Callable[[int, int], str]:
@@ -91,7 +91,7 @@ def debug_action(desk: Desk, given: Arguments) -> Answer:
     text = _typed(desk, given)
     told = desk.browser.type(given["selector"], text, tab=tab)
     if told.get("password"):
-        desk.veil.learn_texts([text])
+        desk.secrets.learn_texts([text])
     return told
 
 

@@ -15,10 +15,10 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from foreword.director import assets, running, saved
-from foreword.director.veil import Veil
 from foreword.errors import BrowserFailed, StoreError, UsageError
 from foreword.runtime.session import Session
 from foreword.store import workflows
+from foreword.workflow.known_values import KnownValues
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
@@ -46,12 +46,12 @@ class Desk:
         inspect_with: Any = None,
         tab: str | None = None,
         not_ours: frozenset[str] = frozenset(),
-        veil: Veil | None = None,
+        secrets: KnownValues | None = None,
     ) -> None:
         self.session, self.model, self.inspect_with = session, model, inspect_with
         self.tab, self.not_ours = tab, not_ours  # the tab that is meant where none is named; those that are taboo
         self.cancel, self.tell = Event(), cast(Tell, nobody)
-        self.veil = veil or Veil()
+        self.secrets = secrets or KnownValues()
         self._given = browser
         self._browser: Browser | None = None
         self._blocked_kept: list[BlockedOrigin] = []
@@ -88,7 +88,7 @@ class Desk:
         if self._given is None or (self._browser is None and callable(self._given)):
             return None
         return [
-            {key: self.veil.known(value) if isinstance(value, str) else value for key, value in tab.items()}
+            {key: self.secrets.text(value) if isinstance(value, str) else value for key, value in tab.items()}
             for tab in self.browser.tabs()
         ]
 
@@ -96,7 +96,7 @@ class Desk:
         """The origins that pages asked for things and may not reach; none while nothing is started."""
         if self._browser is None:
             return []
-        return [replace(one, origin=self.veil.known(one.origin)) for one in self.unstopped.blocked()]
+        return [replace(one, origin=self.secrets.known(one.origin)) for one in self.unstopped.blocked()]
 
     def keep_blocked(self) -> None:
         """Keep with the workflow what its pages could not load, to be offered the next time."""
@@ -137,7 +137,7 @@ class Desk:
         """A desk for a scout: the same browser and secrets, told to stop at the same moment."""
         desk = Desk(
             session, self.browser, model=self.model, inspect_with=self.inspect_with, tab=tab,
-            not_ours=not_ours, veil=self.veil,
+            not_ours=not_ours, secrets=self.secrets,
         )  # fmt: skip
         desk.cancel, desk.tell = self.cancel, tell
         return desk
@@ -150,7 +150,7 @@ class Desk:
         known = (now.snapshot, now.variables)
         if known != self._known:
             nodes = workflows.nodes(self.session.db, self.session.workflow.id)
-            self.veil.learn([self.session.variables, *(node.get("config") for node in nodes)])
+            self.secrets.learn([self.session.variables, *(node.get("config") for node in nodes)])
             self._known = known
 
 

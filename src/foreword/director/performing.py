@@ -51,20 +51,20 @@ def perform(desk: Desk, tools: Mapping[str, Tool], name: str, arguments: object)
     except ForewordError as error:
         return Outcome(_problem(desk, error), failed=True)
     except Exception as error:  # noqa: BLE001 - whatever breaks a tool, the conversation goes on
-        return Outcome(desk.veil.text(f"{FAILED}: {name} broke: {type(error).__name__}: {error}"), failed=True)
+        return Outcome(desk.secrets.text(f"{FAILED}: {name} broke: {type(error).__name__}: {error}"), failed=True)
 
 
 def shown_arguments(desk: Desk, arguments: object) -> object:
     """The arguments of a call as they are kept and told: without secrets, which are known from now on."""
     desk.learn()
-    desk.veil.learn([arguments])
+    desk.secrets.learn([arguments])
     if not isinstance(arguments, dict):
-        return desk.veil.value(arguments)
+        return desk.secrets.value(arguments)
     text = arguments.get("text")
     if arguments.get("secret") is True and isinstance(text, str) and not is_placeholder(text):
-        desk.veil.learn_texts([text])
+        desk.secrets.learn_texts([text])
         arguments = {**arguments, "text": HIDDEN}
-    return desk.veil.value(arguments)
+    return desk.secrets.value(arguments)
 
 
 def _named(tools: Mapping[str, Tool], name: str) -> Tool:
@@ -84,13 +84,13 @@ def _refuse_misplaced(desk: Desk, name: str, given: Mapping[str, Any]) -> None:
     kept = {key: value for key, value in given.items() if key != "reason"}
     if HIDDEN in json.dumps(kept, ensure_ascii=False):
         raise UsageError(f"{HIDDEN} is not a value", hint=BY_REFERENCE)
-    if name != "debug_action" and desk.veil.value(kept) != hide(kept):
+    if name != "debug_action" and desk.secrets.value(kept) != hide(kept):
         raise UsageError("a secret can't be kept where it would be shown", hint=BY_REFERENCE)
 
 
 def _told(desk: Desk, name: str, answer: Mapping[str, Any]) -> str:
     """The answer without secrets, within the room for a result; what has a `text` was fitted where it was made."""
-    shown = desk.veil.value(answer)
+    shown = desk.secrets.value(answer)
     assert isinstance(shown, dict)
     if isinstance(shown.get("text"), str):
         return _with_text(shown)
@@ -107,8 +107,8 @@ def _with_text(answer: dict[str, Any]) -> str:
 def _problem(desk: Desk, error: ForewordError) -> str:
     hint = f" ({error.hint})" if error.hint else ""
     state = getattr(error, "state", None) if isinstance(error, BrowserFailed) else None
-    page = f"\npage: {_written(desk.veil.value(dict(state)))}" if state else ""
-    return desk.veil.text(f"{FAILED}: {error.message}{hint}") + page
+    page = f"\npage: {_written(desk.secrets.value(dict(state)))}" if state else ""
+    return desk.secrets.text(f"{FAILED}: {error.message}{hint}") + page
 
 
 def _written(value: object) -> str:

@@ -18,7 +18,6 @@ from uuid import uuid4
 from foreword.director import nodes, saved
 from foreword.director.engine import QUEUE, launched
 from foreword.director.turns import take
-from foreword.director.veil import Veil
 from foreword.director.walk import Halted, OnStep, Walk
 from foreword.errors import BadNode, UnknownName, UsageError
 from foreword.runtime.runs import Engine, workflow
@@ -28,6 +27,7 @@ from foreword.runtime.workers import living
 from foreword.store import node_results, node_runs
 from foreword.store.node_runs import FAILED, RUNNING, STOPPED, SUCCESS, Run
 from foreword.workflow import node as kinds
+from foreword.workflow.known_values import KnownValues
 from foreword.workflow.templates import Scope
 from foreword.workflow.tree import Tree
 
@@ -51,14 +51,14 @@ def test_single_node(
     tree = nodes.read(state)
     found = tree.get(node)
     name, known = str(found["id"]), Scope(state.variables, dict(scope or {}))
-    veil = Veil()
-    veil.learn([known.variables])
+    secrets = KnownValues()
+    secrets.learn([known.variables])
     told: dict[str, Any] = {}
     if scope is None:
-        known, told = _first_turns(tree, name, known, veil)
+        known, told = _first_turns(tree, name, known, secrets)
     nodes.set_status(state, name, RUNNING)
     try:
-        turn = take(found, known, browser, veil)
+        turn = take(found, known, browser, secrets)
     except BaseException:
         nodes.set_status(state, name, None)
         raise
@@ -240,12 +240,12 @@ def _refuse_unready(tree: Tree) -> None:
         raise BadNode(problems, "workflow")
 
 
-def _first_turns(tree: Tree, name: str, scope: Scope, veil: Veil) -> tuple[Scope, dict[str, Any]]:
+def _first_turns(tree: Tree, name: str, scope: Scope, secrets: KnownValues) -> tuple[Scope, dict[str, Any]]:
     """The scope inside the loops around a node in their first turn, as far as their lists are known."""
     told = {}
     for around in tree.around(name):
         if around["type"] == "loop":
-            turn = take(around, scope, None, veil)
+            turn = take(around, scope, None, secrets)
             if turn.value:
                 scope = scope.inside(str(around["config"]["as"]), turn.value[0])
                 told[str(around["id"])] = f"its first turn of {len(turn.value)}"

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from foreword.director.veil import Veil
 from foreword.errors import BrowserFailed, ForewordError, UsageError, each_problem
 from foreword.store.node_results import FAILED, SUCCESS
 from foreword.workflow import condition, node, schema
+from foreword.workflow.known_values import KnownValues
 from foreword.workflow.secrets import hide, is_array
 from foreword.workflow.templates import Scope, fill
 from foreword.workflow.variables import display
@@ -43,25 +43,25 @@ class _Made:
     value: Any = None
 
 
-def take(one: Mapping[str, Any], scope: Scope, browser: Browser | None, veil: Veil) -> Turn:
+def take(one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues) -> Turn:
     """Carry out a node once; of a loop or a condition, only its own part."""
-    veil.learn([one.get("config"), dict(scope.loops)])
+    secrets.learn([one.get("config"), dict(scope.loops)])
     began = monotonic()
     try:
-        made = _carried_out(one, scope, browser, veil)
-        shown = {name: display(name, veil.value(value)) for name, value in made.variables.items()}
+        made = _carried_out(one, scope, browser, secrets)
+        shown = {name: display(name, secrets.value(value)) for name, value in made.variables.items()}
         told = {"result": made.result, "variables": shown}
         turn = Turn(SUCCESS, {name: part for name, part in told.items() if part}, made.variables, made.value)
     except ForewordError as error:
         turn = Turn(FAILED, _failure(error))
     except Exception as error:  # noqa: BLE001 - a run goes on to say where it stopped
         turn = Turn(FAILED, {"error": f"{type(error).__name__}: {error}"})
-    hidden = veil.value(turn.told)
+    hidden = secrets.value(turn.told)
     assert isinstance(hidden, dict)
     return Turn(turn.status, {**hidden, "seconds": round(monotonic() - began, 3)}, turn.variables, turn.value)
 
 
-def _carried_out(one: Mapping[str, Any], scope: Scope, browser: Browser | None, veil: Veil) -> _Made:
+def _carried_out(one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues) -> _Made:
     kind = str(one["type"])
     config = node.checked(kind, one.get("config"), one.get("description") or "", str(one["id"]))
     kept = {name: config[name] for name in ("schema",) if name in config}
@@ -71,9 +71,9 @@ def _carried_out(one: Mapping[str, Any], scope: Scope, browser: Browser | None, 
             raise BrowserFailed(NO_BROWSER, hint="start or attach one")
         made = _IN_BROWSER[kind](browser, str(one["id"]), filled)
         if kind == "type" and made.result.get("password"):
-            veil.learn_texts([filled["text"]])
+            secrets.learn_texts([filled["text"]])
         return made
-    return _ELSEWHERE[kind](filled, veil)
+    return _ELSEWHERE[kind](filled, secrets)
 
 
 def _navigate(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
@@ -117,12 +117,12 @@ def fitted(value: Any, config: Mapping[str, Any]) -> tuple[Any, list[str]]:
     return schema.fitted(value, wanted, str(config["variable"]))
 
 
-def _condition(config: Mapping[str, Any], veil: Veil) -> _Made:
+def _condition(config: Mapping[str, Any], secrets: KnownValues) -> _Made:
     outcome = condition.holds(config["left"], config["operator"], config.get("right"))
     return _Made({"holds": outcome}, value=outcome)
 
 
-def _loop(config: Mapping[str, Any], veil: Veil) -> _Made:
+def _loop(config: Mapping[str, Any], secrets: KnownValues) -> _Made:
     values, most = config["over"], config.get("most")
     if not is_array(values):
         raise UsageError("config.over: must be a list", hint="give the name of a variable that is one")
@@ -136,9 +136,9 @@ def _loop(config: Mapping[str, Any], veil: Veil) -> _Made:
     return _Made({"turns": len(taken), **left}, value=taken)
 
 
-def _set_variable(config: Mapping[str, Any], veil: Veil) -> _Made:
+def _set_variable(config: Mapping[str, Any], secrets: KnownValues) -> _Made:
     name, value = str(config["variable"]), config["value"]
-    if veil.value({name: value}) != hide({name: value}):
+    if secrets.value({name: value}) != hide({name: value}):
         raise UsageError(
             f"config.value: a secret can't be kept as {name!r}, where it would be shown",
             hint=f"give it a name that says what it is, such as {name}_secret",
@@ -155,6 +155,6 @@ def _failure(error: ForewordError) -> dict[str, Any]:
 _IN_BROWSER: dict[str, Callable[[Any, str, Mapping[str, Any]], _Made]] = {
     "navigate": _navigate, "click": _click, "type": _type, "wait": _wait, "extract": _extract,
 }  # fmt: skip
-_ELSEWHERE: dict[str, Callable[[Mapping[str, Any], Veil], _Made]] = {
+_ELSEWHERE: dict[str, Callable[[Mapping[str, Any], KnownValues], _Made]] = {
     "condition": _condition, "loop": _loop, "set_variable": _set_variable,
 }  # fmt: skip

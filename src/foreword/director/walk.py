@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.director import nodes, saved
 from foreword.director.turns import Turn, take
-from foreword.director.veil import Veil
 from foreword.errors import ForewordError
 from foreword.runtime.runs import Leaving, current, step
 from foreword.runtime.state import WorkflowState
 from foreword.store import node_results, workflows
 from foreword.store.node_results import FAILED, RUNNING, SUCCESS, Result
+from foreword.workflow.known_values import KnownValues
 from foreword.workflow.node import BRANCHES, TYPES
 from foreword.workflow.templates import Scope
 from foreword.workflow.tree import Node, Tree
@@ -55,7 +55,7 @@ class Walk:
     done: dict[str, Result] = field(default_factory=dict)  # of earlier attempts
     steps: list[dict[str, Any]] = field(default_factory=list)  # of this one
     notes: list[str] = field(default_factory=list)
-    veil: Veil = field(default_factory=Veil)
+    secrets: KnownValues = field(default_factory=KnownValues)
     typed: list[tuple[Node, Scope]] = field(default_factory=list)
     variables: dict[str, Any] = field(default_factory=dict)
     stamp: int = -1  # of the variables
@@ -127,7 +127,7 @@ class Walk:
         in_browser = TYPES[str(node["type"])].in_browser
         if in_browser:
             self._type_again()
-        turn = take(node, scope, self.browser, self.veil)
+        turn = take(node, scope, self.browser, self.secrets)
         if in_browser and turn.status == SUCCESS:
             self._save_browser()
         stopped = turn.status == FAILED and self.is_stopped()
@@ -153,7 +153,7 @@ class Walk:
             if node["type"] == "loop":
                 self.notes.append(f"{node['id']}: what was typed in its turns is not typed again")
                 continue
-            turn = take(node, scope, self.browser, self.veil)
+            turn = take(node, scope, self.browser, self.secrets)
             if turn.status == FAILED:
                 self.notes.append(f"{node['id']}: what was typed could not be typed again: {turn.told['error']}")
 
@@ -174,7 +174,7 @@ class Walk:
         stamp = workflows.stamps(self.state.db, self.state.workflow.id).variables
         if stamp != self.stamp:
             self.stamp, self.variables = stamp, self.state.variables
-            self.veil.learn([self.variables])
+            self.secrets.learn([self.variables])
         return self.variables
 
     def _tell(self, what: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ from foreword.store.database import Database
 from foreword.store.kept import Store
 from foreword.store.messages import Conversation, Line
 
-COMPRESSED, UNDONE = "compressed", "compression undone"
+COMPRESSED, UNDONE, HIDDEN = "compressed", "compression undone", "other secrets are hidden"
 
 
 class Calls:
@@ -87,7 +87,11 @@ class Calls:
         if told.cut != self._cut:
             self._adopt(told.cut)
             compressions.keep_cut(self.db, self.conversation.id, self._key, told.cut)
-        now = {"compression": number_of(self.transcript.compression), "prefix": usage.fingerprint(turned.stretches)}
+        now = {
+            "compression": number_of(self.transcript.compression),
+            "prefix": usage.fingerprint(turned.stretches),
+            "hidden": self.writing.secrets.digest,
+        }
         report = package.report.to_dict()
         self._store.save(package.originals, report, conversation=self.conversation.id, usage={**entry, **now})
 
@@ -103,8 +107,10 @@ class Calls:
         return self._store.last_usage(self.conversation.id, self.selection.recipe.name, budget.tokens)
 
     def _recast(self, before: Mapping[str, Any]) -> str:
-        """Why the history is not what it was at an earlier call: compressed, or a compression undone."""
+        """Why the history is not what it was at an earlier call: compressed, a compression undone, secrets set."""
         number, was = number_of(self.transcript.compression), before.get("compression")
-        if was is None or was == number:
+        if was is None:
             return ""
-        return COMPRESSED if number > was else UNDONE
+        if was != number:
+            return COMPRESSED if number > was else UNDONE
+        return HIDDEN if before.get("hidden", "") != self.writing.secrets.digest else ""

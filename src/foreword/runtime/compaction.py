@@ -18,11 +18,13 @@ from foreword.history.settled import respect
 from foreword.history.timeline import Group, Turn, grouped
 from foreword.message import Message
 from foreword.models import ask
+from foreword.runtime.secret_messages import without_secrets
 from foreword.runtime.transcript import Transcript, size_of, summary_message
 from foreword.store import compressions, messages
 from foreword.store.compressions import number_of
 from foreword.store.messages import Range
 from foreword.tokens import Counter
+from foreword.workflow.known_values import KnownValues
 
 NEWEST_SHARE = 0.4  # of the target, for messages that stay whole
 LEAST_SUMMARY_TOKENS = 200
@@ -67,9 +69,9 @@ class Compaction:
 
 def plan(
     transcript: Transcript, target: int, counter: Counter, known: Known, workflow: str, model: Any = None,
-    timeout_seconds: float = MODEL_SECONDS, *, strict: bool = True,
+    timeout_seconds: float = MODEL_SECONDS, *, secrets: KnownValues, strict: bool = True,
 ) -> Compaction:  # fmt: skip
-    """What compressing to about so many tokens comes to; nothing is changed yet.
+    """What compressing to about so many tokens comes to; nothing is changed yet. No secret goes into a summary.
 
     A model that can't be asked at all (no such model, no key) is an error if `strict`; else a note, as any failure.
     """
@@ -83,10 +85,11 @@ def plan(
     last = old[-1].last
     stays = [turn for group in transcript.in_front_of(last + 1) for turn in group.turns]
     staying = {turn.seq for turn in stays}
-    said = [turn.message for group in old for turn in group.turns if turn.seq not in staying]
+    gone = [turn.message for group in old for turn in group.turns if turn.seq not in staying]
+    said = [without_secrets(message, secrets) for message in gone]
     kept = sum(turn.tokens for turn in stays) + sum(group.tokens for group in newest)
     room = max(LEAST_SUMMARY_TOKENS, target - kept - HEAD_TOKENS)
-    earlier = transcript.compression.summary if transcript.compression else ""
+    earlier = secrets.known(transcript.compression.summary) if transcript.compression else ""
     summary, method, notes = _summary(said, room, counter, known, earlier, model, timeout_seconds, strict=strict)
     size = counter.count(turn_text("user", summary_message(summary, last, workflow).text) + "\n")
     made = Compaction(

@@ -34,10 +34,12 @@ from foreword.store.append_keys import Receipt
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range
+from foreword.store.secret_values import secrets_of
 from foreword.store.urls import open_database
 from foreword.store.workflows import Workflow
 from foreword.tokens import Counter
 from foreword.workflow import plan as planning
+from foreword.workflow.known_values import KnownValues
 from foreword.workflow.literals import literals
 from foreword.workflow.parts import shown
 
@@ -69,6 +71,8 @@ class Session(WorkflowState):
         self._counter, self._writing = counter, writing_for(opening, counter)
         self._calls = Calls(db, conversation, opening.selection, self._writing)
         self._shown = dict[str, tuple[object, str]]()  # every part: its stamp, and its text
+        self._held: object = None  # what the workflow held when its secrets were last looked for
+        self._secrets = KnownValues()
         self.browser: object = None  # the tabs, for the fifth part: a list of name, url and active
 
     @classmethod
@@ -251,18 +255,33 @@ class Session(WorkflowState):
         elif save:
             size, compacted = self._with_room_for(0)
             notes = (*self._told_of(compacted), *self._warn(size))
-        return self._calls.make(self._texts(), allowed, self.workflow.name, notes, save=save)
+        texts = self._texts()
+        self._writing.hide(self._secrets)
+        return self._calls.make(texts, allowed, self.workflow.name, notes, save=save)
+
+    def secrets(self) -> KnownValues:
+        """What hides every secret that the workflow holds now: in contexts, and in all that is shown of a history."""
+        now = workflows.stamps(self.db, self.workflow.id)
+        return self._secrets_at(now.variables, now.snapshot)
+
+    def _secrets_at(self, *held: object) -> KnownValues:
+        if self._held != held:
+            self._secrets, self._held = secrets_of(self.db, self.workflow.id), held
+        return self._secrets
 
     def _texts(self) -> dict[str, str]:
         """Every part but the history as the model reads it, by its tag; what has not changed is not written again."""
         now, selection = self._stamps(), self._opening.selection
+        secrets = self._secrets_at(now["variables"], now["snapshot"])
         for tag, spec in selection.sections.items():
-            known = self._shown.get(tag)
-            if spec.state in now and (known is None or known[0] != now[spec.state]):
-                self._shown[tag] = now[spec.state], self._written(spec.state or "", spec.show)
+            known, stamp = self._shown.get(tag), (now.get(spec.state), secrets.digest)
+            if spec.state in now and (known is None or known[0] != stamp):
+                self._shown[tag] = stamp, secrets.known(self._written(spec.state or "", spec.show))
         others = {tag: spec for tag, spec in selection.sections.items() if spec.state is None}
         read = gather(replace(selection, sections=others), Inputs(self._opening.root)).sections if others else ()
-        return {tag: text for tag, (_, text) in self._shown.items()} | {part.tag: part.text for part in read}
+        return {tag: text for tag, (_, text) in self._shown.items()} | {
+            part.tag: secrets.known(part.text) for part in read
+        }
 
     def _stamps(self) -> dict[str | None, object]:
         """What tells whether a part is still what it was."""
@@ -298,7 +317,7 @@ class Session(WorkflowState):
         transcript = self._calls.refresh(self._opening.budget)
         made = compaction.plan(
             transcript, target, self._counter, self._known(), self.workflow.name, model,
-            self._opening.compress_timeout_seconds, strict=strict,
+            self._opening.compress_timeout_seconds, secrets=self.secrets(), strict=strict,
         )  # fmt: skip
         if preview or not made.messages:
             return made

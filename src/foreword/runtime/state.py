@@ -18,10 +18,12 @@ from foreword.store import plans, variables, workflows
 from foreword.store.database import Database, altered
 from foreword.store.kept import Store
 from foreword.store.plans import Plan
+from foreword.store.secret_values import secrets_of
 from foreword.store.urls import open_database
 from foreword.store.variables import Change
 from foreword.store.workflows import Workflow
 from foreword.workflow import plan as planning
+from foreword.workflow.known_values import KnownValues
 from foreword.workflow.secrets import hide, mask
 from foreword.workflow.snapshot import read_node, snapshot
 from foreword.workflow.variables import of_node
@@ -150,6 +152,10 @@ class WorkflowState:
     def variable_changes(self, limit: int = 100) -> list[Change]:
         """The trail of changes, the newest first; secrets are hidden in it."""
         return variables.changes(self.db, self.workflow.id, limit)
+
+    def secrets(self) -> KnownValues:
+        """What hides every secret that the workflow holds now, by its name or by its value."""
+        return secrets_of(self.db, self.workflow.id)
 
     # --- nodes -------------------------------------------------------------------------------------------------
 

@@ -15,8 +15,10 @@ from foreword.engine.turns import Written, shortened, write
 from foreword.history.timeline import Group
 from foreword.history.window import Window, choose, low_water
 from foreword.model import Body, Choice, Form, Section
+from foreword.runtime.secret_messages import without_secrets
 from foreword.runtime.transcript import Dropped, Transcript, summary_group
 from foreword.store.compressions import Cut
+from foreword.workflow.known_values import KnownValues
 from foreword.workflow.parts import EMPTY
 
 FRONT_SHARE, SUMMARY_SHARE = 0.25, 0.6  # of the budget: what stands in front and is larger is shortened
@@ -31,6 +33,7 @@ class Writing:
 
     scale: Scale
     section: Section  # the history's, empty
+    secrets: KnownValues = field(default_factory=KnownValues)  # hidden in all that is written
     groups: dict[tuple[int, int, bool, int], Written] = field(default_factory=dict)
 
     @property
@@ -43,12 +46,19 @@ class Writing:
         key = (group.turns[0].seq, group.turns[-1].seq, newest, shorten_to)
         found = self.groups.get(key)
         if found is None:
+            said = [without_secrets(message, self.secrets) for message in group.messages]
             found = self.groups[key] = (
-                shortened(group.messages, self.scale, self.tag, shorten_to, newest=newest)
+                shortened(said, self.scale, self.tag, shorten_to, newest=newest)
                 if shorten_to
-                else write(group.messages, self.scale, self.tag, newest=newest)
+                else write(said, self.scale, self.tag, newest=newest)
             )
         return found
+
+    def hide(self, secrets: KnownValues) -> None:
+        """Hide these from now on; where they are others than before, nothing that was written holds any longer."""
+        if secrets.digest != self.secrets.digest:
+            self.groups.clear()
+        self.secrets = secrets
 
     def forget(self, start: int) -> None:
         """Drop what no window will show again."""

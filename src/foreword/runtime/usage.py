@@ -14,6 +14,7 @@ from typing import Any
 from foreword.engine.report import Report
 
 FIRST = "first call"
+INTERNAL = ("compression", "prefix", "hidden")  # what only the next call reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def totals(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def readable(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A usage log without what only the next call reads."""
-    return [{name: value for name, value in line.items() if name not in ("compression", "prefix")} for line in log]
+    return [{name: value for name, value in line.items() if name not in INTERNAL} for line in log]
 
 
 def _digest(text: str) -> str:

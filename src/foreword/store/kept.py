@@ -21,6 +21,7 @@ from foreword.store import messages
 from foreword.store.database import LARGEST_NUMBER, Database, Kinds, altered, loaded, mapping, plain, stamp
 from foreword.store.messages import Range
 from foreword.store.places import existing_stores, is_there, store_path, stores_of
+from foreword.store.secret_values import secrets_of
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import VARIABLE, open_database, open_to_read
 
@@ -127,9 +128,10 @@ class Store:
         return [(name, packed) for name, packed in rows]
 
     def original(self, handle: str, packed: object) -> bytes:
-        """The original of what was found: bytes that were kept, or the messages of a range."""
+        """The original of what was found: bytes that were kept, or the messages of a range without its secrets."""
         if isinstance(packed, Range):
-            return messages.as_text(self.db, packed)
+            secrets = secrets_of(self.db, messages.workflow_of(self.db, packed.conversation))
+            return secrets.known(messages.as_text(self.db, packed)).encode("utf-8", "surrogatepass")
         return _unpacked(self.db.name, handle, packed)
 
     def carried(self, name: str) -> list[dict[str, Any]]:

@@ -222,10 +222,15 @@ def handle_for(db: Database, conversation: Conversation, where: Range) -> str:
     return handle
 
 
-def as_text(db: Database, where: Range) -> bytes:
+def as_text(db: Database, where: Range) -> str:
     """Messages as a model reads them."""
-    lines = between(db, where)
-    return "\n".join(turn_text(line.message.role, line.message.text) for line in lines).encode("utf-8", "surrogatepass")
+    return "\n".join(turn_text(line.message.role, line.message.text) for line in between(db, where))
+
+
+def workflow_of(db: Database, conversation: int) -> int:
+    """The workflow that a conversation is of."""
+    ((workflow,),) = db.rows("SELECT workflow FROM conversations WHERE id = ?", (conversation,))
+    return int(workflow)
 
 
 def _row(line: Line) -> Row:

@@ -95,11 +95,13 @@ def expand(name: str, number: int | None, form: str, db: str | None, root: str) 
       foreword session expand demo
       foreword session expand demo 2 --format json
     """
+    from foreword.runtime.secret_messages import without_secrets
     from foreword.runtime.session import Session
     from foreword.shapes import to_openai
 
     with Session.open(db, name, root=root, create=False) as session:
-        originals = session.expand(number)
+        secrets = session.secrets()
+        originals = [without_secrets(message, secrets) for message in session.expand(number)]
     if form == "json":
         screen.show_json(to_openai(originals))
     else:

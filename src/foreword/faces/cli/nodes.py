@@ -16,6 +16,7 @@ from foreword.faces.cli.stopping import INTERRUPTED, stoppable
 
 if TYPE_CHECKING:
     from foreword.runtime.state import WorkflowState
+    from foreword.workflow.known_values import KnownValues
     from foreword.workflow.tree import Node, Tree
 
 LINE = 119
@@ -39,21 +40,18 @@ def nodes(workflow: str, as_json: bool, db: str | None, root: str) -> None:
     from foreword.director.nodes import read
     from foreword.faces.cli.workflows import reading
     from foreword.store import node_results
-    from foreword.workflow.secrets import hide
 
     with reading(db, root, workflow) as state:
         tree, newest = read(state), node_results.newest(state.db, state.workflow.id)
+        secrets = state.secrets()
     if as_json:
-        listed = [hide(node) for node in tree.read()]
         last = {name: {"run": one.run, "status": one.status, **one.told} for name, one in newest.items()}
-        return screen.show_json(
-            [{**node, "last": last.get(str(node["id"]))} for node in listed if isinstance(node, dict)]
-        )
+        return screen.show_json([secrets.value({**node, "last": last.get(str(node["id"]))}) for node in tree.read()])
     if not tree.nodes:
         return screen.say(f"{workflow!r} has no nodes yet")
     for node in tree.read():
         told = newest[str(node["id"])].told if str(node["id"]) in newest else {}
-        click.echo(_line(tree, node, str(told.get("error") or "")))
+        click.echo(_line(tree, node, str(told.get("error") or ""), secrets))
     return None
 
 
@@ -151,14 +149,14 @@ class _Steps:
     def __init__(self, state: WorkflowState) -> None:
         from foreword.director.nodes import read
 
-        self.tree = read(state)
+        self.tree, self.secrets = read(state), state.secrets()
 
     def __call__(self, step: dict[str, Any]) -> None:
         if step["status"] == "running":
             return
         node = self.tree.nodes.get(str(step["node"]), {})
         mark = screen.paint(f"{MARKS[step['status']]:<6}", fg=COLOURS[step["status"]])
-        key, about = printable(str(step["key"])), printable(_about(node))
+        key, about = printable(str(step["key"])), printable(_about(node, self.secrets))
         told = printable(f"{key}  {about}  {step.get('error', '')}").rstrip()
         click.echo(f"  {mark} {float(step.get('seconds') or 0):5.1f} s  {cut_to(told, LINE - 20)}", err=True)
 
@@ -181,17 +179,17 @@ def _finish(done: dict[str, Any], as_json: bool, workflow: str) -> None:
     raise click.exceptions.Exit(1 if done["status"] == "failed" else INTERRUPTED)
 
 
-def _line(tree: Tree, node: Node, error: str) -> str:
+def _line(tree: Tree, node: Node, error: str, secrets: KnownValues) -> str:
     name, status = str(node["id"]), str(node.get("status") or "")
     indent = "  " * len(tree.around(name))
     other = "else: " if node.get("branch") == "else" else ""
     mark = screen.paint(f"{MARKS.get(status, '-'):<7}", fg=COLOURS.get(status, "white"))
-    why = f"  {error}" if status == "failed" and error else ""
-    return f"{mark} " + cut_to(printable(f"{indent}{other}{name}  {node['type']}  {_about(node)}{why}"), LINE)
+    why = f"  {secrets.text(error)}" if status == "failed" and error else ""
+    return f"{mark} " + cut_to(printable(f"{indent}{other}{name}  {node['type']}  {_about(node, secrets)}{why}"), LINE)
 
 
-def _about(node: Node) -> str:
-    """What a node does: its author's words, or ours."""
+def _about(node: Node, secrets: KnownValues) -> str:
+    """What a node does: its author's words, or ours; without secrets."""
     from foreword.workflow.sentences import sentence
 
-    return str(node.get("description") or sentence(node))
+    return secrets.text(str(node.get("description") or sentence(node)))

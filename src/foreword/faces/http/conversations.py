@@ -13,12 +13,15 @@ from foreword.faces.http.endpoint import Ask, Endpoint, Page
 from foreword.faces.http.problems import Refused
 from foreword.faces.http.reading import DESCRIBED, Given, Tokens, example
 from foreword.faces.http.sessions import ONE, Talk
-from foreword.message import KINDS
+from foreword.message import KINDS, Message
 from foreword.runtime import answers, operations
+from foreword.runtime.secret_messages import without_secrets
 from foreword.runtime.session import Session
 from foreword.shapes import to_openai
+from foreword.store import compressions as compressing
 from foreword.store import messages
 from foreword.store.messages import Line
+from foreword.workflow.known_values import KnownValues
 
 MOST_AT_ONCE = 10_000
 KEY = "idempotency-key"
@@ -209,16 +212,18 @@ def list_messages(ask: Ask[MessagePage, None]) -> dict[str, Any]:
     query = ask.query
     with ask.serving.session(ask.path["workflow"], query.conversation) as session:
         found = messages.before(session.db, session.conversation.id, query.before, query.limit + 1)
+        secrets = session.secrets()
     page = found[-query.limit :]
-    return {"items": [_line(one) for one in reversed(page)], "next": page[0].seq if len(found) > len(page) else None}
+    items = [_line(one, without_secrets(one.message, secrets)) for one in reversed(page)]
+    return {"items": items, "next": page[0].seq if len(found) > len(page) else None}
 
 
-def _line(line: Line) -> dict[str, Any]:
-    shaped = to_openai([line.message])
+def _line(line: Line, message: Message) -> dict[str, Any]:
+    shaped = to_openai([message])
     return {
         **{name: getattr(line, name) for name in ("seq", "kind", "pinned", "tokens", "created")},
-        "role": line.message.role,
-        "text": line.message.text,
+        "role": message.role,
+        "text": message.text,
         "message": shaped[0] if len(shaped) == 1 else shaped,
     }
 
@@ -259,13 +264,18 @@ def compress(ask: Ask[Talk, Smaller]) -> dict[str, Any]:
 def undo(ask: Ask[Talk, None]) -> dict[str, Any]:
     """Take back the last compression."""
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
-        return asdict(session.undo())
+        return _compression(session.undo(), session.secrets())
 
 
 def compressions(ask: Ask[Talk, None]) -> dict[str, Any]:
     """List every compression, undone ones too."""
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
-        return {"items": [asdict(one) for one in session.compressions()]}
+        secrets = session.secrets()
+        return {"items": [_compression(one, secrets) for one in session.compressions()]}
+
+
+def _compression(made: compressing.Compression, secrets: KnownValues) -> dict[str, Any]:
+    return {**asdict(made), "summary": secrets.known(made.summary)}
 
 
 def usage(ask: Ask[Last, None]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from foreword.faces.http.sessions import ONE
 from foreword.store import node_results, node_runs, workflows
 from foreword.store.node_results import Result
 from foreword.store.node_runs import Run
-from foreword.workflow.secrets import hide
+from foreword.workflow.known_values import KnownValues
 from foreword.workflow.sentences import sentence
 from foreword.workflow.tree import Tree
 
@@ -75,25 +75,27 @@ def list_nodes(ask: Ask[Nothing, None]) -> dict[str, Any]:
     with ask.serving.state(ask.path["workflow"]) as state:
         tree = Tree(workflows.nodes(state.db, state.workflow.id))
         newest = node_results.newest(state.db, state.workflow.id)
-    return {"items": [_node(tree, one, newest.get(str(one["id"]))) for one in tree.read()]}
+        secrets = state.secrets()
+    return {"items": [_node(tree, one, newest.get(str(one["id"])), secrets) for one in tree.read()]}
 
 
-def _node(tree: Tree, node: dict[str, Any], last: Result | None) -> dict[str, Any]:
+def _node(tree: Tree, node: dict[str, Any], last: Result | None, secrets: KnownValues) -> dict[str, Any]:
     name = str(node["id"])
     return {
         "id": name,
         "type": str(node["type"]),
-        "does": sentence(node),
-        "description": str(hide(node.get("description") or "")),
+        "does": secrets.text(sentence(node)),
+        "description": secrets.text(str(node.get("description") or "")),
         "status": str(node.get("status") or ""),
         "inside": [str(one["id"]) for one in tree.around(name)],
         "branch": str(node.get("branch") or ""),
-        "last": last and _result(last),
+        "last": last and _result(last, secrets),
     }
 
 
-def _result(one: Result) -> dict[str, Any]:
-    return {"run": one.run, "key": one.key, "status": one.status, "created": one.created, "told": hide(one.told)}
+def _result(one: Result, secrets: KnownValues) -> dict[str, Any]:
+    told = secrets.value(one.told)
+    return {"run": one.run, "key": one.key, "status": one.status, "created": one.created, "told": told}
 
 
 def list_runs(ask: Ask[Page, None]) -> dict[str, Any]:
@@ -114,7 +116,8 @@ def show_run(ask: Ask[Nothing, None]) -> dict[str, Any]:
             known = [one.run for one in node_runs.everything(state.db, state.workflow.id)]
             raise UnknownName("run", ask.path["run"][:80], known)
         results = node_results.of_run(state.db, state.workflow.id, found.run)
-    return {**_run(found), "results": [_result(one) for one in results.values()]}
+        secrets = state.secrets()
+    return {**_run(found), "results": [_result(one, secrets) for one in results.values()]}
 
 
 def _run(one: Run) -> dict[str, Any]:

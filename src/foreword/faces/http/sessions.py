@@ -16,7 +16,6 @@ from foreword.runtime.session import Session
 from foreword.store import messages, workflows
 from foreword.store.database import plain
 from foreword.store.workflows import Listed
-from foreword.workflow.secrets import hide
 
 LONGEST_NAME = 200
 
@@ -192,7 +191,7 @@ def set_prompt(ask: Ask[Talk, Prompt]) -> dict[str, Any]:
 def show_snapshot(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """Show the workflow and its nodes, secrets hidden."""
     with ask.serving.state(ask.path["workflow"]) as state:
-        return {"snapshot": hide(state.snapshot())}
+        return {"snapshot": state.secrets().value(state.snapshot())}
 
 
 def put_node(ask: Ask[Nothing, Node]) -> dict[str, Any]:

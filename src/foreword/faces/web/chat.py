@@ -66,7 +66,7 @@ def message(asked: Asked) -> Response:
         found = messages.between(session.db, Range(session.conversation.id, seq, seq))
         if not found:
             raise UnknownName("message", str(seq), (), where=f"of {asked.workflow!r}")
-        text = paged(talk.veil_of(session).text(talk.spoken(found[0].message)), asked.number("page", 1))
+        text = paged(session.secrets().text(talk.spoken(found[0].message)), asked.number("page", 1))
         address = addresses.session(asked.workflow, f"chat/message/{seq}", conversation=session.conversation.name)
         return page("original.html", **header.of(session, "chat"), title=f"Message {seq}", text=text,
                     name=f"Message {seq}", address=address)  # fmt: skip

@@ -171,4 +171,4 @@ def _of_range(session: Session, where: Range, place: int) -> Paged:
         session.db, Range(where.conversation, first, min(first + MESSAGES - 1, where.last))
     )  # fmt: skip
     text = "\n".join(turn_text(line.message.role, line.message.text) for line in lines)
-    return Paged(text, place, pages)
+    return Paged(session.secrets().known(text), place, pages)

@@ -61,7 +61,7 @@ def summary(asked: Asked) -> Response:
         if number not in made:
             raise UnknownName("compression", str(number), map(str, made), where=f"of {asked.workflow!r}")
         address = addresses.session(asked.workflow, f"compressions/{number}", conversation=session.conversation.name)
-        text = paged(made[number].summary, asked.number("page", 1))
+        text = paged(session.secrets().known(made[number].summary), asked.number("page", 1))
         return page("original.html", **header.of(session, "monitor"), title=f"Compression {number}", text=text,
                     name=f"The summary of compression {number}", address=address)  # fmt: skip
 

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from foreword.director.veil import Veil
 from foreword.director.whose_turn import BY_HAND
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
 from foreword.runtime.state import WorkflowState
-from foreword.store import messages, workflows
+from foreword.store import messages
 from foreword.store.database import LARGEST_NUMBER
 from foreword.store.messages import Line
+from foreword.workflow.known_values import KnownValues
 
 SHOWN = 40  # messages on a page, and those results that belong to its first one
 MOST_RESULTS = 60  # that a page is longer for the sake of a call
@@ -55,14 +55,6 @@ class Talk:
     older: int  # the page before ends in front of this message; 0 where there is none
 
 
-def veil_of(state: WorkflowState) -> Veil:
-    """What hides every secret that the workflow holds now."""
-    veil = Veil()
-    nodes = workflows.nodes(state.db, state.workflow.id)
-    veil.learn([state.variables, *(node.get("config") for node in nodes)])
-    return veil
-
-
 def read(state: WorkflowState, conversation: int, before: int = LARGEST_NUMBER) -> Talk:
     """The newest messages in front of one, the oldest of them first."""
     found = messages.before(state.db, conversation, before, SHOWN + MOST_RESULTS + 1)
@@ -70,31 +62,31 @@ def read(state: WorkflowState, conversation: int, before: int = LARGEST_NUMBER) 
     while begin > 0 and found[begin].message.results and len(found) - begin < SHOWN + MOST_RESULTS:
         begin -= 1  # a result is shown with its call
     page = found[begin:]
-    said = _told(page, veil_of(state))
+    said = _told(page, state.secrets())
     return Talk(said, page[0].seq if begin and page else 0)
 
 
-def _told(page: Sequence[Line], veil: Veil) -> list[Said]:
+def _told(page: Sequence[Line], secrets: KnownValues) -> list[Said]:
     told, calls = list[Said](), dict[str, Call]()
     for line in page:
-        one = _said(line, veil)
+        one = _said(line, secrets)
         for part in line.message.parts:
             if isinstance(part, ToolCall):
-                call = _call(f"{line.seq}-{len(one.calls)}", part, veil)
+                call = _call(f"{line.seq}-{len(one.calls)}", part, secrets)
                 one.calls.append(call)
                 calls[part.id] = call
             elif isinstance(part, ToolResult) and part.id in calls:
                 call = calls.pop(part.id)
-                call.result, call.state = _cut(veil.text(part.text)), "failed" if part.failed else "ok"
+                call.result, call.state = _cut(secrets.text(part.text)), "failed" if part.failed else "ok"
                 one.role = ""  # it is shown with its call
         if one.role:
             told.append(one)
     return told
 
 
-def _said(line: Line, veil: Veil) -> Said:
+def _said(line: Line, secrets: KnownValues) -> Said:
     message = line.message
-    text = veil.text(spoken(message)).strip()
+    text = secrets.text(spoken(message)).strip()
     role = str(message.role)
     made = Said(line.seq, role, WHO[role], _cut(text), line.created, len(text) > LONGEST_TEXT)
     if role == "user" and text.startswith(f"{BY_HAND}: "):
@@ -115,11 +107,11 @@ def _words(part: Text | Image | Opaque | ToolResult) -> str:
     )
 
 
-def _call(key: str, part: ToolCall, veil: Veil) -> Call:
+def _call(key: str, part: ToolCall, secrets: KnownValues) -> Call:
     try:
-        given = veil.value(json.loads(part.arguments or "{}"))
+        given = secrets.value(json.loads(part.arguments or "{}"))
     except (ValueError, RecursionError):
-        given = veil.text(part.arguments)
+        given = secrets.text(part.arguments)
     written = given if isinstance(given, str) else json.dumps(given, indent=2, ensure_ascii=False)
     return Call(key, part.name, brief(given), _cut(written), "open")
 

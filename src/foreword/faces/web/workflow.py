@@ -9,15 +9,15 @@ from typing import Any
 from starlette.responses import Response
 
 from foreword.director import running
-from foreword.director.veil import Veil
 from foreword.faces.web import header
 from foreword.faces.web.asking import Asked
 from foreword.faces.web.chat import standing
 from foreword.faces.web.rendering import page
-from foreword.faces.web.talk import pretty, veil_of
+from foreword.faces.web.talk import pretty
 from foreword.store import node_results, node_runs, workflows
 from foreword.store.node_results import Result
 from foreword.store.node_runs import Run
+from foreword.workflow.known_values import KnownValues
 from foreword.workflow.node import BRANCHES
 from foreword.workflow.sentences import sentence
 from foreword.workflow.tree import Tree
@@ -64,7 +64,7 @@ def show(asked: Asked) -> Response:
     with asked.state() as state:
         tree = Tree(workflows.nodes(state.db, state.workflow.id))
         newest = node_results.newest(state.db, state.workflow.id)
-        veil = veil_of(state)
+        secrets = state.secrets()
         open_run = running.unfinished(state)
         runs = node_runs.everything(state.db, state.workflow.id)[:MOST_RUNS]
         return page(
@@ -73,7 +73,7 @@ def show(asked: Asked) -> Response:
             **stands,
             blocked=asked.serving.desks.blocked(state),
             title=f"Workflow · {state.workflow.name}",
-            rows=list(_rows(tree, newest, veil)),
+            rows=list(_rows(tree, newest, secrets)),
             runs=runs,
             open_run=open_run,
             stopped_at=_stopped_at(runs, open_run),
@@ -87,21 +87,21 @@ def _stopped_at(runs: list[Run], open_run: str | None) -> str:
     return next((one.failed_at.rpartition("/")[2].partition("[")[0] for one in runs if one.run == open_run), "")
 
 
-def _rows(tree: Tree, newest: dict[str, Result], veil: Veil) -> Iterator[Row]:
+def _rows(tree: Tree, newest: dict[str, Result], secrets: KnownValues) -> Iterator[Row]:
     for node in tree.read():
         name = str(node["id"])
         around = tree.around(name)
         last = newest.get(name)
         yield Row(
             id=name,
-            does=veil.text(sentence(node)),
-            description=veil.text(str(node.get("description") or "")),
+            does=secrets.text(sentence(node)),
+            description=secrets.text(str(node.get("description") or "")),
             kind=str(node["type"]),
             status=str(node.get("status") or ""),
             depth=min(len(around), DEEPEST),
             is_otherwise=bool(around) and _is_otherwise(tree, name, str(around[-1]["id"])),
-            config=pretty(veil.value(node.get("config") or {})),
-            last=_last(last, veil) if last else None,
+            config=pretty(secrets.value(node.get("config") or {})),
+            last=_last(last, secrets) if last else None,
         )
 
 
@@ -112,8 +112,8 @@ def _is_otherwise(tree: Tree, name: str, parent: str) -> bool:
     return first is not None and str(first["id"]) == name
 
 
-def _last(result: Result, veil: Veil) -> Last:
-    told: Any = veil.value(result.told)
+def _last(result: Result, secrets: KnownValues) -> Last:
+    told: Any = secrets.value(result.told)
     rest = {key: value for key, value in told.items() if key in ("result", "page")}
     return Last(
         result.run, result.key, result.status, result.created, told.get("seconds"), str(told.get("error") or ""),

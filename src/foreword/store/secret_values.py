@@ -1,0 +1,15 @@
+"""The secrets that a workflow holds: in its variables and in the configuration of its nodes."""
+
+from __future__ import annotations
+
+from foreword.store import variables, workflows
+from foreword.store.database import Database
+from foreword.workflow.known_values import KnownValues
+
+
+def secrets_of(db: Database, workflow: int) -> KnownValues:
+    """What hides every secret that the workflow holds now."""
+    secrets = KnownValues()
+    nodes = workflows.nodes(db, workflow)
+    secrets.learn([variables.everything(db, workflow), *(node.get("config") for node in nodes)])
+    return secrets
