@@ -15,6 +15,7 @@ _KINDS: dict[str | None, type] = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
 _WORDS: dict[type, str] = {str: "a text", int: "a number", float: "a fraction", bytes: "bytes", type(None): "nothing"}
 _NULLABLE = {("reports", "conversation"), ("reports", "usage")}
 _ANYTHING = {("reports", "report"), ("carried", "item"), ("originals", "body")}  # `kept` passes over odd ones
+_SIGNED = {("conversations", "warned"), ("conversations", "quiet_until")}  # limits: below zero they are none
 _LONGEST_VALUE = 40
 
 
@@ -25,16 +26,22 @@ class Column:
     name: str
     table: str | None
     kinds: tuple[type, ...]
+    signed: bool  # whether a number may be below zero
 
     def holds(self, value: object) -> bool:
-        """Whether a value may be in it; no number that we keep is below zero."""
-        return type(value) in self.kinds and (type(value) is not int or value >= 0)
+        """Whether a value may be in it."""
+        return type(value) in self.kinds and (self.signed or type(value) is not int or value >= 0)
 
 
 def columns_of(description: Iterable[Sequence[str | None]]) -> tuple[Column, ...]:
     """The columns of a query as SQLite describes them: name, declared type, database, table, name in the table."""
     return tuple(
-        Column(str(origin or name), table, _kinds_of(declared, table, origin))
+        Column(
+            name=str(origin or name),
+            table=table,
+            kinds=_kinds_of(declared, table, origin),
+            signed=table is None or (table, origin) in _SIGNED,
+        )
         for name, declared, _, table, origin in description
     )
 
