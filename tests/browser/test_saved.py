@@ -12,7 +12,7 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from foreword.browser import Browser, Rules
+from foreword.browser import Browser, Rules, saved
 from foreword.browser.profile import Profile
 from foreword.errors import BrowserFailed
 from foreword.samples.site import Site
@@ -64,6 +64,20 @@ def test_a_damaged_file_is_an_error_and_leaves_nothing(tmp_path: Path, content: 
         Browser.start(folder=tmp_path / "profiles", restore=tmp_path / "missing.json")
 
     assert not (tmp_path / "profiles").exists() or not list((tmp_path / "profiles").iterdir())
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "/dev/tty", "folder"])
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "saved.json"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(kind)
+    with pytest.raises(BrowserFailed, match="can't be used"):
+        saved.read(path)
 
 
 def test_a_profile_is_closed_to_others_and_removed(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from foreword import regular_file
 from foreword.browser import actions
 from foreword.browser.chromium import Chromium
 from foreword.browser.rules import Rules
@@ -19,6 +20,7 @@ from foreword.browser.tabs import Tab
 from foreword.errors import BrowserFailed
 
 VERSION = 1
+LARGEST_BYTES = 64 * 1024 * 1024  # local storage has at most 10 MB for each of the origins that were visited
 _TAB = {"name", "url", "active"}
 _WITHOUT = "start without it, and sign in again"
 
@@ -66,10 +68,12 @@ async def restore(here: Chromium, kept: Mapping[str, Any], rules: Rules) -> None
 def read(path: Path) -> dict[str, Any]:
     """What was saved in a file."""
     try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise BrowserFailed(f"no browser was saved in {path}") from None
-    except (OSError, ValueError):
+        kept = json.loads(regular_file.read_anywhere(path, LARGEST_BYTES))
+    except regular_file.Unusable as unusable:
+        if unusable.reason == regular_file.MISSING:
+            raise BrowserFailed(f"no browser was saved in {path}") from None
+        raise _unusable(path) from None
+    except (ValueError, RecursionError):
         raise _unusable(path) from None
     if not isinstance(kept, dict) or kept.get("version") != VERSION or not isinstance(kept.get("storage"), dict):
         raise _unusable(path)
