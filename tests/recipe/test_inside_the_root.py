@@ -103,6 +103,13 @@ def test_a_link_among_the_recipes_is_not_followed_out_of_the_root(root: Path, na
         assert TOKEN not in ran.out + ran.err
 
 
+@pytest.mark.parametrize("suffix", [".yaml", ".yml"])
+def test_a_name_is_never_taken_for_a_path(root: Path, suffix: str) -> None:
+    """`stray.yaml.yaml` would be called stray.yaml, and that is read from wherever a server was started."""
+    own(root, MINE, f"stray{suffix}")
+    assert not [name for name in names(root) if name.startswith("stray")]
+
+
 @pytest.mark.parametrize("link", ["foreword", "foreword/recipes"])
 def test_a_folder_of_recipes_that_is_elsewhere_is_not_looked_into(root: Path, link: str) -> None:
     elsewhere = root.parent / "home" / "recipes"

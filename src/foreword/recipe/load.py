@@ -46,7 +46,9 @@ __all__ = [
 def names(root: Path | None = None) -> dict[str, Path]:
     """Every recipe that can be named, built-in and under the root, and its file."""
     own = sorted((root / FOLDER).glob("*.yaml")) if root and not folder_problem(root) else []
-    return {path.stem: path for path in [*sorted(BUILTIN.glob("*.yaml")), *own]}
+    found = {path.stem: path for path in [*sorted(BUILTIN.glob("*.yaml")), *own]}
+    # `x.yaml.yaml` has no name: x.yaml is a path, which whoever names a recipe may not give.
+    return {name: path for name, path in found.items() if not name.endswith(SUFFIXES)}
 
 
 def listed(root: Path) -> tuple[dict[str, Path], int]:
