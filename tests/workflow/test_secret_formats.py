@@ -68,8 +68,9 @@ Cloudflare: cfut_{alnum:48}
 Cloudflare account: cfat_{alnum:48}
 Cloudflare global: cfk_{alnum:48}
 Cloudflare origin CA: v1.0-{hex:24}-{hex:146}
+Cloudflare service: v1.0-{hex:64}-{hex:128}-{hex:64}
 Contentful: CFPAT-{word:43}
-crates.io: cio7{alnum:31}
+crates.io: cio{alnum:32}
 Databricks: dapi{hex:32}
 Databricks, numbered: dapi{hex:32}-2
 Databricks OAuth: dose{hex:32}
@@ -123,13 +124,13 @@ Firebase: AAAA{word:7}:{word:140}
 Grafana: glsa_{alnum:32}_{hex:8}
 Grafana cloud: glc_{base64:60}
 Grafana, older: eyJrIjoi{alnum:80}
-Groq: gsk_7{alnum:51}
+Groq: gsk_{alnum:52}
 Harness: pat.{alnum:22}.{alnum:24}.{alnum:20}
 Heroku: HRKU-AA{word:58}
 HubSpot: pat-na1-{hex:8}-{hex:4}-{hex:4}-{hex:4}-{hex:12}
 Hugging Face: hf_{letter:34}
 Hugging Face organisation: api_org_{letter:34}
-Infracost: ico-4{alnum:31}
+Infracost: ico-{alnum:32}
 Intercom: dG9rOj{alnum:54}=
 Intra42: s-s4t2ud-{hex:64}
 JWT: eyJhbGciOiJIUzI1NiJ9.eyJ{alnum:40}.{word:43}
@@ -152,13 +153,13 @@ New Relic insert: NRII-{word:32}
 New Relic browser: NRJS-{hex:19}
 New Relic licence: {hex:36}NRAL
 Notion: ntn_{digit:11}{alnum:35}
-Notion, older: secret_9{alnum:42}
+Notion, older: secret_{alnum:43}
 npm: npm_{alnum:36}
 NuGet: oy2{lower:43}
 NVIDIA: nvapi-{word:64}
-Octopus: API-8{upper:25}
+Octopus: API-{upper:26}
 OpenAI: sk-proj-{word:74}T3BlbkFJ{word:74}
-OpenAI, older: sk-4{alnum:19}T3BlbkFJ{alnum:20}
+OpenAI, older: sk-{alnum:20}T3BlbkFJ{alnum:20}
 OpenAI service: sk-svcacct-{word:74}T3BlbkFJ{word:74}
 OpenRouter: sk-or-v1-{hex:64}
 OpenShift: sha256~{word:43}
@@ -174,8 +175,8 @@ Prefect: pnu_{alnum:36}
 Pulumi: pul-{hex:40}
 PyPI: pypi-AgEIcHlwaS5vcmc{word:120}
 ReadMe: rdme_{lower:70}
-Render: rnd_4{alnum:31}
-Replicate: r8_7{alnum:36}
+Render: rnd_{alnum:32}
+Replicate: r8_{alnum:37}
 Resend: re_{alnum:8}_{alnum:24}
 RubyGems: rubygems_{hex:48}
 Scalingo: tk-us-{word:48}
@@ -194,7 +195,7 @@ Slack configuration: xoxe.xoxp-1-{upper:163}
 Slack refresh: xoxe-1-{upper:146}
 SonarQube: squ_{hex:40}
 Sourcegraph: sgp_{hex:16}_{hex:40}
-Square: EAAAl7{word:58}
+Square: EAAAl{word:59}
 Square OAuth: sq0csp-{word:43}
 Square, older: sq0atp-{word:22}
 Stripe: sk_live_{alnum:24}
@@ -212,9 +213,9 @@ Twitter: AAAAAAAAAAAAAAAAAAAAAA{alnum:40}%2B{alnum:40}%3D{alnum:10}
 Typeform: tfp_{word:59}
 Vault: hvs.{word:95}
 Vault batch: hvb.{word:140}
-Vercel: vcp_4{alnum:55}
+Vercel: vcp_{alnum:56}
 xAI: xai-{alnum:80}
-Yandex: AQVN4{word:35}
+Yandex: AQVN{word:36}
 """
 ROWS = [tuple(line.split(": ", 1)) for line in KEYS.strip().splitlines()]
 
@@ -253,6 +254,11 @@ def test_the_keys_of_an_issuer_are_hidden_wherever_they_stand(issuer: str, shape
             assert secret not in masked, (issuer, text, masked)
             assert HIDDEN in masked
             assert mask(masked) == masked
+
+
+@pytest.mark.parametrize("shape", ["{alnum:42}+ACR{alnum:6}", "{base64:76}+ASt{alnum:6}=="])
+def test_the_keys_of_azure_are_told_by_the_signature_inside_them(shape: str) -> None:
+    assert mask(f"use {made(shape)}, then go on") == f"use {HIDDEN}, then go on"
 
 
 def test_what_stands_around_a_key_is_left_as_it_is() -> None:
@@ -305,8 +311,17 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize("secret", ["SplxlOBeZQQYbYS6WxSbIA", "4/0AX4XfWh-abc_def", "73b6a4c91d"])
-@pytest.mark.parametrize("text", ADDRESSES)
+LONG, SHORT = ("SplxlOBeZQQYbYS6WxSbIA", "4/0AX4XfWhAbCdEf1234_x"), ("73b6a4c91d", "a1b2c3")
+LOGINS = [text for text in ADDRESSES if "code" not in text or "callback" in text]
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        *((text, secret) for text in ADDRESSES for secret in LONG),
+        *((text, secret) for text in LOGINS for secret in SHORT),
+    ],
+)
 def test_a_parameter_of_an_address_that_lets_somebody_in_is_hidden_and_nothing_else(text: str, secret: str) -> None:
     masked = mask(text.replace("X", secret) if "X-" not in text else text[:-1] + secret)
     assert secret not in masked
@@ -365,6 +380,8 @@ https://host/search?q=code+review&page=2
 https://host/?code=404
 https://host/?country_code=DE&code=EUR
 https://host/?code=summer
+https://shop.host/item?code=SKU-123456&color=red
+https://desk.host/?ticket=INC0012345
 https://host/?key=name&sort=asc
 https://host/?postcode=12345678
 https://host/?state=af0ifjsldkj1234567890

@@ -11,6 +11,7 @@ import re
 from functools import partial
 
 from foreword.workflow.names import (
+    is_address_code,
     is_address_key,
     is_address_parameter,
     is_file_name,
@@ -58,6 +59,9 @@ _PARAMETER = r"""(?P<bare>(?!\[)[^\s"'`<>&#:;,()\]}|\\]++)"""
 _ENCODED = r"%(?:25){0,4}3[Dd](?P<value>(?>(?:[\w.~+/-]|%(?!(?:25){0,4}2[36]|2[02C])[0-9A-Fa-f]{2})+))"
 _ENCODED_NAME = r"(?:%(?:25){0,4}(?:3[Ff]|26|23)|(?<![\w%.-]))(?P<name>[\w.-]+)\Z"
 _MOST_NAME = 80  # characters that are looked at in front of the sign: no parameter of an address has a longer name
+# In the address of a login, in any case: `/oauth/callback?state=...`.
+_LOGIN = r"(?i)callback|oauth|openid|/auth|[/.]sso|login|log-in|signin|sign-in|verif|magic|[?&;#]state=|redirect_uri="
+_MOST_ADDRESS = 400  # characters that are looked at on either side: what says so is near
 # Characters: `?code=404`, `?code=DE` and `?code=EUR` let nobody in, nor does a word without a digit (`?code=summer`),
 # unless it is as long as a code that came without one by chance.
 _LEAST_PARAMETER, _LONG_PARAMETER = 6, 20
@@ -216,16 +220,25 @@ def _parameter_at(text: str, found: re.Match[str]) -> re.Match[str] | None:
     if found["sign"] != "=" or not (sign or text.endswith(_PARAMETER_SIGNS, max(0, start - 5), start)):
         return None
     value = compiled(_PARAMETER).match(text, found.end())
-    return value if value and _lets_in(name, value[0]) else None
+    before = text[max(0, start - _MOST_ADDRESS) : start]
+    return (
+        value if value and _lets_in(name, value[0], before, text[value.end() : value.end() + _MOST_ADDRESS]) else None
+    )
 
 
-def _lets_in(name: str, value: str) -> bool:
+def _lets_in(name: str, value: str, before: str, after: str) -> bool:
     """Whether a parameter of an address is a secret though its name alone does not say so."""
-    if is_address_key(name):
-        return _RANDOM.search(value) is not None
-    if not is_address_parameter(name) or len(value) < _LEAST_PARAMETER:
+    if len(value) < _LEAST_PARAMETER or (_DIGIT.search(value) is None and len(value) < _LONG_PARAMETER):
         return False
-    return _DIGIT.search(value) is not None or len(value) >= _LONG_PARAMETER
+    if is_address_parameter(name):
+        return True
+    if not is_address_code(name) and not is_address_key(name):
+        return False
+    if _RANDOM.search(value) or len(value) >= _LONG_PARAMETER:
+        return True
+    front = before.rsplit(maxsplit=1)[-1] if before else ""
+    rest = after.split(maxsplit=1)[0] if after and not after[0].isspace() else ""
+    return is_address_code(name) and compiled(_LOGIN).search(front + rest) is not None
 
 
 def _is_open_session(text: str, name: str, at: int) -> bool:
@@ -281,7 +294,8 @@ def _without_encoded(found: re.Match[str]) -> str:
     named, value = compiled(_ENCODED_NAME).search(before), found["value"]
     if named is None or is_placeholder(value):
         return found[0]
-    secret = _promises(named["name"]) or _lets_in(named["name"], value)
+    after = found.string[found.end() : found.end() + _MOST_ADDRESS]
+    secret = _promises(named["name"]) or _lets_in(named["name"], value, before, after)
     return found[0][: -len(value)] + HIDDEN if secret else found[0]
 
 

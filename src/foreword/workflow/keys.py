@@ -61,6 +61,8 @@ _INSIDE: tuple[tuple[str, int, str], ...] = (
     (".atlasv1.", 14, r"\.atlasv1\.(?<=[A-Za-z0-9]{14}\.atlasv1\.)[\w=-]{40,}"),  # Terraform
     ("_mmk", 36, rf"_mmk(?<={_START}[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk)(?!\w)"),  # MaxMind
     ("Q~", 4, rf"Q~(?<={_START}[\w~.]{{3}}\dQ~)[\w~.-]{{28,}}"),  # Azure
+    ("+ACR", 42, rf"\+ACR(?<={_START}[A-Za-z0-9+/]{{42}}\+ACR)[A-Za-z0-9]{{6}}(?!\w)"),
+    ("+ASt", 76, rf"\+ASt(?<={_START}[A-Za-z0-9+/]{{76}}\+ASt)[A-Za-z0-9+/]{{4,8}}={{0,2}}"),
     ("NRAL", 36, rf"NRAL(?<={_START}[0-9a-f]{{36}}NRAL)(?!\w)"),  # New Relic
     ("-us", 32, rf"-us(?<={_START}[0-9a-f]{{32}}-us)\d{{1,2}}(?!\w)"),  # Mailchimp
     ("-", 32, rf"-(?=[0-9a-f]{{8}}-[0-9a-f]{{8}}(?![\w-]))(?<={_START}[0-9a-f]{{32}}-)[0-9a-f-]{{17}}"),  # Mailgun

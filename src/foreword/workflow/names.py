@@ -2,7 +2,7 @@
 
 A name is split into words first, so that `secretary` and `monkey` are what they are. The last word of a name says
 what it holds: a `password_selector` is a selector, and a `next_page_token` is a place in a list. What a value looks
-like is the business of `masks` and `placeholders`.
+like is the business of `keys` and `placeholders`.
 """
 
 from __future__ import annotations
@@ -85,9 +85,11 @@ LABELLED_FIELDS = frozenset("value values text default".split())
 # What lets somebody in when it stands in an address (`?code=...`), though elsewhere it is a word like any other.
 _ADDRESS_PARAMETERS = frozenset(
     """
-    code oobcode ticket sig signature hmac assertion clientassertion samlresponse xamzsignature xgoogsignature
+    oobcode sig signature hmac assertion clientassertion samlresponse xamzsignature xgoogsignature
     """.split()
 )
+# Only where the value looks like chance, or where the address is that of a login: `/item?code=SKU-123` is open.
+_ADDRESS_CODES = frozenset("code ticket".split())
 _ADDRESS_KEYS = frozenset("key sid".split())  # only where the value looks like chance
 _PIN_ENDS = frozenset("nN0123456789_")  # to look at the last letter is quicker than to split a name into words
 _QUESTIONS = frozenset("securityquestion secretquestion recoveryquestion".split())
@@ -156,8 +158,13 @@ def asks_for_a_secret(field: str) -> bool:
 
 
 def is_address_parameter(key: str) -> bool:
-    """Whether a parameter of an address of this name lets somebody in: `code`, `sig`, `X-Amz-Signature`."""
+    """Whether a parameter of an address of this name lets somebody in: `sig`, `X-Amz-Signature`."""
     return _folded(key) in _ADDRESS_PARAMETERS
+
+
+def is_address_code(key: str) -> bool:
+    """Whether a parameter of an address of this name lets somebody in if the address is that of a login: `code`."""
+    return _folded(key) in _ADDRESS_CODES
 
 
 def is_address_key(key: str) -> bool:

@@ -40,7 +40,7 @@ ClickHouse: 4b1d [A-Za-z0-9]{38}(?![A-Za-z0-9])
 ClickUp: pk_ \d{6,10}_[A-Z0-9]{24,}
 Clojars: CLOJARS_ [A-Za-z0-9]{40,}
 Cloudflare: cfk_ cfut_ cfat_ [\w-]{32,}
-Cloudflare: v1.0- [0-9a-f]{24}-[0-9a-f]{100,}
+Cloudflare: v1.0- [0-9a-f]{24,64}(?:-[0-9a-f]{60,}){1,2}
 CockroachDB: CCDB1_ \w{20,}
 Contentful: CFPAT- [\w-]{32,}
 crates.io: cio *[A-Za-z0-9]{32}(?![A-Za-z0-9])
@@ -78,7 +78,7 @@ Google: AAAA [\w-]{7}(?::|%3A)[\w-]{130,}
 Grafana: glsa_ [A-Za-z0-9]{20,}(?:_[0-9A-Fa-f]{8})?
 Grafana: glc_ [A-Za-z0-9+/%]{24,}={0,2}
 Grafana: eyJrIjoi [\w+/%-]{40,}={0,3}
-Groq: gsk_ *[A-Za-z0-9]{24,}
+Groq: gsk_ [A-Za-z0-9]{30,}
 Harness: pat. sat. [\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}
 Heroku: HRKU- [\w-]{30,}
 Honeycomb: hcaik_ hcamk_ [A-Za-z0-9]{40,}
@@ -125,7 +125,7 @@ Pulumi: pul- [0-9a-f]{40}
 PyPI: pypi-AgE [\w-]{16,}
 ReadMe: rdme_ [a-z0-9]{40,}
 Render: rnd_ *[A-Za-z0-9]{24,}
-Replicate: r8_ *[A-Za-z0-9]{24,}
+Replicate: r8_ [A-Za-z0-9]{30,}
 Resend: re_ [A-Za-z0-9]{8}_[A-Za-z0-9]{20,}
 RubyGems: rubygems_ [0-9a-f]{32,}
 Scaleway: SCW *[A-Z0-9]{17}(?![A-Za-z0-9])
@@ -142,7 +142,7 @@ SonarQube: sqp_ squ_ sqa_ [0-9a-f]{40}
 Sourcegraph: sgp_ \w{40,}
 Sourcegraph: slk_ [0-9a-f]{40,}
 Square: sq0atp- sq0csp- [\w-]{20,}
-Square: EAAA *(?!AAA)[\w-]{22,60}(?![\w+/=-])
+Square: EAAA *(?!AAA)[\w+=-]{22,60}(?![\w+/=-])
 StackHawk: hawk. [\w-]{16,64}\.[\w-]{16,}
 Statsig: secret- *[A-Za-z0-9]{36,}
 Stripe: sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ [A-Za-z0-9]{8,}
@@ -159,16 +159,17 @@ Twitter: AAAAAAAAAAAAAAAAAAAAA A{0,4}(?=[A-Za-z0-9]{0,100}%(?:25)?(?:2[BF]|3D))[
 Typeform: tfp_ [\w.=-]{32,}
 Vault: hvs. hvb. hvr. [\w-]{20,}
 Vault: s. (?=[A-Za-z]{0,22}\d[A-Za-z]{0,22}\d)[A-Za-z0-9]{24}(?![\w.(-])
-Vercel: vcp_ vci_ vca_ vcr_ vck_ *[\w-]{20,}
+Vercel: vcp_ vci_ vca_ vcr_ vck_ [A-Za-z0-9]{30,}
 Weights_and_Biases: wandb_v1_ \w{30,}
 xAI: xai- [A-Za-z0-9]{20,}
 Xata: xau_ [A-Za-z0-9]{30,}
-Yandex: AQVN *[\w-]{35,}
+Yandex: AQVN [\w-]{35,}
 Yandex: t1. *[\w-]{10,300}={0,2}\.[\w-]{60,}={0,2}
 Yandex: y0_ *[\w-]{40,}
 Zuplo: zpka_ [A-Za-z0-9]{24,}
 """
-_DIGIT = r"(?=[A-Za-z_-]{0,24}\d)"
+# Of a thousand keys of letters and digits one has no digit among its first 40 characters; among 24 it would be 15.
+_DIGIT = r"(?=[A-Za-z_-]{0,40}\d)"
 
 
 def formats() -> Iterator[tuple[str, str]]:
