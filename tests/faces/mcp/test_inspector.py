@@ -33,8 +33,8 @@ def root(tmp_path: Path) -> Path:
 
 def test_the_inspector_lists_and_calls_over_stdio(root: Path, tmp_path: Path) -> None:
     def asked(method: str, *more: str, code: int = 0) -> dict[str, Any]:
-        command = (FOREWORD, "mcp", "--root", root, "--method", method, *more)
-        return inspect(*command, home=tmp_path, code=code)
+        served = (FOREWORD, "mcp", "--root", root)
+        return inspect(*served, "--method", method, *more, home=tmp_path, code=code)
 
     assert [tool["name"] for tool in asked("tools/list")["tools"]] == [*TOOLS]
     made = asked(

@@ -63,11 +63,12 @@ def _serve(root: Path, port: int) -> None:
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("foreword"):
             raise
-        return screen.say("the page needs more: pip install 'foreword[serve]', then `foreword demo`")
+        screen.say("the page needs more: pip install 'foreword[serve]', then `foreword demo`")
+        return
     listening = server.listen("127.0.0.1", port)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
     said = f"\nThe page on that conversation, until ctrl-C:\n\n  {address}\n"
-    return server.run(Settings(root, recipe=RECIPE), listening, lambda: click.echo(said))
+    server.run(Settings(root, recipe=RECIPE), listening, lambda: click.echo(said))
 
 
 def _is_free(folder: Path) -> bool:
