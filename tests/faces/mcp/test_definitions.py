@@ -67,8 +67,9 @@ def test_every_operation_can_be_reached() -> None:
         name for name, value in vars(operations).items()
         if callable(value) and getattr(value, "__module__", "") == operations.__name__ and not name.startswith("_")
     }  # fmt: skip
-    folded = {"why", "list_checkpoints", "show_checkpoint", "resume_checkpoint", "write_checkpoint", "inside"}
-    assert public - folded == TOOLS.keys() - {"checkpoint"}
+    folded = {"why", "list_checkpoints", "show_checkpoint", "resume_checkpoint", "write_checkpoint"}
+    helpers = {"inside", "recipe_inside"}
+    assert public - folded - helpers == TOOLS.keys() - {"checkpoint"}
 
 
 def test_an_answer_is_a_text_as_well(client: McpClient) -> None:
