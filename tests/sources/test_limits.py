@@ -77,6 +77,13 @@ def test_hundreds_of_links_out_of_the_root_are_told_in_a_few_lines(tmp_path: Pat
     assert notes[-1] == "290 more files and folders are left out like these"
 
 
+def test_a_yaml_file_of_many_megabytes_is_told_and_not_looked_into(tmp_path: Path) -> None:
+    (tmp_path / "instructions.md").write_text("# Rules\n\nBe brief.\n")
+    (tmp_path / "project.yaml").write_text("name: x\npersonas:\n" + "  - p\n" * 2_000_000)
+    notes = foreword.assemble("factory", root=tmp_path, budget=1_000).report.notes
+    assert "project.yaml: it has more than 200,000 characters: not looked into" in notes
+
+
 @pytest.mark.skipif(not AT_LENGTH, reason="200,001 files take a while")
 def test_a_search_that_is_too_large_is_ended_and_told(tmp_path: Path) -> None:
     for number in range(files.MOST_FOUND + 1):

@@ -17,7 +17,7 @@ from foreword.runtime.authoring.problem import Problem, error, warning
 from foreword.runtime.authoring.reading import Reading
 from foreword.runtime.library import NEWEST, NONE
 from foreword.sources import files
-from foreword.sources.front_matter import mapping
+from foreword.sources.front_matter import LARGEST_YAML_CHARS, mapping
 
 if TYPE_CHECKING:
     from yaml.nodes import Node
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _LINE = re.compile(r" \(line ([0-9]+)\)$")
 _BLANK = re.compile(r"\{(\w+)\}")
 _NAMING = ("name", "file", "path", "id")
-LARGEST_CHARS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +95,8 @@ def _unreadable(reading: Reading, path: str) -> Iterator[Problem]:
         if file.reason not in ("missing", "empty"):
             yield error(path, 1, "unreadable-file", file.reason)
         return
-    if len(file.text) > LARGEST_CHARS:
-        yield error(path, 1, "too-large", f"more than {LARGEST_CHARS:,} characters: not looked into")
+    if len(file.text) > LARGEST_YAML_CHARS:
+        yield error(path, 1, "too-large", f"more than {LARGEST_YAML_CHARS:,} characters: not looked into")
         return
     problem = mapping(file.text)[1]
     if problem:
@@ -119,7 +118,7 @@ def _node(reading: Reading, path: str) -> Node | None:
     import yaml
 
     file = reading.file(path)
-    if isinstance(file, files.Skip) or len(file.text) > LARGEST_CHARS or mapping(file.text)[1]:
+    if isinstance(file, files.Skip) or mapping(file.text)[1]:
         return None
     node: Node | None = yaml.compose(file.text, yaml.SafeLoader)
     return node
