@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ NAMED = [  # commands that take a file
     ("panel", "run", "code-review", "--diff", "FILE", "--model", "test"),
     ("lint", "FILE"),
 ]
+KINDS = ["pipe", "link to a pipe", "link to standard input", "terminal", "endless"]
 TOO_LARGE = [
     words for words in NAMED if words[0] != "panel" and words[1] != "import"
 ]  # those look at other things first
@@ -53,8 +55,7 @@ def held() -> Iterator[int]:
     os.close(writing)
 
 
-@pytest.mark.parametrize("words", NAMED, ids=" ".join)
-@pytest.mark.parametrize("kind", ["pipe", "link to a pipe", "link to standard input", "terminal", "endless"])
+@pytest.mark.parametrize(("kind", "words"), sample(list(product(KINDS, NAMED)), 23))
 def test_nothing_in_a_project_is_waited_for(folder: Path, held: int, kind: str, words: tuple[str, ...]) -> None:
     """As in `foreword count *`, where the shell finds the names."""
     path = folder / "given.json"
