@@ -161,9 +161,9 @@ def test_the_tabs_are_told_as_they_are_whatever_a_page_calls_itself(
 
     in_the_page(browser, "() => { open('/moving', '_blank').name = 'x' }")
     until(lambda: len(browser.tabs()) == 2 and browser.tabs()[1]["url"].endswith("/moving"))
-    name = browser.state()["tab"]
+    until(lambda: browser.state()["tab"] == "Moving - Harbour Desk")  # its title comes after its address
     assert shown("browser", browser.tabs()) == (
-        f"2 tabs open:\n- Main Tab = {desk.url}/help#low\n- {name} (Active) = {desk.url}/moving"
+        f"2 tabs open:\n- Main Tab = {desk.url}/help#low\n- Moving - Harbour Desk (Active) = {desk.url}/moving"
     )
 
 

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 
 import apsw
 import pytest
@@ -19,7 +20,7 @@ from foreword.model import handle_of
 from foreword.store import kept as store_kept
 from foreword.store import sqlite
 from foreword.store.kept import Store, open_existing, recall
-from foreword.store.places import store_path
+from foreword.store.places import refuse_devices, refuse_links, store_path
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database
 from tests.store.test_migrations import first_sqlite
@@ -317,3 +318,23 @@ def test_an_empty_file_left_by_a_stopped_writer_holds_nothing(tmp_path: Path) ->
     assert open_existing(tmp_path) is None
     Store(Sqlite(path)).close()
     assert open_existing(tmp_path)
+
+
+def test_a_log_that_another_process_removes_meanwhile_is_no_device(tmp_path: Path) -> None:
+    log, done = tmp_path / ".foreword" / "state.db-wal", Event()
+    log.parent.mkdir()
+
+    def come_and_go() -> None:
+        while not done.is_set():
+            log.touch()
+            log.unlink()
+
+    other = Thread(target=come_and_go)
+    other.start()
+    try:
+        for _ in range(3_000):  # with two looks at the file instead of one, some of a hundred fail
+            refuse_links(log.with_name("state.db"))
+            refuse_devices(log.with_name("state.db"))
+    finally:
+        done.set()
+        other.join()

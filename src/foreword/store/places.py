@@ -96,9 +96,12 @@ def files_beside(path: Path) -> list[Path]:
 def refuse_links(path: Path) -> None:
     """An error where a part of a store is a link, through which we would read or write something else."""
     for part in (path.parent, path, path.parent / IGNORE, *files_beside(path)):
-        mode = part.lstat().st_mode if os.path.lexists(part) else stat.S_IFREG
+        mode = _mode(part, follow_symlinks=False)
         if stat.S_ISLNK(mode):
-            raise StoreError(f"{part} is a symbolic link, so it is not used", hint="remove the link; nothing is lost")
+            raise StoreError(
+                f"{part} is a symbolic link, so it is not used",
+                hint="remove the link; nothing is lost",
+            )
         if part != path.parent and not stat.S_ISREG(mode):
             raise StoreError(f"{part} is not a regular file", hint="move it away; it will be made anew")
 
@@ -106,8 +109,19 @@ def refuse_links(path: Path) -> None:
 def refuse_devices(path: Path) -> None:
     """An error where a store, or a file beside it, is a pipe, a device or a folder: opening one may never end."""
     for part in (path, *files_beside(path)):
-        if os.path.exists(part) and not os.path.isfile(part):  # noqa: PTH110, PTH113 - these never raise
+        if not stat.S_ISREG(_mode(part)):
             raise StoreError(f"{part} can't be used: it is not a regular file", hint="name another file")
+
+
+def _mode(path: Path, *, follow_symlinks: bool = True) -> int:
+    """What kind of thing is there, as `stat` has it; nothing counts as the file that will be made.
+
+    One look, not two: SQLite removes the files beside a store when the last process closes it, at any moment.
+    """
+    try:
+        return path.stat(follow_symlinks=follow_symlinks).st_mode
+    except (OSError, ValueError):
+        return stat.S_IFREG
 
 
 def is_there(path: Path) -> bool:
