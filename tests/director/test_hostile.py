@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
@@ -10,8 +11,12 @@ from typing import Any
 
 import pytest
 
+import foreword
 from foreword.browser import Browser, Rules
 from foreword.director import Director, assets
+from foreword.director.saved import place
+from foreword.director.whose_turn import alone
+from foreword.errors import StoreError
 from foreword.samples.site import PASSWORD, Site
 from foreword.store.kept import Store
 from foreword.testing import Reply, ToolCall, fake_provider
@@ -157,3 +162,12 @@ def test_what_a_stranger_wrote_into_the_list_is_offered_only_where_it_is_an_orig
         assert [(one.origin, one.kinds) for one in assets.kept(director.session)] == [
             ("https://cdn.example", ("script",))
         ]
+
+
+def test_a_pipe_in_the_place_of_the_lock_is_not_waited_for(tmp_path: Path) -> None:
+    with foreword.Session.open(f"sqlite:///{tmp_path}/state.db", root=tmp_path) as session:
+        lock = place(session).with_suffix(".lock")
+        lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.mkfifo(lock)
+        with pytest.raises(StoreError, match="can't be used"), alone(session):
+            pass

@@ -19,8 +19,8 @@ _NO_LINK = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def opener(path: str, flags: int) -> int:
-    """For `open(..., opener=...)`: a file that is new is its owner's alone, and a link is not followed."""
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
+    """For `open(..., opener=...)`: a new file is its owner's alone; no link is followed, no pipe waited for."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
 
 
 def make_folder(path: Path) -> None:
