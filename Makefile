@@ -44,8 +44,8 @@ audit: $(AUDIT_INSTALLED)
 # The property tests and the killing of flows at length, then an hour of load on a server. MINUTES=10 for less.
 soak: $(INSTALLED)
 	@FOREWORD_EXAMPLES=$(or $(EXAMPLES),3000) $(BIN)/python -m pytest -q -n $(JOBS) tests/engine $(ARGS)
-	@FOREWORD_SOAK=1 $(BIN)/python -m pytest -q -n $(JOBS) tests/runtime/test_flows_killed.py tests/runtime/test_workers.py \
-		tests/director/test_running_killed.py
+	@FOREWORD_SOAK=1 $(BIN)/python -m pytest -q -n $(JOBS) tests/work/test_flows_killed.py tests/work/test_workers.py \
+		tests/director/test_runner_killed.py
 	@$(BIN)/python -m benchmarks.serve_soak --minutes $(or $(MINUTES),60) --listeners 300
 
 bench: $(BENCH_INSTALLED) $(INSTALLED)

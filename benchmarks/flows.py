@@ -24,7 +24,7 @@ from typing import Any
 
 import psycopg
 
-from foreword.runtime import durable, runs
+from foreword.work import question_queue, runs
 from tests.postgres import new_database
 
 PANELS, MEMBERS = 100, 10
@@ -85,7 +85,7 @@ def payload(panel: int, model: str) -> dict[str, Any]:
 def _thresholds() -> dict[str, Any]:
     from dataclasses import asdict
 
-    from foreword.workflow.verdict import Thresholds
+    from foreword.review.verdict import Thresholds
 
     return asdict(Thresholds("default"))
 
@@ -125,7 +125,7 @@ def by_workers(count: int, model: Provider, concurrency: int) -> dict[str, float
         _warm(db, model)
         before = _spent(processes, watch)
         began = time.perf_counter()
-        with durable.launched(db, Path(), "bench", queues=()) as engine:
+        with question_queue.launched(db, Path(), "bench", queues=()) as engine:
             for panel in range(PANELS):
                 engine.submit("panel", f"bench-{panel}", payload(panel, model.model))
         submitted = time.perf_counter() - began
@@ -140,7 +140,7 @@ def by_workers(count: int, model: Provider, concurrency: int) -> dict[str, float
 
 def _warm(db: str, model: Provider) -> None:
     """One panel, so that everything is imported; not counted."""
-    with durable.launched(db, Path(), "warm", queues=()) as engine:
+    with question_queue.launched(db, Path(), "warm", queues=()) as engine:
         engine.submit("panel", "warm", payload(0, model.model))
         engine.result("warm")
     model.asked()

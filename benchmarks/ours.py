@@ -8,7 +8,7 @@ from collections.abc import Callable
 from benchmarks.material import Section as Material
 from foreword.engine.assemble import Request, assemble
 from foreword.engine.outline import Memory
-from foreword.model import Budget, Rule, Section, Share
+from foreword.section import Budget, Rule, Section, Share
 from foreword.tokens import new_counter
 
 TAG = "section"

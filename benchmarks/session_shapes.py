@@ -91,7 +91,14 @@ def from_strands(message: dict[str, Any]) -> list[Said]:
 
 def to_pydantic_ai(said: list[Said], names: dict[str, str]) -> Any:
     """One message of pydantic-ai: of one speaker, or all results of a round."""
-    from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+    from pydantic_ai.messages import (
+        ModelRequest,
+        ModelResponse,
+        TextPart,
+        ToolCallPart,
+        ToolReturnPart,
+        UserPromptPart,
+    )
 
     if said[0].answers:
         return ModelRequest([ToolReturnPart(names.get(one.answers, "tool"), one.text, one.answers) for one in said])

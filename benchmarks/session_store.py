@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.chatter import conversation
 from benchmarks.session_ours import neutral
-from foreword.shapes import to_record
+from foreword.formats import to_record
 from foreword.store import messages, workflows
 from foreword.store.sqlite import Sqlite
 

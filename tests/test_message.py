@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.errors import BadSource
+from foreword.formats import read_message, read_messages, to_anthropic, to_openai
 from foreword.message import (
     KINDS,
     NO_RESULT,
@@ -25,7 +26,6 @@ from foreword.message import (
     mend,
     together,
 )
-from foreword.shapes import read_message, read_messages, to_anthropic, to_openai
 
 ANTHROPIC: list[dict[str, Any]] = [
     {"role": "user", "content": [{"type": "text", "text": "What is in a.py and b.py?"}]},

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from foreword.context.assemble import assemble as assemble
+    from foreword.context.assemble import recall as recall
+    from foreword.context.lookup import lookup as lookup
     from foreword.engine.package import Package as Package
     from foreword.engine.report import Report as Report
     from foreword.errors import EssentialsTooLarge as EssentialsTooLarge
@@ -20,14 +23,11 @@ if TYPE_CHECKING:
     from foreword.errors import UnknownHandle as UnknownHandle
     from foreword.errors import UsageError as UsageError
     from foreword.message import Message as Message
-    from foreword.runtime.assembly import assemble as assemble
-    from foreword.runtime.assembly import recall as recall
-    from foreword.runtime.lookup import lookup as lookup
-    from foreword.runtime.session import Session as Session
-    from foreword.runtime.task import Task as Task
+    from foreword.session.session import Session as Session
     from foreword.tokens import Counter as Counter
     from foreword.tokens import calibrated as calibrated
     from foreword.tokens import counter as counter
+    from foreword.work.task import Task as Task
 
 _HOMES = {
     "Counter": "foreword.tokens",
@@ -37,15 +37,15 @@ _HOMES = {
     "Package": "foreword.engine.package",
     "PlanConflict": "foreword.errors",
     "Report": "foreword.engine.report",
-    "Session": "foreword.runtime.session",
-    "Task": "foreword.runtime.task",
+    "Session": "foreword.session.session",
+    "Task": "foreword.work.task",
     "UnknownHandle": "foreword.errors",
     "UsageError": "foreword.errors",
-    "assemble": "foreword.runtime.assembly",
+    "assemble": "foreword.context.assemble",
     "calibrated": "foreword.tokens",
     "counter": "foreword.tokens",
-    "lookup": "foreword.runtime.lookup",
-    "recall": "foreword.runtime.assembly",
+    "lookup": "foreword.context.lookup",
+    "recall": "foreword.context.assemble",
 }
 
 __all__ = [*sorted(_HOMES), "__version__"]

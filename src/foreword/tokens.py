@@ -21,7 +21,7 @@ from threading import Lock
 from typing import Any
 
 from foreword.errors import UnknownName
-from foreword.model import Measure
+from foreword.section import Measure
 
 CHARS_PER_TOKEN = 4
 ENCODINGS = {"o200k": "o200k_base", "cl100k": "cl100k_base"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from foreword.browser import Browser, Rules
-from foreword.samples.site import Site, site
+from foreword.demos.site import Site, site
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from foreword.browser import Browser
+from foreword.demos.site import ROWS, Site
 from foreword.errors import BrowserFailed, UsageError
-from foreword.samples.site import ROWS, Site
 from tests.browser.working import sign_in
 
 

@@ -11,8 +11,8 @@ from urllib.request import urlopen
 import pytest
 
 from foreword.browser import Browser, Rules
+from foreword.demos.site import Site
 from foreword.errors import BrowserFailed, OriginRefused
-from foreword.samples.site import Site
 from tests.browser.working import in_the_page, until, users_own
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from foreword.browser import Browser, Dom
 from foreword.browser.dom import read
-from foreword.samples.site import Site
+from foreword.demos.site import Site
 from tests.browser.working import in_the_page
 
 

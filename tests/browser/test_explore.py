@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foreword.browser import Browser
-from foreword.samples.site import Site
+from foreword.demos.site import Site
 from tests.browser.working import in_the_page, sign_in
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from foreword.browser import Browser
-from foreword.browser.notes import MOST_TABS
+from foreword.browser.side_events import MOST_TABS
+from foreword.demos.site import PASSWORD, Site
 from foreword.errors import BrowserFailed, OriginRefused
-from foreword.samples.site import PASSWORD, Site
-from foreword.workflow.parts import shown
+from foreword.plan.fresh_parts import shown
 from tests.browser.working import in_the_page, until
 
 pytestmark = pytest.mark.attack

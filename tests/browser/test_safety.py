@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from foreword.browser import Browser
+from foreword.demos.site import Site
 from foreword.errors import BrowserFailed, OriginRefused
-from foreword.samples.site import Site
 from tests.browser.working import in_the_page, until
 
 pytestmark = pytest.mark.attack

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from foreword.browser import Browser
+from foreword.demos.site import Site
 from foreword.errors import BrowserFailed
-from foreword.samples.site import Site
 from tests.browser.working import in_the_page, sign_in, until
 
 

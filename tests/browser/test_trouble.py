@@ -9,8 +9,8 @@ from socket import socket
 import pytest
 
 from foreword.browser import Browser, Rules
+from foreword.demos.site import Site
 from foreword.errors import BrowserFailed, UsageError
-from foreword.samples.site import Site
 from tests.browser.certificate import untrusted
 from tests.browser.working import by_protocol, sign_in, until
 

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 from foreword.browser import Browser
 from foreword.browser.profile import program
-from foreword.samples.site import NAME, PASSWORD, Site
+from foreword.demos.site import NAME, PASSWORD, Site
 
 PATIENCE_SECONDS = 20.0
 

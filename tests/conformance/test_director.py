@@ -13,7 +13,17 @@ import pytest
 import foreword
 from foreword.errors import BadSource, InputMissing, OutsideRoot
 from tests.command import foreword as command_line
-from tests.conformance.project import DECISIONS, FILES, STEP, TASK, blocks, commit, merge, project, tags
+from tests.conformance.project import (
+    DECISIONS,
+    FILES,
+    STEP,
+    TASK,
+    blocks,
+    commit,
+    merge,
+    project,
+    tags,
+)
 
 ROOM = 20_000
 

@@ -7,9 +7,9 @@ import os
 import signal
 from pathlib import Path
 
-from foreword.runtime.checkpoints import newest, read, write
 from foreword.store.urls import open_database
-from foreword.workflow.checkpoint import Checkpoint, as_text
+from foreword.work.checkpoint import Checkpoint, as_text
+from foreword.work.checkpoints import newest, read, write
 from tests.command import foreword
 from tests.sources.test_git import repository, run
 from tests.store.databases import start
@@ -18,9 +18,9 @@ from tests.store.databases import start
 AGENT = """
 import sys
 from pathlib import Path
-from foreword.runtime.checkpoints import write
+from foreword.work.checkpoints import write
 from foreword.store.urls import open_database
-from foreword.workflow.checkpoint import Checkpoint
+from foreword.work.checkpoint import Checkpoint
 
 root = Path(sys.argv[1])
 phases = ["1", "2", "3a", "3b", "4"]

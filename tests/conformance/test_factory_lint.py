@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foreword.runtime import authoring
+from foreword import lint
 from tests.docs.pages import save
 
 HEADER = "# P\n\n## Role\n\nx\n\n## Evaluate For\n\ny\n"
@@ -20,7 +20,7 @@ def sized(text: str, tokens: int) -> str:
 def found(root: Path, path: str, text: str) -> list[tuple[str, int, str, str]]:
     save(root, path, text)
     return [
-        (one.file, one.line, one.code, one.severity) for one in authoring.check(root) if one.code != "tier-over-budget"
+        (one.file, one.line, one.code, one.severity) for one in lint.check(root) if one.code != "tier-over-budget"
     ]
 
 

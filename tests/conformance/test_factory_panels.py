@@ -15,14 +15,14 @@ import pytest
 
 import foreword
 from foreword.models import ask
-from foreword.runtime import factory, panels
-from foreword.runtime.panels import Asking
-from foreword.sources.change import as_diff
+from foreword.review.verdict import SCHEMA
+from foreword.sources.diff_source import as_diff
 from foreword.testing import Reply, fake_provider
-from foreword.workflow.verdict import SCHEMA
+from foreword.work import factory_project, panel_runs
+from foreword.work.panel_runs import Asking
 from tests.factory import DIFF, project
 
-SAMPLE = Path(foreword.__file__).parent / "samples" / "factory"
+SAMPLE = Path(foreword.__file__).parent / "demos" / "factory"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,14 +46,14 @@ def test_all_members_are_asked_at_the_same_time(tmp_path: Path) -> None:
 
     root = project(tmp_path, [f"m{number}" for number in range(8)])
     with fake_provider(script) as provider:
-        result = panels.run(root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.openai, 90))
+        result = panel_runs.run(root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.openai, 90))
     assert [member.status for member in result.members] == ["answered"] * 8
 
 
 def test_members_of_one_panel_know_nothing_of_each_other(sample: Path) -> None:
     diff = as_diff((sample / "change.diff").read_bytes(), "change.diff")
-    payload = panels.prepare(sample, "code-review", diff, Asking("test"))
-    members = factory.read_panel(sample, "code-review").members
+    payload = panel_runs.prepare(sample, "code-review", diff, Asking("test"))
+    members = factory_project.read_panel(sample, "code-review").members
     for member, question in zip(members, payload["questions"], strict=True):
         others = [other for other in members if other is not member]
         assert member.text.strip() in question["instructions"]
@@ -68,7 +68,7 @@ def test_members_of_one_panel_know_nothing_of_each_other(sample: Path) -> None:
 
 def test_the_sample_is_reviewed_without_a_key(sample: Path) -> None:
     diff = as_diff((sample / "change.diff").read_bytes(), "change.diff")
-    result = panels.run(sample, "code-review", diff, Asking("test"))
+    result = panel_runs.run(sample, "code-review", diff, Asking("test"))
     jsonschema.validate(result.to_dict(), SCHEMA)
     assert result.verdict == "changes_requested"
     assert [(one.severity, one.file, one.line) for one in result.findings] == [
@@ -87,13 +87,13 @@ def test_who_does_not_answer_in_time_is_named_and_the_moderator_goes_on(tmp_path
 
     root = project(tmp_path, ["anna", "bert", "cleo", "dora"])
     with fake_provider(script) as provider:
-        result = panels.run(root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.anthropic, 6, 1))
+        result = panel_runs.run(root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.anthropic, 6, 1))
     assert [(member.name, member.status) for member in result.unheard] == [("cleo", "late")]
     assert [one.said_by for one in result.findings] == [("anna", "bert", "dora")]
 
 
 def test_the_sample_keeps_to_its_own_limits() -> None:
-    panels_of_it = {name: factory.read_panel(SAMPLE, name) for name in factory.panel_names(SAMPLE)}
+    panels_of_it = {name: factory_project.read_panel(SAMPLE, name) for name in factory_project.panel_names(SAMPLE)}
     assert {name: len(panel.members) for name, panel in panels_of_it.items()} == {"code-review": 5, "release": 3}
     assert not any(panel.missing for panel in panels_of_it.values())
-    assert [phase.name for phase in factory.read_flow(SAMPLE, "feature").phases] == ["1", "2", "3a", "3b", "4"]
+    assert [phase.name for phase in factory_project.read_flow(SAMPLE, "feature").phases] == ["1", "2", "3a", "3b", "4"]

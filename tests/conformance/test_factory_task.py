@@ -13,9 +13,9 @@ import pytest
 
 import foreword
 from foreword.errors import UnknownName, UsageError
-from foreword.runtime.checkpoints import newest
 from foreword.store import artifacts
 from foreword.tokens import COUNTERS
+from foreword.work.checkpoints import newest
 from tests.conformance.workshop import limited, workshop
 from tests.factory import write
 from tests.store.databases import start

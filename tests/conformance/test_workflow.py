@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import foreword
-from tests.runtime.validity import problems
+from tests.session.validity import problems
 from tests.sessions import Open, filled, plan
 
 PARTS = [

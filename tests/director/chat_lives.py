@@ -13,13 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tests.runtime.lives import fork
+from tests.work.killed_process import fork
 
 
 def live(root: Path, desk: str, model: str, number: int) -> None:
     """Say what is wanted, or go on where the last life ended."""
     from foreword.browser import Browser, Rules
-    from foreword.director.scripted import FINISHED, TASK
+    from foreword.demos.scripted_model import FINISHED, TASK
     from tests.director.scenes import opened
 
     left = [number]

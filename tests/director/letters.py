@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from foreword.director import nodes
-from foreword.runtime.state import WorkflowState
-from foreword.samples.site import NAME, PASSWORD, ROWS
+from foreword.demos.site import NAME, PASSWORD, ROWS
+from foreword.director import node_tools
+from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results
 
 SUBJECTS = [row["subject"] for row in ROWS[:3]]
@@ -37,7 +37,7 @@ def build(state: WorkflowState, desk: str) -> None:
     state.set_variable("creds", {"name": NAME, "password": PASSWORD}, "to sign in")
     state.set_variable("desk", desk, "where it is")
     for kind, config, place in STEPS:
-        nodes.create_node(state, kind, config, **place)
+        node_tools.create_node(state, kind, config, **place)
 
 
 def check(state: WorkflowState, run: str) -> None:

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tests.runtime.lives import fork
+from tests.work.killed_process import fork
 
 WORKFLOW = "letters"
 
@@ -51,16 +51,16 @@ class Doomed:
 def live(root: Path, db: str | None, desk: str, doom: Doom) -> None:
     """Run the workflow, or go on with it where the last life ended."""
     from foreword.browser import Browser, Rules
-    from foreword.director import running
-    from foreword.runtime.state import WorkflowState
+    from foreword.director import runner
+    from foreword.session.workflow_state import WorkflowState
 
     with WorkflowState.open(db, WORKFLOW, root=root) as state:
-        restore, rules = running.saved_browser(state), Rules(origins=(desk,), action_seconds=10.0)
+        restore, rules = runner.saved_browser(state), Rules(origins=(desk,), action_seconds=10.0)
         with Browser.start(rules, folder=root / "profiles", restore=restore) as browser:
-            result = running.run_workflow(
+            result = runner.run_workflow(
                 state,
                 Doomed(browser, doom),  # type: ignore[arg-type]
-                resume=running.unfinished(state),
+                resume=runner.unfinished(state),
                 on_step=lambda step: doom.at("began" if step["status"] == "running" else "told"),
             )
         assert result["status"] == "success", result
@@ -69,7 +69,7 @@ def live(root: Path, db: str | None, desk: str, doom: Doom) -> None:
 
 def main(root: str, db: str, desk: str, moment: str, number: str) -> None:
     """Live and die until the run has come to its end, and print how often."""
-    for module in ("dbos", "psycopg", "playwright.async_api", "foreword.director.running", "foreword.browser"):
+    for module in ("dbos", "psycopg", "playwright.async_api", "foreword.director.runner", "foreword.browser"):
         import_module(module)
     ends = fork(lambda: live(Path(root), db or None, desk, Doom(moment, int(number))))
     lives = next(count for count, ended in enumerate(ends, 1) if ended)

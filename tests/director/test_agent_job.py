@@ -16,9 +16,9 @@ import pytest
 
 from foreword import tokens
 from foreword.browser import Browser, Rules
+from foreword.demos.scripted_model import FINISHED, GUESS, TASK, scripted_model
+from foreword.demos.site import NAME, PASSWORD, ROWS, Site, site
 from foreword.director import Director, Turn
-from foreword.director.scripted import FINISHED, GUESS, TASK, scripted_model
-from foreword.samples.site import NAME, PASSWORD, ROWS, Site, site
 from foreword.testing import FakeProvider, Reply, fake_provider
 from tests.director.scenes import PARTS, calls, opened, parts_of, results_in, system_of
 

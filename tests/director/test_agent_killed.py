@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from foreword.director.scripted import scripted_model
+from foreword.demos.scripted_model import scripted_model
+from foreword.demos.site import NAME, PASSWORD, ROWS, site
 from foreword.message import ToolCall, ToolResult
-from foreword.samples.site import NAME, PASSWORD, ROWS, site
 from foreword.testing import fake_provider
 from tests.director.scenes import opened
 

@@ -13,12 +13,12 @@ import pytest
 
 import foreword
 from foreword.browser import Browser, Rules
+from foreword.demos.site import PASSWORD, Site
 from foreword.director import Director, assets
-from foreword.director.saved import place
-from foreword.director.whose_turn import alone
+from foreword.director.browser_files import place
+from foreword.director.turn_lock import alone
 from foreword.errors import StoreError
-from foreword.samples.site import PASSWORD, Site
-from foreword.store.kept import Store
+from foreword.store.packages import Store
 from foreword.testing import Reply, ToolCall, fake_provider
 from tests.browser.channels import elsewhere, home
 from tests.browser.conftest import browser

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from foreword.director import nodes
+from foreword.director import node_tools
 from foreword.errors import BadNode, ForewordError, UnknownName
-from foreword.runtime.state import WorkflowState
+from foreword.session.workflow_state import WorkflowState
 from tests.store.databases import KINDS, new_url
 
 PASSWORD = "correct-horse-battery"
@@ -30,7 +30,7 @@ def lite(tmp_path: Path) -> Iterator[WorkflowState]:
 
 
 def click(state: WorkflowState, **place: Any) -> str:
-    return str(nodes.create_node(state, "click", {"selector": "#go"}, **place)["id"])
+    return str(node_tools.create_node(state, "click", {"selector": "#go"}, **place)["id"])
 
 
 def order(state: WorkflowState) -> list[str]:
@@ -39,7 +39,7 @@ def order(state: WorkflowState) -> list[str]:
 
 def test_nodes_have_numbers_that_are_never_used_again_and_positions_that_are(state: WorkflowState) -> None:
     assert [click(state) for _ in range(3)] == ["node1", "node2", "node3"]
-    nodes.delete_node(state, "node3")
+    node_tools.delete_node(state, "node3")
     state.drop_node("node2")
     assert click(state, after="start") == "node4"
     shown = state.snapshot()["nodes"]
@@ -50,7 +50,7 @@ def test_nodes_have_numbers_that_are_never_used_again_and_positions_that_are(sta
 
 
 def test_loops_and_conditions_hold_nodes(state: WorkflowState) -> None:
-    create = nodes.create_node
+    create = node_tools.create_node
     create(state, "loop", {"over": "{{rows}}", "as": "row"}, "Each row")
     create(state, "condition", {"left": "{{row.kind}}", "operator": "equals", "right": "money"}, parent="node1")
     click(state, parent="node2")
@@ -61,40 +61,40 @@ def test_loops_and_conditions_hold_nodes(state: WorkflowState) -> None:
     assert [(n.get("parent"), n.get("branch")) for n in shown.values()] == [
         (None, None), ("node1", None), ("node2", None), ("node2", None), ("node2", "else"),
     ]  # fmt: skip
-    assert nodes.move_node(state, "node2", parent="top")["position"] == 2
-    assert nodes.delete_node(state, "node2")["deleted"] == ["node2", "node3", "node5", "node4"]
+    assert node_tools.move_node(state, "node2", parent="top")["position"] == 2
+    assert node_tools.delete_node(state, "node2")["deleted"] == ["node2", "node3", "node5", "node4"]
     assert order(state) == ["node1"]
 
 
 def test_a_change_touches_only_the_fields_that_were_given(state: WorkflowState) -> None:
-    nodes.create_node(state, "type", {"selector": "#password", "text": PASSWORD, "tab": "Main Tab"}, "Sign in")
-    nodes.set_status(state, "node1", "failed")
-    changed = nodes.update_node(state, "node1", config={"selector": "#user-password", "tab": None})
+    node_tools.create_node(state, "type", {"selector": "#password", "text": PASSWORD, "tab": "Main Tab"}, "Sign in")
+    node_tools.set_status(state, "node1", "failed")
+    changed = node_tools.update_node(state, "node1", config={"selector": "#user-password", "tab": None})
     assert changed["config"] == {"selector": "#user-password", "text": "[hidden]"}
     assert "status" not in changed
-    assert nodes.read(state).get("node1")["config"] == {"selector": "#user-password", "text": PASSWORD}
-    nodes.set_status(state, "node1", "success")
-    assert nodes.update_node(state, "node1", description="Type it")["status"] == "success"
-    other = nodes.update_node(state, "1", type="click", config={"selector": "#go"})
+    assert node_tools.read(state).get("node1")["config"] == {"selector": "#user-password", "text": PASSWORD}
+    node_tools.set_status(state, "node1", "success")
+    assert node_tools.update_node(state, "node1", description="Type it")["status"] == "success"
+    other = node_tools.update_node(state, "1", type="click", config={"selector": "#go"})
     assert (other["type"], other["config"], other["description"]) == ("click", {"selector": "#go"}, "Type it")
 
 
 REFUSED: list[Callable[[WorkflowState], object]] = [
-    lambda state: nodes.create_node(state, "click", {"selektor": "#go"}),
-    lambda state: nodes.create_node(state, "click", {"selector": "#go"}, after="node7"),
-    lambda state: nodes.create_node(state, "click", {"selector": "#go"}, parent="node2"),
-    lambda state: nodes.create_node(state, "click", {"selector": "#go"}, branch="else"),
-    lambda state: nodes.create_node(state, "click", {"selector": "#go"}, 5),  # type: ignore[arg-type]
-    lambda state: nodes.update_node(state, "node2", config={"selector": ""}),
-    lambda state: nodes.update_node(state, "node2", config=[]),
-    lambda state: nodes.update_node(state, "node2", position=1),
-    lambda state: nodes.update_node(state, "node2"),
-    lambda state: nodes.update_node(state, "node1", type="click", config={"selector": "#go"}),
-    lambda state: nodes.update_node(state, "node2", config={"selector": "[hidden]"}),
-    lambda state: nodes.delete_node(state, "node7"),
-    lambda state: nodes.move_node(state, "node2"),
-    lambda state: nodes.move_node(state, "node1", parent="node1"),
-    lambda state: nodes.move_node(state, "node1", after="node3"),
+    lambda state: node_tools.create_node(state, "click", {"selektor": "#go"}),
+    lambda state: node_tools.create_node(state, "click", {"selector": "#go"}, after="node7"),
+    lambda state: node_tools.create_node(state, "click", {"selector": "#go"}, parent="node2"),
+    lambda state: node_tools.create_node(state, "click", {"selector": "#go"}, branch="else"),
+    lambda state: node_tools.create_node(state, "click", {"selector": "#go"}, 5),  # type: ignore[arg-type]
+    lambda state: node_tools.update_node(state, "node2", config={"selector": ""}),
+    lambda state: node_tools.update_node(state, "node2", config=[]),
+    lambda state: node_tools.update_node(state, "node2", position=1),
+    lambda state: node_tools.update_node(state, "node2"),
+    lambda state: node_tools.update_node(state, "node1", type="click", config={"selector": "#go"}),
+    lambda state: node_tools.update_node(state, "node2", config={"selector": "[hidden]"}),
+    lambda state: node_tools.delete_node(state, "node7"),
+    lambda state: node_tools.move_node(state, "node2"),
+    lambda state: node_tools.move_node(state, "node1", parent="node1"),
+    lambda state: node_tools.move_node(state, "node1", after="node3"),
 ]
 
 
@@ -102,7 +102,7 @@ REFUSED: list[Callable[[WorkflowState], object]] = [
 def test_what_can_not_be_done_is_one_error_and_changes_nothing(
     change: Callable[[WorkflowState], object], lite: WorkflowState
 ) -> None:
-    nodes.create_node(lite, "loop", {"over": [1], "as": "n"})
+    node_tools.create_node(lite, "loop", {"over": [1], "as": "n"})
     click(lite)
     click(lite, parent="node1")
     before = lite.snapshot()
@@ -117,15 +117,15 @@ def test_nodes_of_other_types_are_shown_moved_and_counted_but_not_changed(lite: 
     lite.put_node(theirs)
     click(lite, after="start")
     assert order(lite) == ["node124", "node_123"]
-    nodes.move_node(lite, "node_123", after="start")
+    node_tools.move_node(lite, "node_123", after="start")
     kept = {node["id"]: node for node in lite.snapshot()["nodes"]}["node_123"]
     assert {**kept, "position": 4} == {**theirs, "parent": "group"}
     with pytest.raises(BadNode, match="node_123: type: 'browser_action' is not one of"):
-        nodes.update_node(lite, "node_123", description="x")
+        node_tools.update_node(lite, "node_123", description="x")
 
 
 def test_templates_that_will_lead_nowhere_are_warned_of(lite: WorkflowState) -> None:
-    create = nodes.create_node
+    create = node_tools.create_node
     create(lite, "extract", {"selector": "td", "variable": "rows", "many": True})
     create(lite, "loop", {"over": "{{node1.rows}}", "as": "node9"})
     inside = create(lite, "click", {"selector": "{{node9.x}} {{node4.y}}"}, parent="node2")
@@ -133,7 +133,7 @@ def test_templates_that_will_lead_nowhere_are_warned_of(lite: WorkflowState) -> 
     early = create(lite, "click", {"selector": "{{node1.rows[0]}}"}, after="start")
     assert early["warnings"] == ["{{node1.rows[0]}}: node1 comes later"]
     lite.set_variable("node1.rows", [1], "test")
-    assert nodes.delete_node(lite, "node1")["warnings"] == [
+    assert node_tools.delete_node(lite, "node1")["warnings"] == [
         "node4 uses {{node1.rows[0]}}",
         "node2 uses {{node1.rows}}",
         "still set: node1.rows; clear_variable removes them",
@@ -154,5 +154,5 @@ def test_many_writers_at_once_lose_no_node_and_share_no_number(state: WorkflowSt
 def test_a_node_nobody_knows_is_an_error_with_those_there_are(lite: WorkflowState) -> None:
     click(lite)
     with pytest.raises(UnknownName) as caught:
-        nodes.delete_node(lite, "nod1")
+        node_tools.delete_node(lite, "nod1")
     assert caught.value.message == "unknown node 'nod1', did you mean 'node1'?"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.director.stream_mask import StreamMask
-from tests.workflow.test_known_values import PASSWORD, known_values
+from tests.secrets.test_known_values import PASSWORD, known_values
 
 pytestmark = pytest.mark.attack
 

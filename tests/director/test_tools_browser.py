@@ -13,9 +13,9 @@ import pytest
 
 from foreword import tokens
 from foreword.browser import Browser, Rules
+from foreword.demos.site import NAME, PASSWORD, Site
 from foreword.director import Director
-from foreword.director.performing import Outcome
-from foreword.samples.site import NAME, PASSWORD, Site
+from foreword.director.tool_calls import Outcome
 from foreword.testing import Reply, ToolCall, fake_provider
 from tests.browser.certificate import untrusted
 from tests.director.scenes import opened, results_in

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foreword.faces.cli import demo
+from foreword.faces.cli import demo_recipes
+from foreword.review.verdict import BASE_CONFIDENCE, PENALTIES
 from foreword.sources.references import named_in
-from foreword.workflow.verdict import BASE_CONFIDENCE, PENALTIES
 from tests.docs.pages import check_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 
 
 def test_the_page_works_from_top_to_bottom(tmp_path: Path) -> None:
-    check_page(PAGE, demo.lay_out(tmp_path / "tidepool", demo.FACTORY))
+    check_page(PAGE, demo_recipes.lay_out(tmp_path / "tidepool", demo_recipes.FACTORY))
 
 
 def test_what_it_says_about_confidence_is_what_is_worked_out() -> None:

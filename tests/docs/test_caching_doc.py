@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foreword.runtime import calls, told, usage
+from foreword.session import cache_reuse, call_memory, history_section
 from tests.docs.pages import check_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "caching.md"
@@ -18,5 +18,5 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path) -> None:
 
 def test_every_reason_of_a_break_is_explained() -> None:
     text = PAGE.read_text("utf-8")
-    for reason in (usage.FIRST, calls.COMPRESSED, calls.UNDONE, told.LEFT_OUT, told.SHORTENED):
+    for reason in (cache_reuse.FIRST, call_memory.COMPRESSED, call_memory.UNDONE, history_section.LEFT_OUT, history_section.SHORTENED):
         assert f"`{reason}`" in text

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from foreword.coding_agents import hooks, long_results
 from foreword.faces.cli.init import KINDS
-from foreword.integrations import hooks, results
+from tests.coding_agents.agent import Desk, set_up
 from tests.docs import pages
-from tests.integrations.agent import Desk, set_up
 
 PAGE = Path(__file__).parents[2] / "docs" / "coding-agents.md"
 LOG = "\n".join(f"reading {number} was taken at the pier and is {number % 7} metres" for number in range(5_000))
@@ -61,8 +61,8 @@ def fits(said: Any, shown: Any) -> bool:
 
 def test_the_figures_on_the_page_are_those_in_the_code() -> None:
     text = PAGE.read_text("utf-8")
-    assert f"more than {results.BUDGET_TOKENS:,} tokens" in text
+    assert f"more than {long_results.BUDGET_TOKENS:,} tokens" in text
     assert f"after {hooks.TIMEOUT_SECONDS:g} seconds" in text
     assert f"answer in {hooks.SERVER_SECONDS:g} seconds" in text
     assert all(f"`{kind}`" in text for kind in KINDS)
-    assert all(f"`{tool}`" in text for tool in results.TEXTS)
+    assert all(f"`{tool}`" in text for tool in long_results.TEXTS)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from foreword.director.scripted import scripted_model
+from foreword.demos.scripted_model import scripted_model
+from foreword.demos.site import site
 from foreword.director.tools import TOOLS
-from foreword.samples.site import site
 from foreword.testing import fake_provider
 from tests.docs.pages import check_page
 

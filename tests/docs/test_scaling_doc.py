@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foreword.runtime import durable, launch, runs, workers
 from foreword.store import postgres
+from foreword.work import dbos_setup, question_queue, runs, workers
 
 TEXT = " ".join((Path(__file__).parents[2] / "docs" / "scaling.md").read_text("utf-8").split())
 
@@ -15,9 +15,9 @@ def test_the_page_says_what_the_code_does() -> None:
     assert f"ends what it has begun within {runs.FINISH_SECONDS} seconds" in TEXT
     assert f"by the database's clock, every {workers.BEAT_SECONDS:g} seconds" in TEXT
     assert f"silent for more than {workers.DEAD_SECONDS} seconds" in TEXT
-    assert f"`{postgres.SCHEMA}` for the store and `{launch.SCHEMA}` for dbos" in TEXT
+    assert f"`{postgres.SCHEMA}` for the store and `{dbos_setup.SCHEMA}` for dbos" in TEXT
     assert f"`{runs.AGENTS}`" in TEXT
     assert f"`{runs.RUNS}`" in TEXT
-    assert durable.QUEUE_SECONDS == 600, "the page says ten minutes"
-    assert f"at most {launch.CONNECTIONS} connections for dbos" in TEXT
-    assert f"every {launch.SHARED_POLL_SECONDS:g} seconds" in TEXT
+    assert question_queue.QUEUE_SECONDS == 600, "the page says ten minutes"
+    assert f"at most {dbos_setup.CONNECTIONS} connections for dbos" in TEXT
+    assert f"every {dbos_setup.SHARED_POLL_SECONDS:g} seconds" in TEXT

@@ -8,7 +8,7 @@ from foreword.engine.assemble import Request, assemble
 from foreword.engine.package import Package
 from foreword.engine.render import boundary_pattern
 from foreword.errors import EssentialsTooLarge
-from foreword.model import Budget, Entry, Rule, Section
+from foreword.section import Budget, Entry, Rule, Section
 from foreword.tokens import Counter, counter
 
 pytestmark = pytest.mark.attack

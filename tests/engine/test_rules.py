@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from foreword.engine.assemble import Request, assemble
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge
+from foreword.formats import read_messages
 from foreword.message import together
-from foreword.model import Budget, Entry, Form, Rule, Section, Share, Tiers
-from foreword.shapes import read_messages
+from foreword.section import Budget, Entry, Form, Rule, Section, Share, Tiers
 from foreword.tokens import counter
 
 TAGS = ("vision", "task", "notes", "docs", "log")

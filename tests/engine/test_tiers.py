@@ -12,7 +12,7 @@ from foreword.engine.assemble import Request, assemble
 from foreword.engine.package import Package
 from foreword.errors import EssentialsTooLarge
 from foreword.message import Message, Text
-from foreword.model import Budget, Entry, Form, Rule, Section, Tiers
+from foreword.section import Budget, Entry, Form, Rule, Section, Tiers
 from foreword.tokens import counter
 from tests.engine.test_rules import SETTINGS, TAGS, counters, lists, materials, texts
 

@@ -1,7 +1,7 @@
 """What every face does the same: one suite of cases for Python, HTTP and MCP.
 
 A face brings a `Client`; a case gets it and a name of its own for workflow and task, so that cases may share a server.
-Operations are named as in `foreword.runtime.operations`, their arguments are plain JSON, `workflow` among them.
+Operations are named as in `foreword.operations.operations`, their arguments are plain JSON, `workflow` among them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import pytest
 
 from foreword.errors import ForewordError
-from foreword.runtime import operations
-from foreword.runtime.session import Session
+from foreword.operations import operations
+from foreword.session.session import Session
 from foreword.store.urls import open_database
 from foreword.tokens import counter
 from tests import factory

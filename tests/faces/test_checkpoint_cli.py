@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 
 from foreword.errors import CheckpointDamaged, UnknownName
 from foreword.faces.cli.main import cli
-from foreword.runtime.checkpoints import write
 from foreword.store.urls import open_database
-from foreword.workflow.checkpoint import Checkpoint
+from foreword.work.checkpoint import Checkpoint
+from foreword.work.checkpoints import write
 from tests.command import foreword
 from tests.postgres import new_database
 

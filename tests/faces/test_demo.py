@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import foreword
-from foreword.faces.cli import demo
+from foreword.faces.cli import demo_recipes
 from foreword.sources import git
 
 
@@ -24,21 +24,21 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return temporary
 
 
-def shown(sample: str = demo.KILNBOOK) -> str:
+def shown(sample: str = demo_recipes.KILNBOOK) -> str:
     lines: list[str] = []
-    demo.run(lines.append, sample=sample)
+    demo_recipes.run(lines.append, sample=sample)
     return "\n".join(lines)
 
 
 def test_the_demo_shows_every_scene_at_both_budgets() -> None:
-    for scene in demo.SCENES:
+    for scene in demo_recipes.SCENES:
         text = shown(scene.sample)
         assert scene.title in text
         assert f"roomy: budget {scene.roomy_tokens:,} tokens" in text
         assert f"tight: budget {scene.tight_tokens:,} tokens" in text
 
 
-@pytest.mark.parametrize("sample", [demo.KILNBOOK, demo.FACTORY])
+@pytest.mark.parametrize("sample", [demo_recipes.KILNBOOK, demo_recipes.FACTORY])
 def test_the_demo_fits_a_terminal_of_100_columns(sample: str) -> None:
     assert max(len(line) for line in shown(sample).splitlines()) <= 100
 
@@ -53,28 +53,28 @@ def test_the_demo_leaves_no_folder_behind(own_places: Path) -> None:
     assert list(own_places.iterdir()) == []
 
 
-@pytest.mark.parametrize("scene", demo.SCENES, ids=lambda scene: scene.title)
-def test_a_roomy_budget_holds_everything_and_a_tight_one_does_not(scene: demo.Scene, tmp_path: Path) -> None:
-    root = demo.lay_out(tmp_path / "sample", scene.sample)
+@pytest.mark.parametrize("scene", demo_recipes.SCENES, ids=lambda scene: scene.title)
+def test_a_roomy_budget_holds_everything_and_a_tight_one_does_not(scene: demo_recipes.Scene, tmp_path: Path) -> None:
+    root = demo_recipes.lay_out(tmp_path / "sample", scene.sample)
     roomy, tight = (scene.assemble(root, tokens).report for tokens in (scene.roomy_tokens, scene.tight_tokens))
 
-    assert demo.left_out(roomy)[0] == []
-    assert len(demo.left_out(tight)[0]) >= 2
+    assert demo_recipes.left_out(roomy)[0] == []
+    assert len(demo_recipes.left_out(tight)[0]) >= 2
     assert 0.95 * scene.tight_tokens <= tight.total_tokens <= scene.tight_tokens
 
 
-@pytest.mark.parametrize("scene", demo.SCENES, ids=lambda scene: scene.title)
-def test_every_omission_can_be_recalled(scene: demo.Scene, tmp_path: Path) -> None:
-    root = demo.lay_out(tmp_path / "sample", scene.sample)
+@pytest.mark.parametrize("scene", demo_recipes.SCENES, ids=lambda scene: scene.title)
+def test_every_omission_can_be_recalled(scene: demo_recipes.Scene, tmp_path: Path) -> None:
+    root = demo_recipes.lay_out(tmp_path / "sample", scene.sample)
     package = scene.assemble(root, scene.tight_tokens)
 
     for omission in package.report.omissions:
         assert foreword.recall(omission.handle, root).encode() == package.originals[omission.handle]
-        assert "byte for byte the original" in demo.recalled(omission, root, package)
+        assert "byte for byte the original" in demo_recipes.recalled(omission, root, package)
 
 
 def test_the_sample_finds_its_own_step_and_task(tmp_path: Path) -> None:
-    package = demo.SCENES[0].assemble(demo.lay_out(tmp_path / "sample"), 8_000)
+    package = demo_recipes.SCENES[0].assemble(demo_recipes.lay_out(tmp_path / "sample"), 8_000)
 
     sources = {row.tag: row.source for row in package.report.sections}
     assert sources["task"].endswith("02-reserve-a-shelf/tasks/03-reservation-form.md")
@@ -83,8 +83,8 @@ def test_the_sample_finds_its_own_step_and_task(tmp_path: Path) -> None:
 
 
 def test_the_history_of_the_sample_is_told_without_noise(tmp_path: Path) -> None:
-    root = demo.lay_out(tmp_path / "sample")
-    text = demo.SCENES[0].assemble(root, 8_000).text
+    root = demo_recipes.lay_out(tmp_path / "sample")
+    text = demo_recipes.SCENES[0].assemble(root, 8_000).text
 
     assert "- New: decide who may take which quarter (reserve)" in text
     for noise in ("Merge branch", "wip", "sync progress", "last updated", "saved by the planner"):
@@ -96,7 +96,7 @@ def test_the_history_of_the_sample_is_told_without_noise(tmp_path: Path) -> None
 
 def test_the_history_is_the_same_commits_wherever_it_is_made(tmp_path: Path) -> None:
     heads = [
-        subprocess.run(["git", "rev-parse", "main"], cwd=demo.lay_out(tmp_path / name), capture_output=True, check=True)
+        subprocess.run(["git", "rev-parse", "main"], cwd=demo_recipes.lay_out(tmp_path / name), capture_output=True, check=True)
         for name in ("one", "two")
     ]
     assert heads[0].stdout == heads[1].stdout
@@ -112,7 +112,7 @@ def test_without_git_the_demo_still_runs(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 @pytest.mark.parametrize("phase", ["planning", "interface", "implementation", "testing"])
 def test_the_conversation_of_the_sample_serves_every_phase(phase: str, tmp_path: Path) -> None:
-    package = foreword.assemble("phases", root=demo.lay_out(tmp_path / "sample"), phase=phase, source="phases.json")
+    package = foreword.assemble("phases", root=demo_recipes.lay_out(tmp_path / "sample"), phase=phase, source="phases.json")
 
     assert package.report.status == "within"
     assert package.messages[0].role == "system"
@@ -121,6 +121,6 @@ def test_the_conversation_of_the_sample_serves_every_phase(phase: str, tmp_path:
 def test_the_items_of_the_sample_cover_every_kind_of_the_recipe() -> None:
     from foreword.recipe.load import load
 
-    items = json.loads((demo.SAMPLES / demo.KILNBOOK / "items.json").read_text("utf-8"))["items"]
+    items = json.loads((demo_recipes.SAMPLES / demo_recipes.KILNBOOK / "items.json").read_text("utf-8"))["items"]
     tiers = load("package").purposes["design"].tiers
     assert {item["kind"] for item in items} == {kind for kinds in tiers.values() for kind in kinds}

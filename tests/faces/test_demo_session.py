@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foreword.faces.cli import demo_session, played
-from foreword.runtime.session import Session
+from foreword.faces.cli import demo_conversation, demo_session
+from foreword.session.session import Session
 
 
 def test_it_passes_the_warning_and_is_compressed_on_the_way(tmp_path: Path) -> None:
@@ -13,7 +13,7 @@ def test_it_passes_the_warning_and_is_compressed_on_the_way(tmp_path: Path) -> N
 
     assert sum("past 160,000" in line for line in said) == 1
     assert sum("the history was compressed" in line for line in said) == 1
-    with Session.open(None, played.WORKFLOW, root=tmp_path, create=False, recipe=demo_session.RECIPE) as session:
+    with Session.open(None, demo_conversation.WORKFLOW, root=tmp_path, create=False, recipe=demo_session.RECIPE) as session:
         usage = session.usage()
         assert f"{usage['messages']:,} messages" in said[-1]
         assert usage["compressions"] == 1
@@ -22,4 +22,4 @@ def test_it_passes_the_warning_and_is_compressed_on_the_way(tmp_path: Path) -> N
 
 
 def test_it_is_the_same_conversation_every_time() -> None:
-    assert list(played.conversation(40)) == list(played.conversation(40))
+    assert list(demo_conversation.conversation(40)) == list(demo_conversation.conversation(40))

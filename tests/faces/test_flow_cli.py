@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.command import foreword, in_here
-from tests.runtime.flowing import project
+from tests.work.flow_scene import project
 
 WITHOUT_DBOS = """
 import sys

@@ -21,8 +21,8 @@ import pytest
 import foreword as fw
 from foreword.store.sqlite import Sqlite
 from foreword.tokens import counter
+from tests.coding_agents.agent import DATA, SECRET, SESSION, Desk, set_up
 from tests.command import foreword
-from tests.integrations.agent import DATA, SECRET, SESSION, Desk, set_up
 
 EVENTS = sorted(path.stem for path in DATA.glob("*.json") if not path.stem.startswith("status_line"))
 PASSING = [
@@ -425,7 +425,7 @@ def test_a_server_that_is_gone_or_says_nothing_is_done_without(desk: Desk) -> No
 
 def test_an_event_that_passes_imports_nothing_heavy(desk: Desk) -> None:
     code = (
-        "import io, sys; from foreword.integrations import hooks;"
+        "import io, sys; from foreword.coding_agents import hooks;"
         "hooks.respond(hooks.Options(), io.BytesIO(sys.stdin.buffer.read()), io.BytesIO());"
         "print([name for name in ('pydantic', 'mcp', 'starlette', 'yaml', 'apsw') if name in sys.modules])"
     )

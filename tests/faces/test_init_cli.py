@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 import foreword as fw
+from foreword.coding_agents import file_writer, targets
 from foreword.faces.cli.init import KINDS
-from foreword.integrations import placing, targets
 from tests.command import Ran, foreword
 
 EVERY = [option for kind in KINDS for option in ("--for", kind)]
@@ -290,11 +290,11 @@ def test_what_is_no_text_file_is_refused(tmp_path: Path, path: str) -> None:
 
 
 def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path) -> None:
-    (change, *_) = placing.changes(tmp_path, targets.wanted(["agents-md"]))
+    (change, *_) = file_writer.changes(tmp_path, targets.wanted(["agents-md"]))
     (tmp_path / change.path).parent.mkdir(parents=True)
     (tmp_path / change.path).write_text("somebody else's", "utf-8")
     with pytest.raises(fw.ForewordError, match="has changed in the meantime"):
-        placing.put(tmp_path, change)
+        file_writer.put(tmp_path, change)
     assert (tmp_path / change.path).read_text("utf-8") == "somebody else's"
 
 

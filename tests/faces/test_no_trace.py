@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from foreword.sources.change import read_change
+from foreword.sources.diff_source import read_change
 from tests.attacks import sample
 from tests.command import foreword, in_here, piped
 

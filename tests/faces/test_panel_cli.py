@@ -12,17 +12,17 @@ import pytest
 from click.testing import CliRunner
 
 import foreword as package
-from foreword.faces.cli.agents import Board
 from foreword.faces.cli.main import cli
 from foreword.faces.cli.panel import as_markdown, as_text
-from foreword.runtime.durable import Standing
+from foreword.faces.cli.run_board import Board
+from foreword.review.findings import Finding
+from foreword.review.verdict import Change, MemberResult, PanelResult
 from foreword.testing import fake_provider
-from foreword.workflow.findings import Finding
-from foreword.workflow.verdict import Change, MemberResult, PanelResult
+from foreword.work.question_queue import Standing
 from tests.command import foreword, in_here
 from tests.factory import DIFF, project
 
-SAMPLE = Path(package.__file__).parent / "samples" / "factory"
+SAMPLE = Path(package.__file__).parent / "demos" / "factory"
 RESULT = PanelResult(
     "review", "Code Review", "changes_requested", ("1 high finding; profile default allows none.",), 0.7, "default",
     (

@@ -13,7 +13,7 @@ import pytest
 import foreword
 from foreword.engine.report import Report
 from foreword.engine.table import draw
-from foreword.faces.cli import demo
+from foreword.faces.cli import demo_recipes
 from tests.command import foreword as command
 
 pytestmark = pytest.mark.attack
@@ -62,7 +62,7 @@ def test_what_is_kept_free_is_shown_without_a_double_minus(tmp_path: Path) -> No
 @pytest.mark.parametrize("width", [40, 60, 80, 97])
 def test_on_a_narrow_terminal_the_tables_of_the_demo_come_one_after_the_other(width: int) -> None:
     lines: list[str] = []
-    demo.run(lines.append, width)
+    demo_recipes.run(lines.append, width)
     text = "\n".join(lines)
     tables = [line for line in text.splitlines() if line.startswith(("section", "roomy", "tight", "total"))]
     assert len(tables) == 3 * 6

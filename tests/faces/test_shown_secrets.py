@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import foreword
-from foreword.runtime import operations
+from foreword.operations import operations
 from foreword.store import node_results
 from foreword.store.messages import Range
 from tests.command import in_here

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from foreword.context.explain import explain
 from foreword.errors import UnknownName
-from foreword.model import handle_of
-from foreword.runtime.why import explain
+from foreword.section import handle_of
 from tests.conformance.workshop import workshop
 
 RECIPE = """\

@@ -19,9 +19,9 @@ import pytest
 
 from foreword import assemble
 from foreword.errors import BadSource
-from foreword.sources import branch, git
-from foreword.sources.change import read_change
+from foreword.sources import git, git_status
 from foreword.sources.commands import Injected, Policy, inject
+from foreword.sources.diff_source import read_change
 from tests.attacks import AT_LENGTH, sample
 from tests.sources.test_git import run, signed
 
@@ -350,8 +350,8 @@ def test_no_program_that_a_repository_names_is_run(tmp_path: Path, name: str) ->
         asked(root, command)
         assert not (root / "PWNED").exists(), command
     git.log(root, 5)
-    branch.standing(root)
-    branch.apart(root, run(root, "rev-parse", "v1"))
+    git_status.standing(root)
+    git_status.apart(root, run(root, "rev-parse", "v1"))
     with suppress(BadSource):  # a blob may be missing
         read_change("HEAD~1", root, bytes)
     assert not (root / "PWNED").exists()

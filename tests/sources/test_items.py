@@ -10,7 +10,7 @@ import pytest
 
 from foreword.errors import BadSource
 from foreword.sources.items import Item, iso, read_items
-from foreword.sources.state import read_json
+from foreword.sources.json_state import read_json
 from tests.command import piped
 
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.errors import BadSource
+from foreword.review.panel import Panel
 from foreword.sources.panel_file import MOST_MEMBERS, read_panel
-from foreword.workflow.panel import Panel
 
 KNOWN = {
     "Code Reviewer": "engineering/code-reviewer.md",

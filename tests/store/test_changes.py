@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from foreword.runtime import checkpoints
-from foreword.runtime.session import Session
+from foreword.session.session import Session
 from foreword.store import changes, plans, workflows
 from foreword.store.changes import Vector
-from foreword.workflow.checkpoint import Checkpoint
+from foreword.work import checkpoints
+from foreword.work.checkpoint import Checkpoint
 from tests.sessions import plan, said
 from tests.store.databases import KINDS, new_url
 

@@ -13,13 +13,23 @@ import pytest
 import foreword
 from foreword.errors import PlanConflict, StoreError, UnknownHandle, UnknownName, UsageError
 from foreword.message import KINDS as MESSAGE_KINDS
-from foreword.message import NOT_HISTORY, Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from foreword.model import handle_of
+from foreword.message import (
+    NOT_HISTORY,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from foreword.section import handle_of
 from foreword.store import checkpoints, compressions, messages, plans, variables, workflows
 from foreword.store.compressions import Cut
 from foreword.store.database import LARGEST_NUMBER, Database
-from foreword.store.kept import Store, open_existing, recall
 from foreword.store.messages import Extent, Line, Range
+from foreword.store.packages import Store, open_existing, recall
 from tests.store.databases import KINDS, USAGE, conversation_in, new_url, opened, said, workflow_in
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}

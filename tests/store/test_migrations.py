@@ -11,12 +11,12 @@ import psycopg
 import pytest
 
 from foreword.errors import StoreError
-from foreword.model import handle_of
+from foreword.section import handle_of
 from foreword.store import postgres
 from foreword.store.database import Database
-from foreword.store.kept import Store, open_existing, recall
 from foreword.store.migrations import NEWEST, migrate
-from foreword.store.places import store_path
+from foreword.store.packages import Store, open_existing, recall
+from foreword.store.paths import store_path
 from foreword.store.sqlite import Sqlite
 from tests.postgres import new_database
 from tests.store.databases import KINDS, new_url, opened, run_at_once

@@ -13,15 +13,15 @@ import apsw
 import pytest
 
 import foreword
-from foreword.director import saved
+from foreword.coding_agents import hook_log, server_file
+from foreword.director import browser_files
 from foreword.faces.http import token
-from foreword.integrations import log, server
-from foreword.runtime import checkpoints, launch
-from foreword.store import places
-from foreword.store.kept import open_existing
+from foreword.store import paths
+from foreword.store.packages import open_existing
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database
-from foreword.workflow.checkpoint import Checkpoint
+from foreword.work import checkpoints, dbos_setup
+from foreword.work.checkpoint import Checkpoint
 
 pytestmark = pytest.mark.attack
 
@@ -59,11 +59,11 @@ def test_all_that_is_kept_is_its_owners_alone_whatever_the_umask(tmp_path: Path,
     with foreword.Session.open(root=tmp_path) as session:
         session.append({"role": "user", "content": "the password is hunter2"})
         session.context()
-        saved.prepare(saved.place(session))
+        browser_files.prepare(browser_files.place(session))
         checkpoints.write(tmp_path, session.db, Checkpoint("TASK-1", "1"))
-        assert launch.made_url(None, tmp_path)
-        server.announce(tmp_path, "http://127.0.0.1:8080")
-        log.note("hook", "failed")
+        assert dbos_setup.made_url(None, tmp_path)
+        server_file.announce(tmp_path, "http://127.0.0.1:8080")
+        hook_log.note("hook", "failed")
         token.kept(tmp_path)
         assert (tmp_path / ".foreword" / "state.db-wal").exists()
         assert not open_to_others(tmp_path / ".foreword", tmp_path / ".checkpoints", own_cache / "foreword")
@@ -92,7 +92,7 @@ def test_a_store_is_closed_to_others_before_anything_is_in_it(tmp_path: Path) ->
 @pytest.mark.parametrize("reading", [False, True])
 def test_a_store_that_was_open_to_others_is_closed_when_it_is_opened(tmp_path: Path, reading: bool) -> None:
     filled(tmp_path)
-    launch.made_url(None, tmp_path)
+    dbos_setup.made_url(None, tmp_path)
     folder = tmp_path / ".foreword"
     with closing(Sqlite(folder / "state.db")):  # so that the files beside it are there
         opened_up(folder)
@@ -102,7 +102,7 @@ def test_a_store_that_was_open_to_others_is_closed_when_it_is_opened(tmp_path: P
             kept.close()
         else:
             foreword.Session.open(root=tmp_path).close()
-        launch.known_url(None, tmp_path)
+        dbos_setup.known_url(None, tmp_path)
         assert not open_to_others(folder)
 
 
@@ -183,5 +183,5 @@ def test_a_link_in_the_place_of_a_store_does_not_change_the_mode_of_what_it_lead
     other.write_text("mine")
     other.chmod(0o644)
     (tmp_path / "state.db-wal").symlink_to(other)
-    places.tighten(tmp_path / "state.db")
+    paths.tighten(tmp_path / "state.db")
     assert other.stat().st_mode & 0o777 == 0o644

@@ -12,11 +12,21 @@ import pytest
 
 import foreword
 from foreword.errors import ForewordError, StoreError
-from foreword.runtime import checkpoints
-from foreword.store import artifacts, changes, messages, node_results, node_runs, plans, reports, workers, workflows
-from foreword.store.kept import Store, open_existing
+from foreword.store import (
+    artifacts,
+    changes,
+    messages,
+    node_results,
+    node_runs,
+    plans,
+    reports,
+    workers,
+    workflows,
+)
 from foreword.store.migrations import MIGRATIONS, SQLITE, spelled
-from foreword.workflow.checkpoint import Checkpoint
+from foreword.store.packages import Store, open_existing
+from foreword.work import checkpoints
+from foreword.work.checkpoint import Checkpoint
 from tests.attacks import sample
 from tests.command import in_here
 from tests.sessions import plan, said

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from foreword.errors import ForewordError
 from foreword.message import KINDS, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
-from foreword.model import handle_of
+from foreword.section import handle_of
 from foreword.store import checkpoints, compressions, messages, plans, variables, workflows
 from foreword.store.compressions import Cut
 from foreword.store.database import Database
-from foreword.store.kept import Store
 from foreword.store.messages import Range
+from foreword.store.packages import Store
 from foreword.store.urls import open_database
 from tests.postgres import new_database
 from tests.store.databases import USAGE

@@ -15,9 +15,9 @@ import pytest
 
 import foreword
 from foreword.errors import StoreError, UnknownHandle
-from foreword.model import handle_of
-from foreword.store.kept import Store, recall
-from foreword.store.places import store_path
+from foreword.section import handle_of
+from foreword.store.packages import Store, recall
+from foreword.store.paths import store_path
 from foreword.store.sqlite import Sqlite
 from tests.command import foreword as command
 
@@ -123,8 +123,8 @@ def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_writ
     path = store_path(tmp_path)[0]
     script = (
         "import sys\nfrom pathlib import Path\n"
-        "from foreword.store.kept import Store\nfrom foreword.store.sqlite import Sqlite\n"
-        "from foreword.model import handle_of\n"
+        "from foreword.store.packages import Store\nfrom foreword.store.sqlite import Sqlite\n"
+        "from foreword.section import handle_of\n"
         "store = Store(Sqlite(Path(sys.argv[1])))\nprint('open', flush=True)\n"
         "for n in range(10**6):\n"
         "    body = str(n).encode() * 2000\n"

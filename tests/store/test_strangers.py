@@ -15,11 +15,11 @@ import pytest
 
 import foreword
 from foreword.errors import ForewordError, StoreError
-from foreword.runtime import launch
-from foreword.store.kept import open_existing
 from foreword.store.migrations import MIGRATIONS, NEWEST, SQLITE, spelled
+from foreword.store.packages import open_existing
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database, open_to_read
+from foreword.work import dbos_setup
 from tests.attacks import sample
 from tests.store.databases import start
 
@@ -139,14 +139,14 @@ def test_a_planted_journal_does_not_remove_a_file_elsewhere(tmp_path: Path, wher
     root, victim = tmp_path / "project", tmp_path / "victim"
     root.mkdir()
     store = store_of(root)
-    launch.made_url(None, root)
+    dbos_setup.made_url(None, root)
     path = {"ours": store, "named": tmp_path / "mine.db", "flows": store.with_name("flows.db")}[where]
     if where == "named":
         path.write_bytes(store.read_bytes())
     changed(path, "PRAGMA journal_mode = DELETE")
     victim.write_text("precious")
     Path(f"{path}-journal").write_bytes(journal_naming(victim, path.stat().st_size // 4096))
-    use = launch.known_url if where == "flows" else open_database
+    use = dbos_setup.known_url if where == "flows" else open_database
     with pytest.raises(StoreError, match="names another file"):
         use(None if where == "flows" else f"sqlite:///{path}", root)
     assert victim.read_text() == "precious"
@@ -180,7 +180,7 @@ OPENER = """
 import sys
 from pathlib import Path
 from foreword.errors import ForewordError
-from foreword.store.kept import open_existing, recall
+from foreword.store.packages import open_existing, recall
 from foreword.store.urls import open_database, open_to_read
 from foreword.runtime import launch
 import foreword
@@ -220,7 +220,7 @@ def test_a_store_that_is_no_file_is_an_error_and_nobody_waits_for_it(
 
 def test_a_file_of_flows_with_a_program_in_it_is_refused_before_it_runs(tmp_path: Path) -> None:
     store_of(tmp_path)
-    launch.made_url(None, tmp_path)
+    dbos_setup.made_url(None, tmp_path)
     path = tmp_path / ".foreword" / "flows.db"
     endless_view = (
         "CREATE VIEW foreword_maker AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
@@ -229,7 +229,7 @@ def test_a_file_of_flows_with_a_program_in_it_is_refused_before_it_runs(tmp_path
     with closing(sqlite3.connect(path)) as db:
         db.executescript(f"DROP TABLE foreword_maker; {endless_view}")
     with pytest.raises(StoreError, match="has a view 'foreword_maker'"):
-        launch.known_url(None, tmp_path)
+        dbos_setup.known_url(None, tmp_path)
 
 
 def test_a_file_of_ten_gigabytes_that_are_not_there_is_opened_at_once(tmp_path: Path) -> None:

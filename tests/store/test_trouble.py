@@ -16,7 +16,7 @@ import pytest
 from foreword.errors import ForewordError, StoreError, UsageError
 from foreword.store import messages, plans, variables, workflows
 from foreword.store.database import Database
-from foreword.store.kept import Store, open_existing, recall
+from foreword.store.packages import Store, open_existing, recall
 from foreword.store.urls import VARIABLE, open_database
 from tests.postgres import new_database, server
 from tests.store.databases import conversation_in, opened, said, start, workflow_in

@@ -16,11 +16,11 @@ import pytest
 
 import foreword
 from foreword.errors import StoreError, UnknownHandle
-from foreword.model import handle_of
-from foreword.store import kept as store_kept
+from foreword.section import handle_of
+from foreword.store import packages as store_kept
 from foreword.store import sqlite
-from foreword.store.kept import Store, open_existing, recall
-from foreword.store.places import refuse_devices, refuse_links, store_path
+from foreword.store.packages import Store, open_existing, recall
+from foreword.store.paths import refuse_devices, refuse_links, store_path
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database
 from tests.store.test_migrations import first_sqlite

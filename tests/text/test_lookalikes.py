@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from foreword.engine.assemble import Request, assemble
 from foreword.engine.render import TURN, boundary_pattern, lookalikes_of
-from foreword.model import Budget, Section
 from foreword.recipe.load import load
+from foreword.section import Budget, Section
 from foreword.tokens import counter
 from tests.attacks import EXAMPLES
 from tests.sessions import Open
@@ -125,7 +125,7 @@ def test_the_samples_of_real_projects_are_not_suspected() -> None:
     project = Path(__file__).parents[2]
     for recipe in ("director", "workflow", "factory", "package", "phases"):
         finder = lookalikes_of(frozenset((*load(recipe, project).sections, TURN)))
-        for folder in ("tests/data", "docs", "src/foreword/samples", "src/foreword/recipes"):
+        for folder in ("tests/data", "docs", "src/foreword/demos", "src/foreword/recipes"):
             for path in (project / folder).rglob("*"):
                 text = path.read_text("utf-8", "replace") if path.is_file() else ""
                 assert finder.find(text) is None, path

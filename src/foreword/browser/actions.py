@@ -12,8 +12,8 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from foreword.browser import failures, reading
-from foreword.browser.reading import READ_SECONDS
+from foreword.browser import failures, page_script
+from foreword.browser.page_script import READ_SECONDS
 from foreword.browser.rules import Rules
 from foreword.browser.tabs import Tab
 from foreword.errors import BrowserFailed, UsageError
@@ -91,7 +91,7 @@ async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[st
 
     locator, limit = locate(tab.page, selector), 1000 * rules.action_seconds
     try:
-        tag, kind, is_secret = await reading.read(locator, "kind", seconds=rules.action_seconds)
+        tag, kind, is_secret = await page_script.read(locator, "kind", seconds=rules.action_seconds)
         if tag == "SELECT":
             await _choose(locator, selector, text, rules)
         elif kind in ("checkbox", "radio", "file", "submit", "button"):
@@ -104,7 +104,7 @@ async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[st
 
 
 async def _choose(locator: Locator, selector: str, text: str, rules: Rules) -> None:
-    options = await reading.read(locator, "options", seconds=rules.action_seconds)
+    options = await page_script.read(locator, "options", seconds=rules.action_seconds)
     at = next((at for at, names in enumerate(options) if text in names), None)
     if at is None:
         names = ", ".join(label for label, _ in options[:12])
@@ -171,7 +171,7 @@ async def extract(
                 f"{selector!r} matches {count} elements, and one was asked for",
                 hint="ask for many, or name one of them",
             )
-        found = await asyncio.wait_for(reading.texts(scope, locator, wanted, MOST_ITEMS), READ_SECONDS)
+        found = await asyncio.wait_for(page_script.texts(scope, locator, wanted, MOST_ITEMS), READ_SECONDS)
     except Error as error:
         raise await failures.not_done(error, locator, selector, rules) from None
     if not many and not found:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from foreword.browser.rules import ASSET_KINDS, Origin, Rules, origin_of, request_origin
-from foreword.workflow.secrets import mask
+from foreword.secrets.masking import mask
 
 # Pages of the large news sites ask some fifty others; ten times as many are no page that is meant to work.
 MOST_ORIGINS = 500

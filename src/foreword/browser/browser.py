@@ -12,13 +12,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from foreword.browser import actions, chromium, explore, failures, saved, tending
+from foreword.browser import actions, browser_state, chromium, explore, failures, tab_care
 from foreword.browser.blocked import Blocked, BlockedOrigin
 from foreword.browser.chromium import CLOSE_SECONDS, START_SECONDS, Chromium
 from foreword.browser.dom import Dom
-from foreword.browser.notes import Notes
-from foreword.browser.reading import READ_SECONDS
+from foreword.browser.page_script import READ_SECONDS
 from foreword.browser.rules import BLANK, Rules, refused
+from foreword.browser.side_events import Notes
 from foreword.browser.tabs import CRASHED, Tab
 from foreword.browser.thread import LoopThread
 from foreword.errors import BrowserFailed
@@ -131,7 +131,7 @@ class Browser:
 
     def close_tab(self, name: str) -> dict[str, Any]:
         """Close a tab; of a user's own browser only those that were opened here."""
-        return self._run(self._serial(lambda here: tending.close(here, here.tabs.named(name))))
+        return self._run(self._serial(lambda here: tab_care.close(here, here.tabs.named(name))))
 
     def activate(self, name: str) -> dict[str, Any]:
         """Bring a tab to the front."""
@@ -142,7 +142,7 @@ class Browser:
 
         Of the user's own browser nothing is kept: it goes on without us, and its cookies are nobody's business.
         """
-        if self._run(self._serial(lambda here: saved.save(here, Path(path)))):
+        if self._run(self._serial(lambda here: browser_state.save(here, Path(path)))):
             self._saved = Path(path)
 
     def close(self) -> None:
@@ -151,7 +151,7 @@ class Browser:
         here, self._chromium = self._chromium, None
         try:
             if here is not None:
-                self._thread.run(tending.end(here), 3 * CLOSE_SECONDS)
+                self._thread.run(tab_care.end(here), 3 * CLOSE_SECONDS)
         finally:
             self._thread.stop()
 
@@ -185,11 +185,11 @@ class Browser:
         return self._thread.run(work, limit)
 
     async def _begin(self) -> None:
-        kept = saved.read(self._saved) if self._saved is not None else None
+        kept = browser_state.read(self._saved) if self._saved is not None else None
         here = await self._reach(self._blocked)
         if kept is not None:
             try:
-                await saved.restore(here, kept, self.rules)
+                await browser_state.restore(here, kept, self.rules)
             except BaseException:
                 await here.end()
                 raise
@@ -231,10 +231,10 @@ class Browser:
         if tab.broken and not (anew and tab.ours):
             raise failures.broken(tab)
         if tab.broken:
-            tab = await tending.replace(here, tab)
+            tab = await tab_care.replace(here, tab)
         tab.guarded = True
         await here.tabs.limit(tab)
-        await tending.to_front(here, tab)
+        await tab_care.to_front(here, tab)
         return tab
 
     async def _done(

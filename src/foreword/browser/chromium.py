@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from foreword.browser import proxy, reading
+from foreword.browser import page_script, proxy
 from foreword.browser.blocked import Blocked
 from foreword.browser.guard import Guard
 from foreword.browser.profile import Profile, program
@@ -70,7 +70,7 @@ async def started(
     refusing = RefusingProxy(blocked.connection) if rules.are_limits else None
     try:
         limits = proxy.own_switches(rules) if refusing is None else proxy.switches(rules, await refusing.start())
-        await reading.prepare(playwright)
+        await page_script.prepare(playwright)
         context = await playwright.chromium.launch_persistent_context(
             profile.data,
             executable_path=executable,
@@ -106,7 +106,7 @@ async def attached(address: str, rules: Rules, blocked: Blocked) -> Chromium:
         browser = await playwright.chromium.connect_over_cdp(
             address, no_defaults=True, timeout=1000 * START_SECONDS / 4
         )
-        await reading.prepare(playwright)
+        await page_script.prepare(playwright)
         if not browser.contexts:
             raise BrowserFailed(f"the browser at {address} has no window")
         return await _reached(playwright, browser.contexts[0], rules, None, blocked)

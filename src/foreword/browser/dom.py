@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from foreword.secrets.masking import HIDDEN, is_secret_name, mask
 from foreword.text.cut import Mark, Measure
-from foreword.workflow.secrets import HIDDEN, is_secret_name, mask
 
 LEAST_TEXT = 24
 LEAST_DEPTH = 3

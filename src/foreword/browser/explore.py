@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from foreword.browser import reading
+from foreword.browser import page_script
 from foreword.browser.dom import Dom, is_secret_field, read
-from foreword.browser.reading import READ_SECONDS
+from foreword.browser.page_script import READ_SECONDS
+from foreword.secrets.masking import HIDDEN, mask
 from foreword.text import relevance
-from foreword.workflow.secrets import HIDDEN, mask
 
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
@@ -82,7 +82,7 @@ async def dom_of(page: Page) -> Dom:
 async def _dom(frame: Frame, most: int) -> Dom:
     from playwright.async_api import Error
 
-    children = await asyncio.wait_for(reading.frames(frame, max(0, most)), READ_SECONDS)
+    children = await asyncio.wait_for(page_script.frames(frame, max(0, most)), READ_SECONDS)
     raw = await _read(frame, "dom")
     inside = []
     for child in children:
@@ -96,7 +96,7 @@ async def _dom(frame: Frame, most: int) -> Dom:
 async def _seen(frame: Frame, prefix: str, most: int) -> Seen:
     from playwright.async_api import Error
 
-    children = await asyncio.wait_for(reading.frames(frame, max(0, most)), READ_SECONDS)
+    children = await asyncio.wait_for(page_script.frames(frame, max(0, most)), READ_SECONDS)
     facts = await _read(frame, "explore")
     seen = Seen(frame, prefix, facts)
     for at, one in enumerate(facts["elements"]):
@@ -112,7 +112,7 @@ async def _seen(frame: Frame, prefix: str, most: int) -> Seen:
 
 async def _read(frame: Frame, what: str) -> dict[str, Any]:
     """What the reader says of a frame, within its time."""
-    found: dict[str, Any] = await asyncio.wait_for(reading.read(frame, what, seconds=2 * READ_SECONDS), READ_SECONDS)
+    found: dict[str, Any] = await asyncio.wait_for(page_script.read(frame, what, seconds=2 * READ_SECONDS), READ_SECONDS)
     return found
 
 
@@ -158,7 +158,7 @@ async def _selector(seen: Seen, at: int, one: dict[str, Any]) -> str:
 
     for selector in one["tries"]:
         try:
-            if await reading.is_alone(seen.frame, selector, at):
+            if await page_script.is_alone(seen.frame, selector, at):
                 return str(selector)
         except Error:
             continue

@@ -10,11 +10,11 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from foreword.browser.notes import short
 from foreword.browser.rules import Rules
+from foreword.browser.side_events import short
 from foreword.browser.tabs import CRASHED, LONGEST_URL, Tab
 from foreword.errors import BrowserFailed
-from foreword.workflow.secrets import mask
+from foreword.secrets.masking import mask
 
 if TYPE_CHECKING:
     from playwright.async_api import Error, Locator

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from foreword.browser.blocked import Blocked
-from foreword.browser.notes import LONGEST_SAID, MOST_TABS, Notes, short
+from foreword.browser.side_events import LONGEST_SAID, MOST_TABS, Notes, short
 from foreword.errors import BrowserFailed, did_you_mean, listed
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from foreword import models
-from foreword.director import running
-from foreword.director.desk import Desk
-from foreword.director.performing import Outcome, perform, shown_arguments
+from foreword.director import runner
 from foreword.director.stream_mask import StreamMask
 from foreword.director.tool import Tool
+from foreword.director.tool_calls import Outcome, perform, shown_arguments
+from foreword.director.tool_context import Desk
 from foreword.errors import ModelFailed
 from foreword.message import Message, Part, Text, ToolCall, ToolResult
 from foreword.store import messages
@@ -93,7 +93,7 @@ class Agent:
         lines = messages.between(self.desk.session.db, Range(conversation, max(1, last - LATEST), last))
         latest = [line.message for line in lines if line.message.is_history]
         for call in _waiting(latest):
-            run = running.unfinished(self.desk.session) if call.name == RUN else None
+            run = runner.unfinished(self.desk.session) if call.name == RUN else None
             more = f"; run_workflow with resume {run} goes on where it stopped" if run else ""
             self._result(call, Outcome(NOT_KNOWN + more, failed=True))
         return latest[-1] if latest else None

@@ -11,8 +11,8 @@ from typing import Any
 
 from foreword.browser.blocked import BlockedOrigin
 from foreword.browser.rules import ASSET_KINDS, Rules, origin_of
-from foreword.runtime.state import WorkflowState
-from foreword.store.kept import Store
+from foreword.session.workflow_state import WorkflowState
+from foreword.store.packages import Store
 
 # Of one workflow. A page that works loads from some twenty others at most; more would be no offer that anyone reads.
 MOST_KEPT = 30

@@ -14,14 +14,14 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 
 from foreword.director.agent import Agent, Turn
-from foreword.director.desk import Desk, Start, nobody
-from foreword.director.performing import Outcome, perform, shown_arguments
 from foreword.director.prompt import DIRECTOR
+from foreword.director.tool_calls import Outcome, perform, shown_arguments
+from foreword.director.tool_context import Desk, Start, nobody
 from foreword.director.tools import TOOLS
-from foreword.director.whose_turn import BY_HAND, alone
+from foreword.director.turn_lock import BY_HAND, alone
 from foreword.errors import UsageError
 from foreword.message import Message, Text
-from foreword.runtime.session import Session
+from foreword.session.session import Session
 
 if TYPE_CHECKING:
     from foreword.browser import Browser

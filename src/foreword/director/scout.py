@@ -12,13 +12,13 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from foreword.director import debugging
+from foreword.director import debug_tools
 from foreword.director.agent import Agent
-from foreword.director.desk import Desk, Tell
 from foreword.director.prompt import SCOUT
 from foreword.director.tool import Answer, Arguments
+from foreword.director.tool_context import Desk, Tell
 from foreword.errors import BrowserFailed, UsageError
-from foreword.runtime.session import Session
+from foreword.session.session import Session
 from foreword.store import messages
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def deploy_scout(desk: Desk, given: Arguments) -> Answer:
         raise UsageError("what is the scout to find out?", hint="give an instruction")
     with _session(desk) as session, _tab(desk, session.conversation.name, given.get("url")) as (tab, not_ours):
         own = desk.lent(session, tab, not_ours, _told(desk.tell, session.conversation.name))
-        agent = Agent(own, {tool.name: tool for tool in debugging.TOOLS}, most_requests=MOST_REQUESTS)
+        agent = Agent(own, {tool.name: tool for tool in debug_tools.TOOLS}, most_requests=MOST_REQUESTS)
         return {"report": _report(agent, given), "conversation": session.conversation.name}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from foreword.workflow.known_values import KnownValues
+from foreword.secrets.known_values import KnownValues
 
 
 class StreamMask:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from foreword.director.desk import Desk
+from foreword.director.tool_context import Desk
 from foreword.message import Kind
 from foreword.models import ToolSpec
 

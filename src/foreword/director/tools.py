@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from foreword.director import debugging, nodes, running, scout
-from foreword.director.desk import Desk
+from foreword.director import debug_tools, node_tools, runner, scout
 from foreword.director.tool import ANY, INTEGER, OBJECT, REASON, TEXT, Answer, Arguments, Run, Tool
-from foreword.runtime import operations
+from foreword.director.tool_context import Desk
+from foreword.operations import operations
 
 
 def _stated(operation: Callable[..., Answer]) -> Run:
@@ -25,7 +25,7 @@ def _fitted(operation: Callable[..., Answer]) -> Run:
 
 
 def _test(desk: Desk, given: Arguments) -> Answer:
-    return running.test_single_node(desk.session, desk.browser_or_none, given["node"])
+    return runner.test_single_node(desk.session, desk.browser_or_none, given["node"])
 
 
 def _run(desk: Desk, given: Arguments) -> Answer:
@@ -34,7 +34,7 @@ def _run(desk: Desk, given: Arguments) -> Answer:
     def on_step(step: Answer) -> None:
         desk.tell({"type": "step", **{name: step[name] for name in ("node", "key", "status")}})
 
-    told = running.run_workflow(
+    told = runner.run_workflow(
         desk.session, desk.browser_or_none, resume=given.get("resume"), on_step=on_step, cancel=desk.cancel
     )
     return {**told, "steps": dict(Counter(str(step["node"]) for step in told["steps"]))}
@@ -52,23 +52,23 @@ _ALL = (
         " {selector, attribute}}, schema?, tab?}, read later as {{nodeN.variable}}; condition {left, operator, right?};"
         " loop {over, as, most?}; set_variable {variable, value}. parent puts it into a loop or condition (branch: else"
         " for its other side); after names the node it follows, else it is the last.",
-        _stated(nodes.create_node),
+        _stated(node_tools.create_node),
         {"type": TEXT, "config": OBJECT, "description": TEXT, "after": TEXT, "parent": TEXT, "branch": TEXT},
         ("type", "config", "description"),
     ),
     Tool(
         "update_node",
         "Change a node: of config only the fields given, null removes one. Test it again afterwards.",
-        _stated(nodes.update_node),
+        _stated(node_tools.update_node),
         {"node": TEXT, "type": TEXT, "config": OBJECT, "description": TEXT},
         ("node",),
     ),
-    Tool("delete_node", "Remove a node and what is inside it.", _stated(nodes.delete_node), {"node": TEXT}, ("node",)),
+    Tool("delete_node", "Remove a node and what is inside it.", _stated(node_tools.delete_node), {"node": TEXT}, ("node",)),
     Tool(
         "move_node",
         'Move a node behind another one (after), to the beginning (after: "start"), or into a loop or condition'
         " (parent).",
-        _stated(nodes.move_node),
+        _stated(node_tools.move_node),
         {"node": TEXT, "after": TEXT, "parent": TEXT, "branch": TEXT},
         ("node",),
     ),
@@ -88,7 +88,7 @@ _ALL = (
         {"resume": TEXT},
         kind="execution_result",
     ),
-    *debugging.TOOLS,
+    *debug_tools.TOOLS,
     Tool(
         "deploy_scout",
         "Send an explorer with a fresh context and a tab of its own; it reports pages, elements and selectors."

@@ -14,7 +14,7 @@ from foreword.engine.outline import Memory, Outline
 from foreword.engine.package import Package
 from foreword.engine.render import GAP, Scale, pieces_of, scale_for, total_units
 from foreword.engine.report import Report
-from foreword.model import Absent, Budget, Section, Tiers, handle_of
+from foreword.section import Absent, Budget, Section, Tiers, handle_of
 from foreword.tokens import Counter
 
 MOST_NAMED = 3  # sections that are gone, before they are only counted

@@ -12,8 +12,8 @@ from dataclasses import replace
 from operator import is_
 from typing import Any, TypeVar
 
+from foreword.formats.fields import resized_layout
 from foreword.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
-from foreword.shapes.foreign import resized_layout
 
 AnyPart = TypeVar("AnyPart", Text, Image, Thinking, Opaque, ToolCall, ToolResult)
 

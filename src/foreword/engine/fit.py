@@ -19,7 +19,7 @@ from foreword.engine import forms
 from foreword.engine.outline import Outline
 from foreword.engine.render import Scale, pieces_of, total_units
 from foreword.errors import EssentialsTooLarge
-from foreword.model import Body, Choice, Section, Tiers
+from foreword.section import Body, Choice, Section, Tiers
 
 FLOOR_TOKENS = 100  # kept for a section that may be shortened but never lost
 LEAST_TOKENS = 8  # room below this, or below a 500th of the budget, is not worth handing out

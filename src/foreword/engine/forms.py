@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from foreword.engine.render import Scale, turn_text
-from foreword.model import Body, Entry, Form, Section
+from foreword.section import Body, Entry, Form, Section
 from foreword.text import cut
 
 Cut = Callable[..., str | None]

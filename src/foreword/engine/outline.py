@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import compress, count
 from operator import is_not
 
-from foreword.model import Section
+from foreword.section import Section
 
 
 @dataclass(frozen=True, slots=True)

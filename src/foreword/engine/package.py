@@ -15,9 +15,9 @@ from typing import Any
 from foreword.engine.boundaries import guarded
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
+from foreword.formats import to_anthropic, to_openai
 from foreword.message import Message, Part, Text, ToolResult
-from foreword.model import Choice, handle_of
-from foreword.shapes import to_anthropic, to_openai
+from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
 
 CACHE_MARK = {"type": "ephemeral"}

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 
 from foreword.engine.outline import Outline
-from foreword.model import Choice, Section
+from foreword.section import Choice, Section
 from foreword.text.clean import clean
 from foreword.text.lookalikes import Finder, Lookalike
 from foreword.tokens import Counter

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from foreword.engine import forms
 from foreword.engine.render import Scale, written_units
-from foreword.model import STANDS_BY, Absent, Body, Budget, Choice, Section, Share
+from foreword.section import STANDS_BY, Absent, Body, Budget, Choice, Section, Share
 from foreword.text.lookalikes import Lookalike
 
 GONE = Body("", "gone")

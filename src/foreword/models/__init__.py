@@ -5,8 +5,8 @@ OpenAI's format (`openai:NAME@http://127.0.0.1:8080/v1`), a pydantic-ai model ob
 key nor network. What is asked, and what becomes of the answer, is the caller's business.
 """
 
-from foreword.models.answers import Answer, calibrate, usage_pair
-from foreword.models.calls import ask
-from foreword.models.requests import Reply, ToolSpec, reply
+from foreword.models.answer import Answer, calibrate, usage_pair
+from foreword.models.ask import ask
+from foreword.models.request import Reply, ToolSpec, reply
 
 __all__ = ["Answer", "Reply", "ToolSpec", "ask", "calibrate", "reply", "usage_pair"]

@@ -16,11 +16,11 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from foreword.errors import ModelFailed, UsageError
+from foreword.models.call_thread import in_a_thread
 from foreword.models.connections import Connection
 from foreword.models.failures import BrokenOff, is_passing, late, translated, wait_seconds
-from foreword.models.listening import Listener
-from foreword.models.names import INSTALL, OURS, model_named
-from foreword.models.threads import in_a_thread
+from foreword.models.model_names import INSTALL, OURS, model_named
+from foreword.models.stream import Listener
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse

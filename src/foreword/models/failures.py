@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any
 
 from foreword.errors import ForewordError, ModelFailed, UsageError
-from foreword.workflow.secrets import HIDDEN, mask
+from foreword.secrets.masking import HIDDEN, mask
 
 LONGEST_LINE = 300
 SHORTEST_KEY = 8  # characters: shorter values are words, such as "none"

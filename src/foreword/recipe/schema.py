@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from foreword.errors import did_you_mean
-from foreword.model import Form, Share
+from foreword.section import Form, Share
 
 LARGEST = 10**12  # of a number of tokens, bytes or anything else that is counted
 

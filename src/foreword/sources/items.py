@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 
 from foreword.errors import BadSource
-from foreword.sources import files, given
+from foreword.sources import files, source_argument
 from foreword.sources.front_matter import front_matter
 from foreword.text import lines
 from foreword.text.clean import clean
@@ -47,12 +47,12 @@ def read_items(where: str, root: Path, stdin: Callable[[], bytes]) -> tuple[list
     """The items in a JSON file, a folder of Markdown files, or (`-`) JSON on standard input; and what to know."""
     if where == "-":
         return _from_json(stdin(), _STDIN)
-    path = given.locate(where, root, _HINT)
+    path = source_argument.locate(where, root, _HINT)
     if path.is_dir():
         return _from_folder(path, where)
     if path.suffix.lower() in _MARKDOWN:
         return _from_files(path.parent, [path.name], str(PurePosixPath(where).parent))
-    return _from_json(given.read(path, where), where)
+    return _from_json(source_argument.read(path, where), where)
 
 
 def iso(value: str) -> str:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from foreword.errors import BadSource
+from foreword.review.panel import Member, Panel
 from foreword.sources.front_matter import front_matter
 from foreword.text.markdown import Heading, blocks, headings
-from foreword.workflow.panel import Member, Panel
 
 Find = Callable[[str], "tuple[str, str] | None"]
 """From a persona's name or path to (source, text), or None."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from foreword.errors import KeyReused, UsageError
+from foreword.formats.record import to_record
 from foreword.message import Message
-from foreword.shapes.record import to_record
 from foreword.store.database import Database, Kinds, dumped, loaded, stamp
 
 LONGEST_KEY = 255  # characters, as providers have it

@@ -10,9 +10,9 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foreword.model import handle_of
+from foreword.section import handle_of
 from foreword.store.database import Database, plain, stamp
-from foreword.store.kept import Store
+from foreword.store.packages import Store
 
 COLUMNS = "name, phase, title, tokens, handle, created, task"
 _KEPT = "DO NOTHING"

@@ -18,7 +18,7 @@ from time import monotonic, sleep
 
 from foreword.errors import StoreError
 from foreword.store import private
-from foreword.store.places import refuse_links
+from foreword.store.paths import refuse_links
 
 FOLDER = ".checkpoints"
 WAIT_SECONDS = 30.0

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from foreword.engine.render import turn_text
 from foreword.errors import StoreError
+from foreword.formats.record import from_record, to_record
+from foreword.formats.transcripts import marks_of
 from foreword.message import NOT_HISTORY, Message
-from foreword.model import handle_of
-from foreword.shapes.record import from_record, to_record
-from foreword.shapes.transcripts import marks_of
+from foreword.section import handle_of
 from foreword.store.database import LARGEST_NUMBER, Database, Row, loaded, stamp, words
 
 COLUMNS = "seq, kind, pinned, tokens, running, place, created, message"

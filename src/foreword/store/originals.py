@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from foreword.model import handle_of
+from foreword.section import handle_of
 from foreword.store.database import Database
 
 

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import PlanConflict
-from foreword.store.database import LARGEST_NUMBER, Database, Row, dumped, loaded, mapping, plain, stamp, whole
+from foreword.store.database import (
+    LARGEST_NUMBER,
+    Database,
+    Row,
+    dumped,
+    loaded,
+    mapping,
+    plain,
+    stamp,
+    whole,
+)
 
 COLUMNS = "version, reason, created, written"
 WRITTEN = mapping(plan_version=int, created_at=str, updated_at=str)  # what the store itself puts into every plan

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from foreword.secrets.known_values import KnownValues
 from foreword.store import variables, workflows
 from foreword.store.database import Database
-from foreword.workflow.known_values import KnownValues
 
 
 def secrets_of(db: Database, workflow: int) -> KnownValues:

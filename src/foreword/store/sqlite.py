@@ -20,7 +20,7 @@ from foreword.store import private
 from foreword.store.columns import Column, columns_of, problem_in
 from foreword.store.database import RESTORE, Row
 from foreword.store.migrations import SQLITE, migrate, refuse_newer
-from foreword.store.places import is_locked, is_ours, prepare, refuse_devices, refuse_links, tighten
+from foreword.store.paths import is_locked, is_ours, prepare, refuse_devices, refuse_links, tighten
 from foreword.store.untrusted import check_schema, harden, refuse_foreign_journal
 
 APPLICATION = int.from_bytes(b"FWRD")

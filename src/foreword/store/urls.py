@@ -10,7 +10,7 @@ from pathlib import Path
 
 from foreword.errors import StoreError, UsageError, did_you_mean
 from foreword.store.database import Database
-from foreword.store.places import is_locked, is_there, state_path, store_path
+from foreword.store.paths import is_locked, is_there, state_path, store_path
 
 VARIABLE = "FOREWORD_DB"
 SCHEMES = ("sqlite", "postgresql", "postgres")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from foreword.plan.variables import display
 from foreword.store.database import LARGEST_NUMBER, Database, dumped, loaded, plain, stamp
-from foreword.workflow.variables import display
 
 
 @dataclass(frozen=True, slots=True)

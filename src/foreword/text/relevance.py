@@ -11,7 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from foreword.text.words import LONGEST_NAME, STOP_WORDS, bigrams, is_literal, mentions, names, parts, words
+from foreword.text.words import (
+    LONGEST_NAME,
+    STOP_WORDS,
+    bigrams,
+    is_literal,
+    mentions,
+    names,
+    parts,
+    words,
+)
 
 if TYPE_CHECKING:
     import apsw

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from foreword.samples.site import Site, site
+from foreword.demos.site import Site, site
 from tests.browser.channels import elsewhere, home
 from tests.command import Ran, in_here
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from foreword.runtime.session import Session
+from foreword.session.session import Session
 from foreword.testing import Reply, ToolCall, fake_provider
 from tests.command import in_here
 from tests.faces.cli.terminal import CTRL_C, CTRL_D, terminal

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from foreword.faces.http import server
 from foreword.faces.http.endpoint import Endpoint, routes_of
-from foreword.faces.http.serving import Serving, Settings
+from foreword.faces.http.server_state import Serving, Settings
 
 PATIENCE_SECONDS = 20.0
 ANY_VERSION = {"if-match": "*"}  # of a plan that is replaced

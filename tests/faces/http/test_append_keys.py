@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 
-from foreword.runtime.session import Session
-from tests.faces.http.running import Address, Reply, running, serving_process, session_path, settings_for
+from foreword.session.session import Session
+from tests.faces.http.running import (
+    Address,
+    Reply,
+    running,
+    serving_process,
+    session_path,
+    settings_for,
+)
 from tests.postgres import new_database
 from tests.sessions import said
 

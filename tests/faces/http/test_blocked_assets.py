@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import foreword
-from foreword.director import nodes
+from foreword.director import node_tools
 from tests.browser.channels import elsewhere, home
 from tests.faces.http.directing import standing, tool
 from tests.faces.http.running import running, settings_for
@@ -21,7 +21,7 @@ def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(tmp
     with home() as served, elsewhere() as away:
         served.away = cdn = away.origin("127.0.0.2")
         with foreword.Session.open(settings.db, "letters", root=tmp_path) as session:
-            nodes.create_node(session, "navigate", {"url": served.url}, "open the door")
+            node_tools.create_node(session, "navigate", {"url": served.url}, "open the door")
         limited = replace(settings, origins=(served.url,))
         with running(limited) as (address, _):
             assert standing(address, "letters")["blocked"] == []

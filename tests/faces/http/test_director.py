@@ -9,10 +9,10 @@ import pytest
 
 import foreword
 from foreword.browser import Rules
-from foreword.director import nodes
-from foreword.faces.http import desks
-from foreword.faces.http.serving import Settings
-from foreword.samples.site import site
+from foreword.demos.site import site
+from foreword.director import node_tools
+from foreword.faces.http import directors
+from foreword.faces.http.server_state import Settings
 from foreword.testing import fake_provider
 from tests.faces.http.directing import heard, obedient, standing, tool, wait_until_over
 from tests.faces.http.running import Address, running, session_path, settings_for, wait_until
@@ -145,7 +145,7 @@ def test_the_prompt_of_a_session_is_its_own_until_something_is_said_to_its_direc
 
 
 def test_of_many_directors_the_idle_ones_make_room(directed: Address) -> None:
-    names = [f"crowd-{number}" for number in range(desks.MOST_DIRECTORS + 2)]
+    names = [f"crowd-{number}" for number in range(directors.MOST_DIRECTORS + 2)]
     for name in names:
         directed.ask("POST", "/v1/sessions", {"name": name})
         assert tool(directed, name, "set_variable", name="n", value=name, reason="one of many")["failed"] is False
@@ -159,9 +159,9 @@ def test_a_run_is_told_with_its_steps_and_goes_on_where_it_failed_and_the_browse
     settings = settings_for(tmp_path)
     with site() as desk, running(settings) as (address, _):
         with foreword.Session.open(settings.db, "letters", root=tmp_path) as session:
-            nodes.create_node(session, "navigate", {"url": f"{desk.url}/login"})
-            nodes.create_node(session, "wait", {"seconds": "{{no_such}}"})
-            nodes.create_node(session, "extract", {"selector": "h1", "variable": "title"})
+            node_tools.create_node(session, "navigate", {"url": f"{desk.url}/login"})
+            node_tools.create_node(session, "wait", {"seconds": "{{no_such}}"})
+            node_tools.create_node(session, "extract", {"selector": "h1", "variable": "title"})
         first = tool(address, "letters", "run_workflow")
         assert first["failed"] is True
         steps = [one for one in heard(address, "letters") if one["type"] == "step"]

@@ -10,11 +10,20 @@ from pathlib import Path
 import pytest
 
 from foreword.errors import StoreError
-from foreword.faces.http import live
-from foreword.faces.http.live import ANY, Live
-from foreword.runtime.session import Session
+from foreword.faces.http import change_poller
+from foreword.faces.http.change_poller import ANY, Live
+from foreword.session.session import Session
 from foreword.store.changes import Event, Vector
-from tests.faces.http.running import ANY_VERSION, Address, Told, events, running, session_path, settings_for, wait_until
+from tests.faces.http.running import (
+    ANY_VERSION,
+    Address,
+    Told,
+    events,
+    running,
+    session_path,
+    settings_for,
+    wait_until,
+)
 from tests.sessions import plan, said
 
 
@@ -122,7 +131,7 @@ async def collected(stream: AsyncIterator[Event | None], count: int) -> list[Eve
 
 
 def test_a_quiet_stream_says_that_it_is_still_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(change_poller, "HEARTBEAT_SECONDS", 0.01)
 
     async def look(workflows: list[str] | None) -> dict[str, Vector]:
         return {"kiln": Vector(plan=1)}
@@ -157,7 +166,7 @@ def test_a_slow_listener_is_told_of_the_newest_alone() -> None:
 
 
 def test_a_store_that_is_away_for_a_while_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "AFTER_TROUBLE_SECONDS", 0.01)
+    monkeypatch.setattr(change_poller, "AFTER_TROUBLE_SECONDS", 0.01)
     answers: Iterator[Vector | None] = iter([Vector(plan=1), None, None, Vector(plan=2)])
 
     async def look(workflows: list[str] | None) -> dict[str, Vector]:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from foreword.integrations import server
+from foreword.coding_agents import server_file
 from tests.faces.behaviour import Refused
 from tests.faces.http.running import Address, running, settings_for
 from tests.faces.mcp.clients import over_stdio
@@ -108,7 +108,7 @@ def test_a_path_in_a_request_never_leads_out_of_the_root(
         ("POST", "/v1/assemble", {"recipe": named}),
         ("POST", "/v1/why", {"recipe": named, "about": "a"}),
         ("POST", "/v1/lookup", {"recipe": named, "wanted": "x"}),
-        ("POST", server.PATH, {"root": str(root), "event": event, "recipe": named}),
+        ("POST", server_file.PATH, {"root": str(root), "event": event, "recipe": named}),
         ("GET", f"/v1/recipes/{quote(named, safe='')}", None),
         ("GET", f"/recipes/{quote(named, safe='')}", None),
     ]

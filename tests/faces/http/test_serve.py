@@ -14,7 +14,15 @@ import pytest
 
 from foreword.faces.http import server, token
 from tests.command import foreword
-from tests.faces.http.running import Address, events, running, serving_process, session_path, settings_for, wait_until
+from tests.faces.http.running import (
+    Address,
+    events,
+    running,
+    serving_process,
+    session_path,
+    settings_for,
+    wait_until,
+)
 from tests.sessions import said
 
 

@@ -18,8 +18,15 @@ from pydantic import BaseModel
 
 from foreword.faces.http import threads
 from foreword.faces.http.endpoint import Endpoint, Nothing
-from foreword.faces.http.serving import LANES, MOST_THREADS, Lane
-from tests.faces.http.running import Address, events, running, session_path, settings_for, wait_until
+from foreword.faces.http.server_state import LANES, MOST_THREADS, Lane
+from tests.faces.http.running import (
+    Address,
+    events,
+    running,
+    session_path,
+    settings_for,
+    wait_until,
+)
 from tests.sessions import plan, said
 
 pytestmark = pytest.mark.attack

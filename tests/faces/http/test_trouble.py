@@ -17,12 +17,20 @@ from threading import Thread
 import psycopg
 import pytest
 
-from foreword.faces.http.serving import MOST_THREADS
-from foreword.runtime.session import Session
-from foreword.runtime.state import WorkflowState
+from foreword.faces.http.server_state import MOST_THREADS
+from foreword.session.session import Session
+from foreword.session.workflow_state import WorkflowState
 from foreword.store import workflows
 from tests import postgres
-from tests.faces.http.running import Address, events, running, serving_process, session_path, settings_for, wait_until
+from tests.faces.http.running import (
+    Address,
+    events,
+    running,
+    serving_process,
+    session_path,
+    settings_for,
+    wait_until,
+)
 from tests.sessions import plan, said
 
 LOCK = (

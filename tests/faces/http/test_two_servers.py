@@ -9,7 +9,14 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.faces.http.running import Address, events, running, serving_process, session_path, settings_for
+from tests.faces.http.running import (
+    Address,
+    events,
+    running,
+    serving_process,
+    session_path,
+    settings_for,
+)
 from tests.postgres import new_database
 from tests.sessions import plan, said
 

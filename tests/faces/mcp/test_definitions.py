@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourceUpdated
 
 from foreword.faces.mcp.tools import TOOLS
-from foreword.runtime import operations
+from foreword.operations import operations
 from foreword.tokens import counter
 from tests.command import foreword
 from tests.faces.behaviour import ITEMS, PythonClient, Refused, project

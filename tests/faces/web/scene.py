@@ -7,9 +7,9 @@ from typing import Any
 
 import foreword
 from foreword.faces.web import addresses
-from foreword.runtime.checkpoints import write
 from foreword.store.urls import open_database
-from foreword.workflow.checkpoint import Checkpoint
+from foreword.work.checkpoint import Checkpoint
+from foreword.work.checkpoints import write
 from tests.sessions import said
 
 WORKFLOW, HOSTILE = "gmail-to-airtable", "ש </script><img src=x onerror=alert(1)> \"a/b' 🙂"

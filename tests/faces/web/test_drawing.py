@@ -13,8 +13,8 @@ from foreword.faces.web.chart import growth
 from foreword.faces.web.paging import paged
 from foreword.faces.web.plan import marked
 from foreword.faces.web.rendering import arrows, hue, percent, shares, short, signed, why
-from foreword.model import FORMS
-from foreword.runtime.limits import limits_for
+from foreword.section import FORMS
+from foreword.session.limits import limits_for
 from foreword.store.compressions import Compression
 from tests.faces.web.scene import plan
 

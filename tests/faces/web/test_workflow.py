@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import foreword
-from foreword.director import nodes
+from foreword.demos.site import PASSWORD, Site, site
+from foreword.director import node_tools
 from foreword.faces.web import addresses
-from foreword.samples.site import PASSWORD, Site, site
 from tests.faces.http.running import Address, running, settings_for
 from tests.faces.web.browsing import PHONE, tab
 
@@ -25,16 +25,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, f
     settings = settings_for(folder)
     with site() as desk, foreword.Session.open(settings.db, "letters", root=folder) as session:
         session.set_variable("creds.password", PASSWORD, "the user's")
-        nodes.create_node(session, "navigate", {"url": f"{desk.url}/login"}, "open the door")
-        nodes.create_node(session, "type", {"selector": "#password", "text": "{{creds.password}}"}, "who it is")
-        nodes.create_node(session, "extract", {"selector": "#nothing", "variable": "title"}, "read the title")
-        loop = nodes.create_node(session, "loop", {"over": ["a", "b"], "as": "letter"})
-        inside = nodes.create_node(
+        node_tools.create_node(session, "navigate", {"url": f"{desk.url}/login"}, "open the door")
+        node_tools.create_node(session, "type", {"selector": "#password", "text": "{{creds.password}}"}, "who it is")
+        node_tools.create_node(session, "extract", {"selector": "#nothing", "variable": "title"}, "read the title")
+        loop = node_tools.create_node(session, "loop", {"over": ["a", "b"], "as": "letter"})
+        inside = node_tools.create_node(
             session, "condition", {"left": "{{letter}}", "operator": "equals", "right": "a"}, parent=loop["id"]
         )
         kept = {"variable": "seen", "value": "{{letter}}"}
-        nodes.create_node(session, "set_variable", kept, parent=inside["id"])
-        nodes.create_node(session, "set_variable", {**kept, "value": "no"}, parent=inside["id"], branch="else")
+        node_tools.create_node(session, "set_variable", kept, parent=inside["id"])
+        node_tools.create_node(session, "set_variable", {**kept, "value": "no"}, parent=inside["id"], branch="else")
         with running(settings) as (address, _):
             yield address, session, desk
 
@@ -54,7 +54,7 @@ def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
             expect(shown.locator("#on-node3")).to_be_enabled()
             expect(shown.locator("#node1")).to_contain_text("Worked")
             expect(shown.locator("#beside-tabs")).to_contain_text(f"{desk.url}/login")
-        nodes.update_node(session, "node3", config={"selector": "h1"})
+        node_tools.update_node(session, "node3", config={"selector": "h1"})
         expect(page.locator("#node3")).to_contain_text("Read h1 into node3.title")
         expect(page.locator("#node3")).to_contain_text("The last run stopped here")
         page.click("#on-node3")

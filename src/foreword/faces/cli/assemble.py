@@ -38,10 +38,10 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
       foreword assemble package --purpose handoff --source items.json --budget 4000
       foreword assemble phases --phase testing --source state.json --format anthropic
     """
-    from foreword.runtime import assembly
+    from foreword.context import assemble
 
     _say_what_is_read(request)
-    package = assembly.assemble(recipe, **request)
+    package = assemble.assemble(recipe, **request)
     screen.show(written(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)
@@ -84,7 +84,7 @@ def why(recipe: str, about: str, **request: Any) -> None:
       foreword why director --agent builder --about .director/codebase/STRUCTURE.md
       foreword why factory --phase 3a --about docs/architecture.md
     """
-    from foreword.runtime.why import explain
+    from foreword.context.explain import explain
 
     _say_what_is_read(request)
     answer = explain(recipe, about, **request)

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.browsing import ASSETS, PROGRAM, SHOW, profiles, rules
+from foreword.faces.cli.browser_choice import ASSETS, PROGRAM, SHOW, profiles, rules
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.stopping import until_told
+from foreword.faces.cli.interrupt import until_told
 
 LOOK_SECONDS = 0.2
 
@@ -58,7 +58,7 @@ def start(
     from foreword.browser.profile import Profile
     from foreword.browser.profile import program as found
     from foreword.faces.cli.shared_browser import limits, running
-    from foreword.runtime.root import project_root
+    from foreword.sources.project_root import project_root
 
     executable = found(program)
     allowed = rules(origins, assets) if origins or assets else None
@@ -92,8 +92,8 @@ def tabs(attach: str, as_json: bool) -> None:
     """
     from foreword.browser import Browser
     from foreword.engine.table import printable
-    from foreword.workflow.parts import shown
-    from foreword.workflow.secrets import hide
+    from foreword.plan.fresh_parts import shown
+    from foreword.secrets.masking import hide
 
     with Browser.attach(attach) as found:
         listing = found.tabs()

@@ -15,8 +15,8 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
-    from foreword.runtime.checkpoints import Listed, Restored
     from foreword.store.database import Database
+    from foreword.work.checkpoints import Listed, Restored
 
 LONGEST_TASK, LONGEST_PHASE = 40, 20
 
@@ -61,7 +61,7 @@ def list_checkpoints(task: str | None, db: str | None, root: str) -> None:
       foreword checkpoint list
       foreword checkpoint list FEAT-1
     """
-    from foreword.runtime.checkpoints import listed
+    from foreword.work.checkpoints import listed
 
     with _opened(db, root) as (folder, store):
         found = listed(folder, store, task)
@@ -104,7 +104,7 @@ def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> 
       foreword checkpoint show FEAT-1
       foreword checkpoint show FEAT-1 --phase 2 --format json
     """
-    from foreword.workflow.checkpoint import as_data, as_written, without_secrets
+    from foreword.work.checkpoint import as_data, as_written, without_secrets
 
     restored = _restored(task, phase, db, root)
     for note in restored.notes:
@@ -129,7 +129,7 @@ def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -
       foreword checkpoint resume FEAT-1
       foreword checkpoint resume FEAT-1 --phase 2 --format json | jq .checkpoint.pending
     """
-    from foreword.workflow.checkpoint import as_data, as_text, without_secrets
+    from foreword.work.checkpoint import as_data, as_text, without_secrets
 
     restored = _restored(task, phase, db, root)
     for change in restored.changes:
@@ -149,13 +149,13 @@ def schema() -> None:
     Example:
       foreword checkpoint schema > checkpoint.schema.json
     """
-    from foreword.workflow.checkpoint_schema import json_schema
+    from foreword.work.checkpoint_schema import json_schema
 
     screen.show_json(json_schema())
 
 
 def _restored(task: str, phase: str | None, db: str | None, root: str) -> Restored:
-    from foreword.runtime.checkpoints import newest, read
+    from foreword.work.checkpoints import newest, read
 
     with _opened(db, root) as (folder, store):
         return newest(folder, store, task) if phase is None else read(folder, store, task, phase)
@@ -168,8 +168,8 @@ def _print(text: str) -> None:
 @contextmanager
 def _opened(db: str | None, root: str) -> Iterator[tuple[Path, Database | None]]:
     """The root and its store; no store is made where there is none, since there are the files."""
-    from foreword.runtime.root import project_root
-    from foreword.store.places import is_there
+    from foreword.sources.project_root import project_root
+    from foreword.store.paths import is_there
     from foreword.store.urls import open_database, place_of
 
     folder = project_root(root)

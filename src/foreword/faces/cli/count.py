@@ -11,7 +11,7 @@ import click
 
 from foreword.engine.table import printable
 from foreword.errors import BadSource
-from foreword.faces.cli.given import read_bytes
+from foreword.faces.cli.file_argument import read_bytes
 from foreword.tokens import COUNTERS, underestimated
 
 LARGE_BYTES = 20_000_000
@@ -32,7 +32,7 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
       foreword count README.md docs/*.md --counter o200k
       git diff | foreword count --model gpt-4o
     """
-    from foreword.runtime.budget import choose_counter
+    from foreword.recipe.budget import choose_counter
 
     chosen = choose_counter(counter, model)
     counted: list[tuple[str, int]] = []

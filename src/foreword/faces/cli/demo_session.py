@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from foreword.faces.cli import played
-from foreword.faces.cli.waiting import progress
-from foreword.runtime.session import Session
+from foreword.faces.cli import demo_conversation
+from foreword.faces.cli.progress import progress
+from foreword.session.session import Session
 
 TURNS = 320
 RECIPE = "workflow-cached"
@@ -28,16 +28,16 @@ prompt cache. The password that was set on the way is in none of them."""
 def play(root: Path, turns: int = TURNS) -> Iterator[str]:
     """Play the conversation into a session of the root's store; yields what there is to say, as it happens."""
     yield INTRO.format(turns=turns)
-    with Session.open(None, played.WORKFLOW, root=root, recipe=RECIPE) as session:
+    with Session.open(None, demo_conversation.WORKFLOW, root=root, recipe=RECIPE) as session:
         with progress("playing", turns) as done:
-            for turn, step in enumerate(played.conversation(turns), 1):
+            for turn, step in enumerate(demo_conversation.conversation(turns), 1):
                 yield from (f"Turn {turn}: {said}." for said in _turn(session, step))
                 done(turn)
         usage = session.usage()
     yield DONE.format(messages=usage["messages"], size=usage["size_tokens"], reuse=usage["reuse"] or 0.0)
 
 
-def _turn(session: Session, step: played.Step) -> list[str]:
+def _turn(session: Session, step: demo_conversation.Step) -> list[str]:
     """One turn, and what Foreword has to say about it."""
     warnings = [warning for message in step.messages for warning in session.append(message).warnings]
     if step.plan is not None:

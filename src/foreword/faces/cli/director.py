@@ -12,14 +12,14 @@ import click
 
 from foreword.engine.table import cut_to, printable
 from foreword.errors import UnknownName, UsageError
-from foreword.faces.cli import given, screen
-from foreword.faces.cli.browsing import browser_options, wanted
+from foreword.faces.cli import file_argument, screen
+from foreword.faces.cli.browser_choice import browser_options, wanted
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
-    from foreword.director.performing import Outcome
     from foreword.director.tool import Tool
+    from foreword.director.tool_calls import Outcome
 
 MODULES = {
     "chat": "chat",
@@ -100,7 +100,7 @@ def call(
     if tool not in TOOLS:
         raise UnknownName("tool", tool[:80], TOOLS)
     read, browser = _arguments(arguments), wanted(origins, program, attach, show, assets)
-    from foreword.faces.cli.directing import opened
+    from foreword.faces.cli.director_session import opened
 
     with opened(db, workflow, root, browser) as directing:
         outcome = directing.call(tool, read)
@@ -115,7 +115,7 @@ def finish(outcome: Outcome) -> None:
 
 
 def _arguments(written: str) -> dict[str, Any]:
-    read = given.read_json(written, JSON_HINT) if written == given.STDIN else _parsed(written)
+    read = file_argument.read_json(written, JSON_HINT) if written == file_argument.STDIN else _parsed(written)
     if not isinstance(read, dict):
         raise UsageError("the arguments are no JSON object, a name and a value for each", hint=JSON_HINT)
     return read

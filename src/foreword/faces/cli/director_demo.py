@@ -20,12 +20,12 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.browsing import PROGRAM, SHOW, wanted
-from foreword.faces.cli.stopping import stoppable
+from foreword.faces.cli.browser_choice import PROGRAM, SHOW, wanted
+from foreword.faces.cli.interrupt import stoppable
 
 if TYPE_CHECKING:
+    from foreword.demos.site import Site
     from foreword.director import Director, Turn
-    from foreword.samples.site import Site
     from foreword.testing import FakeProvider
 
 WORKFLOW = "letters"
@@ -55,10 +55,10 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
       foreword director demo --keep harbour && foreword director nodes letters --root harbour
     """
     browser = wanted((), program, None, show)
-    from foreword.director.scripted import scripted_model
-    from foreword.faces.cli.directing import opened
-    from foreword.faces.cli.telling import Telling
-    from foreword.samples.site import site
+    from foreword.demos.scripted_model import scripted_model
+    from foreword.demos.site import site
+    from foreword.faces.cli.director_events import Telling
+    from foreword.faces.cli.director_session import opened
     from foreword.testing import fake_provider
 
     with _folder(keep) as root, site() as served, fake_provider(scripted_model(served.url)) as provider:
@@ -81,9 +81,9 @@ def _where(keep: str) -> str:
 
 def _play(director: Director, telling: Any) -> Turn:
     """What the user does: a secret, and one sentence."""
-    from foreword.director.scripted import TASK
-    from foreword.faces.cli.telling import window
-    from foreword.samples.site import pages
+    from foreword.demos.scripted_model import TASK
+    from foreword.demos.site import pages
+    from foreword.faces.cli.director_events import window
 
     director.session.set_variable("creds", {"name": pages.NAME, "password": pages.PASSWORD}, "to sign in with")
     _say("You have set the variable creds (its password is hidden from everybody), and say:")
@@ -103,8 +103,8 @@ def _play(director: Director, telling: Any) -> Turn:
 
 def _figures(director: Director, turn: Turn, served: Site, provider: FakeProvider) -> dict[str, str]:
     """What there is to show, counted where it is kept."""
-    from foreword.director.nodes import read
-    from foreword.samples.site import pages
+    from foreword.demos.site import pages
+    from foreword.director.node_tools import read
 
     session, sent = director.session, provider.requests
     nodes = read(session).nodes.values()
@@ -125,7 +125,7 @@ def _figures(director: Director, turn: Turn, served: Site, provider: FakeProvide
 
 
 def _wanted_rows() -> str:
-    from foreword.samples.site import pages
+    from foreword.demos.site import pages
 
     return f"{len(pages.ROWS)} of {len(pages.ROWS)}"
 

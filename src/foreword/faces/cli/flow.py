@@ -9,13 +9,13 @@ import click
 
 from foreword.engine.table import printable
 from foreword.errors import BadSource, UsageError
-from foreword.faces.cli import given, screen
+from foreword.faces.cli import file_argument, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 from foreword.regular_file import Unusable, read_named_beginning
 
 if TYPE_CHECKING:
-    from foreword.runtime.flow_status import FlowStatus, PhaseStatus
+    from foreword.work.flow_status import FlowStatus, PhaseStatus
 
 LARGEST_TASK_BYTES = 1024 * 1024
 FILES = (".md", ".txt", ".markdown")
@@ -93,10 +93,10 @@ def run(
       foreword flow run feature --task "try it out" --model test
       foreword flow run feature --task "kill it, then resume" --model test:3s
     """
-    from foreword.faces.cli.agents import Board
-    from foreword.runtime import flows
-    from foreword.runtime.root import project_root
-    from foreword.sources.change import read_change
+    from foreword.faces.cli.run_board import Board
+    from foreword.sources.diff_source import read_change
+    from foreword.sources.project_root import project_root
+    from foreword.work import flow_runs
 
     if not model:
         raise UsageError(
@@ -106,7 +106,7 @@ def run(
     folder = project_root(root)
     change = read_change(diff, folder, _stdin) if diff else None
     task_id, words = (task_id, _task(task)) if task else _planned(folder, task_id)
-    done = flows.run(
+    done = flow_runs.run(
         folder, name, words, model, db, task_id=task_id, diff=change.text if change else "", diff_source=diff,
         stop_at_gates=stop_at_gates, timeout_seconds=timeout_seconds, watch=Board(), warn=screen.warn,
         begun=lambda started: screen.say(f"{started} (`foreword flow resume` goes on with it, should it be stopped)"),
@@ -141,14 +141,14 @@ def resume(
       foreword flow resume
       foreword flow resume FEAT-1 --diff HEAD~2
     """
-    from foreword.faces.cli.agents import Board
-    from foreword.runtime import flows
-    from foreword.runtime.root import project_root
-    from foreword.sources.change import read_change
+    from foreword.faces.cli.run_board import Board
+    from foreword.sources.diff_source import read_change
+    from foreword.sources.project_root import project_root
+    from foreword.work import flow_runs
 
     folder = project_root(root)
     change = read_change(diff, folder, _stdin) if diff else None
-    done = flows.resume(
+    done = flow_runs.resume(
         folder, task, db, model=model, diff=change.text if change else "", diff_source=diff,
         stop_at_gates=stop_at_gates, timeout_seconds=timeout_seconds, watch=Board(), warn=screen.warn,
         begun=lambda found: screen.say(f"going on with {found}"),
@@ -168,9 +168,9 @@ def status(task: str, form: str, db: str | None, root: str) -> None:
       foreword flow status
       foreword flow status FEAT-1 --format json
     """
-    from foreword.runtime import flows
+    from foreword.work import flow_runs
 
-    found = flows.status(root, task, db)
+    found = flow_runs.status(root, task, db)
     if form == "json":
         screen.show_json([one.to_dict() for one in found])
         return
@@ -183,7 +183,7 @@ def status(task: str, form: str, db: str | None, root: str) -> None:
 
 def _planned(root: Path, task_id: str) -> tuple[str, str]:
     """The active plan: what it is called, unless the user says, and what it is for."""
-    from foreword.runtime.factory import active_task
+    from foreword.work.factory_project import active_task
 
     found = active_task(root)
     if not found:
@@ -220,7 +220,7 @@ def _words(given: str) -> str:
 
 
 def _stdin() -> bytes:
-    return given.read_bytes(given.STDIN)
+    return file_argument.read_bytes(file_argument.STDIN)
 
 
 def _finish(done: FlowStatus, form: str) -> None:

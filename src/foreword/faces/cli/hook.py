@@ -30,11 +30,11 @@ def hook(context: click.Context, root: str, recipe: str, budget: str, startup: b
       foreword hook < event.json
       foreword hook --budget 4000 --startup
     """
-    from foreword.integrations import hooks, log, results
+    from foreword.coding_agents import hook_log, hooks, long_results
 
     if context.args:
-        log.note("hook", f"unknown arguments: {' '.join(context.args)}")
-    most = _number(budget, "--budget", results.BUDGET_TOKENS)
+        hook_log.note("hook", f"unknown arguments: {' '.join(context.args)}")
+    most = _number(budget, "--budget", long_results.BUDGET_TOKENS)
     seconds = _number(timeout, "--timeout", hooks.TIMEOUT_SECONDS)
     with FileIO(sys.stdout.fileno(), "w", closefd=False) as answers:  # no buffer: what can't be written is gone
         hooks.respond(hooks.Options(root, recipe, int(most), startup, seconds), sys.stdin.buffer, answers)
@@ -42,7 +42,7 @@ def hook(context: click.Context, root: str, recipe: str, budget: str, startup: b
 
 def _number(text: str, option: str, otherwise: float) -> float:
     """The number of an option; what is none is noted, and the default holds."""
-    from foreword.integrations import log
+    from foreword.coding_agents import hook_log
 
     if not text:
         return otherwise
@@ -51,6 +51,6 @@ def _number(text: str, option: str, otherwise: float) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number <= 1_000_000:
-        log.note("hook", f"{option} {text!r} is no number that makes sense")
+        hook_log.note("hook", f"{option} {text!r} is no number that makes sense")
         return otherwise
     return number

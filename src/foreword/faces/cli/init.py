@@ -15,7 +15,7 @@ from foreword.faces.cli import screen
 from foreword.faces.cli.options import Known
 
 if TYPE_CHECKING:
-    from foreword.integrations.placing import Change
+    from foreword.coding_agents.file_writer import Change
 
 KINDS = ("claude-code", "cursor", "codex", "opencode", "vscode", "agents-md")
 STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the way"}
@@ -42,11 +42,11 @@ def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
       foreword init --for cursor --for agents-md --dry-run
       foreword init --for codex --yes
     """
-    from foreword.integrations import placing, targets
-    from foreword.runtime.root import project_root
+    from foreword.coding_agents import file_writer, targets
+    from foreword.sources.project_root import project_root
 
     folder = project_root(root)
-    found = placing.changes(folder, targets.wanted(agents))
+    found = file_writer.changes(folder, targets.wanted(agents))
     for change in found:
         _show(change)
     open_ones = [change for change in found if change.state != "same"]
@@ -81,8 +81,8 @@ def _agreed(found: Sequence[Change], yes: bool) -> list[Change]:
 
 
 def _write(folder: Path, agreed: Sequence[Change]) -> None:
-    from foreword.integrations import placing
+    from foreword.coding_agents import file_writer
 
     for change in agreed:
-        placing.put(folder, change)
+        file_writer.put(folder, change)
     screen.say(f"{len(agreed)} {'file' if len(agreed) == 1 else 'files'} written in {folder}")

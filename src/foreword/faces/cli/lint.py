@@ -20,7 +20,7 @@ from foreword.faces.cli import screen
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
-    from foreword.runtime.authoring import Checked, Problem
+    from foreword.lint import Checked, Problem
 
 OWN = Path("foreword/recipes")
 YAML = (".yaml", ".yml")
@@ -142,8 +142,8 @@ def _is_recipe(path: Path) -> bool:
 
 
 def _check_recipes(names: Iterable[str], found: _Found, root: Path = Path()) -> None:
+    from foreword.lint import Problem
     from foreword.recipe import load as loading
-    from foreword.runtime.authoring import Problem
 
     for name in names:
         found.recipes.append(name)
@@ -163,8 +163,8 @@ def _nowhere(name: str, unknown: UnknownName) -> BadSource | UnknownName:
 
 def _recipe_files(folder: Path, inside: str, found: _Found) -> list[str]:
     """The YAML files in a folder of a project; links out of it and shut folders are told."""
+    from foreword.lint.problem import shut_folder, warning
     from foreword.recipe import load as loading
-    from foreword.runtime.authoring.problem import shut_folder, warning
     from foreword.sources import files
 
     unread, paths = list[files.Skip](), list[str]()
@@ -214,18 +214,18 @@ def _check_file(path: Path, asked: _Asked, found: _Found) -> None:
 
 def _check_documents(given: Path, real: Path, asked: _Asked, found: _Found) -> bool:
     """A file or a folder, held against the project it belongs to; whether there was anything to check."""
-    from foreword.runtime import authoring
+    from foreword import lint
 
-    root = authoring.root_of(real, asked.recipe or authoring.DEFAULT, Path().resolve())
-    recipe = asked.recipe or authoring.own_recipe(root)
+    root = lint.root_of(real, asked.recipe or lint.DEFAULT, Path().resolve())
+    recipe = asked.recipe or lint.own_recipe(root)
     only = "" if real == root else real.relative_to(root).as_posix()
 
     def show(file: str) -> str:
         return str(given / (Path(file).relative_to(only) if only else file))
 
-    checked = authoring.look(root, recipe, counter=asked.counter, only=only)
+    checked = lint.look(root, recipe, counter=asked.counter, only=only)
     if asked.fix and _fix(root, checked, show, found):
-        checked = authoring.look(root, recipe, counter=asked.counter, only=only)
+        checked = lint.look(root, recipe, counter=asked.counter, only=only)
     _take(checked, show, found)
     return bool(checked.documents)
 
@@ -238,11 +238,11 @@ def _take(checked: Checked, show: _Show, found: _Found) -> None:
 
 def _fix(root: Path, checked: Checked, show: _Show, found: _Found) -> bool:
     """Repair what can be, and say so; whether anything was changed."""
-    from foreword.runtime import authoring
+    from foreword import lint
 
     problems, before = [problem for problem in checked.problems if problem.fixable], len(found.fixed)
     for file in dict.fromkeys(problem.file for problem in problems):
-        fixed = authoring.fix(root, file)
+        fixed = lint.fix(root, file)
         if fixed.refused:
             screen.warn(f"{show(file)}: not fixed: {fixed.refused}")
         for repair in fixed.repairs:

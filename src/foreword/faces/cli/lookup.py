@@ -37,7 +37,7 @@ def lookup(wanted: tuple[str, ...], form: str, quiet: bool, **request: str | Non
       foreword lookup FEAT-1
       foreword lookup how are findings weighted --budget 400
     """
-    from foreword.runtime.lookup import lookup as look
+    from foreword.context.lookup import lookup as look
 
     package = look(" ".join(wanted), **request)  # type: ignore[arg-type]
     screen.show(written(package, form), nl=False)

@@ -50,11 +50,11 @@ def mcp(
         from foreword.faces.mcp.server import create_server
     except ModuleNotFoundError as missing:
         raise UsageError(f"the MCP server needs {missing.name}", hint=INSTALL) from None
-    from foreword.faces.http.serving import Serving, Settings
+    from foreword.faces.http.server_state import Serving, Settings
     from foreword.faces.http.token import digest_of, from_file
-    from foreword.faces.mcp.desk import Desk
-    from foreword.runtime.root import project_root
-    from foreword.runtime.state import checked_name
+    from foreword.faces.mcp.server_state import Desk
+    from foreword.session.workflow_state import checked_name
+    from foreword.sources.project_root import project_root
 
     digest = digest_of(from_file(token_file)) if token_file else ""
     settings = Settings(project_root(root), db, host=host, port=port, token_digest=digest, hosts=hosts)

@@ -10,13 +10,13 @@ import click
 
 from foreword.engine.table import printable
 from foreword.errors import UsageError
-from foreword.faces.cli import given, screen
+from foreword.faces.cli import file_argument, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
-    from foreword.workflow.findings import Finding
-    from foreword.workflow.verdict import MemberResult, PanelResult
+    from foreword.review.findings import Finding
+    from foreword.review.verdict import MemberResult, PanelResult
 
 ROOT = click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
 _SAID = {"approve": "approve", "changes_requested": "changes requested", "inconclusive": "inconclusive"}
@@ -77,10 +77,10 @@ def run(
       git diff | foreword panel run code-review --diff - --model openai:gpt-4o --check
       foreword panel run code-review --diff change.diff --model test --format json
     """
-    from foreword.faces.cli.agents import Board
-    from foreword.runtime import factory, panels
-    from foreword.runtime.root import project_root
-    from foreword.sources.change import read_change
+    from foreword.faces.cli.run_board import Board
+    from foreword.sources.diff_source import read_change
+    from foreword.sources.project_root import project_root
+    from foreword.work import factory_project, panel_runs
 
     if not model:
         raise UsageError(
@@ -88,12 +88,12 @@ def run(
             hint="--model anthropic:NAME or openai:NAME with its key in the environment; `--model test` needs no key",
         )
     folder = project_root(root)
-    factory.read_panel(folder, name)  # a name that is mistyped is an error before anything is said
+    factory_project.read_panel(folder, name)  # a name that is mistyped is an error before anything is said
     change = read_change(diff, folder, _stdin)
     files = len(change.change.files)
     screen.say(f"{name}: {change.change.lines:,} changed lines in {files:,} file{'' if files == 1 else 's'}")
-    asking = panels.Asking(model, timeout_seconds, moderator=moderator)
-    result = panels.run(folder, name, change, asking, db=db, watch=Board())
+    asking = panel_runs.Asking(model, timeout_seconds, moderator=moderator)
+    result = panel_runs.run(folder, name, change, asking, db=db, watch=Board())
     _show(result, form)
     if (check and result.verdict != "approve") or len(result.unheard) == len(result.members):
         raise click.exceptions.Exit(1)
@@ -109,15 +109,15 @@ def list_panels(root: str) -> None:
       foreword panel list --root .
     """
     from foreword.errors import ForewordError
-    from foreword.runtime import factory
+    from foreword.work import factory_project
 
-    names = factory.panel_names(root)
+    names = factory_project.panel_names(root)
     if not names:
         raise UsageError(f"there is no panel in {root}", hint="put one into personas/round_tables/ or prompts/reviews/")
     width = max(map(len, names))
     for name in names:
         try:
-            found = factory.read_panel(root, name)
+            found = factory_project.read_panel(root, name)
         except ForewordError as problem:
             click.echo(printable(f"{name:<{width}}  can't be run: {problem.message}"))
             continue
@@ -134,13 +134,13 @@ def schema() -> None:
     Example:
       foreword panel schema > panel-result.schema.json
     """
-    from foreword.workflow.verdict import SCHEMA
+    from foreword.review.verdict import SCHEMA
 
     screen.show_json(SCHEMA)
 
 
 def _stdin() -> bytes:
-    return given.read_bytes(given.STDIN)
+    return file_argument.read_bytes(file_argument.STDIN)
 
 
 def _show(result: PanelResult, form: str) -> None:

@@ -9,12 +9,12 @@ import click
 from foreword.engine.table import bar, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.given import named, read_json
+from foreword.faces.cli.file_argument import named, read_json
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
-    from foreword.runtime.state import WorkflowState
+    from foreword.session.workflow_state import WorkflowState
     from foreword.store.plans import Plan
 
 BAR = 10
@@ -48,9 +48,9 @@ def show(workflow: str, number: int | None, form: str, db: str | None, root: str
       foreword plan show demo
       foreword plan show demo --version 2 --format json
     """
-    from foreword.faces.cli.workflows import reading
-    from foreword.workflow.plan import as_todo
-    from foreword.workflow.secrets import hide
+    from foreword.faces.cli.workflow_argument import reading
+    from foreword.plan.plan import as_todo
+    from foreword.secrets.masking import hide
 
     with reading(db, root, workflow) as state:
         data = state.plan if number is None else state.plan_version(number).data
@@ -81,8 +81,8 @@ def update(workflow: str, file: str, reason: str, expect: int | None, db: str | 
       foreword plan show demo --format json | jq '.blockers = []' |
         foreword plan update demo - --reason "unblocked" --expect 3
     """
-    from foreword.faces.cli.workflows import reading, writing
-    from foreword.workflow.plan import read_plan, warnings
+    from foreword.faces.cli.workflow_argument import reading, writing
+    from foreword.plan.plan import read_plan, warnings
 
     data = read_plan(read_json(file, "a plan is JSON: `foreword plan update --help` shows its fields"), named(file))
     with (reading if expect else writing)(db, root, workflow) as state:
@@ -102,7 +102,7 @@ def history(workflow: str, db: str | None, root: str) -> None:
     Example:
       foreword plan history demo
     """
-    from foreword.faces.cli.workflows import reading
+    from foreword.faces.cli.workflow_argument import reading
 
     with reading(db, root, workflow) as state:
         versions = state.plan_history()
@@ -114,7 +114,7 @@ def history(workflow: str, db: str | None, root: str) -> None:
 
 
 def _line(version: Plan) -> str:
-    from foreword.workflow.plan import tasks
+    from foreword.plan.plan import tasks
 
     statuses = [task["status"] for _, task in tasks(version.data)]
     done, total = statuses.count("completed"), len(statuses)
@@ -138,7 +138,7 @@ def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: 
       foreword plan diff demo
       foreword plan diff demo 1 3
     """
-    from foreword.faces.cli.workflows import reading
+    from foreword.faces.cli.workflow_argument import reading
 
     with reading(db, root, workflow) as state:
         first, last = _pair(state, old, new)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from foreword.context.report_diff import Changed, notes, sections
 from foreword.engine.table import bar, cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
-from foreword.runtime.comparison import Changed, notes, sections
 
 if TYPE_CHECKING:
-    from foreword.store.kept import Kept, Stored
+    from foreword.store.packages import Kept, Stored
 
 BAR, LONGEST_NAME = 12, 40
 ASKED = ("agent", "skill", "purpose", "phase", "workflow")
@@ -67,7 +67,7 @@ def _line(kept: Stored) -> str:
 
 def _place(db: str | None, root: str) -> str:
     """Where reports were looked for; an address may have a password in it."""
-    from foreword.runtime.root import project_root
+    from foreword.sources.project_root import project_root
     from foreword.store.urls import place_of
 
     folder = project_root(root)
@@ -78,8 +78,8 @@ def _place(db: str | None, root: str) -> str:
 @contextmanager
 def _store(db: str | None, root: str) -> Iterator[Kept | None]:
     """What was kept, if anything: looking must not make a store."""
-    from foreword.runtime.root import project_root
-    from foreword.store.kept import open_existing
+    from foreword.sources.project_root import project_root
+    from foreword.store.packages import open_existing
 
     kept = open_existing(project_root(root), db)
     try:

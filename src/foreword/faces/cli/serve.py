@@ -13,11 +13,11 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.browsing import ASSETS, ATTACH, ORIGIN, PROGRAM, WINDOW, wanted
+from foreword.faces.cli.browser_choice import ASSETS, ATTACH, ORIGIN, PROGRAM, WINDOW, wanted
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
-    from foreword.faces.http.serving import Settings
+    from foreword.faces.http.server_state import Settings
 
 EXTRA = "pip install 'foreword[serve]'"
 LOOPBACK = "127.0.0.1"
@@ -92,9 +92,9 @@ def serve(
         from foreword.faces.http import server
     except ModuleNotFoundError as missing:
         raise UsageError(f"serving needs {missing.name}, which is not installed", hint=EXTRA) from None
-    from foreword.faces.http.serving import Settings
+    from foreword.faces.http.server_state import Settings
     from foreword.recipe.load import load
-    from foreword.runtime.root import project_root
+    from foreword.sources.project_root import project_root
     from foreword.store.urls import open_database
 
     folder = project_root(root)
@@ -129,7 +129,7 @@ def _directing(
 ) -> dict[str, Any]:
     """How the directors work; what can't be is said now, not to whoever talks to one first."""
     if model:
-        from foreword.models.names import model_named
+        from foreword.models.model_names import model_named
 
         model_named(model)
     rules = wanted(origins, program, attach, show=False, assets=assets).rules
@@ -145,7 +145,7 @@ def _directing(
 @contextmanager
 def _announced(root: Path, address: str) -> Iterator[None]:
     """While it runs, the hooks of coding agents find the server; without an address it is none of theirs."""
-    from foreword.integrations import server as announcing
+    from foreword.coding_agents import server_file as announcing
 
     path = None
     with suppress(OSError):  # a root that can't be written has no hooks
@@ -167,7 +167,7 @@ def _token(host: str, root: Path, file: str | None, new: bool) -> tuple[str, str
 
 
 def _roots(also: tuple[str, ...]) -> dict[str, Path]:
-    from foreword.runtime.root import project_root
+    from foreword.sources.project_root import project_root
 
     pairs = [one.partition("=") for one in also]
     for name, equals, folder in pairs:

@@ -9,7 +9,7 @@ import click
 from foreword.engine.table import bar, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.given import read_text
+from foreword.faces.cli.file_argument import read_text
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
@@ -56,9 +56,9 @@ def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None
       foreword session new demo
       foreword session new demo --system-prompt prompt.md
     """
-    from foreword.faces.cli.workflows import say_if_made
-    from foreword.runtime.session import Session
-    from foreword.runtime.state import WorkflowState
+    from foreword.faces.cli.workflow_argument import say_if_made
+    from foreword.session.session import Session
+    from foreword.session.workflow_state import WorkflowState
     from foreword.store import messages
 
     prompt = None if system_prompt is None else read_text(system_prompt)
@@ -86,7 +86,7 @@ def list_sessions(db: str | None, root: str) -> None:
       foreword session list
       foreword session list --db postgresql://me@localhost/agents
     """
-    from foreword.runtime.root import project_root
+    from foreword.sources.project_root import project_root
     from foreword.store.urls import open_database
     from foreword.store.workflows import listed
 

@@ -17,11 +17,11 @@ def statusline() -> None:
     Examples:
       foreword statusline < status.json
     """
-    from foreword.integrations import fill
-    from foreword.integrations.events import LARGEST_BYTES, read_object
+    from foreword.coding_agents import window_fill
+    from foreword.coding_agents.events import LARGEST_BYTES, read_object
 
     try:
-        text = fill.line(read_object(sys.stdin.buffer.read(LARGEST_BYTES + 1)))
+        text = window_fill.line(read_object(sys.stdin.buffer.read(LARGEST_BYTES + 1)))
     except Exception:  # noqa: BLE001 - a status line has nobody to tell
-        text = fill.NOTHING
+        text = window_fill.NOTHING
     click.echo(text)

@@ -10,7 +10,7 @@ import click
 from foreword.engine.table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.given import STDIN, read_text
+from foreword.faces.cli.file_argument import STDIN, read_text
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
@@ -46,7 +46,7 @@ def list_variables(workflow: str, changes: bool, last: int, db: str | None, root
       foreword variable list demo
       foreword variable list demo --changes
     """
-    from foreword.faces.cli.workflows import reading
+    from foreword.faces.cli.workflow_argument import reading
 
     with reading(db, root, workflow) as state:
         lines = _trail(state.variable_changes(last)) if changes else _listed(state.variables)
@@ -59,13 +59,13 @@ def list_variables(workflow: str, changes: bool, last: int, db: str | None, root
 
 
 def _listed(variables: dict[str, object]) -> list[str]:
-    from foreword.workflow.variables import listing
+    from foreword.plan.variables import listing
 
     return listing(variables).split("\n") if variables else []
 
 
 def _trail(changes: list[Change]) -> list[str]:
-    from foreword.workflow.secrets import mask
+    from foreword.secrets.masking import mask
 
     return [
         f"{change.created[:19]}  {change.action} {mask(change.name)}: "
@@ -90,7 +90,7 @@ def get(workflow: str, name: str | None, node: str | None, db: str | None, root:
       foreword variable get demo --node 7
       foreword variable get demo all
     """
-    from foreword.faces.cli.workflows import reading
+    from foreword.faces.cli.workflow_argument import reading
 
     if node is not None and name not in (None, "all"):
         raise UsageError(f"give a name or --node, not both ({name!r} and {node!r})")
@@ -119,8 +119,8 @@ def set_variable(workflow: str, name: str, value: str, as_text: bool, reason: st
       pass show gmail | foreword variable set demo gmail.password - --reason "new login"
       foreword variable set demo offset --reason "measured" -- -5
     """
-    from foreword.faces.cli.workflows import writing
-    from foreword.workflow.variables import listing
+    from foreword.faces.cli.workflow_argument import writing
+    from foreword.plan.variables import listing
 
     given = read_text(STDIN).removesuffix("\n").removesuffix("\r") if value == STDIN else value
     meant = given if as_text else _meant(given)
@@ -153,7 +153,7 @@ def clear(workflow: str, name: str, reason: str, db: str | None, root: str) -> N
     Example:
       foreword variable clear demo node7.emails --reason "read again tomorrow"
     """
-    from foreword.faces.cli.workflows import reading
+    from foreword.faces.cli.workflow_argument import reading
 
     with reading(db, root, workflow) as state:
         state.clear_variable(name, reason)
@@ -171,7 +171,7 @@ def clear_all(workflow: str, reason: str, db: str | None, root: str) -> None:
     Example:
       foreword variable clear-all demo --reason "a new run"
     """
-    from foreword.faces.cli.workflows import reading
+    from foreword.faces.cli.workflow_argument import reading
 
     with reading(db, root, workflow) as state:
         names = state.clear_all_variables(reason)

@@ -34,10 +34,10 @@ def worker(db: str | None, root: str | None, concurrency: int | None) -> None:
       foreword worker --db postgresql://foreword@db.example/foreword
       FOREWORD_DB=postgresql://... foreword worker --concurrency 32 --root .
     """
-    from foreword.runtime import runs
-    from foreword.runtime.root import project_root
-    from foreword.runtime.workers import working
+    from foreword.sources.project_root import project_root
     from foreword.store.urls import place_of
+    from foreword.work import runs
+    from foreword.work.workers import working
 
     folder = project_root(root or ".")
     if isinstance(place_of(db, folder), Path):

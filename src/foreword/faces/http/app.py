@@ -15,7 +15,7 @@ from foreword.errors import ForewordError, UsageError
 from foreword.faces.http import api
 from foreword.faces.http.guard import Guard
 from foreword.faces.http.problems import MEANINGS, Refused, problem, problem_of, refusal
-from foreword.faces.http.serving import Serving, Settings
+from foreword.faces.http.server_state import Serving, Settings
 from foreword.faces.http.token import is_loopback
 from foreword.faces.web import pages
 

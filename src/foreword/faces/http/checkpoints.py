@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from foreword.faces.http.contexts import LONGEST
 from foreword.faces.http.endpoint import Ask, Endpoint
-from foreword.faces.http.reading import Given, example
-from foreword.runtime import operations
+from foreword.faces.http.request_parsing import Given, example
+from foreword.operations import operations
 
 
 class Where(Given):

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
-from foreword.faces.http.reading import Given, Tokens, example
-from foreword.runtime import operations
-from foreword.runtime.answers import ANSWER_TOKENS
-from foreword.runtime.factory import RECIPE
+from foreword.faces.http.request_parsing import Given, Tokens, example
+from foreword.operations import operations
+from foreword.operations.fitted_values import ANSWER_TOKENS
+from foreword.sources.library import RECIPE
 from foreword.store.database import LARGEST_NUMBER
 
 MATERIAL = {

@@ -11,17 +11,17 @@ from starlette.datastructures import Headers
 from foreword.faces.http.contexts import Left
 from foreword.faces.http.endpoint import Ask, Endpoint, Page
 from foreword.faces.http.problems import Refused
-from foreword.faces.http.reading import DESCRIBED, Given, Tokens, example
+from foreword.faces.http.request_parsing import DESCRIBED, Given, Tokens, example
 from foreword.faces.http.sessions import ONE, Talk
+from foreword.formats import to_openai
 from foreword.message import KINDS, Message
-from foreword.runtime import answers, operations
-from foreword.runtime.secret_messages import without_secrets
-from foreword.runtime.session import Session
-from foreword.shapes import to_openai
+from foreword.operations import fitted_values, operations
+from foreword.secrets.known_values import KnownValues
+from foreword.session.secret_messages import without_secrets
+from foreword.session.session import Session
 from foreword.store import compressions as compressing
 from foreword.store import messages
 from foreword.store.messages import Line
-from foreword.workflow.known_values import KnownValues
 
 MOST_AT_ONCE = 10_000
 KEY = "idempotency-key"
@@ -247,7 +247,7 @@ def make_call(ask: Ask[Talk, Call]) -> dict[str, Any]:
 
 def _context(session: Session, budget: int | None, form: Form, report: bool, *, save: bool) -> dict[str, Any]:
     package = session.context(budget=budget, save=save)
-    answer = answers.told(package)
+    answer = fitted_values.told(package)
     if form != "text":
         del answer["text"]
         answer["messages"] = package.to_anthropic() if form == "anthropic" else package.to_openai()

@@ -10,13 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from foreword.director.tools import TOOLS
+from foreword.faces.http.director_job import Work
 from foreword.faces.http.endpoint import JSON, Answer, Ask, Endpoint, Nothing
 from foreword.faces.http.events import BEGIN, MEDIA, STILL_HERE
 from foreword.faces.http.problems import Refused
-from foreword.faces.http.reading import Given, example
-from foreword.faces.http.serving import Serving
+from foreword.faces.http.request_parsing import Given, example
+from foreword.faces.http.server_state import Serving
 from foreword.faces.http.sessions import ONE
-from foreword.faces.http.work import Work
 from foreword.store import workflows
 from foreword.store.database import dumped
 

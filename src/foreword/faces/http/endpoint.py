@@ -18,10 +18,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from foreword.faces.http import reading
+from foreword.faces.http import request_parsing
 from foreword.faces.http.problems import BEGUN, Refused
-from foreword.faces.http.reading import Given
-from foreword.faces.http.serving import Lane, Serving
+from foreword.faces.http.request_parsing import Given
+from foreword.faces.http.server_state import Lane, Serving
 from foreword.store.database import LARGEST_NUMBER, dumped
 
 Query = TypeVar("Query")
@@ -59,7 +59,7 @@ class Ask(Generic[Query, Body]):
 
     def number(self, name: str) -> int:
         """A number in the path."""
-        found = reading.whole(self.path[name])
+        found = request_parsing.whole(self.path[name])
         if found is None:
             raise Refused(404, "unknown_name", f"{name} {self.path[name][:60]!r} is no whole number", "for example 1")
         return found
@@ -99,15 +99,15 @@ class Endpoint:
 
     async def respond(self, request: Request, serving: Serving) -> Response:
         """The answer to a request."""
-        body = await reading.json_bytes(request) if self.body else b""
+        body = await request_parsing.json_bytes(request) if self.body else b""
         if self.stream:
             return await self.stream(request, self._asked(request, serving, body))
         lane = self.lane or ("reading" if self.method == "GET" else "writing")
         return await serving.call(self._answered, request, serving, body, lane=lane)
 
     def _asked(self, request: Request, serving: Serving, body: bytes) -> Ask[Any, Any]:
-        given = reading.checked(self.body, reading.parsed(body), "body") if self.body else None
-        names, query = reading.path_of(request.path_params), reading.query(request, self.query)
+        given = request_parsing.checked(self.body, request_parsing.parsed(body), "body") if self.body else None
+        names, query = request_parsing.path_of(request.path_params), request_parsing.query(request, self.query)
         return Ask(serving, names, query, given, request.headers)
 
     def _answered(self, request: Request, serving: Serving, body: bytes) -> Response:
@@ -137,7 +137,7 @@ def _route(path: str, methods: Mapping[str, Endpoint]) -> Route:
         found = methods.get("GET" if request.method == "HEAD" else request.method)
         if found is None:
             what = f"{path} takes {allowed}, not {request.method[:20]}"
-            raise Refused(405, "wrong_method", what, reading.DESCRIBED, headers={"allow": allowed})
+            raise Refused(405, "wrong_method", what, request_parsing.DESCRIBED, headers={"allow": allowed})
         return await found.respond(request, request.app.state.serving)
 
     route = Route(path, respond, name=path)

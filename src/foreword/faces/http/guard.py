@@ -23,11 +23,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from foreword.faces.http.limits import Rate, bounded
 from foreword.faces.http.metrics import OTHER
 from foreword.faces.http.problems import BEGUN, Refused, refusal
-from foreword.faces.http.serving import Serving
+from foreword.faces.http.server_state import Serving
 from foreword.faces.http.token import fits
-from foreword.faces.web.asking import refused_page
 from foreword.faces.web.rendering import page
-from foreword.workflow.secrets import mask
+from foreword.faces.web.view_request import refused_page
+from foreword.secrets.masking import mask
 
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))

@@ -15,9 +15,9 @@ from foreword.errors import StoreError
 from foreword.faces.http import metrics
 from foreword.faces.http.endpoint import JSON, Ask, Endpoint, Nothing
 from foreword.faces.http.problems import Refused
-from foreword.faces.http.serving import Serving
+from foreword.faces.http.server_state import Serving
+from foreword.secrets.masking import mask
 from foreword.store.database import dumped
-from foreword.workflow.secrets import mask
 
 LONGEST_SECONDS = 5.0  # what takes longer is no answer to those who watch a server
 log = logging.getLogger("foreword.serve")

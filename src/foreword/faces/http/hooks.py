@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from foreword.coding_agents import hooks, long_results, server_file
+from foreword.coding_agents.events import event_of
 from foreword.errors import UnknownName
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
-from foreword.faces.http.reading import Given, example
-from foreword.integrations import hooks, results, server
-from foreword.integrations.events import event_of
-from foreword.runtime import operations
+from foreword.faces.http.request_parsing import Given, example
+from foreword.operations import operations
 
 MOST_TOKENS = 1_000_000
 
@@ -29,7 +29,7 @@ class Happened(Given):
     root: str = Field(max_length=4_096, description="The project it happened in: this server's, or the answer is 404.")
     event: dict[str, Any] = Field(description="What the agent gave its hook, as it is.")
     recipe: str = Field("", max_length=200, description="Whose tier 0 comes back; else the project's own.")
-    budget_tokens: int = Field(results.BUDGET_TOKENS, ge=1, le=MOST_TOKENS, description="Of a tool's result.")
+    budget_tokens: int = Field(long_results.BUDGET_TOKENS, ge=1, le=MOST_TOKENS, description="Of a tool's result.")
 
 
 class Answered(BaseModel):
@@ -49,4 +49,4 @@ def hook(ask: Ask[Nothing, Happened]) -> dict[str, Any]:
     return {"output": hooks.answer(event, settings.root, options) if is_ours else None}
 
 
-ENDPOINTS = (Endpoint("POST", server.PATH, hook, Answered, body=Happened, problems=(404, 422), lane="computing"),)
+ENDPOINTS = (Endpoint("POST", server_file.PATH, hook, Answered, body=Happened, problems=(404, 422), lane="computing"),)

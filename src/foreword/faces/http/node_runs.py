@@ -9,12 +9,12 @@ from pydantic import BaseModel, Field
 from foreword.errors import UnknownName
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, Page
 from foreword.faces.http.sessions import ONE
+from foreword.plan.node_sentences import sentence
+from foreword.plan.node_tree import Tree
+from foreword.secrets.known_values import KnownValues
 from foreword.store import node_results, node_runs, workflows
 from foreword.store.node_results import Result
 from foreword.store.node_runs import Run
-from foreword.workflow.known_values import KnownValues
-from foreword.workflow.sentences import sentence
-from foreword.workflow.tree import Tree
 
 
 class LastResult(BaseModel):

@@ -11,12 +11,12 @@ from foreword.errors import PlanConflict
 from foreword.faces.http.contexts import Fit
 from foreword.faces.http.endpoint import Answer, Ask, Endpoint, Nothing, Page
 from foreword.faces.http.problems import Refused, problem_of
-from foreword.faces.http.reading import Given, example
+from foreword.faces.http.request_parsing import Given, example
 from foreword.faces.http.sessions import ONE
-from foreword.runtime import operations
+from foreword.operations import operations
+from foreword.plan.plan import STATUSES
 from foreword.store import plans
 from foreword.store.database import LARGEST_NUMBER
-from foreword.workflow.plan import STATUSES
 
 _TAG = re.compile(r'(?:W/)?"([0-9]{1,18})"')
 _TEXT = {"type": "string", "pattern": r"\S"}

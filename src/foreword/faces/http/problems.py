@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from foreword import errors
 from foreword.errors import ForewordError
+from foreword.secrets.masking import mask
 from foreword.store.database import dumped
-from foreword.workflow.secrets import mask
 
 STATUSES: dict[type[ForewordError], int] = {
     errors.UsageError: 400,

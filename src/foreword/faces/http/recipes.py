@@ -11,9 +11,9 @@ from pydantic import BaseModel, Field
 from foreword.errors import RecipeError, UnknownName
 from foreword.faces.http.checkpoints import Where
 from foreword.faces.http.endpoint import Ask, Endpoint
+from foreword.lint import look
+from foreword.lint.document_index import AUTHORED
 from foreword.recipe import load as loading
-from foreword.runtime.authoring import look
-from foreword.runtime.authoring.reading import AUTHORED
 
 
 class RecipeLine(BaseModel):

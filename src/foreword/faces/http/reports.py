@@ -7,14 +7,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from foreword.context import report_diff
 from foreword.errors import UnknownName
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, Page
-from foreword.faces.http.reading import Given
+from foreword.faces.http.request_parsing import Given
 from foreword.faces.http.sessions import LONGEST_NAME
-from foreword.runtime import comparison
 from foreword.store import reports, workflows
 from foreword.store.database import LARGEST_NUMBER, Database, plain
-from foreword.store.kept import Store, Stored
+from foreword.store.packages import Store, Stored
 
 
 class ReportPage(Page):
@@ -95,15 +95,15 @@ def diff(ask: Ask[Against, None]) -> dict[str, Any]:
     """Say which sections grew, shrank, appeared or went since an earlier report."""
     with ask.serving.store() as db:
         before, after = _existing(db, ask.query.before).report, _existing(db, ask.number("number")).report
-    total = comparison.Changed("total", before["total_tokens"], after["total_tokens"])
+    total = report_diff.Changed("total", before["total_tokens"], after["total_tokens"])
     return {
-        "sections": [_said(one) for one in comparison.sections(before, after)],
+        "sections": [_said(one) for one in report_diff.sections(before, after)],
         "total": _said(total),
-        "notes": comparison.notes(before, after),
+        "notes": report_diff.notes(before, after),
     }
 
 
-def _said(one: comparison.Changed) -> dict[str, Any]:
+def _said(one: report_diff.Changed) -> dict[str, Any]:
     return {**asdict(one), "change": one.change, "word": one.word}
 
 

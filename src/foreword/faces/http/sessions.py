@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field
 
 from foreword.faces.http.endpoint import MOST_LISTED, Answer, Ask, Endpoint, Nothing
 from foreword.faces.http.problems import Refused
-from foreword.faces.http.reading import Given, example
-from foreword.faces.http.serving import MAIN
-from foreword.runtime.session import Session
+from foreword.faces.http.request_parsing import Given, example
+from foreword.faces.http.server_state import MAIN
+from foreword.session.session import Session
 from foreword.store import messages, workflows
 from foreword.store.database import plain
 from foreword.store.workflows import Listed

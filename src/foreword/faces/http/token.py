@@ -12,7 +12,7 @@ from pathlib import Path
 
 from foreword.errors import UsageError
 from foreword.store import private
-from foreword.store.places import cache_folder
+from foreword.store.paths import cache_folder
 
 BYTES = 32
 LEAST_CHARS, LARGEST_BYTES = 16, 4_096

@@ -9,10 +9,10 @@ from pydantic import BaseModel, Field
 
 from foreword.faces.http.contexts import Fit
 from foreword.faces.http.endpoint import MOST_LISTED, Ask, Endpoint, Nothing
-from foreword.faces.http.reading import Given, example
+from foreword.faces.http.request_parsing import Given, example
 from foreword.faces.http.sessions import ONE
-from foreword.runtime import operations
-from foreword.workflow.variables import display
+from foreword.operations import operations
+from foreword.plan.variables import display
 
 LONGEST_REASON = 10_000
 

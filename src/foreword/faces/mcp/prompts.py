@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foreword.errors import UnknownName, UsageError
-from foreword.faces.mcp.desk import Desk
+from foreword.faces.mcp.server_state import Desk
+from foreword.operations import operations
 from foreword.recipe import load as recipes
-from foreword.runtime import operations
 
 ARGUMENTS = {
     "source": "Your material: a JSON file or a folder of Markdown in the project.",

@@ -19,11 +19,11 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from foreword.errors import UnknownName, UsageError
-from foreword.faces.mcp.desk import Desk
+from foreword.faces.mcp.server_state import Desk
+from foreword.operations.fitted_values import encodable
 from foreword.recipe import load as recipes
-from foreword.runtime.answers import encodable
 from foreword.store import workflows
-from foreword.store.kept import Store
+from foreword.store.packages import Store
 
 SCHEME = "foreword://"
 PAGE = 100

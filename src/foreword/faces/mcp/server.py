@@ -19,14 +19,14 @@ from mcp.shared.exceptions import MCPError
 
 from foreword import __version__
 from foreword.errors import ForewordError
-from foreword.faces.http.serving import Lane
+from foreword.faces.http.server_state import Lane
 from foreword.faces.mcp import prompts, resources
-from foreword.faces.mcp.desk import Desk
+from foreword.faces.mcp.plan_watch import listen
+from foreword.faces.mcp.server_state import Desk
 from foreword.faces.mcp.tools import TOOLS, Tool
-from foreword.faces.mcp.watching import listen
-from foreword.runtime.answers import Answer
-from foreword.runtime.arguments import checked
-from foreword.workflow.secrets import mask
+from foreword.operations.arguments import checked
+from foreword.operations.fitted_values import Answer
+from foreword.secrets.masking import mask
 
 INSTRUCTIONS = (
     "Foreword keeps an agent's plan, variables and checkpoints, and assembles contexts within a token budget. Begin "

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foreword.errors import UnknownName, UsageError
-from foreword.faces.mcp.desk import Desk
-from foreword.runtime import operations
-from foreword.runtime.answers import ANSWER_TOKENS, Answer
+from foreword.faces.mcp.server_state import Desk
+from foreword.operations import operations
+from foreword.operations.fitted_values import ANSWER_TOKENS, Answer
 from foreword.store import workflows
 
 MOST_WORKFLOWS = 100  # that are named; the resource has them all

@@ -33,7 +33,7 @@ from foreword.errors import UsageError
 from foreword.faces.http import memory
 from foreword.faces.http.guard import Guard
 from foreword.faces.http.server import BoundedServer, addresses, config_for, listen
-from foreword.faces.http.serving import Serving
+from foreword.faces.http.server_state import Serving
 from foreword.faces.http.token import is_loopback
 
 LAST_SECONDS, TICK_SECONDS = 10.0, 0.02  # for answers to a client that has closed its end

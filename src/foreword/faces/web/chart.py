@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from foreword.runtime.limits import Limits
+from foreword.session.limits import Limits
 from foreword.store.compressions import Compression
 
 HEADROOM, MOST_LEVELS = 1.12, 5

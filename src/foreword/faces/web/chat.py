@@ -13,20 +13,20 @@ from typing import Any
 from starlette.responses import Response
 
 from foreword.director.tools import TOOLS
-from foreword.director.whose_turn import is_waiting
+from foreword.director.turn_lock import is_waiting
 from foreword.errors import UnknownName
 from foreword.faces.http.director import existing
-from foreword.faces.http.work import Work
-from foreword.faces.web import addresses, by_hand, header, talk
-from foreword.faces.web.asking import MAIN, Asked, go_to
+from foreword.faces.http.director_job import Work
+from foreword.faces.web import addresses, header, tool_form, transcript
 from foreword.faces.web.paging import paged
 from foreword.faces.web.rendering import page
-from foreword.runtime.session import Session
+from foreword.faces.web.view_request import MAIN, Asked, go_to
+from foreword.plan import plan as planning
+from foreword.secrets.masking import hide, mask
+from foreword.session.session import Session
 from foreword.store import messages, workflows
 from foreword.store.database import LARGEST_NUMBER
 from foreword.store.messages import Range
-from foreword.workflow import plan as planning
-from foreword.workflow.secrets import hide, mask
 
 SOON_SECONDS = 0.5  # for something quick to be done before the page is shown again
 FEW = 6  # of anything beside the chat
@@ -37,7 +37,7 @@ def show(asked: Asked) -> Response:
     """The conversation, the newest at its end; `before` is an older page of it, `tool` the form of one."""
     stands = standing(asked)  # first: what is over has said all it has to say
     with asked.session() as session:
-        said = talk.read(session, session.conversation.id, asked.number("before", LARGEST_NUMBER))
+        said = transcript.read(session, session.conversation.id, asked.number("before", LARGEST_NUMBER))
         nodes = workflows.nodes(session.db, session.workflow.id)
         is_main = session.conversation.name == MAIN
         talks = is_main and stands["model"] and not stands["running"]
@@ -55,7 +55,7 @@ def show(asked: Asked) -> Response:
             tools=TOOLS,
             tool=_tool(asked),
             fields=_fields(asked, nodes),
-            prefix=by_hand.PREFIX,
+            prefix=tool_form.PREFIX,
         )
 
 
@@ -66,7 +66,7 @@ def message(asked: Asked) -> Response:
         found = messages.between(session.db, Range(session.conversation.id, seq, seq))
         if not found:
             raise UnknownName("message", str(seq), (), where=f"of {asked.workflow!r}")
-        text = paged(session.secrets().text(talk.spoken(found[0].message)), asked.number("page", 1))
+        text = paged(session.secrets().text(transcript.spoken(found[0].message)), asked.number("page", 1))
         address = addresses.session(asked.workflow, f"chat/message/{seq}", conversation=session.conversation.name)
         return page("original.html", **header.of(session, "chat"), title=f"Message {seq}", text=text,
                     name=f"Message {seq}", address=address)  # fmt: skip
@@ -116,7 +116,7 @@ def call(asked: Asked) -> Response:
     tool = TOOLS.get(asked.text("tool"))
     if tool is None:
         raise UnknownName("tool", asked.text("tool")[:80], TOOLS)
-    given = by_hand.arguments(tool, asked.form)
+    given = tool_form.arguments(tool, asked.form)
     return _begun(asked, lambda name: asked.serving.desks.call(name, tool.name, given))
 
 
@@ -151,8 +151,8 @@ def _tool(asked: Asked) -> Any:
     return TOOLS.get(asked.text("tool")) or next(iter(TOOLS.values()))
 
 
-def _fields(asked: Asked, nodes: Sequence[dict[str, Any]]) -> list[by_hand.Field]:
-    return by_hand.fields(_tool(asked), tuple(str(node["id"]) for node in nodes))
+def _fields(asked: Asked, nodes: Sequence[dict[str, Any]]) -> list[tool_form.Field]:
+    return tool_form.fields(_tool(asked), tuple(str(node["id"]) for node in nodes))
 
 
 def _beside(session: Session, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]:

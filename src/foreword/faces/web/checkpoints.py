@@ -6,11 +6,11 @@ from starlette.responses import Response
 
 from foreword.errors import UnknownName
 from foreword.faces.web import header
-from foreword.faces.web.asking import Asked
 from foreword.faces.web.rendering import page
-from foreword.runtime.checkpoints import Listed, listed, read
+from foreword.faces.web.view_request import Asked
 from foreword.store.database import Database
-from foreword.workflow.checkpoint import as_text
+from foreword.work.checkpoint import as_text
+from foreword.work.checkpoints import Listed, listed, read
 
 
 def show(asked: Asked) -> Response:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from foreword.faces.web import addresses
-from foreword.runtime.session import Session
-from foreword.runtime.state import WorkflowState
+from foreword.session.session import Session
+from foreword.session.workflow_state import WorkflowState
 from foreword.store import messages
 
 VIEWS = {

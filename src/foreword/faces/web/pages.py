@@ -11,12 +11,12 @@ from pathlib import Path
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from foreword.faces.http.serving import Lane
+from foreword.faces.http.server_state import Lane
 from foreword.faces.web import (
     chat,
     checkpoints,
-    context,
-    monitor,
+    context_monitor,
+    context_view,
     plan,
     recipes,
     reports,
@@ -24,22 +24,22 @@ from foreword.faces.web import (
     variables,
     workflow,
 )
-from foreword.faces.web.asking import View, missing, reading, writing
+from foreword.faces.web.view_request import View, missing, reading, writing
 
 STATIC = Path(__file__).parent / "static"
 READ: dict[str, View] = {
     "/": sessions.show,
-    "/sessions/{workflow}": monitor.show,
-    "/sessions/{workflow}/compress": monitor.preview,
-    "/sessions/{workflow}/compressions/{number:int}": monitor.summary,
+    "/sessions/{workflow}": context_monitor.show,
+    "/sessions/{workflow}/compress": context_monitor.preview,
+    "/sessions/{workflow}/compressions/{number:int}": context_monitor.summary,
     "/sessions/{workflow}/chat": chat.show,
     "/sessions/{workflow}/chat/message/{seq:int}": chat.message,
     "/sessions/{workflow}/workflow": workflow.show,
     "/sessions/{workflow}/plan": plan.show,
-    "/sessions/{workflow}/context": context.show,
-    "/sessions/{workflow}/context/section/{place:int}": context.section,
-    "/sessions/{workflow}/context/original/{handle}": context.original,
-    "/sessions/{workflow}/compare": context.compare,
+    "/sessions/{workflow}/context": context_view.show,
+    "/sessions/{workflow}/context/section/{place:int}": context_view.section,
+    "/sessions/{workflow}/context/original/{handle}": context_view.original,
+    "/sessions/{workflow}/compare": context_view.compare,
     "/sessions/{workflow}/variables": variables.show,
     "/sessions/{workflow}/checkpoints": checkpoints.show,
     "/checkpoints": checkpoints.show_all,
@@ -52,8 +52,8 @@ READ: dict[str, View] = {
 }
 WRITE: dict[str, View] = {
     "/sessions": sessions.begin,
-    "/sessions/{workflow}/compress": monitor.compress,
-    "/sessions/{workflow}/undo": monitor.undo,
+    "/sessions/{workflow}/compress": context_monitor.compress,
+    "/sessions/{workflow}/undo": context_monitor.undo,
     "/sessions/{workflow}/plan": plan.change,
     "/sessions/{workflow}/variables": variables.put,
     "/sessions/{workflow}/chat": chat.say,
@@ -65,7 +65,7 @@ WRITE: dict[str, View] = {
 }
 
 # Views that make a context to show it: they wait for one another, not others for them.
-COMPUTING = frozenset((monitor.show, monitor.preview, monitor.compress, context.show, context.section, context.compare))
+COMPUTING = frozenset((context_monitor.show, context_monitor.preview, context_monitor.compress, context_view.show, context_view.section, context_view.compare))
 
 
 def routes() -> list[BaseRoute]:

@@ -12,12 +12,12 @@ from starlette.responses import Response
 from foreword.errors import ForewordError, PlanConflict, UsageError
 from foreword.faces.http.problems import status_of
 from foreword.faces.web import addresses, header
-from foreword.faces.web.asking import Asked, go_to
 from foreword.faces.web.rendering import STATUSES, page
-from foreword.runtime.state import WorkflowState
+from foreword.faces.web.view_request import Asked, go_to
+from foreword.plan import plan as planning
+from foreword.secrets.masking import hide
+from foreword.session.workflow_state import WorkflowState
 from foreword.store import plans, workflows
-from foreword.workflow import plan as planning
-from foreword.workflow.secrets import hide
 
 MANY_TASKS = 40  # from there on, completed phases are folded
 NO_REASON = "a change needs a reason: it is what the history of the plan is read by"

@@ -8,8 +8,8 @@ from pathlib import Path
 from starlette.responses import Response
 
 from foreword.errors import RecipeError, UnknownName
-from foreword.faces.web.asking import Asked
 from foreword.faces.web.rendering import page
+from foreword.faces.web.view_request import Asked
 from foreword.recipe import load as loading
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from starlette.responses import Response
 
+from foreword.context import report_diff
+from foreword.context.report_diff import Changed
 from foreword.errors import UnknownName
-from foreword.faces.web.asking import Asked
 from foreword.faces.web.rendering import page
-from foreword.runtime import comparison
-from foreword.runtime.comparison import Changed
+from foreword.faces.web.view_request import Asked
 from foreword.store import reports
 from foreword.store.database import LARGEST_NUMBER
-from foreword.store.kept import Store, Stored
+from foreword.store.packages import Store, Stored
 
 PAGE = 50
 ASKED = ("agent", "skill", "purpose", "phase", "workflow")
@@ -52,11 +52,11 @@ def compare(asked: Asked) -> Response:
 def compared(store: Store, old: int, new: int) -> dict[str, Any]:
     """What two reports have more or less of."""
     before, after = _existing(store, old), _existing(store, new)
-    rows = comparison.sections(before.report, after.report)
+    rows = report_diff.sections(before.report, after.report)
     total = Changed("total", before.report["total_tokens"], after.report["total_tokens"])
     return {
         "before": before, "after": after, "rows": rows, "total": total,
-        "notes": comparison.notes(before.report, after.report), "largest": max([1, *(abs(row.change) for row in rows)]),
+        "notes": report_diff.notes(before.report, after.report), "largest": max([1, *(abs(row.change) for row in rows)]),
     }  # fmt: skip
 
 

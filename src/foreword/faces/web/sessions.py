@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from foreword.faces.web import addresses
-from foreword.faces.web.asking import Asked, go_to
 from foreword.faces.web.rendering import page, shares
-from foreword.runtime.limits import Limits, limits_for
+from foreword.faces.web.view_request import Asked, go_to
+from foreword.session.limits import Limits, limits_for
 from foreword.store import reports
 from foreword.store.database import Database
-from foreword.store.kept import Store
+from foreword.store.packages import Store
 from foreword.store.workflows import Listed, listed
 
 MOST_SHOWN = 200

@@ -6,10 +6,10 @@ from starlette.responses import Response
 
 from foreword.errors import UsageError
 from foreword.faces.web import addresses, header
-from foreword.faces.web.asking import Asked, go_to
 from foreword.faces.web.rendering import page
-from foreword.workflow.secrets import HIDDEN, mask
-from foreword.workflow.variables import display
+from foreword.faces.web.view_request import Asked, go_to
+from foreword.plan.variables import display
+from foreword.secrets.masking import HIDDEN, mask
 
 TRAIL = 200
 NO_REASON = "a change needs a reason: it is what the trail of changes is read by"

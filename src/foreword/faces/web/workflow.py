@@ -8,19 +8,19 @@ from typing import Any
 
 from starlette.responses import Response
 
-from foreword.director import running
+from foreword.director import runner
 from foreword.faces.web import header
-from foreword.faces.web.asking import Asked
 from foreword.faces.web.chat import standing
 from foreword.faces.web.rendering import page
-from foreword.faces.web.talk import pretty
+from foreword.faces.web.transcript import pretty
+from foreword.faces.web.view_request import Asked
+from foreword.plan.node import BRANCHES
+from foreword.plan.node_sentences import sentence
+from foreword.plan.node_tree import Tree
+from foreword.secrets.known_values import KnownValues
 from foreword.store import node_results, node_runs, workflows
 from foreword.store.node_results import Result
 from foreword.store.node_runs import Run
-from foreword.workflow.known_values import KnownValues
-from foreword.workflow.node import BRANCHES
-from foreword.workflow.sentences import sentence
-from foreword.workflow.tree import Tree
 
 STATUSES = {"": "Not run yet", "running": "Running", "success": "Worked", "failed": "Failed", "stopped": "Stopped"}
 TONES = {"running": "state-warned", "success": "state-ok", "failed": "state-bad", "stopped": "state-warned"}
@@ -65,7 +65,7 @@ def show(asked: Asked) -> Response:
         tree = Tree(workflows.nodes(state.db, state.workflow.id))
         newest = node_results.newest(state.db, state.workflow.id)
         secrets = state.secrets()
-        open_run = running.unfinished(state)
+        open_run = runner.unfinished(state)
         runs = node_runs.everything(state.db, state.workflow.id)[:MOST_RUNS]
         return page(
             "workflow.html",

@@ -1,0 +1,141 @@
+"""What a coding agent's hook is answered: one event in, the documented output out, or nothing.
+
+`answer` does the work and may fail; `respond` never does: whatever goes wrong is a line in the log, and the agent goes
+on as if there were no hook. Events that we have nothing to say to end here, before anything is imported for them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event as Flag
+from threading import Timer
+from typing import Any, Protocol
+
+from foreword.coding_agents import hook_log, long_results, trusted_files
+from foreword.coding_agents.events import (
+    LARGEST_BYTES,
+    POST_TOOL_USE,
+    PRE_COMPACT,
+    SESSION_START,
+    Event,
+    read_event,
+)
+from foreword.errors import ForewordError, UsageError
+
+TIMEOUT_SECONDS = 5.0
+SERVER_SECONDS = 2.0  # and never more than half of the time
+SOURCES = ("compact", "resume")
+STARTUP = "startup"
+BY_SERVER = (SESSION_START, POST_TOOL_USE)  # a server reads its project and no transcripts of the user's
+
+
+class Source(Protocol):
+    """Where an event is read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most so many bytes."""
+
+
+class Sink(Protocol):
+    """Where an answer goes."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write what can be written; returns how much that was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user may set on the command line of the hook."""
+
+    root: str = ""
+    recipe: str = ""
+    budget_tokens: int = long_results.BUDGET_TOKENS
+    startup: bool = False
+    timeout_seconds: float = TIMEOUT_SECONDS
+
+
+def concerns_us(event: Event, options: Options) -> bool:
+    """Whether there is something to do; all else passes through."""
+    if event.name == SESSION_START:
+        return event.source in SOURCES or (options.startup and event.source == STARTUP)
+    if event.name == POST_TOOL_USE:
+        return long_results.may_be_large(event, options.budget_tokens)
+    return event.name == PRE_COMPACT
+
+
+def answer(event: Event, root: Path, options: Options) -> dict[str, Any] | None:
+    """What to answer with, in the documented shape; nothing where there is nothing to say."""
+    said: dict[str, Any] | None = None
+    if event.name == SESSION_START:
+        from foreword.coding_agents import resume
+
+        text = resume.context(root, event.session, options.recipe)
+        said = {"additionalContext": text} if text else None
+    elif event.name == PRE_COMPACT:
+        from foreword.coding_agents import compaction_checkpoint
+
+        compaction_checkpoint.write(event, root)
+    elif event.name == POST_TOOL_USE:
+        said = long_results.shortened(event, root, options.budget_tokens)
+    return {"hookSpecificOutput": {"hookEventName": event.name, **said}} if said else None
+
+
+def respond(options: Options, given: Source, answers: Sink) -> None:
+    """Answer the event that is given; never an error, never later than the timeout."""
+    finished = Flag()
+    watch = Timer(options.timeout_seconds, _give_up, [finished, options.timeout_seconds])
+    watch.daemon = True
+    watch.start()
+    name = "hook"
+    try:
+        raw = given.read(LARGEST_BYTES + 1)
+        event = read_event(raw)
+        name = event.name or name
+        output = _worked_out(event, raw, options) if concerns_us(event, options) else None
+        finished.set()
+        _write(output, answers)
+    except BaseException as error:  # noqa: BLE001 - an agent is at the other end: nothing may reach it
+        finished.set()
+        hook_log.note(name[:40], error.message if isinstance(error, ForewordError) else f"{type(error).__name__}: {error}")
+    finally:
+        watch.cancel()
+
+
+def _worked_out(event: Event, raw: bytes, options: Options) -> dict[str, Any] | None:
+    root = trusted_files.project_of(event, options.root)
+    if root is None:
+        raise UsageError("no project here: none of foreword/recipes, .foreword and .checkpoints is in or above it")
+    told = None
+    if event.name in BY_SERVER:
+        from foreword.coding_agents import server_file
+
+        settings = {"recipe": options.recipe, "budget_tokens": options.budget_tokens}
+        told = server_file.ask(root, raw, settings, min(SERVER_SECONDS, options.timeout_seconds / 2))
+    return _checked(told["output"], event) if told is not None else answer(event, root, options)
+
+
+def _checked(output: Any, event: Event) -> dict[str, Any] | None:
+    """Of what a server said, what we might have said ourselves."""
+    said = output.get("hookSpecificOutput") if isinstance(output, dict) else None
+    known = {SESSION_START: "additionalContext", POST_TOOL_USE: "updatedToolOutput"}.get(event.name)
+    if not isinstance(said, dict) or known is None or known not in said:
+        return None
+    if known == "additionalContext" and not isinstance(said[known], str):
+        return None
+    return {"hookSpecificOutput": {"hookEventName": event.name, known: said[known]}}
+
+
+def _write(output: dict[str, Any] | None, answers: Sink) -> None:
+    data = b"" if output is None else json.dumps(output).encode() + b"\n"  # ASCII: half characters stay escaped
+    while data:
+        data = data[answers.write(data) :]
+
+
+def _give_up(finished: Flag, seconds: float) -> None:
+    """End the process where it stands: what it was writing is there whole or not at all."""
+    if not finished.is_set():
+        hook_log.note("hook", f"stopped after {seconds:g} seconds")
+        os._exit(0)

@@ -1,0 +1,134 @@
+"""Shorten a huge result of a tool, in the tool's own shape: the same fields, some of their texts cut, with a handle.
+
+Claude Code takes a replacement for any tool, but only in the shape the tool itself answers in; of most tools that shape
+is documented nowhere. So only those are touched whose texts we know, and a result of a file that was read never is: its
+lines have numbers, and edits rely on them. The original is kept before anything is answered.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foreword.coding_agents.events import Event
+
+if TYPE_CHECKING:
+    from foreword.tokens import Counter
+
+BUDGET_TOKENS = 8_000
+LEAST_BYTES = 2  # to a token: what has fewer bytes than that to each token of the budget is not even counted
+TEXTS: Mapping[str, tuple[str, ...]] = {"Bash": ("stdout", "stderr"), "Grep": ("content",), "WebFetch": ("result",)}
+OF_MCP = "mcp__"
+OURS = ("mcp__foreword__", "mcp__plugin_foreword_foreword__")
+RECALLS = "foreword recall"
+COUNTER = "o200k"
+LONGEST_QUERY = 2_000
+
+Place = tuple[str | int, ...]
+
+
+def may_be_large(event: Event, budget_tokens: int) -> bool:
+    """Whether the result may be over its budget; cheap, and right about what it calls small."""
+    found = texts_of(event)
+    chars = sum(map(len, found.values()))
+    if 4 * chars <= LEAST_BYTES * budget_tokens:
+        return False
+    return sum(len(text.encode("utf-8", "replace")) for text in found.values()) > LEAST_BYTES * budget_tokens
+
+
+def texts_of(event: Event) -> dict[Place, str]:
+    """The texts of a result that may be cut, by where they are in it; none where the result is left alone."""
+    response = event.tool_response
+    if event.tool.startswith(OF_MCP):
+        return {} if event.tool.startswith(OURS) else _of_mcp(response)
+    if event.tool not in TEXTS or not isinstance(response, dict) or _is_spoken_for(event, response):
+        return {}
+    return {(name,): text for name in TEXTS[event.tool] if isinstance(text := response.get(name), str)}
+
+
+def _is_spoken_for(event: Event, response: Mapping[str, Any]) -> bool:
+    """Whether a result is an image, was cut and kept by the agent itself, or is what we were asked to bring back."""
+    command = event.tool_input.get("command")
+    brought_back = isinstance(command, str) and RECALLS in command
+    return bool(response.get("isImage") or response.get("persistedOutputPath") or brought_back)
+
+
+def _of_mcp(response: Any) -> dict[Place, str]:
+    """A text, a list of content blocks, or an object that holds one of them and nothing structured besides."""
+    if isinstance(response, dict) and not response.get("structuredContent"):
+        return {("content", *place): text for place, text in _blocks(response.get("content")).items()}
+    return _blocks(response)
+
+
+def _blocks(content: Any) -> dict[Place, str]:
+    if isinstance(content, str):
+        return {(): content}
+    blocks = enumerate(content) if isinstance(content, list) else ()
+    return {
+        (at, "text"): block["text"]
+        for at, block in blocks
+        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+    }
+
+
+def shortened(event: Event, root: Path, budget_tokens: int = BUDGET_TOKENS) -> dict[str, Any] | None:
+    """The answer that replaces a result over its budget; nothing where it is within it."""
+    from foreword import tokens
+    from foreword.store import originals
+    from foreword.store.urls import open_database
+
+    counter = tokens.counter(COUNTER)
+    found = texts_of(event)
+    sizes = {place: counter.measure(text) for place, text in found.items()}
+    rooms = _rooms(sizes, budget_tokens)
+    cut = {place: text for place, text in found.items() if sizes[place] > rooms[place]}
+    if not cut:
+        return None
+    updated = copy.deepcopy(event.tool_response)
+    db = open_database(None, root)
+    try:
+        for place, text in cut.items():
+            handle = originals.keep(db, text.encode("utf-8", "surrogatepass"))
+            updated = _with(updated, place, _cut(text, rooms[place], counter, handle, _query(event)))
+    finally:
+        db.close()
+    return {"updatedToolOutput": updated}
+
+
+def _rooms(sizes: Mapping[Place, int], room: int) -> dict[Place, int]:
+    """Room for each text: the small ones as they are, the large ones an equal share of what is left."""
+    rooms = dict[Place, int]()
+    for waiting, place in zip(range(len(sizes), 0, -1), sorted(sizes, key=sizes.__getitem__), strict=True):
+        rooms[place] = min(sizes[place], room // waiting)
+        room -= rooms[place]
+    return rooms
+
+
+def _cut(text: str, room: int, counter: Counter, handle: str, query: str) -> str:
+    from foreword.text import cut
+
+    def mark(lines: int, units: int) -> str:
+        what = f"{lines:,} lines, " if lines > 1 else ""
+        return f"[... {what}{counter.tokens(units):,} tokens left out: {RECALLS} {handle}]"
+
+    shorter = cut.excerpt(text, room, counter.measure, mark, query)
+    return mark(0, counter.measure(text)) if shorter is None else shorter
+
+
+def _with(value: Any, place: Place, text: str) -> Any:
+    """The value with another text at that place."""
+    if not place:
+        return text
+    inner = value
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = text
+    return value
+
+
+def _query(event: Event) -> str:
+    """What was asked for: lines that answer it are kept first."""
+    asked = (value for value in event.tool_input.values() if isinstance(value, str))
+    return " ".join(asked)[:LONGEST_QUERY]

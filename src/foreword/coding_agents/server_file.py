@@ -1,0 +1,120 @@
+"""Where a project's servers are, and how a hook asks one: `.foreword/server-PORT.json`, loopback only, never for long.
+
+A project may come from a stranger, and with it files that name a server: so nothing is ever sent to another machine,
+and of what comes back only the shape of a hook's answer is used. A server that is not there is no error; each has a
+file of its own, so that of several the others are found when one ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from foreword.coding_agents import trusted_files
+from foreword.store import private
+from foreword.store.paths import FOLDER, make_hidden, refuse_links
+
+FILES = "server*.json"
+PATH = "/v1/hook"
+MOST_FILES = 16  # that are looked at, the newest first
+HOSTS = ("127.0.0.1", "localhost", "::1")
+LARGEST_FILE, LARGEST_ANSWER = 4_096, 4 * 1024 * 1024
+
+
+def announce(root: Path, address: str) -> Path:
+    """Say where a server of this project is, for as long as it runs; what servers that died have left is removed."""
+    path = root / FOLDER / f"server-{urlsplit(address).port}.json"
+    refuse_links(path)
+    make_hidden(path.parent)
+    for left in path.parent.glob(FILES):
+        if _told(left).get("pid") is not None and not _is_alive(_told(left)["pid"]):
+            left.unlink(missing_ok=True)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    with open(temporary, "x", encoding="utf-8", opener=private.opener) as file:
+        json.dump({"address": address, "pid": os.getpid()}, file)
+    temporary.replace(path)
+    return path
+
+
+def withdraw(path: Path) -> None:
+    """The server that has announced itself there has stopped; what another one has announced since stays."""
+    with suppress(OSError):
+        if _told(path).get("pid") == os.getpid():
+            path.unlink()
+
+
+def addresses_of(root: Path) -> list[tuple[str, int]]:
+    """The host and port of each of the project's servers on this machine, the newest first; one may be gone."""
+    try:
+        files = sorted((root / FOLDER).glob(FILES), key=lambda path: -path.lstat().st_mtime_ns)[:MOST_FILES]
+    except OSError:
+        return []
+    return [found for told in map(_told, files) if (found := _address(told))]
+
+
+def _told(path: Path) -> dict[str, Any]:
+    """What a file says; nothing where it says nothing that can be read."""
+    from foreword.errors import ForewordError
+
+    try:
+        told = json.loads(trusted_files.tail(path, LARGEST_FILE))
+    except (ForewordError, ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _address(told: Mapping[str, Any]) -> tuple[str, int] | None:
+    try:
+        parts = urlsplit(told["address"])
+        host, port = parts.hostname, parts.port
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    here = parts.scheme == "http" and host in HOSTS and _is_alive(told.get("pid", os.getpid()))
+    return (str(host), port) if here and port else None
+
+
+def _is_alive(pid: object) -> bool:
+    """Whether there is such a process; one of somebody else's counts."""
+    if not isinstance(pid, int) or pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
+def ask(root: Path, raw: bytes, options: Mapping[str, Any], timeout_seconds: float) -> dict[str, Any] | None:
+    """What a server of this root answers, `{"output": ...}`; nothing where there is none or it can't."""
+    for host, port in addresses_of(root):
+        try:
+            return _answer(host, port, {"root": str(root), "event": json.loads(raw), **options}, timeout_seconds)
+        except ConnectionRefusedError:
+            continue  # it died, and its number is somebody else's
+        except (OSError, ValueError, RecursionError):
+            return None
+    return None
+
+
+def _answer(host: str, port: int, asked: Mapping[str, Any], timeout_seconds: float) -> dict[str, Any] | None:
+    from http.client import HTTPConnection, HTTPException
+
+    connection = HTTPConnection(host, port, timeout=timeout_seconds)
+    try:
+        connection.request("POST", PATH, json.dumps(asked).encode(), {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        text = response.read(LARGEST_ANSWER + 1)
+        answer = json.loads(text) if response.status == 200 and len(text) <= LARGEST_ANSWER else None
+    except HTTPException:
+        return None
+    finally:
+        connection.close()
+    return answer if isinstance(answer, dict) and "output" in answer else None

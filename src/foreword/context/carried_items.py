@@ -1,0 +1,53 @@
+"""What a package's items become between sessions: some persist, some are read anew, some are discarded.
+
+Only where a name to carry under is given; without one, nothing is kept and nothing comes back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from foreword.context.item_sections import ended
+from foreword.recipe.schema import AcrossSessions, RecipeSpec
+from foreword.section import handle_of
+from foreword.sources.items import Item
+from foreword.store.packages import open_existing, opened
+
+
+def carried(root: Path, name: str | None) -> tuple[Item, ...]:
+    """The items kept under a name by an earlier session."""
+    store = open_existing(root) if name is not None else None
+    if store is None or name is None:
+        return ()
+    try:
+        return tuple(_item(kept, f"carried in {name!r}") for kept in store.carried(name))
+    finally:
+        store.close()
+
+
+def _item(kept: Mapping[str, Any], source: str) -> Item:
+    known = {field.name: kept[field.name] for field in fields(Item) if field.name in kept}
+    return Item(**{**known, "source": source})
+
+
+def keep(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> None:
+    """Keep what persists; an item whose status says that it has ended is forgotten."""
+    titles = Counter((item.kind, item.title) for item in items)
+    lasting, over = dict[tuple[str, str], dict[str, object]](), list[tuple[str, str]]()
+    for item in items:
+        alone = bool(item.title) and titles[item.kind, item.title] == 1
+        key = (item.kind, item.title if alone else f"{item.title} {handle_of(item.text.encode())}")
+        if ended(item, recipe.ended) or item.validated is False:
+            over += [key, (item.kind, item.title)]
+        elif _persists(item, recipe.across_sessions):
+            lasting[key] = asdict(item)
+    with opened(root) as store:
+        store.carry(name, lasting, over)
+
+
+def _persists(item: Item, rules: AcrossSessions) -> bool:
+    return item.kind in rules.persist or (item.kind in rules.persist_if_validated and item.validated is True)

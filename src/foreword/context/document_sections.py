@@ -1,0 +1,152 @@
+"""Sections whose text is in a project's documents: a single phase, a core, a header, as their authors marked them.
+
+What a phase adopts or invokes is worked out from its own text. Finding the documents is `sources.library`'s business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from foreword.context.blanks import fill
+from foreword.errors import BadSource, InputMissing, UnknownName
+from foreword.recipe.schema import SectionSpec
+from foreword.recipe.selection import Selection
+from foreword.section import Section
+from foreword.sources import files
+from foreword.sources.documents import Document
+from foreword.sources.front_matter import front_matter
+from foreword.sources.library import INVOKED, NEWEST, Library, fields_of
+from foreword.text import lines, markdown, marks, parts
+from foreword.text.parts import Part
+
+NONE = "none"  # in place of a name
+HEADER_CHARS = 200_000  # of a persona, to look for its header in
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What the document sections came to."""
+
+    sections: list[Section] = field(default_factory=list)
+    absent: list[tuple[str, str]] = field(default_factory=list)  # what, and why
+    notes: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)  # what the project names and does not have
+
+
+def document_sections(
+    tag: str,
+    selection: Selection,
+    library: Library,
+    values: dict[str, str],
+    asked: Mapping[str, str],
+    allowance: files.Allowance,
+) -> Loaded:
+    """The sections of a tag whose text is in documents; a phase leaves what it invokes in `values`."""
+    spec, out = selection.sections[tag], Loaded()
+    if spec.phase is not None and "workflow" in asked and not fill(spec.phase, values).strip():
+        out.notes.append(f"workflow {asked['workflow']!r} is not loaded without a phase: give --phase")
+    for name in _wanted(spec, values, library):
+        document = library.find(name, spec.document or "")
+        if document is None:
+            document = _instead(spec, name, library, asked, out)
+        if document is None:
+            continue
+        file = allowance.read(library.root, document.path)
+        if isinstance(file, files.Skip):
+            if spec.phase is not None:
+                raise BadSource(file.path, file.reason)
+            out.absent.append((file.path, file.reason))
+            continue
+        text = _part(spec, file, values, out)
+        if text is None:
+            continue
+        if spec.phase is not None:
+            values |= _invoked(text, document, library)
+        out.sections.append(_section(tag, selection, document, text, file))
+    return out
+
+
+def _wanted(spec: SectionSpec, values: Mapping[str, str], library: Library) -> list[str]:
+    if spec.phase is not None and not fill(spec.phase, values).strip():
+        return []
+    names = [name.strip() for name in re.split(r"[,\n]", fill(spec.named, values))]
+    if NEWEST in names:
+        newest = library.newest(spec.document or "")
+        names = [newest.path] if newest else []
+    return list(dict.fromkeys(name for name in names if name and name != NONE))
+
+
+def _instead(spec: SectionSpec, name: str, library: Library, asked: Mapping[str, str], out: Loaded) -> Document | None:
+    """What to do about a name that means nothing: an error if somebody asked for it, else a note."""
+    kind = spec.document or ""
+    known = [document.name for document in library.of_kind(kind)]
+    if any(name == given and f"{{{value}}}" in spec.named for value, given in asked.items()):
+        raise UnknownName(kind, name, known)
+    if spec.phase is not None:
+        if len(known) == 1:
+            return library.of_kind(kind)[0]
+        where = f"put one into {library.recipe.documents[kind][0]}"
+        hint = f"give --workflow, one of: {', '.join(known)}" if known else where
+        raise InputMissing("workflow", f"there is none called {name!r}", hint=hint)
+    out.absent.append((name, f"no {kind} of that name"))
+    if not spec.fields and kind != "instructions":
+        out.notes.append(f"there is no {kind} {name!r}")
+        out.missing.append(f"{kind} {name!r}")
+    return None
+
+
+def _part(spec: SectionSpec, file: files.File, values: Mapping[str, str], out: Loaded) -> str | None:
+    """The part of a document that the section wants."""
+    if spec.fields:
+        text, problem = fields_of(file.text, spec.fields)
+        out.notes += [f"{file.path}: {problem}"] if problem else []
+        if not text:
+            out.absent.append((file.path, "none of the fields is there"))
+        return text or None
+    if spec.phase is not None:
+        return phase_of(file, fill(spec.phase, values)).text
+    body = front_matter(file.text)[1] if file.path.endswith(".md") else file.text
+    return file.text if body == file.text else body
+
+
+def phase_of(file: files.File, name: str) -> Part:
+    """A single phase of a workflow; `UnknownName` where there is none."""
+    found = {part.name: part for part in parts.phases(file.text)}
+    if not found:
+        raise InputMissing(
+            "phase", f"{file.path} has no phases", hint="mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings"
+        )
+    if name.lower() not in found:
+        raise UnknownName("phase", name, found, where=f"in {file.path}")
+    return found[name.lower()]
+
+
+def _invoked(text: str, document: Document, library: Library) -> dict[str, str]:
+    """The personas, prompts and panels that a phase names."""
+    found: dict[str, list[str]] = {value: [] for value in INVOKED.values()}
+    for meant in library.named_in(text, document.path):
+        if meant.kind in INVOKED:
+            found[INVOKED[meant.kind]].append(meant.path)
+    return {value: ", ".join(paths) for value, paths in found.items()}
+
+
+def _section(tag: str, selection: Selection, document: Document, text: str, file: files.File) -> Section:
+    """A document, or what the section wants of it, with newlines alone; a whole one can be recalled as it is."""
+    spec, rule, whole = selection.sections[tag], selection.rule(tag), lines.unified(file.text)
+    core = header = ""
+    if "header" in rule.forms:
+        core = _titled(marks.plain(parts.in_tier(parts.without_anchors(whole), 1)).strip(), whole)
+        header = parts.persona_header(parts.without_anchors(whole[:HEADER_CHARS])).strip()
+    title = document.name if document.kind == "persona" else ""
+    return Section(
+        tag, lines.unified(text).strip("\n"), rule, selection.rank(tag), title, document.path, document.kind,
+        spec.before, spec.after, raw=file.raw if text is file.text else None, core=core, header=header,
+    )  # fmt: skip
+
+
+def _titled(core: str, whole: str) -> str:
+    """A marked core under its document's title, so that it says whose it is."""
+    title = markdown.first_title(whole) if core else ""
+    return f"# {title}\n\n{core}" if title and markdown.first_title(core) != title else core

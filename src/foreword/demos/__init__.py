@@ -1,0 +1,1 @@
+"""Material for trying things out: sample projects, the practice site, the scripted model."""

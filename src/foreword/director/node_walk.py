@@ -1,0 +1,187 @@
+"""The way of a run through the nodes: from top to bottom, into loops and conditions, past what is done already.
+
+Each turn of a node is a step of the durable engine, and its result a row that is written once, together with the
+variables it sets. A run that goes on later takes the same way and passes what has a row. What was typed into a page
+since it was loaded is lost with its browser, so that it is typed again; typing has no effect until something is
+clicked. A click or an opened address that happened just before its process died, and was not written down, happens
+twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from foreword.director import browser_files, node_tools
+from foreword.director.node_turn import Turn, take
+from foreword.errors import ForewordError
+from foreword.plan.node import BRANCHES, TYPES
+from foreword.plan.node_tree import Node, Tree
+from foreword.plan.templates import Scope
+from foreword.secrets.known_values import KnownValues
+from foreword.session.workflow_state import WorkflowState
+from foreword.store import node_results, workflows
+from foreword.store.node_results import FAILED, RUNNING, SUCCESS, Result
+from foreword.work.runs import Leaving, current, step
+
+if TYPE_CHECKING:
+    from foreword.browser import Browser
+
+OnStep = Callable[[dict[str, Any]], None]
+_LOADS = ("navigate", "click")  # what may have loaded another page
+
+
+class Halted(Exception):
+    """The run does not go on: a node has failed, or somebody said stop."""
+
+    def __init__(self, key: str, *, failed: bool) -> None:
+        super().__init__(key)
+        self.key, self.failed = key, failed
+
+
+@dataclass(slots=True)
+class Walk:
+    """How far a run is."""
+
+    state: WorkflowState  # of the thread that the run is in
+    browser: Browser | None
+    run: str
+    tree: Tree
+    is_stopped: Callable[[], bool]
+    on_step: OnStep | None = None
+    done: dict[str, Result] = field(default_factory=dict)  # of earlier attempts
+    steps: list[dict[str, Any]] = field(default_factory=list)  # of this one
+    notes: list[str] = field(default_factory=list)
+    secrets: KnownValues = field(default_factory=KnownValues)
+    typed: list[tuple[Node, Scope]] = field(default_factory=list)
+    variables: dict[str, Any] = field(default_factory=dict)
+    stamp: int = -1  # of the variables
+
+    def go(self) -> None:
+        """Go all the way; `Halted` where it ends before."""
+        self.done = node_results.of_run(self.state.db, self.state.workflow.id, self.run)
+        self._inside("", "", {}, "")
+
+    def _inside(self, parent: str, branch: str, loops: Mapping[str, Any], path: str) -> None:
+        """Everything that stands in one place."""
+        for node in self.tree.children(parent, branch):
+            self._node(node, loops, f"{path}{node['id']}", path)
+
+    def _node(self, node: Node, loops: Mapping[str, Any], key: str, path: str) -> None:
+        before = self.done.get(key)
+        if before is not None and before.status == SUCCESS:
+            self._pass(node, loops, before, path)
+            return
+        turn = self._step(node, loops, key)
+        if turn.status == FAILED:
+            raise Halted(key, failed=not self.is_stopped())
+        if node["type"] == "condition":
+            self._inside(str(node["id"]), BRANCHES[not turn.value], loops, path)
+        if node["type"] == "loop":
+            self._turns(node, loops, key, turn)
+
+    def _pass(self, node: Node, loops: Mapping[str, Any], before: Result, path: str) -> None:
+        """A node that is done: a loop with all its turns, a condition as far as it decided."""
+        if node["type"] == "condition":
+            holds = bool((before.told.get("result") or {}).get("holds"))
+            self._inside(str(node["id"]), BRANCHES[not holds], loops, path)
+            return
+        kinds = {str(one["type"]) for one in (node, *self.tree.read(str(node["id"])))}
+        if not kinds.isdisjoint(_LOADS):
+            self.typed.clear()
+        elif "type" in kinds:
+            self.typed.append((node, Scope(self._known(), loops)))
+
+    def _turns(self, node: Node, loops: Mapping[str, Any], key: str, turn: Turn) -> None:
+        name = str(node["config"]["as"])
+        before = self.done.get(key)
+        if before is not None and before.status == RUNNING and before.told.get("digest") != _digest(turn.value):
+            self.notes.append(f"{key}: the list is not the one that the loop began with; turns that are done stay done")
+        for number, value in enumerate(turn.value):
+            self._inside(str(node["id"]), "", {**loops, name: value}, f"{key}[{number}]/")
+        self._keep(node, key, turn, SUCCESS)
+
+    def _step(self, node: Node, loops: Mapping[str, Any], key: str) -> Turn:
+        """One turn of a node, as a step of the engine."""
+        if current().leaving.is_set():
+            raise Leaving
+        if self.is_stopped():
+            raise Halted(key, failed=False)
+        taken: list[Turn] = []
+
+        def work() -> str:
+            taken.append(self._taken(node, Scope(self._known(), loops), key))
+            return taken[0].status
+
+        self._tell({"node": node["id"], "key": key, "status": RUNNING})
+        step(key, work)
+        self.steps.append({"node": node["id"], "key": key, "status": taken[0].status, **taken[0].told})
+        self._tell(self.steps[-1])
+        return taken[0]
+
+    def _taken(self, node: Node, scope: Scope, key: str) -> Turn:
+        node_tools.set_status(self.state, str(node["id"]), RUNNING)
+        in_browser = TYPES[str(node["type"])].in_browser
+        if in_browser:
+            self._type_again()
+        turn = take(node, scope, self.browser, self.secrets)
+        if in_browser and turn.status == SUCCESS:
+            self._save_browser()
+        stopped = turn.status == FAILED and self.is_stopped()
+        status = RUNNING if node["type"] == "loop" and turn.status == SUCCESS else turn.status
+        if not stopped:
+            self._keep(node, key, turn, status)
+        return turn
+
+    def _keep(self, node: Node, key: str, turn: Turn, status: str) -> None:
+        """Write a result down, with the variables it sets and the status of its node, all or nothing."""
+        workflow, name = self.state.workflow.id, str(node["id"])
+        digest = {"digest": _digest(turn.value)} if node["type"] == "loop" and status == RUNNING else {}
+        with self.state.db.transaction(f"foreword: node results {workflow}"):
+            if node_results.keep(self.state.db, workflow, self.run, key, name, status, {**turn.told, **digest}):
+                for variable, value in turn.variables.items():
+                    self.state.set_variable(variable, value, f"{key} of {self.run}")
+            node_tools.set_status(self.state, name, status)
+
+    def _type_again(self) -> None:
+        """Type what was typed into this page by an earlier attempt; a page that still has it is none the worse."""
+        typed, self.typed = self.typed, []
+        for node, scope in typed:
+            if node["type"] == "loop":
+                self.notes.append(f"{node['id']}: what was typed in its turns is not typed again")
+                continue
+            turn = take(node, scope, self.browser, self.secrets)
+            if turn.status == FAILED:
+                self.notes.append(f"{node['id']}: what was typed could not be typed again: {turn.told['error']}")
+
+    def _save_browser(self) -> None:
+        if self.browser is not None:
+            try:
+                browser_files.prepare(path := browser_files.place(self.state))
+                self.browser.save(path)
+            except ForewordError as error:
+                self._note_once(f"the browser could not be saved, so that its tabs may be lost: {error.message}")
+
+    def _note_once(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def _known(self) -> dict[str, Any]:
+        """The variables as they are now, read again where somebody has changed one."""
+        stamp = workflows.stamps(self.state.db, self.state.workflow.id).variables
+        if stamp != self.stamp:
+            self.stamp, self.variables = stamp, self.state.variables
+            self.secrets.learn([self.variables])
+        return self.variables
+
+    def _tell(self, what: dict[str, Any]) -> None:
+        if self.on_step:
+            self.on_step(what)
+
+
+def _digest(values: Any) -> str:
+    """What tells one list from another without giving it away."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode("utf-8", "replace")).hexdigest()[:16]

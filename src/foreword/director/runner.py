@@ -1,0 +1,256 @@
+"""Test a node, run a workflow, and go on with a run that failed or whose process died.
+
+A run happens in this process, since the browser is here, on the durable engine: `walk` is its way through the nodes.
+What is done is not done again. Each attempt at a run is of its own there, so that nodes may be repaired in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from foreword.director import browser_files, node_tools
+from foreword.director.node_turn import take
+from foreword.director.node_walk import Halted, OnStep, Walk
+from foreword.director.run_engine import QUEUE, launched
+from foreword.errors import BadNode, UnknownName, UsageError
+from foreword.plan import node as kinds
+from foreword.plan.node_tree import Tree
+from foreword.plan.templates import Scope
+from foreword.secrets.known_values import KnownValues
+from foreword.session.workflow_state import WorkflowState
+from foreword.store import node_results, node_runs
+from foreword.store.node_runs import FAILED, RUNNING, STOPPED, SUCCESS, Run
+from foreword.work.run_status import ACTIVE, statuses
+from foreword.work.runs import Engine, workflow
+from foreword.work.workers import living
+
+if TYPE_CHECKING:
+    from foreword.browser import Browser
+
+KIND = "nodes"
+LOOK_SECONDS = 1.0  # how often it is looked whether a run that says nothing is still there
+
+
+def test_single_node(
+    state: WorkflowState,
+    browser: Browser | None,
+    node: str,
+    scope: Mapping[str, Any] | None = None,  # noqa: PT028
+) -> dict[str, Any]:
+    """Carry out one node in the browser as it stands; of a loop or a condition only what it decides.
+
+    `scope` has what the loops around it give; without it, each gives the first element of its list.
+    """
+    tree = node_tools.read(state)
+    found = tree.get(node)
+    name, known = str(found["id"]), Scope(state.variables, dict(scope or {}))
+    secrets = KnownValues()
+    secrets.learn([known.variables])
+    told: dict[str, Any] = {}
+    if scope is None:
+        known, told = _first_turns(tree, name, known, secrets)
+    node_tools.set_status(state, name, RUNNING)
+    try:
+        turn = take(found, known, browser, secrets)
+    except BaseException:
+        node_tools.set_status(state, name, None)
+        raise
+    with state.db.transaction(f"foreword: node results {state.workflow.id}"):
+        node_results.keep_test(state.db, state.workflow.id, name, turn.status, turn.told)
+        for variable, value in turn.variables.items():
+            state.set_variable(variable, value, f"test of {name}")
+        node_tools.set_status(state, name, turn.status)
+    return {"node": name, "status": turn.status, **turn.told, **told}
+
+
+def run_workflow(
+    state: WorkflowState,
+    browser: Browser | None,
+    *,
+    resume: str | None = None,
+    on_step: OnStep | None = None,
+    cancel: Event | None = None,
+) -> dict[str, Any]:
+    """Run all nodes, or go on with a run, and wait for it; it stops at the first node that fails, or by `cancel`.
+
+    A run that goes on in another process wants a browser that was started with `restore=saved_browser(...)`. `on_step`
+    is told, in the thread of the run, when a turn of a node begins and what came of it.
+    """
+    tree, began = node_tools.read(state), monotonic()
+    _refuse_unready(tree)
+    with launched(state.url, state.root) as engine:
+        run = _begun(state, engine, resume)
+        job = _Job(state, browser, run, tree, cancel or Event(), on_step)
+        attempt = _attempt(run)
+        _jobs[attempt] = job
+        try:
+            engine.start(KIND, attempt, {"workflow": state.workflow.name, "run": run.run}, queue=QUEUE)
+            while not job.over.wait(LOOK_SECONDS) and statuses([attempt]).get(attempt) in ACTIVE:
+                pass
+            engine.result(attempt)
+        except BaseException:
+            job.left.set()
+            raise
+        finally:
+            _jobs.pop(attempt, None)
+    return {**_told(job), "seconds": round(monotonic() - began, 3)}
+
+
+def unfinished(state: WorkflowState) -> str | None:
+    """The newest run, if it has not come to its end and nobody is at it."""
+    newest = next(iter(node_runs.everything(state.db, state.workflow.id)), None)
+    if newest is None or newest.status == SUCCESS or (newest.status == RUNNING and newest.executor in living(state.db)):
+        return None
+    return newest.run
+
+
+def saved_browser(state: WorkflowState) -> Path | None:
+    """The browser as it was after the last step of a run, for `Browser.start(restore=...)`; None if there was none."""
+    path = browser_files.place(state)
+    return path if path.is_file() else None
+
+
+# ---- the run itself ----
+
+
+@dataclass(slots=True)
+class _Job:
+    """What a run needs that can't be kept in a database."""
+
+    state: WorkflowState
+    browser: Browser | None
+    run: Run
+    tree: Tree
+    cancel: Event
+    on_step: OnStep | None
+    over: Event = field(default_factory=Event)
+    left: Event = field(default_factory=Event)  # whoever waited for it is gone
+    status: str = STOPPED
+    key: str = ""  # where it stopped
+    walk: Walk | None = None
+
+    def is_stopped(self) -> bool:
+        """Whether somebody said stop."""
+        return self.cancel.is_set() or self.left.is_set()
+
+
+_jobs: dict[str, _Job] = {}
+
+
+@workflow(KIND)
+def _conduct(payload: dict[str, Any]) -> dict[str, Any]:
+    """One attempt at a run, in the thread of the engine."""
+    from dbos import DBOS
+
+    job = _jobs[str(DBOS.workflow_id)]
+    opened = WorkflowState.open(job.state.url, job.state.workflow.name, root=job.state.root, create=False)
+    with closing(opened) as state:
+        job.walk = Walk(state, job.browser, job.run.run, job.tree, job.is_stopped, job.on_step)
+        try:
+            job.walk.go()
+            job.status = SUCCESS
+        except Halted as halted:
+            job.status, job.key = FAILED if halted.failed else STOPPED, halted.key
+        finally:
+            _ended(state, job)
+    return {"status": job.status}
+
+
+def _ended(state: WorkflowState, job: _Job) -> None:
+    """Write down how an attempt ended; nothing where another has begun since."""
+    try:
+        noted = node_runs.end(state.db, state.workflow.id, job.run, job.status, job.key)
+        if noted and job.status == STOPPED:
+            _forget_running(state)
+    finally:
+        job.over.set()
+
+
+def _told(job: _Job) -> dict[str, Any]:
+    walk = job.walk
+    assert walk
+    before = sum(one.status == SUCCESS for one in walk.done.values())
+    told: dict[str, Any] = {"run": job.run.run, "status": job.status, "steps": walk.steps}
+    if before:
+        told["done_before"] = before
+    if walk.notes:
+        told["notes"] = walk.notes
+    if job.status == SUCCESS:
+        return told
+    name = job.key.rpartition("/")[2]
+    told |= {"failed_at" if job.status == FAILED else "stopped_at": name, "key": job.key}
+    if job.status == FAILED and walk.steps:
+        told |= {key: value for key, value in walk.steps[-1].items() if key in ("error", "hint", "page")}
+    return {**told, "next": f"repair {name} if need be, then run_workflow with resume {job.run.run} goes on there"}
+
+
+# ---- before it ----
+
+
+def _begun(state: WorkflowState, engine: Engine, resume: str | None) -> Run:
+    """The next attempt at a run, or a new one; nobody else may be at this workflow."""
+    from dbos import DBOS
+
+    workflow_id = state.workflow.id
+    with state.db.transaction(f"foreword: node run {workflow_id}"):
+        before = None
+        known = node_runs.everything(state.db, workflow_id)
+        alive = living(state.db)
+        busy = next((one for one in known if one.status == RUNNING and one.executor in alive), None)
+        if busy:
+            raise UsageError(
+                f"{busy.run} of {state.workflow.name!r} is under way", hint="wait until it is over, or stop it"
+            )
+        if resume is not None:
+            before = next((one for one in known if one.run == resume), None)
+            if before is None:
+                raise UnknownName("run", str(resume)[:80], [one.run for one in known])
+            if before.status == SUCCESS:
+                raise UsageError(f"{resume} has come to its end", hint="leave resume away to run the workflow again")
+        run = node_runs.begin(state.db, workflow_id, resume or f"run-{uuid4().hex[:10]}", engine.executor)
+        _forget_running(state)
+    if before is not None and before.status == RUNNING:
+        DBOS.cancel_workflows([_attempt(before)])  # its process is gone, or was asleep and ends at its next step
+    return run
+
+
+def _forget_running(state: WorkflowState) -> None:
+    """No node is being run now, whatever a process that died has left."""
+    for name, node in node_tools.read(state).nodes.items():
+        if node.get("status") == RUNNING:
+            node_tools.set_status(state, name, None)
+
+
+def _refuse_unready(tree: Tree) -> None:
+    if not tree.nodes:
+        raise UsageError("the workflow has no nodes", hint="create_node makes one")
+    problems = [
+        f"{name}: {problem}"
+        for name, node in tree.nodes.items()
+        for problem in kinds.problems(node["type"], node.get("config"), node.get("description") or "")
+    ]
+    if problems:
+        raise BadNode(problems, "workflow")
+
+
+def _first_turns(tree: Tree, name: str, scope: Scope, secrets: KnownValues) -> tuple[Scope, dict[str, Any]]:
+    """The scope inside the loops around a node in their first turn, as far as their lists are known."""
+    told = {}
+    for around in tree.around(name):
+        if around["type"] == "loop":
+            turn = take(around, scope, None, secrets)
+            if turn.value:
+                scope = scope.inside(str(around["config"]["as"]), turn.value[0])
+                told[str(around["id"])] = f"its first turn of {len(turn.value)}"
+    return scope, {"tested_in": told} if told else {}
+
+
+def _attempt(run: Run) -> str:
+    return f"{run.run}.{run.attempt}"

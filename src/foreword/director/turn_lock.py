@@ -1,0 +1,56 @@
+"""Whose turn it is in a conversation: whether one was left open, and that one process at a time takes them.
+
+Two directors in one conversation would take each other's calls for those of a process that died, and answer them. The
+lock is a file beside the browsers of the workflow, and gone with its process, whatever became of that.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import takewhile
+
+from foreword.director import browser_files
+from foreword.errors import StoreError, UsageError
+from foreword.message import Message
+from foreword.session.session import Session
+from foreword.store import messages, private
+from foreword.store.messages import Range
+
+BY_HAND = "The user did this by hand"
+LATEST = 200  # messages that are looked at
+
+
+def is_waiting(session: Session) -> bool:
+    """Whether the last turn did not come to its answer: its process died, or its model failed."""
+    conversation = session.conversation.id
+    last = messages.up_to(session.db, conversation).seq
+    lines = messages.between(session.db, Range(conversation, max(1, last - LATEST), last))
+    latest = [line.message for line in lines if line.message.is_history]
+    by_hand = sum(1 for _ in takewhile(_is_by_hand, reversed(latest)))
+    said = latest[: len(latest) - by_hand]
+    return bool(said) and (said[-1].role != "assistant" or bool(said[-1].calls))
+
+
+@contextmanager
+def alone(session: Session) -> Iterator[None]:
+    """Nobody else on this machine talks in this conversation meanwhile; an error where somebody does."""
+    path = browser_files.place(session).with_suffix(".lock")
+    browser_files.prepare(path)
+    try:
+        file = open(path, "wb", opener=private.opener)  # noqa: SIM115 - held below, once it is known to open
+    except OSError as error:
+        raise StoreError(f"{path} can't be used: {error.strerror}", hint="check the rights of it") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(
+                f"somebody talks with the director of {session.workflow.name!r} already", hint="end that chat first"
+            ) from None
+        yield
+
+
+def _is_by_hand(message: Message) -> bool:
+    return message.role == "user" and message.text.startswith(f"{BY_HAND}: ")

@@ -1,0 +1,116 @@
+"""Which browser a command works in: one that it starts when it is first needed, or one that is running already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from foreword.errors import BadBudget, UsageError
+from foreword.faces.cli.options import Command
+
+if TYPE_CHECKING:
+    from foreword.browser import Browser, Rules
+
+ORIGIN = click.option(
+    "--origin", "origins", metavar="ORIGIN", multiple=True,
+    help="What may be opened: https://example.com, loopback, or * for all; repeatable.  [default: loopback]",
+)  # fmt: skip
+ASSETS = click.option(
+    "--assets",
+    metavar="ORIGIN",
+    multiple=True,
+    help="Where pages may also load pictures, scripts, styles, fonts and media from; repeatable.",
+)
+PROGRAM = click.option("--browser", "program", metavar="PATH", help="The Chromium to start; else the system's.")
+ATTACH = click.option("--attach", metavar="ADDRESS", help="One that is running, as in http://127.0.0.1:9222.")
+SHOW = click.option("--show", is_flag=True, help="Start it with a window.")
+SMALLEST_WINDOW = 8_000  # tokens; instructions, tools, plan and tabs take half of it
+
+
+def _window(context: click.Context, option: click.Parameter, written: str | None) -> int | None:
+    """The size of a model's window. One that is too small, as 32 for 32k, would sum up the whole conversation."""
+    from foreword.recipe.budget import whole_number
+
+    size = whole_number(written, "window")
+    if size is not None and size < SMALLEST_WINDOW:
+        problem = f"a director can't work in a window of {size:,} tokens, it needs {SMALLEST_WINDOW:,} at least"
+        raise BadBudget(size, "window", problem=problem, hint="for example --window 32000, or 32k")
+    return size
+
+
+WINDOW = click.option(
+    "--window", metavar="N", callback=_window, help="The model's window in tokens.  [default: 200000]"
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The browser that a command was asked to use."""
+
+    rules: Rules
+    program: str | None
+    attach: str | None
+    show: bool
+
+    @contextmanager
+    def reached(self, root: Path) -> Iterator[Browser | Callable[[Path | None], Browser]]:
+        """What a director is given: a browser that is attached now, or a function that starts one."""
+        from foreword.browser import Browser
+
+        if self.attach is None:
+            yield lambda restore: self._start(root, restore)
+            return
+        with Browser.attach(self.attach, self.rules) as browser:
+            yield browser
+
+    def _start(self, root: Path, restore: Path | None) -> Browser:
+        from foreword.browser import Browser
+
+        folder = profiles(root)
+        return Browser.start(self.rules, path=self.program, headless=not self.show, folder=folder, restore=restore)
+
+
+def browser_options(command: Command) -> Command:
+    """The options that say which browser, and what it may open."""
+    for option in (SHOW, ATTACH, PROGRAM, ASSETS, ORIGIN):
+        command = option(command)
+    return command
+
+
+def wanted(
+    origins: tuple[str, ...],
+    program: str | None,
+    attach: str | None,
+    show: bool,
+    assets: tuple[str, ...] = (),
+) -> Wanted:
+    """The browser that these options ask for; what can't be is said before anything begins."""
+    from foreword.browser.profile import program as found
+
+    if attach is not None and (program is not None or show):
+        raise UsageError("--attach takes a browser as it is", hint="leave --browser and --show away")
+    if program is not None:
+        found(program)
+    return Wanted(rules(origins, assets), program, attach, show)
+
+
+def rules(origins: tuple[str, ...], assets: tuple[str, ...]) -> Rules:
+    """What these options allow a browser."""
+    from foreword.browser import Rules
+
+    return Rules(origins or Rules().origins, assets=assets)
+
+
+def profiles(root: Path) -> Path:
+    """The folder for the profiles of browsers that are started here."""
+    from foreword.director import browser_files
+    from foreword.store.paths import FOLDER
+
+    folder = root / FOLDER / browser_files.BROWSERS
+    browser_files.prepare(folder / "profile")
+    return folder

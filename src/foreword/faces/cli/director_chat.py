@@ -1,0 +1,146 @@
+"""`foreword director chat`: talk with a workflow's director at a terminal, or say one thing from a script."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import click
+
+from foreword.errors import ForewordError, UsageError
+from foreword.faces.cli import file_argument, screen
+from foreword.faces.cli.browser_choice import WINDOW, browser_options, wanted
+from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
+from foreword.faces.cli.options import store_options
+
+if TYPE_CHECKING:
+    from foreword.director import Director, Turn
+    from foreword.faces.cli.director_events import Telling
+
+NO_MODEL = (
+    "--model anthropic:NAME or openai:NAME with its key in the environment, openai:NAME@http://127.0.0.1:8080/v1 for a"
+    " server of your own, or FOREWORD_DIRECTOR_MODEL; without one, `foreword director tools` lists what you can call"
+    " by hand"
+)
+
+
+@click.command()
+@click.argument("workflow")
+@click.option(
+    "--model", metavar="NAME", envvar="FOREWORD_DIRECTOR_MODEL", show_envvar=True,
+    help="Who directs, as in anthropic:claude-sonnet-4-5 or openai:NAME@http://127.0.0.1:8080/v1.",
+)  # fmt: skip
+@WINDOW
+@click.option("--say", "said", metavar="TEXT|-", help="Say this one thing; the answer is on stdout.")
+@click.option("--verbose", is_flag=True, help="Show every call and its result whole.")
+@browser_options
+@store_options
+def chat(
+    workflow: str, model: str | None, window: int | None, said: str | None, verbose: bool, origins: tuple[str, ...],
+    assets: tuple[str, ...], program: str | None, attach: str | None, show: bool, db: str | None, root: str,
+) -> None:  # fmt: skip
+    """Talk with the director of a workflow.
+
+    Its words come as they are written; each thing it does is one line with its outcome. Ctrl-C stops what it is doing,
+    ctrl-D ends the chat. Everything is kept: a chat that was killed goes on where it was. Passwords belong into
+    variables (`foreword variable set`), never into the chat.
+
+    \b
+    Examples:
+      foreword director chat letters --model anthropic:claude-sonnet-4-5 --origin https://example.com
+      foreword director chat letters --model openai:qwen3@http://127.0.0.1:8080/v1 --window 32000 --show
+      foreword director chat letters --model openai:gpt-4o --say "Run it, and tell me what failed."
+    """
+    from foreword.faces.cli.director_events import Telling
+    from foreword.faces.cli.director_session import opened
+    from foreword.models.model_names import model_named
+
+    if not model:
+        raise UsageError("a director needs a model to talk with", hint=NO_MODEL)
+    model_named(model)
+    words = file_argument.read_text(said) if said == file_argument.STDIN else said
+    if words is not None and not words.strip():
+        raise UsageError("there is nothing to say", hint='for example --say "Run it, and tell me what failed."')
+    browser = wanted(origins, program, attach, show, assets)
+    telling = Telling(verbose=verbose, quiet=words is not None)
+    with opened(db, workflow, root, browser, model, window=window) as director, director.alone():
+        if words is not None:
+            _say_once(director, words, telling)
+        else:
+            _talk(director, telling)
+
+
+def _say_once(director: Director, words: str, telling: Telling) -> None:
+    from foreword.director.turn_lock import is_waiting
+
+    if is_waiting(director.session):
+        screen.say("the last turn did not come to its end; what it left open is marked as unknown")
+    turn = _turn(telling, lambda **how: director.say(words, **how))
+    if turn.text:
+        screen.show(turn.text)
+    if turn.stopped or turn.unfinished:
+        raise click.exceptions.Exit(INTERRUPTED if turn.stopped else 1)
+
+
+def _talk(director: Director, telling: Telling) -> None:
+    """Turn by turn, until there is nothing more to read."""
+    from foreword.director.turn_lock import is_waiting
+
+    screen.say(
+        f"{director.session.workflow.name}, directed by {director.desk.model} (ctrl-C stops a turn, ctrl-D ends)"
+    )
+    if is_waiting(director.session):
+        screen.say("the last turn did not come to its end: going on with it")
+        _shown(director, telling, director.go_on)
+    for words in _lines():
+        if words.strip():
+            _shown(director, telling, lambda words=words, **how: director.say(words, **how))
+        elif is_waiting(director.session):
+            _shown(director, telling, director.go_on)
+
+
+def _shown(director: Director, telling: Telling, turn: Callable[..., Turn]) -> None:
+    """One turn; what goes wrong in it ends the turn, and the chat only where nobody is there to see it."""
+    from foreword.faces.cli.director_events import window
+
+    try:
+        _turn(telling, turn)
+    except ForewordError as error:
+        if not screen.is_terminal(sys.stdin):
+            raise
+        telling.end()
+        screen.show_error(error.message, error.hint or "an empty line tries it again")
+    screen.say(screen.paint(window(director.session), dim=True))
+
+
+def _turn(telling: Telling, turn: Callable[..., Turn]) -> Turn:
+    with stoppable() as cancel:
+        try:
+            return turn(on_event=telling, cancel=cancel)
+        finally:
+            telling.end()
+
+
+def _lines() -> Iterator[str]:
+    """What the user types, line by line; two ctrl-C at the prompt end it as ctrl-D does."""
+    if not screen.is_terminal(sys.stdin):
+        yield from sys.stdin
+        return
+    with suppress(ImportError):
+        import readline  # noqa: F401 - arrow keys and a history, for `input`
+    interrupted = False
+    while True:
+        try:
+            yield input("> ")
+            interrupted = False
+        except EOFError:
+            click.echo(err=True)
+            return
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            if interrupted:
+                return
+            interrupted = True
+            screen.say("ctrl-C again, or ctrl-D, ends the chat")

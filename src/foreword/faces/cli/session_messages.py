@@ -1,0 +1,205 @@
+"""`foreword session append` and `foreword session import`: what was said goes in."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from foreword.engine.table import shortened
+from foreword.errors import BadSource, UsageError
+from foreword.faces.cli import progress, screen
+from foreword.faces.cli.file_argument import STDIN, named, read_bytes, read_json
+from foreword.faces.cli.options import Known, store_options
+from foreword.message import KINDS, Kind, Message, Text
+from foreword.secrets.masking import mask
+
+if TYPE_CHECKING:
+    from foreword.session.session import Session
+
+LONGEST_SHOWN = 60
+ROLES = ("user", "assistant", "system")
+SHAPE = 'a message is JSON such as {"role": "user", "content": "..."}, in the shape of Anthropic or OpenAI'
+
+
+@click.command()
+@click.argument("name")
+@click.argument("file", metavar="[FILE|-]", required=False)
+@click.option("--text", metavar="TEXT", help="The words of the message, instead of a file.")
+@click.option("--role", type=Known(ROLES), help="Who says the text.  [default: user]")
+@click.option("--kind", type=Known(KINDS), help="What it is, if it is more than conversation.")
+@click.option("--pin", is_flag=True, help="Never leave it out.")
+@store_options
+def append(
+    name: str, file: str | None, text: str | None, role: str | None, kind: Kind | None, pin: bool, db: str | None,
+    root: str,
+) -> None:  # fmt: skip
+    """Add one message to a session.
+
+    FILE has it as JSON, in the shape of Anthropic or OpenAI; without a file and --text, it is read from standard
+    input. Prints the number of the message. Where the context has grown too large, its history is compressed.
+
+    \b
+    Examples:
+      foreword session append demo --text "Build me a workflow"
+      foreword session append demo answer.json
+      curl -s ... | jq '.choices[0].message' | foreword session append demo -
+    """
+    message = _message(name, file, text, role)
+    with _open(db, root, name) as session:
+        added = session.append(message, kind=kind, pinned=pin)
+        limit = session.limits.compress_at
+    click.echo(f"message {added.seq}")
+    screen.say(f"{added.tokens:,} tokens; the context has {added.size_tokens:,} of {limit:,}")
+    for warning in added.warnings:
+        screen.warn(warning)
+    if added.compaction and added.compaction.applied:
+        before, after = added.compaction.tokens_before, added.compaction.tokens_after
+        screen.say(f"the history was compressed from {before:,} to {after:,} tokens")
+
+
+def _refuse_words(name: str, file: str) -> None:
+    """Whoever gives words in place of a file is told how to give them."""
+    with suppress(OSError, ValueError):  # a name that no file can have
+        if file == STDIN or Path(file).exists():
+            return
+    words = mask(shortened(file, LONGEST_SHOWN))
+    command = shlex.join(["foreword", "session", "append", name, "--text", words])
+    raise BadSource(words, "there is no such file", hint=f"words go with --text: `{command}`")
+
+
+def _message(name: str, file: str | None, text: str | None, role: str | None) -> Message:
+    from foreword.formats import read_message
+
+    if text is not None and file is not None:
+        raise UsageError(f"give --text or a file, not both (the file is {file!r})")
+    if text is None and role is not None:
+        raise UsageError("--role goes with --text; a message in a file has its own")
+    if text is not None:
+        message = read_message({"role": role or "user", "content": text})
+    else:
+        _refuse_words(name, file or STDIN)
+        message = read_message(read_json(file or STDIN, SHAPE), named(file or STDIN))
+    if not _says_something(message):
+        raise UsageError("the message is empty", hint=SHAPE if text is None else 'for example --text "Build it"')
+    return message
+
+
+def _says_something(message: Message) -> bool:
+    """Whether there is more in it than blank text: a refusal or a sound is beside the content."""
+    from foreword.formats import openai_chat
+    from foreword.formats.fields import give_back
+
+    words = [not isinstance(part, Text) or part.text.strip() for part in message.parts]
+    return any(words) or any(give_back(message.extra, openai_chat.SHAPE).values())
+
+
+@click.command("import")
+@click.argument("file", metavar="FILE|-")
+@click.option("--workflow", metavar="NAME", required=True, help="Whose session it becomes part of.")
+@store_options
+def import_transcript(file: str, workflow: str, db: str | None, root: str) -> None:
+    """Add a recorded conversation to a session.
+
+    A list of messages or a request as JSON, or one JSON object on each line (.jsonl), in the shape of Anthropic,
+    OpenAI or pydantic-ai; or a transcript of Claude Code or Codex CLI. All of it is imported or nothing. What was
+    imported before is not imported again, so a file that has grown adds only what is new. Nothing is compressed on
+    the way.
+
+    \b
+    Examples:
+      foreword session import talk.jsonl --workflow demo
+      foreword session import request.json --workflow demo --db sqlite:///state.db
+    """
+    from foreword.formats.transcripts import REWOUND, REWOUND_SINCE, THERE
+
+    transcript = _Transcript(file)
+    with progress.patience(f"checking {named(file)}"):
+        total = transcript.check()
+    with _open(db, root, workflow) as session:
+        imported, tokens, skipped = _import(session, transcript, total)
+    there, rewound, since = (skipped.pop(what, 0) for what in (THERE, REWOUND, REWOUND_SINCE))
+    if there:
+        screen.say(f"{imported:,} imported, {there:,} are there already")
+    else:
+        screen.say(f"imported {imported:,} {'message' if imported == 1 else 'messages'}, {tokens:,} tokens")
+    if rewound:
+        screen.say(f"{rewound:,} on branches that were rewound, left out")
+    if since:
+        screen.say(f"{since:,} on branches that were rewound after they had been imported; they stay")
+    if skipped:
+        left_out = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in skipped.most_common())
+        screen.say(f"left out, since they are no messages: {left_out}")
+
+
+class _Transcript:
+    """A file that is read twice: once to check it, once to import it."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._bytes = None if Path(file).is_file() else read_bytes(file)  # a pipe can be read once only
+
+    def check(self) -> int:
+        """How many messages there are; an error where one is wrong."""
+        from foreword.formats import read_transcript
+
+        with self._open() as opened:
+            count = sum(1 for _ in read_transcript(opened, named(self.file)))
+        if not count:
+            raise BadSource(
+                named(self.file), "no messages in it", hint="`foreword session import --help` says what is read"
+            )
+        return count
+
+    def new(self, session: Session, skipped: Counter[str]) -> Iterator[Message]:
+        """The messages that the session does not have, one after another; the others and what is none are counted.
+
+        What it has is looked up when the first is wanted, so that nobody can import the same file meanwhile.
+        """
+        from foreword.formats import read_transcript
+        from foreword.store.messages import imported
+
+        with self._open() as opened:
+            known = imported(session.db, session.conversation.id)
+            transcript = read_transcript(opened, named(self.file), known)
+            yield from transcript
+            skipped.update(transcript.skipped)
+
+    def _open(self) -> BinaryIO:
+        if self._bytes is not None:
+            return BytesIO(self._bytes)
+        try:
+            return Path(self.file).open("rb")
+        except OSError as error:
+            raise BadSource(self.file, f"can't be read: {error.strerror}", hint="check the name") from None
+
+
+def _import(session: Session, transcript: _Transcript, total: int) -> tuple[int, int, Counter[str]]:
+    """Add what is new; returns how many messages and tokens that is, and what was left out."""
+    from foreword.store.messages import up_to
+
+    before, skipped = up_to(session.db, session.conversation.id).running, Counter[str]()
+    try:
+        with progress.progress(f"importing {total:,} messages", total) as done:
+            count = session.extend(transcript.new(session, skipped), done)
+    except BaseException:
+        screen.say("nothing was imported")
+        raise
+    return count, up_to(session.db, session.conversation.id).running - before, skipped
+
+
+@contextmanager
+def _open(db: str | None, root: str, name: str) -> Iterator[Session]:
+    """The session of that name, made where there is none."""
+    from foreword.faces.cli.workflow_argument import say_if_made
+    from foreword.session.session import Session
+
+    with Session.open(db, name, root=root) as session:
+        say_if_made(session)
+        yield session

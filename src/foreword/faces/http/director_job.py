@@ -1,0 +1,98 @@
+"""One thing that a director does: what it has told so far, and those who listen to it.
+
+A thread tells, the server's loop listens. Nothing is queued for anybody: each listener knows how far it is in the list
+of events, so that a slow one costs nothing and a late one misses nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Event, Lock
+from typing import Any, Literal
+from uuid import uuid4
+
+from foreword.director.tool_calls import Outcome
+
+HEARTBEAT_SECONDS = 15.0
+DONE = "done"
+
+_Listener = tuple[asyncio.AbstractEventLoop, asyncio.Event]
+
+
+@dataclass(eq=False, slots=True)
+class Work:
+    """A turn of a director, or a tool that is called by hand."""
+
+    kind: Literal["turn", "call"]
+    tool: str = ""
+    id: str = field(default_factory=lambda: uuid4().hex[:12])
+    cancel: Event = field(default_factory=Event)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    outcome: Outcome | None = None  # of a call
+    stopped: bool = False  # by somebody
+    unfinished: bool = False  # a turn that made as many requests as it may
+    problem: str = ""  # why it ended, where it broke
+    hint: str = ""
+    ended: Event = field(default_factory=Event)
+    _listeners: list[_Listener] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has come to its end."""
+        return self.ended.is_set()
+
+    @property
+    def listeners(self) -> int:
+        """How many listen to it."""
+        return len(self._listeners)
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Say what happens; that it is done is said here, once everything is."""
+        if event["type"] == DONE:
+            return
+        self._tell(event)
+
+    def fail(self, problem: str, hint: str = "") -> None:
+        """It broke."""
+        self.problem, self.hint = problem, hint
+        self._tell({"type": "failed", "text": problem, "hint": hint})
+
+    def end(self) -> None:
+        """It is over."""
+        self.stopped = self.stopped or (self.cancel.is_set() and self.kind == "call")
+        self.ended.set()
+        self._tell({"type": DONE, "stopped": self.stopped, "unfinished": self.unfinished, "failed": bool(self.problem)})
+
+    def _tell(self, event: dict[str, Any]) -> None:
+        with self._lock:
+            self.events.append(event)
+            listening = list(self._listeners)
+        for loop, woken in listening:
+            with suppress(RuntimeError):  # its loop has ended
+                loop.call_soon_threadsafe(woken.set)
+
+    async def following(self, seen: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]] | None]:
+        """Everything after the first so many events, each with its number; nothing, now and then, while it waits."""
+        woken = asyncio.Event()
+        me = (asyncio.get_running_loop(), woken)
+        with self._lock:
+            self._listeners.append(me)
+        try:
+            while True:
+                woken.clear()
+                while seen < len(self.events):
+                    seen += 1
+                    yield seen, self.events[seen - 1]
+                if self.events and self.events[-1]["type"] == DONE:
+                    return
+                try:
+                    await asyncio.wait_for(woken.wait(), HEARTBEAT_SECONDS)
+                except TimeoutError:
+                    yield None
+        finally:
+            with self._lock:
+                self._listeners.remove(me)

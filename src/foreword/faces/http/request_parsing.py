@@ -1,0 +1,189 @@
+"""Read what a request carries: JSON that means one thing only, parameters, names in the path. All else is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, NoReturn, TypeVar, get_args
+from urllib.parse import unquote
+
+from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema
+from pydantic_core import ErrorDetails
+from starlette.requests import Request
+
+from foreword.errors import did_you_mean
+from foreword.faces.http.problems import Refused
+from foreword.recipe.budget import LARGEST
+from foreword.store.database import LARGEST_NUMBER
+
+Model = TypeVar("Model", bound=BaseModel)
+MOST_DEPTH = 100
+MOST_PROBLEMS = 20
+DESCRIBED = "GET /openapi.json describes what every route takes"
+LONGEST_TITLE, LONGEST_NAME = 300, 60
+PLAINLY = {  # where pydantic's words would name our own types, or Python's
+    "model_type": "must be an object, as in {...}",
+    "dict_type": "must be an object, as in {...}",
+    "list_type": "must be a list, as in [...]",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "bool_type": "must be true or false",
+    "missing": "is missing",
+}
+KINDS = frozenset(("int", "str", "constrained-str", "dict[str,any]", "list[any]"))
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
+
+
+# How many tokens; what is none is the runtime's to refuse, in the words that it has everywhere.
+Tokens = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST})]
+
+
+class Given(BaseModel):
+    """What a body or a query may have: these fields, each of its own type, and no others."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+def example(value: dict[str, Any]) -> ConfigDict:
+    """The configuration of a body that has an example; the description shows it, and so does a refusal."""
+    return ConfigDict(json_schema_extra={"examples": [value]})
+
+
+async def json_bytes(request: Request) -> bytes:
+    """The body, if it says that it is JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refused(415, "wrong_content_type", "the body must be JSON", "send it with Content-Type: application/json")
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise Refused(415, "wrong_content_type", "the body is compressed", "send it as it is, without Content-Encoding")
+    return await request.body()
+
+
+def parsed(body: bytes) -> Any:
+    """The value of a JSON text in UTF-8: no key twice, no number that JSON does not know, not nested without end."""
+    try:
+        value = json.loads(body.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise _not_json("it is not UTF-8") from None
+    except RecursionError:
+        raise _not_json(f"it is nested more than {MOST_DEPTH} deep") from None
+    except ValueError as error:  # a number of thousands of digits is one, too
+        raise _not_json(str(error)) from None
+    if _depth(value) > MOST_DEPTH:
+        raise _not_json(f"it is nested more than {MOST_DEPTH} deep")
+    return value
+
+
+def _not_json(why: str) -> Refused:
+    return Refused(400, "not_json", f"the body can't be read as JSON: {why}"[:LONGEST_TITLE], DESCRIBED)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice[:60]!r} is there twice")
+    return made
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _depth(value: object) -> int:
+    depth, level = 0, [value]
+    while level and depth <= MOST_DEPTH:
+        depth += 1
+        level = [member for one in level if isinstance(one, dict | list) for member in _members(one)]
+    return depth
+
+
+def _members(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
+
+
+def query(request: Request, model: type[Model]) -> Model:
+    """The parameters as the model has them; each may be there once."""
+    pairs = request.query_params.multi_items()
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Refused(400, "bad_request", f"the parameter {twice[:60]!r} is there twice")
+    if any("\0" in value for _, value in pairs):
+        raise Refused(400, "bad_request", "a parameter has a NUL in it")
+    fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    return checked(model, {name: _typed(value, fields.get(name)) for name, value in pairs}, "query")
+
+
+def _typed(value: str, kind: object) -> object:
+    """A parameter as its field wants it, where it can be read so; else as it is, to be refused."""
+    if _is_of(kind, int) and _WHOLE.fullmatch(value):
+        return int(value)
+    if _is_of(kind, bool):
+        return {"true": True, "false": False}.get(value, value)
+    return value
+
+
+def _is_of(kind: object, wanted: type) -> bool:
+    """Whether an annotation has that type in it, as `int | None` has `int`."""
+    return kind is wanted or any(_is_of(part, wanted) for part in get_args(kind))
+
+
+def whole(text: str) -> int | None:
+    """A whole number that a store can hold, of digits alone."""
+    number = int(text) if _WHOLE.fullmatch(text) else -1
+    return number if 0 <= number <= LARGEST_NUMBER else None
+
+
+def checked(model: type[Model], value: object, where: str) -> Model:
+    """The value as the model has it, or a refusal that names every place that is wrong."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        problems = [one[:LONGEST_TITLE] for one in _all_said(error, model, where)]
+        title = problems[0] if len(problems) == 1 else f"{len(problems)} problems, the first: {problems[0]}"
+        raise Refused(400, "bad_request", title, _hint(model), problems=problems[:MOST_PROBLEMS]) from None
+
+
+def _hint(model: type[BaseModel]) -> str:
+    shown = model.model_config.get("json_schema_extra")
+    return f"for example {json.dumps(shown['examples'][0])}" if isinstance(shown, dict) else DESCRIBED  # type: ignore[index]
+
+
+def _all_said(error: ValidationError, model: type[BaseModel], where: str) -> list[str]:
+    """What is wrong, a line for each place; where one of several kinds is wanted, they are named together."""
+    wanted = dict[str, list[str]]()
+    for wrong in error.errors(include_url=False):
+        place, _, told = _said(wrong, model, where).partition(": ")
+        wanted.setdefault(place, []).append(told)
+    return [f"{place}: {' or '.join(told).replace(' or must be ', ' or ')}" for place, told in wanted.items()]
+
+
+def _said(wrong: ErrorDetails, model: type[BaseModel], where: str) -> str:
+    """What is wrong in one place, in words that name nothing of ours."""
+    kind, path = wrong["type"], wrong["loc"]
+    if path and path[-1] in KINDS:  # which of several was tried
+        path = path[:-1]
+    if kind == "extra_forbidden" and len(path) == 1:
+        known = [field.alias or name for name, field in model.model_fields.items()]
+        guess = did_you_mean(str(path[0])[:LONGEST_NAME], known)
+        also = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known) or 'none'}"
+        return f"{_place(where, path)[:LONGEST_NAME]}: unknown name, {also}"
+    return f"{_place(where, path)}: {PLAINLY.get(kind, wrong['msg'])}"
+
+
+def _place(where: str, path: tuple[int | str, ...]) -> str:
+    return where + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+
+
+def path_of(params: Mapping[str, str]) -> dict[str, str]:
+    """The names in a path, decoded here: routes are found by the raw path, so that a name may have a slash in it."""
+    try:
+        names = {name: unquote(value, errors="strict") for name, value in params.items()}
+    except UnicodeDecodeError:
+        raise Refused(400, "bad_request", "a name in the path is not UTF-8") from None
+    if any("\0" in name for name in names.values()):
+        raise Refused(400, "bad_request", "a name in the path has a NUL in it")
+    return names

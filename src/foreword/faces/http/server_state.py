@@ -1,0 +1,249 @@
+"""What a server serves: which store, which project roots, and sessions that stay open between requests.
+
+Requests are served by threads. A store or a session is one request's at a time; afterwards it waits for the next one,
+so that a request costs what is new in it. No route opens a store by itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+from foreword.browser.rules import LOOPBACK
+from foreword.errors import ForewordError, StoreError, UnknownName
+from foreword.faces.http.change_poller import Live
+from foreword.faces.http.directors import Desks
+from foreword.faces.http.metrics import Metrics
+from foreword.faces.http.threads import Threads
+from foreword.session.session import Session
+from foreword.session.workflow_state import WorkflowState, checked_name
+from foreword.store import changes, messages, workflows
+from foreword.store.changes import Vector
+from foreword.store.database import Database
+from foreword.store.urls import open_database
+
+Result = TypeVar("Result")
+MAIN = "main"  # the conversation of a workflow where none is named
+MOST_THREADS = 8  # that read, and as many that write
+Lane = Literal["reading", "writing", "computing", "looking", "health"]
+LANES: dict[Lane, int] = {  # the threads of each; none waits for those of another
+    "reading": MOST_THREADS,
+    "writing": MOST_THREADS,  # what is short: a message, a plan, a variable
+    "computing": max(1, (os.cpu_count() or 1) - 1),  # contexts: more of them at once would only slow down all others
+    "looking": 1,  # for those who listen
+    "health": 1,
+}
+MOST_SESSIONS = 12  # that wait, open, for the next request; each holds a connection to the database
+
+
+class Closing(Protocol):
+    """Something that is open."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+Thing = TypeVar("Thing", bound=Closing)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a server was started. Roots are named here and never taken from a request."""
+
+    root: Path
+    db: str | None = None
+    roots: dict[str, Path] = field(default_factory=dict)  # more projects that may be read, by name
+    host: str = "127.0.0.1"
+    port: int = 0
+    token_digest: str = ""  # SHA-256 of the token that requests must carry; without one, only on loopback
+    hosts: tuple[str, ...] = ()  # names the server answers to besides loopback's
+    recipe: str = "workflow"
+    largest_body_bytes: int = 16 * 1024 * 1024
+    timeout_seconds: float = 60.0
+    requests_per_minute: int = 6_000  # from one address
+    model: str | None = None  # of the directors; without one their tools are called by hand
+    window: int | None = None  # of the models that the sessions are for, in tokens; else the usual one
+    origins: tuple[str, ...] = (LOOPBACK,)  # what their browsers may open
+    assets: tuple[str, ...] = ()  # and where pages may load pictures, scripts, styles, fonts and media from
+    browser: str | None = None  # the program that is started; else the system's
+    attach: str | None = None  # the address of a browser that is running already, in place of one
+
+
+class Serving:
+    """The stores of one server process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._stores: Pool[Database] = Pool(MOST_THREADS)
+        self._sessions: Pool[Session] = Pool(MOST_SESSIONS)
+        self._threads = {lane: Threads(most) for lane, most in LANES.items()}
+        self.metrics, self.live, self.desks = Metrics(), Live(self._look), Desks(settings)
+
+    async def call(self, work: Callable[..., Result], *args: Any, lane: Lane = "reading") -> Result:
+        """Run something in a thread of its lane, so that the others go on.
+
+        Who waits for it may be told that it takes too long: what had not begun by then is not done, what had begun
+        ends by itself. While writers wait for a store that somebody has locked, it can still be read; while large
+        contexts are assembled, messages are appended.
+        """
+        return await self._threads[lane].run(partial(work, *args))
+
+    def root(self, name: str | None = None) -> Path:
+        """The project of that name; without one, that of the server."""
+        if not name:
+            return self.settings.root
+        if name not in self.settings.roots:
+            raise UnknownName("root", name, self.settings.roots)
+        return self.settings.roots[name]
+
+    @contextmanager
+    def store(self) -> Iterator[Database]:
+        """An open store."""
+        opening = self._stores.lent("", lambda: open_database(self.settings.db, self.settings.root))
+        with self._doubting(), opening as db:
+            yield db
+
+    @contextmanager
+    def _doubting(self) -> Iterator[None]:
+        """Where the store failed, what is open and waits may have lost its connection, too: it is opened anew."""
+        try:
+            yield
+        except StoreError:
+            self._sessions.clear()
+            self._stores.clear()
+            raise
+
+    @contextmanager
+    def state(self, workflow: str) -> Iterator[WorkflowState]:
+        """A workflow's plan, variables and nodes, to be read: nothing is made."""
+        with self.store() as db:
+            yield WorkflowState(db, workflows.existing(db, checked_name(workflow, "workflow")))
+
+    @contextmanager
+    def session(self, workflow: str, conversation: str = "main", *, create: bool = False) -> Iterator[Session]:
+        """An open session; one in which something went wrong is closed and opened anew the next time."""
+        opening = self._sessions.lent((workflow, conversation), lambda: self._open(workflow, conversation, create))
+        with self._doubting(), opening as found:
+            try:
+                yield found
+            except ForewordError:
+                if found.is_new:  # what was refused leaves nothing behind
+                    workflows.drop_empty(found.db, found.workflow.id)
+                raise
+            found.is_new = False
+
+    def _open(self, workflow: str, conversation: str, create: bool) -> Session:
+        settings = self.settings
+        if not create and conversation != MAIN:
+            self._check_conversation(workflow, conversation)
+        return Session.open(
+            settings.db, workflow, root=settings.root, conversation=conversation, recipe=settings.recipe,
+            window=settings.window, create=create,
+        )  # fmt: skip
+
+    def _check_conversation(self, workflow: str, conversation: str) -> None:
+        """An error where there is no such conversation: asking for one must not make it."""
+        with self.store() as db:
+            known = messages.names(db, workflows.existing(db, workflow).id)
+        if conversation not in known:
+            raise UnknownName("conversation", conversation, known, where=f"of {workflow!r}")
+
+    async def _look(self, workflows: list[str] | None) -> dict[str, Vector]:
+        return await self.call(self._vectors, workflows, lane="looking")
+
+    def _vectors(self, workflows: list[str] | None) -> dict[str, Vector]:
+        with self.store() as db:
+            return changes.vectors(db, workflows)
+
+    def changed(self) -> None:
+        """Something may have been changed by this process: those who listen are told at once."""
+        self.live.poke()
+
+    @property
+    def writers(self) -> int:
+        """How many write just now, or wait for a store that somebody has locked."""
+        return self._threads["writing"].running
+
+    @property
+    def threads_at_work(self) -> int:
+        """How many requests have begun and not ended, those that hang among them."""
+        return sum(threads.running for threads in self._threads.values())
+
+    @property
+    def open_sessions(self) -> int:
+        """How many sessions wait, open, for the next request."""
+        return len(self._sessions)
+
+    def stop(self) -> None:
+        """The server begins to stop: live streams end, and so does what directors are doing."""
+        self.live.stop()
+        self.desks.stop_all()
+
+    def close(self) -> None:
+        """Close everything; the server has stopped."""
+        self.desks.close()
+        self._sessions.close()
+        self._stores.close()
+        for threads in self._threads.values():
+            threads.close()
+
+
+class Pool(Generic[Thing]):
+    """Things that are open, each lent to one at a time; the last used are kept, as many as may wait."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._waiting: OrderedDict[tuple[object, int], Thing] = OrderedDict()  # the last used last
+        self._lock, self._count, self._closed = Lock(), 0, False
+
+    @contextmanager
+    def lent(self, key: object, make: Callable[[], Thing]) -> Iterator[Thing]:
+        """One that waits under that key, or a new one; where something goes wrong it is closed, not kept."""
+        thing = self._taken(key) or make()
+        try:
+            yield thing
+        except BaseException as error:
+            is_wrong = isinstance(error, ForewordError) and not isinstance(error, StoreError)
+            if is_wrong and not getattr(thing, "is_new", False):
+                self._keep(key, thing)  # what was asked for was wrong, not the store
+            else:
+                thing.close()
+            raise
+        self._keep(key, thing)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def _taken(self, key: object) -> Thing | None:
+        with self._lock:
+            found = next((name for name in reversed(self._waiting) if name[0] == key), None)
+            return self._waiting.pop(found) if found else None
+
+    def _keep(self, key: object, thing: Thing) -> None:
+        with self._lock:
+            self._count += 1
+            self._waiting[key, self._count] = thing
+            most = 0 if self._closed else self.most
+            gone = [self._waiting.popitem(last=False)[1] for _ in range(len(self._waiting) - most)]
+        for each in gone:
+            each.close()
+
+    def clear(self) -> None:
+        """Close what waits."""
+        with self._lock:
+            gone = list(self._waiting.values())
+            self._waiting.clear()
+        for each in gone:
+            each.close()
+
+    def close(self) -> None:
+        """Close what waits; what is lent is closed when it comes back."""
+        self._closed = True
+        self.clear()

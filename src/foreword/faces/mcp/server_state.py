@@ -1,0 +1,78 @@
+"""What every tool, resource and prompt of one server works on: its stores, its root, its default workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from foreword.errors import UnknownName
+from foreword.faces.http.server_state import Serving
+from foreword.session.session import Session
+from foreword.session.workflow_state import WorkflowState
+from foreword.store.database import Database
+from foreword.store.urls import is_made
+
+State = TypeVar("State", bound=WorkflowState)
+BEGIN = "there is no workflow yet: update_plan, set_variable and append_message make the one they name"
+
+
+class Desk:
+    """One server's things. They come from the command line; a caller may only name a workflow."""
+
+    def __init__(self, serving: Serving, workflow: str) -> None:
+        self.serving, self.workflow = serving, workflow
+
+    @property
+    def root(self) -> Path:
+        """The project."""
+        return self.serving.settings.root
+
+    @contextmanager
+    def store(self) -> Iterator[Database]:
+        """An open store."""
+        with self.serving.store() as db:
+            yield db
+
+    @contextmanager
+    def store_if_any(self) -> Iterator[Database | None]:
+        """An open store, where there is one yet: who only reads makes none."""
+        if not is_made(self.serving.settings.db, self.root):
+            yield None
+        else:
+            with self.store() as db:
+                yield db
+
+    @contextmanager
+    def state(self, workflow: str | None) -> Iterator[WorkflowState]:
+        """The workflow that was named, else the server's own, to be read."""
+        with self._opened(workflow, self.serving.state) as state:
+            yield state
+
+    @contextmanager
+    def session(self, workflow: str | None, *, making: bool) -> Iterator[Session]:
+        """The same to be changed; `making` makes it where there is none."""
+        with self._opened(workflow, partial(self.serving.session, create=making), making=making) as session:
+            yield session
+
+    @contextmanager
+    def _opened(
+        self, workflow: str | None, opening: Callable[[str], AbstractContextManager[State]], *, making: bool = False
+    ) -> Iterator[State]:
+        name = workflow or self.workflow
+        with ExitStack() as stack:
+            try:
+                if not making and not is_made(self.serving.settings.db, self.root):
+                    raise UnknownName("workflow", name, ())
+                opened = stack.enter_context(opening(name))
+            except UnknownName as unknown:
+                raise _told(unknown) from None
+            yield opened
+
+
+def _told(unknown: UnknownName) -> UnknownName:
+    """The same error; where there is nothing to choose from, it says how to begin."""
+    unknown.hint = unknown.hint if unknown.known else BEGIN
+    return unknown

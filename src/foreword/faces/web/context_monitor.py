@@ -1,0 +1,110 @@
+"""The context monitor: how full the window is, how it grew, what a prompt cache could reuse, and compressions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from foreword.engine.report import Report
+from foreword.errors import EssentialsTooLarge, UnknownName, UsageError
+from foreword.faces.web import addresses, header
+from foreword.faces.web.chart import growth
+from foreword.faces.web.paging import paged
+from foreword.faces.web.rendering import page, shares
+from foreword.faces.web.view_request import Asked, go_to
+from foreword.session.cache_reuse import FIRST
+from foreword.session.session import Session
+from foreword.store.compressions import Compression
+
+CALLS, LISTED = 200, 12  # in the chart, and in the table
+
+
+def show(asked: Asked) -> Response:
+    """The monitor of one session."""
+    with asked.session() as session:
+        return page("monitor.html", **_monitor(session, asked), preview=None, target="")
+
+
+def preview(asked: Asked) -> Response:
+    """The same with what a compression would do; nothing is changed."""
+    target = asked.text("to").strip()
+    with asked.session() as session:
+        made = session.compress(to=target or None, preview=True)
+        return page("monitor.html", **_monitor(session, asked), preview=made, target=target)
+
+
+def compress(asked: Asked) -> Response:
+    """Compress, and show what has become of it."""
+    with asked.session() as session:
+        made = session.compress(to=asked.text("to").strip() or None)
+        said = "compressed" if made.applied else "nothing"
+        return go_to(addresses.session(asked.workflow, conversation=session.conversation.name, said=said))
+
+
+def undo(asked: Asked) -> Response:
+    """Take back the compression that the button belongs to, if it is still the newest."""
+    number = asked.number("number", 0)
+    with asked.session() as session:
+        newest = _newest(session.compressions())
+        if newest is None or newest.number != number:
+            raise UsageError(f"compression {number} is not the newest any more", hint="look at the list again")
+        session.undo()
+        return go_to(addresses.session(asked.workflow, conversation=session.conversation.name, said="undone"))
+
+
+def summary(asked: Asked) -> Response:
+    """The summary of one compression, in pages."""
+    number = asked.request.path_params["number"]
+    with asked.session() as session:
+        made = {one.number: one for one in session.compressions()}
+        if number not in made:
+            raise UnknownName("compression", str(number), map(str, made), where=f"of {asked.workflow!r}")
+        address = addresses.session(asked.workflow, f"compressions/{number}", conversation=session.conversation.name)
+        text = paged(session.secrets().known(made[number].summary), asked.number("page", 1))
+        return page("original.html", **header.of(session, "monitor"), title=f"Compression {number}", text=text,
+                    name=f"The summary of compression {number}", address=address)  # fmt: skip
+
+
+def _monitor(session: Session, asked: Asked) -> dict[str, Any]:
+    used, made = session.usage(CALLS), session.compressions()
+    report, problem = _next_call(session)
+    sizes = parts_of(report) if report else {}
+    whole = max(session.limits.window, sum(sizes.values()))
+    return {
+        **header.of(session, "monitor"),
+        "title": session.workflow.name,
+        "used": used,
+        "limits": session.limits,
+        "report": report,
+        "problem": problem,
+        "bars": shares(sizes, whole),
+        "whole": whole,
+        "growth": growth(used["log"], made, session.limits),
+        "compressions": list(reversed(made)),
+        "newest": _newest(made),
+        "calls": used["log"][:LISTED],
+        "first": FIRST,
+        "most_calls": CALLS,
+        "said": asked.text("said"),
+    }
+
+
+def _next_call(session: Session) -> tuple[Report | None, EssentialsTooLarge | None]:
+    """The bill of the next call, or why there can't be one."""
+    try:
+        return session.context(save=False).report, None
+    except EssentialsTooLarge as error:
+        return None, error
+
+
+def parts_of(report: Report) -> dict[str, int]:
+    """The tokens of every part, by its tag, in reading order."""
+    sizes = dict[str, int]()
+    for row in report.sections:
+        sizes[row.tag] = sizes.get(row.tag, 0) + row.tokens
+    return sizes
+
+
+def _newest(made: list[Compression]) -> Compression | None:
+    return next((one for one in reversed(made) if not one.undone), None)

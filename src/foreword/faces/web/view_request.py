@@ -1,0 +1,137 @@
+"""What a view is asked, and how it is called: in a thread, errors as pages with the message they have everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from foreword.errors import ForewordError, UnknownName, UsageError
+from foreword.faces.http.problems import BEGUN, Refused, status_of
+from foreword.faces.http.server_state import Lane, Serving
+from foreword.faces.web.addresses import named
+from foreword.faces.web.rendering import page
+from foreword.secrets.masking import mask
+from foreword.session.session import Session
+from foreword.session.workflow_state import WorkflowState
+from foreword.store import messages, workflows
+
+MAIN = "main"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request: the names in its path, and what its query or its form says."""
+
+    request: Request
+    serving: Serving
+    form: Mapping[str, str] = field(default_factory=dict)
+
+    def name(self, what: str) -> str:
+        """A name from the path."""
+        return named(self.request.path_params[what])
+
+    def text(self, what: str, default: str = "") -> str:
+        """What the form says, or the query."""
+        return self.form.get(what, self.request.query_params.get(what, default))
+
+    def number(self, what: str, default: int) -> int:
+        """The same as a whole number; empty is the default."""
+        given = self.text(what).strip()
+        if not given:
+            return default
+        try:
+            return int(given)
+        except ValueError:
+            raise UsageError(f"{what} must be a whole number, not {given[:40]!r}") from None
+
+    @property
+    def workflow(self) -> str:
+        """The workflow in the path."""
+        return self.name("workflow")
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """The session of the path, in the conversation that was asked for; looking makes none."""
+        with self.serving.store() as db:
+            known = messages.names(db, workflows.existing(db, self.workflow).id)
+        wanted = self.text("conversation") or (MAIN if MAIN in known or not known else known[0])
+        if wanted not in known and wanted != MAIN:
+            raise UnknownName("conversation", wanted, known, where=f"of {self.workflow!r}")
+        with self.serving.session(self.workflow, wanted) as session:
+            yield session
+
+    @contextmanager
+    def state(self) -> Iterator[WorkflowState]:
+        """The workflow of the path: its plan and its variables."""
+        with self.serving.store() as db:
+            yield WorkflowState(db, workflows.existing(db, self.workflow))
+
+
+View = Callable[[Asked], Response]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def reading(view: View, lane: Lane = "reading") -> Endpoint:
+    """A view that answers a question."""
+
+    async def endpoint(request: Request) -> Response:
+        return await _answered(view, Asked(request, request.app.state.serving), lane)
+
+    return endpoint
+
+
+def writing(view: View, lane: Lane = "writing") -> Endpoint:
+    """A view that takes a form."""
+
+    async def endpoint(request: Request) -> Response:
+        body = (await request.body()).decode("utf-8", "replace")
+        form = dict(parse_qsl(body, keep_blank_values=True, max_num_fields=100))
+        return await _answered(view, Asked(request, request.app.state.serving, form), lane)
+
+    return endpoint
+
+
+async def _answered(view: View, asked: Asked, lane: Lane) -> Response:
+    def answer() -> Response:
+        asked.request.scope[BEGUN] = True
+        return view(asked)
+
+    try:
+        return await asked.serving.call(answer, lane=lane)
+    except ForewordError as error:
+        return refused(error)
+    except Refused as error:
+        return refused_page(error)
+
+
+def refused(error: ForewordError) -> Response:
+    """An error as a page."""
+    return problem(status_of(error), error.message, error.hint)
+
+
+def refused_page(refused: Refused) -> Response:
+    """A request that was not let through, as a page."""
+    response = problem(refused.status, refused.title, refused.hint)
+    response.headers.update(refused.headers)
+    return response
+
+
+async def missing(request: Request) -> Response:
+    """The page for an address where there is none."""
+    return problem(404, f"there is no page at {request.url.path}", "the sessions are the way in")
+
+
+def problem(status: int, message: str, hint: str = "") -> Response:
+    """What went wrong, and what to do next."""
+    return page("problem.html", status, title="Not found" if status == 404 else "That did not work",
+                message=mask(message), hint=mask(hint), code=status)  # fmt: skip
+
+
+def go_to(address: str) -> Response:
+    """Look there for what has become of it."""
+    return RedirectResponse(address, 303)

@@ -1,0 +1,309 @@
+"""What every shape needs: fields nobody here reads, blocks of a tool's answer, and where wrong input stands.
+
+Foreign fields are carried as the JSON of `{shape: fields}` and come back only for that shape. A tool's answer is one
+text and the rest; how its blocks stood is such a foreign field, too, unless it is the usual way. What JSON or UTF-8
+can't hold is carried as it came, and replaced where it would go to a provider.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from math import isfinite
+from typing import Any
+
+from foreword.errors import BadSource, did_you_mean
+from foreword.message import (
+    KINDS,
+    Image,
+    Kind,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolResult,
+    spoken,
+)
+
+Fields = dict[str, Any]
+SHORT_ID = re.compile("[^\x00\ud800-\udfff]{1,64}")  # what OpenAI takes for the id of a call
+_UNSENT = re.compile("[\x00\ud800-\udfff]")
+_HALVES = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # two that are one character
+_LONE = r"u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})"
+_ESCAPE = re.compile(rf"\\(?:{_HALVES}|(?P<unsent>{_LONE})|.)", re.DOTALL)
+LAYOUT = "blocks"  # how the blocks of an answer stood: the length of each text, null for anything else
+
+
+@dataclass(slots=True)
+class At:
+    """A place in the input, for errors."""
+
+    where: str
+    path: str
+
+    def __truediv__(self, step: str) -> At:
+        return At(self.where, self.path + step)
+
+    def wrong(self, problem: str) -> BadSource:
+        """The error that names this place."""
+        return BadSource(self.where, f"{self.path}: {problem}")
+
+    def none_of(self, value: object, known: Iterable[str]) -> BadSource:
+        """The error that names this place and what could stand there."""
+        known = tuple(known)
+        guess = did_you_mean(value, known) if isinstance(value, str) else ""
+        return self.wrong(
+            f"{value!r} is not one of {', '.join(known)}" + (f", did you mean {guess!r}?" if guess else "")
+        )
+
+    def text(self, value: Mapping[str, Any], name: str) -> str:
+        """The field of that name as text, nothing for null."""
+        text = value.get(name)
+        if isinstance(text, str):
+            return text
+        if text is None:
+            return ""
+        raise (self / f".{name}").wrong(f"must be text, not {type(text).__name__}")
+
+    def mapping(self, value: object, of: str = "a mapping with a type") -> Mapping[str, Any]:
+        """The value as a mapping."""
+        if isinstance(value, Mapping):
+            return value
+        raise self.wrong(f"must be {of}")
+
+    def sequence(self, value: object, of: str = "a list") -> Sequence[Any]:
+        """The value as a list."""
+        if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+            return value
+        raise self.wrong(f"must be {of}")
+
+
+def to_json(value: object) -> str:
+    """Compact and unsorted: the order of the keys is the author's."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def keep(shape: str, fields: Mapping[str, Any]) -> str:
+    """Foreign fields as they are carried; nothing for none."""
+    return to_json({shape: fields}) if fields else ""
+
+
+def keep_also(extra: str, shape: str, fields: Mapping[str, Any]) -> str:
+    """What is carried already, and foreign fields of one more shape."""
+    return to_json({**(json.loads(extra) if extra else {}), shape: fields})
+
+
+def give_back(extra: str, shape: str) -> Fields:
+    """The foreign fields that belong to this shape."""
+    shapes = sendable(extra) if extra else None
+    fields = shapes.get(shape) if isinstance(shapes, dict) else None
+    return fields if isinstance(fields, dict) else {}
+
+
+def others(value: Mapping[str, Any], known: frozenset[str]) -> Fields:
+    """The fields of a mapping that nobody here reads."""
+    return {} if value.keys() <= known else {name: value[name] for name in value if name not in known}
+
+
+def kind_of(value: Mapping[str, Any], at: At) -> Kind:
+    """What a message says it is."""
+    kind = value.get("kind", "conversation")
+    if kind not in KINDS:
+        raise (at / ".kind").none_of(kind, KINDS)
+    return kind  # type: ignore[no-any-return]
+
+
+def opaque(block: Mapping[str, Any], shape: str, kind: str = "type") -> Opaque:
+    """A block that is carried as it is."""
+    return Opaque(to_json(block), shape, str(block.get(kind, "")))
+
+
+def arguments_of(value: object) -> str:
+    """The arguments of a call: text as the model wrote it, anything else as JSON."""
+    return value if isinstance(value, str) else "" if value is None else to_json(value)
+
+
+def as_object(arguments: str) -> dict[str, Any]:
+    """The arguments of a call as the object that they should be."""
+    if not arguments.strip():
+        return {}
+    try:
+        value = sendable(arguments)
+    except (ValueError, RecursionError):
+        return {"arguments": plain(arguments)}
+    return value if isinstance(value, dict) else {"arguments": value}
+
+
+def as_arguments(arguments: str) -> str:
+    """The arguments of a call as JSON: as the model wrote them, but for what no provider takes."""
+    text, unknown = _without_unsent(arguments), list[str]()
+    try:
+        json.loads(text, parse_constant=unknown.append)
+    except (ValueError, RecursionError):
+        return plain(arguments)
+    return to_json(sendable(arguments)) if unknown else text
+
+
+def sendable(text: str) -> Any:
+    """The value of a JSON text; NUL and half characters in it are U+FFFD, and numbers that JSON does not have null."""
+    return _DECODER.decode(_without_unsent(text))
+
+
+def _finite(digits: str) -> float | None:
+    return number if isfinite(number := float(digits)) else None
+
+
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
+
+
+def _without_unsent(text: str) -> str:
+    """The JSON text with U+FFFD for NUL and half characters, plain or escaped."""
+    if "\\u" in text:
+        text = _ESCAPE.sub(lambda found: "\\ufffd" if found["unsent"] else found[0], text)
+    return plain(text)
+
+
+def plain(text: str) -> str:
+    """The text with U+FFFD for NUL and half characters."""
+    return text if text.isascii() and "\x00" not in text else _UNSENT.sub("\ufffd", text)
+
+
+def id_for(call: str, allowed: re.Pattern[str]) -> str:
+    """The id of a call as a provider takes it; in place of any other one that is made from it, the same every time."""
+    if allowed.fullmatch(call):
+        return call
+    return f"call_{sha256(call.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+
+
+def taken(message: Message, shape: str) -> list[Part]:
+    """The parts of a message as this shape can take them.
+
+    In place of what the provider can't take stand a few words; not in the assistant's own messages, where a model
+    would learn to write them. Thinking goes to nobody but its own provider. A speaker's name is words where the shape
+    has no field for it.
+    """
+    parts = [as_taken(part, shape) for part in message.parts]
+    if message.role == "assistant":
+        return [part for part, own in zip(parts, message.parts, strict=True) if part is own]
+    said: list[Part] = [part for part in parts if part is not None and not isinstance(part, Thinking)]
+    speaker = message.speaker
+    return _introduced(said, speaker) if speaker and "name" not in give_back(message.extra, shape) else said
+
+
+def _introduced(parts: list[Part], speaker: str) -> list[Part]:
+    """The parts with the name of who says them in front, as in the text of a message."""
+    first = next(iter(parts), None)
+    if first is None or all(isinstance(part, Text) and not part.text.strip() for part in parts):
+        return parts
+    if isinstance(first, Text):
+        return [replace(first, text=f"{speaker}: {first.text}"), *parts[1:]]
+    return [Text(f"{speaker}:"), *parts]
+
+
+def as_taken(part: Part, shape: str) -> Part | None:
+    """The part itself, words in its place, or nothing."""
+    match part:
+        case Thinking():
+            return part if part.shape == shape else None
+        case Opaque():
+            return part if part.shape == shape else Text(spoken(part))
+        case Image(_, "", ""):
+            return part if give_back(part.extra, shape) else Text(spoken(part))
+        case _:
+            return part
+
+
+# --- images ----------------------------------------------------------------------------------------------------
+
+
+def image_at(address: str) -> Image:
+    """The image behind an address, which may hold the image itself."""
+    head, found, data = address.partition(";base64,")
+    if found and head.startswith("data:") and "," not in head:
+        return Image(head[5:], data)
+    return Image(url=address)
+
+
+def address_of(image: Image) -> str:
+    """One address for an image, whether it is here or elsewhere."""
+    return f"data:{image.media_type};base64,{image.data}" if image.data else image.url
+
+
+# --- the answer of a tool --------------------------------------------------------------------------------------
+
+
+def read_answer(content: object, read: Callable[[Any, int], Part]) -> tuple[str, tuple[Image | Opaque, ...], Fields]:
+    """The words of an answer, the rest of it, and how they stood, if not as `write_answer` would put them."""
+    if isinstance(content, str):
+        return content, (), {}
+    if content is None:
+        return "", (), {}
+    if not isinstance(content, list):
+        return to_json(content), (), {}
+    parts = [read(block, index) for index, block in enumerate(content)]
+    texts = [part for part in parts if isinstance(part, Text)]
+    rest = tuple([part for part in parts if isinstance(part, Image | Opaque)])
+    text = "\n".join([part.text for part in texts])
+    if parts == [*([Text(text)] if text else []), *rest]:
+        return text, rest, {}
+    layout = [[len(part.text), part.extra] if isinstance(part, Text) else None for part in parts]
+    return text, rest, {LAYOUT: layout}
+
+
+def write_answer(result: ToolResult, layout: Any, shape: str, write: Callable[[Part], Any]) -> str | list[Any]:
+    """The content of an answer: as it stood if it still can, else the words and then the rest."""
+    parts = _laid_out(result, layout) if isinstance(layout, list) else None
+    if parts is None:
+        if not result.rest:
+            return result.text
+        parts = [*([Text(result.text)] if result.text else []), *result.rest]
+    parts = [as_taken(part, shape) or part for part in parts]
+    if len(parts) == 1 and isinstance(parts[0], Text) and not give_back(parts[0].extra, shape):
+        return parts[0].text
+    return [write(part) for part in parts]
+
+
+def _laid_out(result: ToolResult, layout: list[Any]) -> list[Part] | None:
+    """The parts as they once stood; None where the answer has changed since."""
+    lengths = [entry[0] for entry in layout if entry is not None]
+    if sum(lengths) + max(0, len(lengths) - 1) != len(result.text) or layout.count(None) != len(result.rest):
+        return None
+    parts, rest, start = list[Part](), iter(result.rest), 0
+    for entry in layout:
+        if entry is None:
+            parts.append(next(rest))
+            continue
+        parts.append(Text(result.text[start : start + entry[0]], entry[1]))
+        start += entry[0] + 1
+    return parts if all(result.text[end] == "\n" for end in _joints(lengths)) else None
+
+
+def resized_layout(extra: str, places: Sequence[int], more: int) -> str:
+    """What is carried with an answer whose words have grown by `more` characters at each of these places, in order."""
+    try:
+        carried = json.loads(extra)
+    except (ValueError, RecursionError):
+        return extra
+    for fields in carried.values() if isinstance(carried, dict) else ():
+        layout = fields.get(LAYOUT) if isinstance(fields, dict) else None
+        start = 0
+        for entry in layout if isinstance(layout, list) else ():
+            if entry is not None:
+                end = start + entry[0]
+                entry[0] += more * (bisect_left(places, end) - bisect_left(places, start))
+                start = end + 1
+    return to_json(carried)
+
+
+def _joints(lengths: Sequence[int]) -> list[int]:
+    """Where the line ends stand that join texts of these lengths."""
+    ends, at = list[int](), -1
+    for length in lengths[:-1]:
+        at += length + 1
+        ends.append(at)
+    return ends

@@ -1,0 +1,229 @@
+"""OpenAI's chat completions: calls beside the content, every result a message of its own.
+
+Normal form, which is what `to_openai` writes: content is text where it is one text, else a list of parts, null beside
+calls; the results of a message's calls stand right behind it, words before calls; the old `function_call` is written
+as a tool call under its name. The shape has no word for a result that failed. A picture in a result of another
+provider follows in a user message, since tool messages hold only text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from foreword.formats.fields import (
+    LAYOUT,
+    SHORT_ID,
+    At,
+    Fields,
+    address_of,
+    arguments_of,
+    as_arguments,
+    as_object,
+    give_back,
+    id_for,
+    image_at,
+    keep,
+    kind_of,
+    opaque,
+    others,
+    plain,
+    read_answer,
+    taken,
+    write_answer,
+)
+from foreword.message import (
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+    mend,
+    spoken,
+)
+
+SHAPE = "openai"
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+_MESSAGE = frozenset(("role", "content", "kind", "tool_calls", "function_call"))
+_TOOL = frozenset(("role", "content", "kind", "tool_call_id"))
+_FUNCTION = frozenset(("role", "content", "kind", "name"))
+_TEXT = frozenset(("type", "text"))
+_IMAGE = frozenset(("type", "image_url"))
+_CALL = frozenset(("id", "type", "function", "custom"))
+_NAMED = frozenset(("name", "arguments", "input"))
+_IN_PLACE = "pictures_in_place"  # the server this came from takes pictures in a result
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+
+def from_openai(value: object, where: str = "messages") -> tuple[Message, ...]:
+    """The messages of a request (a mapping with `messages`) or of a list."""
+    messages = At(where, "messages").sequence(
+        value.get("messages") if isinstance(value, Mapping) else value, "a list of messages"
+    )
+    return tuple([read_message(one, At(where, f"messages[{index}]")) for index, one in enumerate(messages)])
+
+
+def read_message(value: object, at: At) -> Message:
+    """One message; `at` is its place in the input."""
+    value = at.mapping(value, "a mapping with role and content")
+    role = _ROLES.get(str(value.get("role")))
+    if role is None:
+        raise (at / ".role").none_of(value.get("role"), _ROLES)
+    if role == "tool":
+        return Message(role, (_read_result(value, at),), kind_of(value, at))
+    parts = (*_read_content(value.get("content"), at / ".content"), *_read_calls(value, at))
+    fields = others(value, _MESSAGE) | ({"role": "developer"} if value["role"] == "developer" else {})
+    return Message(role, parts, kind_of(value, at), keep(SHAPE, fields))
+
+
+def _read_result(value: Mapping[str, Any], at: At) -> ToolResult:
+    legacy = value["role"] == "function"
+    call = at.text(value, "name" if legacy else "tool_call_id")
+    text, rest, layout = read_answer(
+        value.get("content"), lambda part, index: read_part(part, at / f".content[{index}]")
+    )
+    fields = others(value, _FUNCTION if legacy else _TOOL) | layout | ({_IN_PLACE: True} if rest else {})
+    return ToolResult(call, text, False, rest, keep(SHAPE, fields))
+
+
+def _read_content(content: object, at: At) -> tuple[Part, ...]:
+    if isinstance(content, str):
+        return (Text(content),)
+    if content is None:
+        return ()
+    parts = at.sequence(content, "text or a list of parts")
+    return tuple([read_part(part, at / f"[{index}]") for index, part in enumerate(parts)])
+
+
+def read_part(part: object, at: At) -> Part:
+    """One part of a message's content."""
+    if isinstance(part, str):
+        return Text(part)
+    part = at.mapping(part)
+    match part:
+        case {"type": "text"}:
+            return Text(at.text(part, "text"), keep(SHAPE, others(part, _TEXT)))
+        case {"type": "image_url", "image_url": {"url": str(url), **more}}:
+            image, fields = image_at(url), others(part, _IMAGE) | ({"image_url": more} if more else {})
+            return Image(image.media_type, image.data, image.url, keep(SHAPE, fields))
+        case _:
+            return opaque(part, SHAPE)
+
+
+def _read_calls(value: Mapping[str, Any], at: At) -> Iterable[ToolCall]:
+    calls = value.get("tool_calls")
+    if calls is not None:
+        at = at / ".tool_calls"
+        for index, call in enumerate(at.sequence(calls, "a list of calls")):
+            yield _read_call(call, at / f"[{index}]")
+    elif value.get("function_call") is not None:
+        function = (at / ".function_call").mapping(value["function_call"], "a mapping with a name")
+        name = str(function.get("name", ""))
+        yield ToolCall(name, name, arguments_of(function.get("arguments")))
+
+
+def _read_call(call: object, at: At) -> ToolCall:
+    call = at.mapping(call, "a mapping with a function")
+    kind = "custom" if call.get("type") == "custom" else "function"
+    named = (at / f".{kind}").mapping(call.get(kind), "a mapping with a name")
+    fields = others(call, _CALL)
+    if kind == "custom":
+        fields["type"] = kind
+    if more := others(named, _NAMED):
+        fields[kind] = more
+    written = arguments_of(named.get("input" if kind == "custom" else "arguments"))
+    return ToolCall(at.text(call, "id"), str(named.get("name", "")), written, keep(SHAPE, fields))
+
+
+# --- writing ---------------------------------------------------------------------------------------------------
+
+
+def to_openai(messages: Iterable[Message]) -> list[Fields]:
+    """Messages for the chat API."""
+    out, pictures = list[Fields](), list[Image]()
+    for message in mend(messages)[0]:
+        results = [part for part in message.parts if isinstance(part, ToolResult)]
+        words = _shaped(message)
+        if pictures and (words or not results):
+            out.append(_shown(pictures))
+            pictures = []
+        for result in results:
+            shaped, left = _result(result)
+            out.append(shaped)
+            pictures += left
+        out += words
+    return [*out, _shown(pictures)] if pictures else out
+
+
+def _shaped(message: Message) -> list[Fields]:
+    """The message without the results in it; nothing if nothing is left."""
+    parts, fields = taken(message, SHAPE), give_back(message.extra, SHAPE)
+    said = [part for part in parts if isinstance(part, Text | Image | Opaque)]
+    calls = [part for part in parts if isinstance(part, ToolCall)]
+    if not said and not calls and not any(fields.values()):
+        return []
+    role = "user" if message.role == "tool" else message.role
+    beside = {"tool_calls": [_call(call) for call in calls]} if calls else {}
+    return [{"role": role, "content": _content(said), **beside, **fields}]
+
+
+def _content(parts: Sequence[Part]) -> str | list[Fields] | None:
+    if not parts:
+        return None
+    if len(parts) == 1 and isinstance(parts[0], Text) and not give_back(parts[0].extra, SHAPE):
+        return parts[0].text
+    return [_part(part) for part in parts]
+
+
+def _part(part: Part) -> Fields:
+    match part:
+        case Text(text, extra):
+            return {"type": "text", "text": text, **give_back(extra, SHAPE)}
+        case Image():
+            fields = give_back(part.extra, SHAPE)
+            return {
+                "type": "image_url",
+                "image_url": {"url": address_of(part), **fields.pop("image_url", {})},
+                **fields,
+            }
+        case Opaque(data):
+            return as_object(data)
+        case _:
+            return {"type": "text", "text": spoken(part)}
+
+
+def _call(call: ToolCall) -> Fields:
+    fields = give_back(call.extra, SHAPE)
+    kind = fields.pop("type", "function")
+    named = {"name": call.name, **_written(call.arguments, kind)}
+    return {"id": id_for(call.id, SHORT_ID), "type": kind, kind: named | fields.pop(kind, {}), **fields}
+
+
+def _written(arguments: str, kind: str) -> Fields:
+    """What a call says: a custom tool takes text, any other JSON."""
+    return {"input": plain(arguments)} if kind == "custom" else {"arguments": as_arguments(arguments)}
+
+
+def _result(result: ToolResult) -> tuple[Fields, list[Image]]:
+    """A result, and its pictures if the API would refuse them where they are."""
+    fields = give_back(result.extra, SHAPE)
+    layout, in_place = fields.pop(LAYOUT, None), fields.pop(_IN_PLACE, False)
+    content: Any = write_answer(result, layout, SHAPE, _part) if in_place or not result.rest else spoken(result)
+    pictures = [] if in_place else [part for part in result.rest if isinstance(part, Image) and address_of(part)]
+    return {"role": "tool", "tool_call_id": id_for(result.id, SHORT_ID), "content": content, **fields}, pictures
+
+
+def _shown(pictures: Sequence[Image]) -> Fields:
+    return {"role": "user", "content": [_part(picture) for picture in pictures]}

@@ -1,0 +1,272 @@
+"""OpenAI's Responses API: a flat list of items, where a message holds one item or a few of the assistant's.
+
+What the assistant thought, said and called in one go is one message; each holds at most one `message` item, whose
+fields (`id`, `status`, `phase`) it carries. A command for the local shell is a call like others; items nobody here
+reads are opaque parts. Normal form, which is what `to_responses` writes: content is text where it is one text; words
+stand before calls, and outputs right behind the calls of their message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from foreword.formats.fields import (
+    LAYOUT,
+    SHORT_ID,
+    At,
+    Fields,
+    address_of,
+    arguments_of,
+    as_arguments,
+    as_object,
+    give_back,
+    id_for,
+    image_at,
+    keep,
+    kind_of,
+    opaque,
+    others,
+    plain,
+    read_answer,
+    taken,
+    write_answer,
+)
+from foreword.message import (
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    mend,
+    spoken,
+)
+
+SHAPE = "openai_responses"
+_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_MESSAGE = frozenset(("role", "content", "kind"))
+_TEXT = frozenset(("type", "text"))
+_IMAGE = frozenset(("type", "image_url"))
+_CALL = frozenset(("type", "call_id", "name", "arguments"))
+_CUSTOM_CALL = frozenset(("type", "call_id", "name", "input"))
+_OUTPUT = frozenset(("type", "call_id", "output"))
+_REASONING = frozenset(("type", "encrypted_content"))
+_CONTENT = frozenset(("input_text", "output_text", "input_image", "input_file", "refusal"))
+_CUSTOM = "custom_tool_call"
+_SHELL_CALL = frozenset(("type", "call_id", "action"))
+_SHELL = "local_shell_call"
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+
+def is_item(value: object) -> bool:
+    """Whether this is an item of this API rather than a message of another."""
+    if not isinstance(value, Mapping):
+        return False
+    if "role" not in value:
+        return isinstance(value.get("type"), str)
+    if value.get("type") == "message" and "model" not in value:
+        return True
+    content = value.get("content")
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(part, Mapping) and str(part.get("type")) in _CONTENT - {"refusal"} for part in parts)
+
+
+def from_responses(value: object, where: str = "input") -> tuple[Message, ...]:
+    """The messages in a list of items, or in a mapping with `instructions`, `input` and `output`."""
+    if isinstance(value, Mapping):
+        instructions, said = value.get("instructions"), value.get("input")
+        system = [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
+        asked = [{"role": "user", "content": said}] if isinstance(said, str) else said or []
+        value = [*system, *At(where, "input").sequence(asked), *At(where, "output").sequence(value.get("output") or [])]
+    items = At(where, "input").sequence(value, "a list of items")
+    messages = list[Message]()
+    for index, item in enumerate(items):
+        message = read_item(item, At(where, f"input[{index}]"))
+        whole = join(messages[-1], message) if messages else None
+        messages[-1:] = [whole] if whole else [*messages[-1:], message]
+    return tuple(messages)
+
+
+def join(last: Message, message: Message) -> Message | None:
+    """Two neighbours as one, if the assistant made both in one go."""
+    if last.role != "assistant" or message.role != "assistant" or not message.parts:
+        return None
+    first = message.parts[0]
+    is_item = isinstance(first, ToolCall) or (isinstance(first, Opaque) and first.name not in _CONTENT)
+    if not is_item and not all(isinstance(part, Thinking) for part in last.parts):
+        return None
+    return replace(last, parts=last.parts + message.parts, extra=last.extra or message.extra)
+
+
+def read_item(item: object, at: At) -> Message:
+    """One item as a message; `at` is its place in the input."""
+    item = at.mapping(item, "a mapping with a type")
+    match item.get("type"):
+        case "function_call" | "custom_tool_call":
+            return Message("assistant", (_read_call(item, at),))
+        case "local_shell_call" if isinstance(item.get("action"), Mapping):
+            return Message("assistant", (_read_command(item, at),))
+        case "function_call_output" | "custom_tool_call_output" | "local_shell_call_output":
+            return Message("tool", (_read_output(item, at),))
+        case "reasoning":
+            return Message("assistant", (_read_reasoning(item),))
+        case "message" | None:
+            return _read_message(item, at)
+        case other:
+            return Message("tool" if str(other).endswith("_output") else "assistant", (opaque(item, SHAPE),))
+
+
+def _read_message(item: Mapping[str, Any], at: At) -> Message:
+    role = _ROLES.get(str(item.get("role")))
+    if role is None:
+        raise (at / ".role").none_of(item.get("role"), _ROLES)
+    content, fields = item.get("content"), others(item, _MESSAGE)
+    if item["role"] == "developer":
+        fields["role"] = "developer"
+    if isinstance(content, str):
+        parts: tuple[Part, ...] = (Text(content),)
+    else:
+        blocks = (at / ".content").sequence(content or (), "text or a list of parts")
+        parts = tuple([_read_part(block, at / f".content[{index}]") for index, block in enumerate(blocks)])
+    return Message(role, parts, kind_of(item, at), keep(SHAPE, fields))
+
+
+def _read_part(part: object, at: At) -> Part:
+    part = at.mapping(part)
+    match part:
+        case {"type": "input_text" | "output_text"}:
+            return Text(at.text(part, "text"), keep(SHAPE, others(part, _TEXT)))
+        case {"type": "input_image", "image_url": str(url)} if url:
+            image = image_at(url)
+            return Image(image.media_type, image.data, image.url, keep(SHAPE, others(part, _IMAGE)))
+        case {"type": "input_image"}:
+            return Image(extra=keep(SHAPE, others(part, frozenset(("type",)))))
+        case _:
+            return opaque(part, SHAPE)
+
+
+def _read_call(item: Mapping[str, Any], at: At) -> ToolCall:
+    custom = item["type"] == _CUSTOM
+    fields = others(item, _CUSTOM_CALL if custom else _CALL) | ({"type": _CUSTOM} if custom else {})
+    written = arguments_of(item.get("input" if custom else "arguments"))
+    call, name = at.text(item, "call_id"), at.text(item, "name")
+    return ToolCall(call, name, written, keep(SHAPE, fields))
+
+
+def _read_command(item: Mapping[str, Any], at: At) -> ToolCall:
+    fields = {"type": _SHELL, **others(item, _SHELL_CALL)}
+    call = at.text(item, "call_id") or at.text(item, "id")
+    return ToolCall(call, _SHELL.removesuffix("_call"), arguments_of(item["action"]), keep(SHAPE, fields))
+
+
+def _read_output(item: Mapping[str, Any], at: At) -> ToolResult:
+    text, rest, layout = read_answer(item.get("output"), lambda part, index: _read_part(part, at / f".output[{index}]"))
+    fields = others(item, _OUTPUT) | layout
+    if item["type"] != "function_call_output":
+        fields["type"] = item["type"]
+    call = at.text(item, "call_id") or at.text(item, "id")
+    return ToolResult(call, text, False, rest, keep(SHAPE, fields))
+
+
+def _read_reasoning(item: Mapping[str, Any]) -> Thinking:
+    texts = [*_texts(item.get("summary")), *_texts(item.get("content"))]
+    fields = others(item, _REASONING)
+    encrypted = item.get("encrypted_content")
+    if not isinstance(encrypted, str) and "encrypted_content" in item:
+        fields["encrypted_content"] = encrypted
+    return Thinking("\n".join(texts), str(encrypted or ""), not texts, SHAPE, keep(SHAPE, fields))
+
+
+def _texts(blocks: object) -> list[str]:
+    found = [block.get("text") for block in blocks if isinstance(block, Mapping)] if isinstance(blocks, list) else []
+    return [text for text in found if isinstance(text, str)]
+
+
+# --- writing ---------------------------------------------------------------------------------------------------
+
+
+def to_responses(messages: Iterable[Message]) -> list[Fields]:
+    """Items for the `input` of a request."""
+    items = [item for message in mend(messages)[0] for item in _items(message)]
+    custom = {item["call_id"] for item in items if item.get("type") == _CUSTOM}
+    for item in items:
+        if custom and item.get("type") == "function_call_output" and item["call_id"] in custom:
+            item["type"] = f"{_CUSTOM}_output"
+    return items
+
+
+def _items(message: Message) -> Iterable[Fields]:
+    fields = give_back(message.extra, SHAPE)
+    for is_content, group in groupby(_words_first(taken(message, SHAPE)), key=_is_content):
+        if is_content:
+            yield _message(message, list(group), fields)
+            fields = {}
+        else:
+            yield from map(_item, group)
+    if fields and not message.parts:
+        yield _message(message, [], fields)
+
+
+def _words_first(parts: list[Part]) -> list[Part]:
+    """The parts with words before calls: what is said after a call would be another message."""
+    first = next((at for at, part in enumerate(parts) if isinstance(part, ToolCall)), len(parts))
+    return parts[:first] + sorted(parts[first:], key=lambda part: not _is_content(part))
+
+
+def _is_content(part: Part) -> bool:
+    return isinstance(part, Text | Image) or (isinstance(part, Opaque) and part.name in _CONTENT)
+
+
+def _message(message: Message, parts: Sequence[Part], fields: Fields) -> Fields:
+    role = "user" if message.role == "tool" else message.role
+    content: Any = [_content(part, role) for part in parts]
+    if len(parts) == 1 and isinstance(parts[0], Text) and not give_back(parts[0].extra, SHAPE):
+        content = parts[0].text
+    return {"role": role, "content": content, **fields}
+
+
+def _content(part: Part, role: str = "user") -> Fields:
+    if isinstance(part, Opaque):
+        return as_object(part.data)
+    fields = give_back(part.extra, SHAPE)
+    if isinstance(part, Image):
+        address = {"image_url": address_of(part)} if address_of(part) else {}
+        return {"type": "input_image", **address, **fields}
+    kind = "output_text" if role == "assistant" else "input_text"
+    return {"type": kind, "text": part.text if isinstance(part, Text) else spoken(part), **fields}
+
+
+def _item(part: Part) -> Fields:
+    if isinstance(part, Opaque):
+        return as_object(part.data)
+    fields = give_back(part.extra, SHAPE)
+    match part:
+        case ToolCall(call, name, arguments):
+            written = _written(name, arguments, fields.get("type"))
+            return {"type": "function_call", "call_id": id_for(call, SHORT_ID), **written, **fields}
+        case ToolResult(call):
+            output = write_answer(part, fields.pop(LAYOUT, None), SHAPE, _content)
+            return {"type": "function_call_output", "call_id": id_for(call, SHORT_ID), "output": output, **fields}
+        case Thinking(signature=encrypted):
+            proof = {"encrypted_content": encrypted} if encrypted else {}
+            return {"type": "reasoning", **proof, **fields}
+        case _:
+            return _content(part)
+
+
+def _written(name: str, arguments: str, kind: object) -> Fields:
+    """What a call says: a custom tool takes text, the shell an action, any other JSON."""
+    if kind == _SHELL:
+        return {"action": as_object(arguments)}
+    return {
+        "name": name,
+        **({"input": plain(arguments)} if kind == _CUSTOM else {"arguments": as_arguments(arguments)}),
+    }

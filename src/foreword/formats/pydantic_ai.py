@@ -1,0 +1,331 @@
+"""pydantic-ai's messages: requests and responses, each with parts of many kinds.
+
+Everything goes through their JSON (`ModelMessagesTypeAdapter`), so files of it are read without the package. A part
+of a request is a message of its own; a response is one message. Normal form, which is what `to_pydantic_ai` writes:
+neighbouring requests with the same fields are one; fields that are null or say nothing are left out; a part without
+a time has the time `NO_TIME`, since theirs always have one.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha1
+from typing import TYPE_CHECKING, Any
+
+from foreword.errors import UsageError
+from foreword.formats import anthropic, openai_responses
+from foreword.formats.fields import (
+    LAYOUT,
+    At,
+    Fields,
+    arguments_of,
+    as_object,
+    give_back,
+    keep,
+    opaque,
+    others,
+    read_answer,
+    taken,
+    to_json,
+    write_answer,
+)
+from foreword.message import (
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    mend,
+)
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage
+
+SHAPE = "pydantic_ai"
+NO_TIME = "1970-01-01T00:00:00Z"
+_WHOSE = {"anthropic": anthropic.SHAPE, "openai": openai_responses.SHAPE}  # provider_name -> whose thinking it is
+_NAMES = {shape: name for name, shape in _WHOSE.items()}
+_FILES = frozenset(("binary", "image-url", "audio-url", "video-url", "document-url", "uploaded-file"))
+_ENVELOPE = frozenset(("parts", "kind"))
+_PROMPT = frozenset(("part_kind", "content"))
+_RETURN = frozenset(("part_kind", "content", "tool_call_id"))
+_CALL = frozenset(("part_kind", "tool_name", "args", "tool_call_id"))
+_THINKING = frozenset(("part_kind", "content", "signature"))
+_BINARY = frozenset(("kind", "media_type", "data"))
+_ADDRESS = frozenset(("kind", "media_type", "url"))
+_STANDARD, _URL_SAFE = str.maketrans("-_", "+/"), str.maketrans("+/", "-_")  # theirs is the base64 for addresses
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+
+def from_pydantic_ai(messages: Sequence[ModelMessage]) -> tuple[Message, ...]:
+    """Messages from theirs."""
+    return from_pydantic_ai_json(_adapter().dump_python(list(messages), mode="json"))
+
+
+def from_pydantic_ai_json(value: object, where: str = "messages") -> tuple[Message, ...]:
+    """Messages from the JSON of theirs."""
+    names = dict[str, str]()  # call id -> the tool's name
+    found = list[Message]()
+    for index, one in enumerate(At(where, "messages").sequence(value, "a list of messages")):
+        found += read_message(one, At(where, f"messages[{index}]"), names)
+    return tuple(found)
+
+
+def read_message(value: object, at: At, names: dict[str, str]) -> Iterable[Message]:
+    """The messages in one request or response; `names` of tools are remembered from one to the next."""
+    value = at.mapping(value, "a mapping with kind and parts")
+    parts = [
+        ((at / f".parts[{index}]").mapping(part), at / f".parts[{index}]")
+        for index, part in enumerate((at / ".parts").sequence(value.get("parts")))
+    ]
+    fields = _telling(others(value, _ENVELOPE))
+    if value.get("kind") == "response":
+        reply = tuple([_read_reply(part, place) for part, place in parts])
+        names |= {part.id: part.name for part in reply if isinstance(part, ToolCall)}
+        return [Message("assistant", reply, extra=keep(SHAPE, fields))]
+    if value.get("kind") != "request":
+        raise (at / ".kind").wrong(f"{value.get('kind')!r} is not one of request, response")
+    return [_read_asked(part, place, fields, names) for part, place in parts]
+
+
+def _telling(fields: Fields) -> Fields:
+    """The fields that say something: not null, and not what theirs are unless somebody sets them."""
+    usual = {
+        "timestamp": NO_TIME,
+        "state": "complete",
+        "outcome": "success",
+        "scope": "conversation",
+        "force_download": False,
+    }
+    return {
+        name: value
+        for name, value in fields.items()
+        if value is not None
+        and usual.get(name) != value
+        and not (name == "usage" and isinstance(value, dict) and not any(value.values()))
+        and not (name == "content_file_digests" and not value)
+    }
+
+
+def _read_asked(part: Mapping[str, Any], at: At, request: Fields, names: dict[str, str]) -> Message:
+    kind = part.get("part_kind")
+    envelope = {"request": request} if request else {}
+    if kind == "tool-return" or (kind == "retry-prompt" and part.get("tool_name")):
+        return Message("tool", (_read_return(part, at, names),), extra=keep(SHAPE, envelope))
+    if kind not in ("system-prompt", "user-prompt"):
+        return Message("user", (opaque(part, SHAPE, "part_kind"),), extra=keep(SHAPE, envelope))
+    fields = _telling(others(part, _PROMPT))
+    content, place = part.get("content"), at / ".content"
+    parts = [content] if isinstance(content, str) else place.sequence(content, "text or a list of parts")
+    read = tuple([_read_shown(one, place / f"[{index}]") for index, one in enumerate(parts)])
+    if fields:
+        envelope["part"] = fields
+    return Message("system" if kind == "system-prompt" else "user", read, extra=keep(SHAPE, envelope))
+
+
+def _read_shown(part: object, at: At) -> Part:
+    if isinstance(part, str):
+        return Text(part)
+    part = at.mapping(part, "text or a mapping with a kind")
+    match part:
+        case {"kind": "binary", "media_type": str(kind), "data": str(data)} if data and kind.startswith("image/"):
+            data = data.translate(_STANDARD)
+            return Image(kind, data, extra=keep(SHAPE, _own(part, _BINARY, data)))
+        case {"kind": "image-url", "url": str(url)} if url:
+            return Image(str(part.get("media_type") or ""), "", url, keep(SHAPE, _own(part, _ADDRESS, url)))
+        case _:
+            return opaque(part, SHAPE, "kind")
+
+
+def _own(part: Mapping[str, Any], known: frozenset[str], shown: str) -> Fields:
+    """The fields of a file that do not follow from the file itself, as its name usually does."""
+    fields = _telling(others(part, known))
+    if "identifier" in fields:
+        with suppress(ValueError):  # what is no base64 has no usual name
+            seen = b64decode(shown) if part["kind"] == "binary" else shown.encode("utf-8", "surrogatepass")
+            if fields["identifier"] == _name(seen):
+                del fields["identifier"]
+    return fields
+
+
+def _name(seen: bytes) -> str:
+    """The name that theirs gives a file which has none."""
+    return sha1(seen, usedforsecurity=False).hexdigest()[:6]
+
+
+def _read_return(part: Mapping[str, Any], at: At, names: dict[str, str]) -> ToolResult:
+    call, content = at.text(part, "tool_call_id"), part.get("content")
+    fields = _telling(others(part, _RETURN))
+    if fields.get("tool_name") == names.get(call):
+        fields.pop("tool_name", None)
+    if part["part_kind"] != "tool-return":
+        fields["part_kind"] = part["part_kind"]
+    if not isinstance(content, str) and not _has_files(content):
+        return ToolResult(call, to_json(content), _failed(part), (), keep(SHAPE, {**fields, "content": "json"}))
+    text, rest, layout = read_answer(content, lambda one, index: _read_shown(one, at / f".content[{index}]"))
+    return ToolResult(call, text, _failed(part), rest, keep(SHAPE, fields | layout))
+
+
+def _failed(part: Mapping[str, Any]) -> bool:
+    return part["part_kind"] == "retry-prompt" or part.get("outcome") not in (None, "success")
+
+
+def _has_files(content: object) -> bool:
+    items = content if isinstance(content, list) else []
+    return any(isinstance(item, dict) and str(item.get("kind")) in _FILES for item in items)
+
+
+def _read_reply(part: Mapping[str, Any], at: At) -> Part:
+    match part.get("part_kind"):
+        case "text":
+            return Text(at.text(part, "content"), keep(SHAPE, _telling(others(part, _PROMPT))))
+        case "thinking":
+            whose = _WHOSE.get(str(part.get("provider_name")), SHAPE)
+            fields = _telling(others(part, _THINKING))
+            if fields.get("provider_name") == _NAMES.get(whose):
+                fields.pop("provider_name", None)
+            text, signature = at.text(part, "content"), at.text(part, "signature")
+            return Thinking(text, signature, not text, whose, keep(SHAPE, fields))
+        case "tool-call":
+            fields = _telling(others(part, _CALL))
+            if not isinstance(part.get("args"), str):
+                fields["args"] = "none" if part.get("args") is None else "object"
+            call, name = at.text(part, "tool_call_id"), str(part.get("tool_name", ""))
+            return ToolCall(call, name, arguments_of(part.get("args")), keep(SHAPE, fields))
+        case "file" if isinstance(image := _read_shown(part.get("content"), at / ".content"), Image):
+            fields = _telling(others(part, _PROMPT))
+            return replace(
+                image, extra=keep(SHAPE, give_back(image.extra, SHAPE) | ({"file": fields} if fields else {}))
+            )
+        case _:
+            return opaque(part, SHAPE, "part_kind")
+
+
+# --- writing ---------------------------------------------------------------------------------------------------
+
+
+def to_pydantic_ai(messages: Iterable[Message]) -> list[ModelMessage]:
+    """Theirs from messages."""
+    return _adapter().validate_python(to_pydantic_ai_json(messages))  # type: ignore[no-any-return]
+
+
+def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
+    """The JSON of theirs from messages."""
+    out, names, last = list[Fields](), dict[str, str](), Fields()
+    for message in mend(messages)[0]:
+        names |= {part.id: part.name for part in message.parts if isinstance(part, ToolCall)}
+        fields = give_back(message.extra, SHAPE)
+        if message.role == "assistant":
+            reply = [_reply(part) for part in _replied(message)]
+            out += [{"kind": "response", "timestamp": NO_TIME, **fields, "parts": reply}] if reply or fields else []
+            continue
+        request = fields.get("request", {})
+        parts = list(_asked(message, fields.get("part", {}), names))
+        if out and out[-1]["kind"] == "request" and last == request:
+            out[-1]["parts"] += parts
+        elif parts:
+            out.append({"kind": "request", **request, "parts": parts})
+            last = request
+    return out
+
+
+def _replied(message: Message) -> Iterable[Part]:
+    """What a response can hold: thinking of any provider, pictures only if they are here."""
+    ours = {id(part) for part in taken(message, SHAPE) if not isinstance(part, Image) or part.data}
+    return [part for part in message.parts if id(part) in ours or isinstance(part, Thinking)]
+
+
+def _asked(message: Message, fields: Fields, names: Mapping[str, str]) -> Iterable[Fields]:
+    """The parts of a request: results and opaque parts one by one, and what was said."""
+    shown = list[Part]()
+    for part in taken(message, SHAPE):
+        if isinstance(part, ToolResult):
+            yield _return(part, names)
+        elif isinstance(part, Opaque) and "part_kind" in (data := as_object(part.data)):
+            yield data
+        else:
+            shown.append(part)
+    if shown and message.role == "system":
+        text = "\n".join(part.text for part in shown if isinstance(part, Text))
+        yield {"part_kind": "system-prompt", "content": text, "timestamp": NO_TIME, **fields}
+    elif shown:
+        content = shown[0].text if len(shown) == 1 and isinstance(shown[0], Text) else [_shown(one) for one in shown]
+        yield {"part_kind": "user-prompt", "content": content, "timestamp": NO_TIME, **fields}
+
+
+def _shown(part: Part) -> Any:
+    match part:
+        case Text(text):
+            return text
+        case Image(media_type, data, url, extra):
+            fields = give_back(extra, SHAPE)
+            if data:
+                return {"kind": "binary", "media_type": media_type, "data": data.translate(_URL_SAFE), **fields}
+            # In full, since a tool's files are known by a digest of all their fields.
+            usual = {
+                "force_download": False,
+                "vendor_metadata": None,
+                "identifier": _name(url.encode("utf-8", "surrogatepass")),
+            }
+            return {"kind": "image-url", "url": url, "media_type": media_type or None, **usual, **fields}
+        case Opaque(data):
+            return as_object(data)
+        case _:
+            raise TypeError(f"{type(part).__name__} is never shown")
+
+
+def _return(result: ToolResult, names: Mapping[str, str]) -> Fields:
+    fields = give_back(result.extra, SHAPE)
+    layout, is_json = fields.pop(LAYOUT, None), fields.pop("content", "") == "json"
+    content: Any = write_answer(result, layout, SHAPE, _shown)
+    if is_json and isinstance(content, str):
+        content = _parsed(content)
+    kind = {"part_kind": "tool-return", "tool_name": names.get(result.id, ""), "timestamp": NO_TIME}
+    outcome = {"outcome": "failed"} if result.failed and "part_kind" not in fields else {}
+    return {**kind, "content": content, "tool_call_id": result.id, **outcome, **fields}
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:  # somebody has shortened it
+        return text
+
+
+def _reply(part: Part) -> Fields:
+    if isinstance(part, Opaque):
+        return as_object(part.data)
+    fields = give_back(part.extra, SHAPE)
+    match part:
+        case Text(text):
+            return {"part_kind": "text", "content": text, **fields}
+        case Image():
+            shown = _shown(part)
+            return {"part_kind": "file", "content": shown, **shown.pop("file", {})}
+        case Thinking(text, signature, shape=shape):
+            proof = {"signature": signature} if signature else {}
+            name = {"provider_name": _NAMES[shape]} if shape in _NAMES else {}
+            return {"part_kind": "thinking", "content": text, **proof, **name, **fields}
+        case ToolCall(call, name, arguments):
+            kind = fields.pop("args", "")
+            args = None if kind == "none" else _parsed(arguments) if kind == "object" else arguments
+            return {"part_kind": "tool-call", "tool_name": name, "args": args, "tool_call_id": call, **fields}
+        case _:
+            raise TypeError(f"{type(part).__name__} is never in a reply")
+
+
+def _adapter() -> Any:
+    try:
+        from pydantic_ai.messages import ModelMessagesTypeAdapter
+    except ImportError:
+        raise UsageError("pydantic-ai is not installed", hint="pip install foreword[models]") from None
+    return ModelMessagesTypeAdapter

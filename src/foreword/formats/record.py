@@ -1,0 +1,117 @@
+"""A message as the store keeps it: one JSON object of a fixed shape.
+
+Free-form data is only inside strings, so a database may reorder keys. NUL and lone surrogates, which PostgreSQL's
+jsonb refuses, are written as U+FDD0 (a character that Unicode keeps for such use) and four hex digits. What equals
+its default is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import MISSING, fields
+from json.encoder import encode_basestring
+from typing import Any
+
+from foreword.message import (
+    KINDS,
+    ROLES,
+    Image,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+
+_TYPES: dict[str, type[Part]] = {
+    "text": Text,
+    "image": Image,
+    "thinking": Thinking,
+    "opaque": Opaque,
+    "call": ToolCall,
+    "result": ToolResult,
+}
+_NAMES = {part: name for name, part in _TYPES.items()}
+_FIELDS = {part: tuple((field.name, field.default) for field in fields(part)) for part in _NAMES}
+_KNOWN = {part: frozenset(name for name, _ in each) | {"type"} for part, each in _FIELDS.items()}
+_MARK = "\ufdd0"
+_UNSAFE = re.compile("[\x00\ud800-\udfff\ufdd0]")
+_MARKED = re.compile("\ufdd0([0-9a-f]{4})")
+
+
+def to_record(message: Message) -> str:
+    """The message as compact JSON that any database takes."""
+    kind = f',"kind":{_quoted(message.kind)}' if message.kind != "conversation" else ""
+    extra = f',"extra":{_quoted(message.extra)}' if message.extra else ""
+    tokens = f',"tokens":{message.tokens}' if message.tokens is not None else ""
+    return f'{{"role":"{message.role}","parts":{_listed(message.parts)}{kind}{extra}{tokens}}}'
+
+
+def from_record(text: str) -> Message:
+    """The message in a record; ValueError for a record that is damaged."""
+    try:
+        return _message(json.loads(text))
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise ValueError(f"not the record of a message: {type(error).__name__}: {error}") from None
+
+
+def _listed(parts: Iterable[Part]) -> str:
+    return "[" + ",".join([_written(part) for part in parts]) + "]"
+
+
+def _written(part: Part) -> str:
+    kind = type(part)
+    fields = [f'{{"type":"{_NAMES[kind]}"']
+    for name, default in _FIELDS[kind]:
+        value = getattr(part, name)
+        if value != default:
+            fields.append(f'"{name}":{_value(value)}')
+    return ",".join(fields) + "}"
+
+
+def _value(value: str | bool | tuple[Part, ...]) -> str:
+    if isinstance(value, str):
+        return _quoted(value)
+    return _listed(value) if isinstance(value, tuple) else "true" if value else "false"
+
+
+def _message(record: dict[str, Any]) -> Message:
+    role, kind, tokens = record["role"], record.get("kind", "conversation"), record.get("tokens")
+    if role not in ROLES or kind not in KINDS or not isinstance(tokens, int | None):
+        raise ValueError(f"role {role!r}, kind {kind!r}, tokens {tokens!r}")
+    extra = record.get("extra", "")
+    if not isinstance(extra, str):
+        raise TypeError("extra is not text")
+    return Message(role, tuple([_part(part) for part in record["parts"]]), kind, _unescaped(extra), tokens)
+
+
+def _part(written: dict[str, Any]) -> Part:
+    kind = _TYPES[written["type"]]
+    if not written.keys() <= _KNOWN[kind]:
+        raise ValueError(f"unknown fields {sorted(written.keys() - _KNOWN[kind])}")
+    values = list[Any]()
+    for name, default in _FIELDS[kind]:
+        value = written[name] if default is MISSING else written.get(name, default)
+        if name == "rest":
+            value = tuple([_part(each) for each in value])
+        elif type(value) is not (str if default is MISSING else type(default)):
+            raise TypeError(f"{name} is {value!r}")
+        values.append(_unescaped(value) if isinstance(value, str) else value)
+    return kind(*values)
+
+
+# --- characters that a database refuses ------------------------------------------------------------------------
+
+
+def _quoted(text: str) -> str:
+    if not text.isascii() or "\x00" in text:
+        text = _UNSAFE.sub(lambda found: f"{_MARK}{ord(found[0]):04x}", text)
+    return encode_basestring(text)
+
+
+def _unescaped(text: str) -> str:
+    return _MARKED.sub(lambda found: chr(int(found[1], 16)), text) if _MARK in text else text

@@ -1,0 +1,340 @@
+"""Read a recorded conversation from a file, whichever of the known kinds it is.
+
+A JSON document is read whole or not at all. A `.jsonl` file is read line by line, so its size does not matter; its
+lines are messages, items, or those of the coding agents Claude Code and Codex CLI. Those of Claude Code are a tree, of
+which only the whole shows what was rewound. What is left out is counted. Who may import a file again asks for marks: a
+piece is known by its line's `uuid`, or by all that was said up to it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from itertools import chain
+from typing import Any, BinaryIO
+
+from foreword.errors import BadSource
+from foreword.formats import anthropic, detection, openai_responses, pydantic_ai
+from foreword.formats.fields import At, give_back, keep_also
+from foreword.formats.record import to_record
+from foreword.message import Message
+
+TRUNCATED = "truncated line"
+REWOUND = "rewound"
+REWOUND_SINCE = "rewound since"  # after they were imported
+THERE = "there"  # messages that were imported before
+SHAPE = "transcript"  # under which a message carries the marks of its pieces
+_HINT = "known are: a list of messages, a request with messages or input, or one JSON object on each line"
+_LINES = (".jsonl", ".ndjson")
+_CLAUDE_NOTES = frozenset(("message", "uuid", "sessionId", "leafUuid", "messageId", "isSidechain"))
+_ITEMS = frozenset(("message", "reasoning", "compaction", "item_reference"))
+_ITEM = "item"
+
+Line = tuple[int, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What one line says: a message, or a piece of one."""
+
+    message: Message
+    reply: str = ""  # the name of the reply it is a piece of; nothing where it is whole
+    mark: str = ""  # what tells it from all others, at first only where the line has a name
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The messages in a file, and how many of what was left out: complete once the messages have been read."""
+
+    messages: Iterator[Message]
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    def __iter__(self) -> Iterator[Message]:
+        return self.messages
+
+
+def read_transcript(data: bytes | BinaryIO, where: str, known: Collection[str] | None = None) -> Transcript:
+    """The conversation in a file, given as its bytes or open for reading; `where` names it in errors.
+
+    With `known`, the marks of what was imported before, only what is new is read, and carries its own marks.
+    """
+    file = io.BytesIO(data) if isinstance(data, bytes) else data
+    opening = list[bytes]()
+    while len(_filled(opening)) < 2 and (line := file.readline()):
+        opening.append(line)
+    if not where.lower().endswith(_LINES) and _is_document(_filled(opening)):
+        said = _document(_parsed(b"".join(opening) + file.read(), where), where)
+        return _transcript(map(Piece, said), Counter(), known)
+    skipped = Counter[str]()
+    lines = _branched(_lines(chain(opening, file), where, skipped))
+    return _transcript(_pieces(lines, where, skipped, known or ()), skipped, known)
+
+
+def marks_of(message: Message) -> list[str]:
+    """The marks of the pieces that an imported message was made of."""
+    marks = give_back(message.extra, SHAPE).get("marks")
+    return marks if isinstance(marks, list) else []
+
+
+def _transcript(pieces: Iterable[Piece], skipped: Counter[str], known: Collection[str] | None) -> Transcript:
+    if known is None:
+        return Transcript(map(_whole, _joined(pieces)), skipped)
+    return Transcript(_new(_joined(_marked(pieces)), known, skipped), skipped)
+
+
+def _filled(lines: list[bytes]) -> list[bytes]:
+    return [line for line in lines if line.strip()]
+
+
+def _is_document(opening: list[bytes]) -> bool:
+    """Whether the first lines belong to one document, and are not objects of their own."""
+    try:
+        first = _parsed(opening[0], "") if opening else None
+    except BadSource:
+        return True
+    if not isinstance(first, Mapping):
+        return True
+    return len(opening) == 1 and not first.keys() & {"role", "type", "kind"}
+
+
+def _parsed(raw: bytes, where: str, line: int = 0) -> Any:
+    try:
+        return json.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise BadSource(where, "not UTF-8", line=line, hint="save it as UTF-8") from None
+    except json.JSONDecodeError as error:
+        place = {"line": line} if line else {"line": error.lineno, "column": error.colno}
+        raise BadSource(where, f"not JSON: {error.msg}", hint=_HINT, **place) from None
+    except RecursionError:
+        raise BadSource(where, "not usable JSON: nested too deeply", line=line) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise BadSource(where, f"not usable JSON: {error}", line=line) from None
+
+
+# --- documents -------------------------------------------------------------------------------------------------
+
+
+def _document(value: Any, where: str) -> tuple[Message, ...]:
+    if isinstance(value, list):
+        return _listed(value, where)
+    if isinstance(value, Mapping) and "messages" in value:
+        system = anthropic.from_anthropic({"system": value.get("system"), "messages": []}, where)
+        return (*system, *_listed(value["messages"], where))
+    if isinstance(value, Mapping) and value.keys() & {"input", "output"}:
+        return openai_responses.from_responses(value, where)
+    if isinstance(value, Mapping) and "role" in value:
+        return (detection.read_message(value, where),)
+    raise BadSource(where, "no messages in it", hint=_HINT)
+
+
+def _listed(values: Any, where: str) -> tuple[Message, ...]:
+    values = At(where, "messages").sequence(values, "a list of messages")
+    if values and _is_pydantic_ai(values[0]):
+        return pydantic_ai.from_pydantic_ai_json(values, where)
+    if any(map(openai_responses.is_item, values)):
+        return openai_responses.from_responses(values, where)
+    return detection.read_messages(values, where)
+
+
+def _is_pydantic_ai(value: object) -> bool:
+    return isinstance(value, Mapping) and "parts" in value and value.get("kind") in ("request", "response")
+
+
+# --- lines -----------------------------------------------------------------------------------------------------
+
+
+def _lines(raw: Iterable[bytes], where: str, skipped: Counter[str]) -> Iterator[Line]:
+    """Each line's object with its number; a last line that its writer could not finish is counted and left out."""
+    for number, line in enumerate(raw, 1):
+        if not line.strip():
+            continue
+        try:
+            value = _parsed(line, where, number)
+        except BadSource:
+            if line.endswith(b"\n"):
+                raise
+            skipped[TRUNCATED] += 1
+            return
+        if not isinstance(value, Mapping):
+            raise BadSource(where, "must be a JSON object", line=number, hint=_HINT)
+        yield number, value
+
+
+def _pieces(
+    lines: Iterable[tuple[Line, bool]], where: str, skipped: Counter[str], known: Collection[str]
+) -> Iterator[Piece]:
+    seen, names = set[str](), dict[str, str]()
+    for (number, value), rewound in lines:
+        note = _note(value, seen)
+        if rewound and not note:
+            note = REWOUND_SINCE if _name(value) in known else REWOUND
+        if note:
+            skipped[note] += 1
+            continue
+        try:
+            pieces = list(_read_line(value, At(where, "message"), names))
+        except BadSource as error:
+            raise BadSource(where, error.problem, line=number, hint=error.hint) from None
+        yield from pieces
+
+
+def _note(value: Mapping[str, Any], seen: set[str]) -> str:
+    """What kind of note this line is, if it is no part of the conversation."""
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return "session_meta" if "instructions" in value and "role" not in value else str(value.get("record_type", ""))
+    if "payload" in value:
+        return "" if kind == "response_item" else kind
+    if "role" in value or kind in _ITEMS or kind.endswith(("_call", "_call_output")):
+        return ""
+    if value.keys() & _CLAUDE_NOTES:
+        return _claude_note(value, kind, seen)
+    return kind
+
+
+def _claude_note(value: Mapping[str, Any], kind: str, seen: set[str]) -> str:
+    if value.get("isSidechain"):
+        return "sidechain"
+    if kind not in ("user", "assistant") or "message" not in value:
+        return kind
+    if value.get("isMeta"):
+        return "meta"
+    if value.get("isApiErrorMessage"):
+        return "API error"
+    name = _name(value)
+    if name in seen:
+        return "duplicate"
+    seen |= {name} - {""}
+    return ""
+
+
+def _read_line(value: Mapping[str, Any], at: At, names: dict[str, str]) -> Iterable[Piece]:
+    if "payload" in value:
+        return [Piece(openai_responses.read_item(value["payload"], at), _ITEM)]
+    if "message" in value and "role" not in value:
+        inner = at.mapping(value["message"], "a mapping with role and content")
+        message = detection.read_message(inner, at.where, at.path)
+        if value.get("isCompactSummary"):
+            message = replace(message, kind="summary")
+        return [Piece(message, _reply(value) if message.role == "assistant" else "", _name(value))]
+    if _is_pydantic_ai(value):
+        return map(Piece, pydantic_ai.read_message(value, at, names))
+    if openai_responses.is_item(value):
+        return [Piece(openai_responses.read_item(value, at), _ITEM)]
+    return [Piece(detection.read_message(value, at.where, at.path))]
+
+
+# --- the branches of Claude Code -------------------------------------------------------------------------------
+
+
+def _branched(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
+    """Every line, and whether it was rewound; from the first that follows another one on, all are read before."""
+    for line in lines:
+        if "parentUuid" in line[1]:
+            rest = [line, *lines]
+            rewound = _rewound({_name(value): value for _, value in rest if not value.get("isSidechain")})
+            yield from ((each, _name(each[1]) in rewound) for each in rest)
+            return
+        yield line, False
+
+
+def _rewound(lines: dict[str, Mapping[str, Any]]) -> set[str]:
+    """The names of the lines that branch off from those that lead to the last one.
+
+    Several calls of one reply are lines of their own, and each result follows its own call: these are no branches.
+    """
+    lines.pop("", None)
+    current, name = set[str](), next(reversed(lines), "")
+    while name in lines and name not in current:
+        current.add(name)
+        name = _parent(lines[name])
+    replies = {_reply(lines[name]) for name in current} - {""}
+    current |= {name for name, value in lines.items() if _reply(value) in replies}
+    calls = {call for name in current for call in _ids(lines[name], "tool_use", "id")}
+    answered = {call for name in current for call in _ids(lines[name], "tool_result", "tool_use_id")}
+    missing = calls - answered
+    current |= {name for name, value in lines.items() if missing & _ids(value, "tool_result", "tool_use_id")}
+    rewound = set[str]()
+    for name, value in lines.items():  # what a line follows stands before it
+        if name not in current and (_parent(value) in rewound or _parent(value) in current):
+            rewound.add(name)
+    return rewound
+
+
+def _name(value: Mapping[str, Any]) -> str:
+    return str(value.get("uuid") or "")
+
+
+def _parent(value: Mapping[str, Any]) -> str:
+    return str(value.get("parentUuid") or value.get("logicalParentUuid") or "")
+
+
+def _reply(value: Mapping[str, Any]) -> str:
+    message = value.get("message")
+    return str(message.get("id") or "") if isinstance(message, Mapping) else ""
+
+
+def _ids(value: Mapping[str, Any], kind: str, field: str) -> set[str]:
+    message = value.get("message")
+    content = message.get("content") if isinstance(message, Mapping) else None
+    blocks = [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
+    return {str(block.get(field)) for block in blocks if block.get("type") == kind}
+
+
+# --- pieces ----------------------------------------------------------------------------------------------------
+
+
+def _joined(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """The pieces of one message after another."""
+    together, whole = list[Piece](), Message("user", ())
+    for piece in pieces:
+        if together and _is_more(whole, together[-1].reply, piece):
+            whole = _whole([Piece(whole), piece])
+        else:
+            if together:
+                yield together
+            together, whole = [], piece.message
+        together.append(piece)
+    if together:
+        yield together
+
+
+def _is_more(last: Message, reply: str, piece: Piece) -> bool:
+    """Whether a piece belongs to the message in front of it."""
+    if not piece.reply or reply != piece.reply:
+        return False
+    return piece.reply != _ITEM or openai_responses.join(last, piece.message) is not None
+
+
+def _whole(pieces: Sequence[Piece]) -> Message:
+    parts = tuple([part for piece in pieces for part in piece.message.parts])
+    extra = next((piece.message.extra for piece in pieces if piece.message.extra), "")
+    return replace(pieces[0].message, parts=parts, extra=extra)
+
+
+# --- marks -----------------------------------------------------------------------------------------------------
+
+
+def _marked(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """The pieces, each with a mark; where lines have no names, the same words in another place have another one."""
+    said = blake2b(digest_size=12)
+    for piece in pieces:
+        if piece.mark:
+            yield piece
+            continue
+        said.update(to_record(piece.message).encode())
+        yield replace(piece, mark=said.hexdigest())
+
+
+def _new(messages: Iterable[list[Piece]], known: Collection[str], skipped: Counter[str]) -> Iterator[Message]:
+    """What was not imported before; of a reply that has grown since, the rest."""
+    for pieces in messages:
+        if new := [piece for piece in pieces if piece.mark not in known]:
+            whole = _whole(new)
+            yield replace(whole, extra=keep_also(whole.extra, SHAPE, {"marks": [piece.mark for piece in new]}))
+        else:
+            skipped[THERE] += 1

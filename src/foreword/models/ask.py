@@ -1,0 +1,150 @@
+"""Ask a model a question: with tools that are called until there is an answer.
+
+What an error means is told by `failures`, what a name means by `names`; time limit and attempts are `attempts`'.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from foreword.errors import ForewordError, ModelFailed, UsageError
+from foreword.models.answer import Answer
+from foreword.models.attempts import Call, attempted, call_of
+from foreword.models.failures import FAILED, one_line, translated
+from foreword.models.stream import Listener
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelMessage
+
+MOST_ROUNDS = 25  # of tool calls, until an answer is due
+BAD_CALLS = 2  # in a row of one tool, with arguments that make no sense
+
+Tool = Callable[..., str]
+
+
+def ask(
+    model: Any,
+    instructions: str,
+    request: str,
+    *,
+    timeout_seconds: float = 120,
+    attempts: int = 3,
+    tools: Sequence[Tool] = (),
+    max_output_tokens: int | None = None,
+    on_text: Callable[[str], None] | None = None,
+    cancel: Event | None = None,
+) -> Answer:
+    """The model's answer, or `ModelFailed`; `UsageError` where it can't be asked at all.
+
+    `timeout_seconds` is for everything together: every attempt, every wait, every tool. `on_text` is given the text
+    piece by piece as it comes; an empty piece says that a connection broke and the text begins again. Setting `cancel`
+    ends the call within a fraction of a second. A tool is a function with a docstring; a `ForewordError` that it raises
+    is told to the model. A model object serves one call at a time: where calls run side by side, give its name.
+    """
+    call = call_of(model, timeout_seconds, attempts, max_output_tokens, on_text)
+    question = _Question(call, instructions, request, tools)
+    return attempted(call, question.agent, question.once, cancel)
+
+
+class _Question:
+    """One question; another attempt goes on where the last one broke off."""
+
+    def __init__(self, call: Call, instructions: str, request: str, tools: Sequence[Tool]) -> None:
+        from pydantic_ai.usage import RunUsage
+
+        self.agent = _agent(call, instructions, tools)
+        self._call, self._request, self._has_tools = call, request, bool(tools)
+        self._usage = RunUsage()
+        self._done: list[ModelMessage] = []
+
+    async def once(self, heard: Listener | None, attempt: int) -> Answer:
+        """The answer of one attempt."""
+        from pydantic_ai import capture_run_messages
+        from pydantic_ai.usage import UsageLimits
+
+        with capture_run_messages() as messages:
+            try:
+                result = await self.agent.run(
+                    None if self._done else self._request, message_history=self._done or None, usage=self._usage,
+                    usage_limits=UsageLimits(request_limit=MOST_ROUNDS), event_stream_handler=heard,
+                )  # fmt: skip
+                return self._answer(result.output, messages, attempt)
+            except TimeoutError:
+                raise
+            except Exception:
+                if _is_empty(messages):
+                    raise ModelFailed(f"{FAILED}: its answer is empty") from None
+                self._done = _whole(messages)
+                raise
+
+    def _answer(self, text: str, messages: Sequence[ModelMessage], attempt: int) -> Answer:
+        from pydantic_ai.messages import ModelResponse
+
+        if not text.strip():
+            raise ModelFailed(f"{FAILED}: its answer is empty")
+        replies = [message for message in messages if isinstance(message, ModelResponse)]
+        self._call.check_whole(replies[-1])
+        return Answer(
+            text, self._call.name, self._usage.input_tokens, self._usage.output_tokens, attempt,
+            self._usage.tool_calls,
+            request_tokens=0 if self._has_tools else replies[0].usage.input_tokens,
+            cut=replies[-1].finish_reason == "length",
+        )  # fmt: skip
+
+
+def _agent(call: Call, instructions: str, tools: Sequence[Tool]) -> Agent[object, str]:
+    from pydantic_ai import Agent
+    from pydantic_ai.exceptions import UserError
+
+    try:
+        return Agent(
+            call.model,
+            name="foreword",
+            instructions=instructions or None,
+            tools=[_told_to_the_model(tool) for tool in tools],
+            retries={"tools": BAD_CALLS, "output": 0},
+            model_settings=call.settings,
+        )
+    except UserError as error:
+        raise translated(error, 1) from None
+    except Exception as error:  # noqa: BLE001 - types that can't be found, a callable without a signature
+        told = f"the tools can't be used: {type(error).__name__}: {one_line(error)}"
+        raise UsageError(told, hint="a tool is a function with types and a docstring") from None
+
+
+def _told_to_the_model(tool: Tool) -> Tool:
+    """The tool; what it can't do is an answer, and what breaks it is said to be the tool's fault."""
+
+    @functools.wraps(tool)
+    def called(*args: Any, **named: Any) -> str:
+        try:
+            return tool(*args, **named)
+        except ForewordError as error:
+            return f"error: {error.message}" + (f" ({error.hint})" if error.hint else "")
+        except Exception as error:
+            name = getattr(tool, "__name__", "tool")
+            raise ModelFailed(f"the tool {name} failed: {type(error).__name__}: {one_line(error)}") from error
+
+    return called
+
+
+def _is_empty(messages: Sequence[ModelMessage]) -> bool:
+    """Whether the last thing that came is an answer without a word."""
+    from pydantic_ai.messages import ModelResponse, TextPart
+
+    last = next((message for message in reversed(messages) if isinstance(message, ModelResponse)), None)
+    if last is None or last.state != "complete" or last.finish_reason == "length":
+        return False
+    return all(isinstance(part, TextPart) and not part.content.strip() for part in last.parts)
+
+
+def _whole(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """The rounds so far without a reply that broke off."""
+    from pydantic_ai.messages import ModelRequest
+
+    ends = [number for number, message in enumerate(messages, 1) if isinstance(message, ModelRequest)]
+    return list(messages[: ends[-1]]) if ends else []

@@ -1,0 +1,116 @@
+"""From the name of a model to a model of pydantic-ai's, or one line that says what is missing.
+
+A name may carry the address of a server: `openai:NAME@URL` (chat completions), `openai-responses:NAME@URL`,
+`anthropic:NAME@URL`. Such a server is sent `FOREWORD_MODEL_KEY` if that is set, and never a provider's own key: a name
+can come from anywhere, and must not be able to send a key there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from foreword.errors import UsageError
+from foreword.models.failures import one_line
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+
+    from foreword.models.connections import Connection
+
+KEY_VARIABLE = "FOREWORD_MODEL_KEY"
+NO_KEY = "no-key"  # the clients want one, whether the server does or not
+KEYLESS = "or use the model `test`, which needs no key"
+INSTALL = "pip install 'foreword[models]'"
+EXAMPLES = "for example anthropic:claude-sonnet-4-5, openai:gpt-4o, openai:NAME@http://127.0.0.1:8080/v1, or test"
+OURS = ("openai", "openai-chat", "openai-responses", "anthropic")  # that take a connection of ours
+AT_URL = re.compile(rf"(?P<kind>{'|'.join(OURS)}):(?P<name>.+?)@(?P<url>https?://.*)")
+VARIABLE = re.compile(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`")
+TEST = re.compile(r"test(?::(?P<seconds>\d{1,4}(?:\.\d{1,3})?)s)?")  # test:2s takes two seconds to answer
+EXTRA = re.compile(r"pydantic-ai-slim\[([\w-]+)\]")
+
+
+def model_named(name: str, connection: Connection | None = None) -> Model:
+    """The model of that name, over a connection of the caller's where it takes one.
+
+    The built-in one is `test`, or `test:2s` if it is to take two seconds.
+    """
+    if built_in := TEST.fullmatch(name):
+        from foreword.models.test_model import rule_based_model
+
+        return rule_based_model(float(built_in["seconds"] or 0))
+    if not name.strip():
+        raise UsageError("the model has no name", hint=EXAMPLES)
+    try:
+        return _at_url(found, connection) if (found := AT_URL.fullmatch(name)) else _known(name, connection)
+    except ImportError as missing:
+        raise UsageError(f"the model {name} needs a package that is not installed", hint=_install(missing)) from None
+
+
+def _known(name: str, connection: Connection | None) -> Model:
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models import infer_model
+
+    kind = name.partition(":")[0]
+    try:
+        if connection is not None and kind in OURS:
+            return infer_model(name, provider_factory=lambda _: _provider(kind, connection))
+        return infer_model(name)
+    except UserError as error:
+        if variable := VARIABLE.search(str(error)):
+            raise UsageError(f"the model {name} needs a key: set {variable[1]}", hint=KEYLESS) from None
+        raise UsageError(f"the model can't be asked: {_meant(name, one_line(error))}", hint=EXAMPLES) from None
+
+
+def _meant(name: str, said: str) -> str:
+    """What is said of a name that nobody knows, with a suggestion as our pages write it, and of our own model, too."""
+    kind, _, rest = name.partition(":")
+    if rest and (close := get_close_matches(kind.lower(), OURS, n=1, cutoff=0.8)) and kind != close[0]:
+        return f"{said.partition('. Did you mean')[0]}. Did you mean '{close[0]}:{rest}'?"
+    if "Did you mean" in said or not get_close_matches(name.partition(":")[0].lower(), ["test"], cutoff=0.7):
+        return said.replace("'openai-chat:", "'openai:")
+    return f"{said}. Did you mean 'test'{', or test:2s for one that takes 2 seconds' if ':' in name else ''}?"
+
+
+def _at_url(found: re.Match[str], connection: Connection | None) -> Model:
+    """A model on a server of that address."""
+    kind, name, url = found["kind"], found["name"], _checked(found["url"])
+    provider = _provider(kind, connection, api_key=os.environ.get(KEY_VARIABLE) or NO_KEY, base_url=url)
+    if kind == "anthropic":
+        from pydantic_ai.models.anthropic import AnthropicModel
+
+        return AnthropicModel(name, provider=provider)
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+
+    speaks: Any = OpenAIResponsesModel if kind == "openai-responses" else OpenAIChatModel
+    model: Model = speaks(name, provider=provider)
+    return model
+
+
+def _provider(kind: str, connection: Connection | None, **access: str) -> Any:
+    """The provider of a kind; without an address and a key it has its own."""
+    from pydantic_ai.providers import infer_provider_class
+
+    made: Any = infer_provider_class(kind)
+    return made(**access, http_client=connection.client if connection else None)
+
+
+def _checked(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.username or parts.password:
+        raise UsageError("the address of a model must not hold a key", hint=f"set {KEY_VARIABLE} instead")
+    try:
+        usable = bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", url)
+    except ValueError:  # a port that is no number
+        usable = False
+    if not usable:
+        raise UsageError(f"{url!r} is not the address of a model's server", hint=EXAMPLES)
+    return url
+
+
+def _install(missing: ImportError) -> str:
+    extra = EXTRA.search(str(missing))
+    return INSTALL if not extra or extra[1] in ("anthropic", "openai") else f"pip install '{extra[0]}'"

@@ -1,0 +1,122 @@
+"""Answers that fit: a value whole where it is small, fitted with a handle where it is not, an original page by page.
+
+For those who answer over a wire (`operations`): everything here is plain JSON that can be encoded, half characters
+included. The fitting is the engine's; what is left out can be recalled from the store it was kept in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from foreword import tokens
+from foreword.engine.package import Package
+from foreword.errors import UnknownHandle, UsageError
+from foreword.secrets.masking import hide
+from foreword.section import handle_of
+from foreword.store.database import Database
+from foreword.store.originals import keep
+from foreword.store.packages import Store
+from foreword.text import cut
+from foreword.tokens import Counter
+
+ANSWER_TOKENS = 8_000  # of a value or a page, where the caller names no budget
+LEAST_TOKENS = 200  # of a fitted value: less has no room for the mark that says what is missing
+MOST_OMISSIONS = 20  # named in an answer; the report has them all
+COUNTER = "o200k"
+CHARS_PER_TOKEN = 4  # to begin with; a page is counted before it is given
+
+Answer = dict[str, Any]
+
+
+def fitted(db: Database, name: str, value: object, budget: int | None) -> Answer:
+    """`value` as it is where it fits; else a `text` that does, with a `handle` for the whole.
+
+    Of a value that holds a secret no copy is kept: there is its beginning, and a larger budget for the rest.
+    """
+    value = encodable(value)
+    written = json.dumps(value, ensure_ascii=False, indent=1)
+    counter = tokens.counter(COUNTER)
+    if budget is None or len(written.encode()) <= budget or counter.count(written) <= budget:
+        return {"value": value}
+    whole = counter.count(written)
+    if hide({name: value}) != {name: value}:
+        note = "it holds a secret, so no copy is kept: ask for it with a larger budget"
+        return {"text": page(written, 0, budget), "whole_tokens": whole, "warnings": [note]}
+    handle = handle_of(written.encode())
+    text = cut.excerpt(written, max(budget, LEAST_TOKENS), counter.measure, _mark(handle, counter))
+    keep(db, written.encode())
+    return {"text": text or _mark(handle, counter)(0, whole), "handle": handle, "whole_tokens": whole}
+
+
+def _mark(handle: str, counter: Counter) -> Callable[[int, int], str]:
+    """Writes the line that stands for what was left out of a value."""
+    return lambda lines, units: f"[... {counter.tokens(units):,} tokens left out: foreword recall {handle}]"
+
+
+def told(package: Package, report: int | None = None) -> Answer:
+    """A package with the part of its bill that a reader acts on."""
+    bill = package.report
+    largest = sorted(bill.omissions, key=lambda omission: -omission.tokens)[:MOST_OMISSIONS]
+    named = [{"what": one.what, "tokens": one.tokens, "reason": one.reason, "handle": one.handle} for one in largest]
+    about = {"tokens": bill.total_tokens, "budget_tokens": bill.budget_tokens, "left_out": len(bill.omissions)}
+    kept = {} if report is None else {"report": report}
+    answer = {"text": package.text, **about, "omissions": named, "warnings": list(bill.warnings), **kept}
+    return plain(answer)
+
+
+def kept(db: Database, package: Package) -> Answer:
+    """The same, after its report and its originals went into the store."""
+    return told(package, Store(db).save(package.originals, package.report.to_dict()))
+
+
+def recalled(db: Database, handle: str, offset: int, budget: int | None) -> Answer:
+    """One page of an original, from a place on; `next_offset` says where the next one begins."""
+    original = _original(db, handle)
+    text, warnings = original.decode("utf-8", "replace"), list[str]()
+    if text.encode() != original:
+        warnings.append("what is not UTF-8 in it is replaced; `foreword recall` has it byte for byte")
+    if not 0 <= offset <= len(text):
+        raise UsageError(f"offset {offset:,} is outside of the original's {len(text):,} characters", hint="begin at 0")
+    part = text[offset:] if budget is None else page(text, offset, budget)
+    end = offset + len(part)
+    more = {"next_offset": end} if end < len(text) else {}
+    return {"text": part, "offset": offset, "total_chars": len(text), **more, "warnings": warnings}
+
+
+def page(text: str, offset: int, budget: int) -> str:
+    """As much of a text as has at most so many tokens, up to the end of a line where that is not far."""
+    counter = tokens.counter(COUNTER)
+    size = min(len(text) - offset, budget * CHARS_PER_TOKEN)
+    while size > 1 and (count := counter.count(text[offset : offset + size])) > budget:
+        size = max(1, min(size - 1, size * budget // count))
+    if offset + size < len(text):
+        line = text.rfind("\n", offset + size // 2, offset + size)
+        size = line + 1 - offset if line >= 0 else size
+    return text[offset : offset + size]
+
+
+def plain(value: Mapping[str, Any]) -> Answer:
+    """A mapping that can be encoded."""
+    made = encodable(value)
+    assert isinstance(made, dict)
+    return made
+
+
+def encodable(value: object) -> object:
+    """The value as JSON in UTF-8 can say it: half a character reads `?`."""
+    written = json.dumps(value, ensure_ascii=False)
+    try:
+        written.encode()
+    except UnicodeEncodeError:
+        return json.loads(written.encode("utf-8", "replace"))
+    return value
+
+
+def _original(db: Database, handle: str) -> bytes:
+    store = Store(db)
+    found = store.found(handle) if handle.startswith("fw_") and len(handle) >= 6 else []
+    if len(found) != 1:
+        raise UnknownHandle(handle, db.name, matches=len(found))
+    return store.original(*found[0])

@@ -1,0 +1,60 @@
+"""The fresh parts of a call, each as the model reads it: what is not there yet says so in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from foreword.errors import BadSource
+from foreword.plan import plan, snapshot, variables
+from foreword.secrets.masking import hide, mask
+
+EMPTY = {
+    "plan": "no plan yet",
+    "snapshot": "no workflow yet",
+    "variables": variables.listing({}),
+    "browser": "no browser attached",
+    "conversation": "no messages yet",
+}
+
+
+def shown(part: str, value: Any) -> str:
+    """One part: a plan, a snapshot, variables or the tabs of a browser; secrets are hidden in all of them."""
+    if value is None or (part != "variables" and value in ({}, [], "")):
+        return EMPTY[part]
+    if isinstance(value, str):
+        return mask(value)
+    return _WRITERS[part](value)
+
+
+def _plan(value: Any) -> str:
+    return plan.as_json(hide(plan.read_plan(value)))  # type: ignore[arg-type]
+
+
+def _snapshot(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        raise BadSource("snapshot", "must be a mapping with workflow and nodes")
+    about = value.get("workflow", {k: v for k, v in value.items() if k != "nodes"})
+    return snapshot.as_json(snapshot.snapshot(about, value.get("nodes") or ()))
+
+
+def _variables(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        raise BadSource("variables", "must be a mapping of names to values")
+    return variables.listing(value)
+
+
+def _browser(value: Any) -> str:
+    tabs = value.get("tabs") if isinstance(value, Mapping) else value
+    if not isinstance(tabs, Sequence) or not all(isinstance(tab, Mapping) for tab in tabs):
+        raise BadSource("browser", "must be a list of tabs, each with name, url and active")
+    lines = [_tab(tab) for tab in tabs]
+    return "\n".join([f"{len(lines)} {'tab' if len(lines) == 1 else 'tabs'} open:", *lines])
+
+
+def _tab(tab: Mapping[str, Any]) -> str:
+    name = mask(" ".join(str(tab.get("name") or tab.get("title") or "Tab").split()))
+    return f"- {name}{' (Active)' if tab.get('active') else ''} = {mask(str(tab.get('url', '')))}"
+
+
+_WRITERS = {"plan": _plan, "snapshot": _snapshot, "variables": _variables, "browser": _browser}

@@ -1,0 +1,197 @@
+"""The nodes that can be run: which types there are, and what each is configured with.
+
+A workflow may hold nodes of any other type, from elsewhere; those are shown and not run. What a type does is the
+business of `director`; where nodes stand, that of `tree`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from foreword.errors import BadNode, did_you_mean
+from foreword.plan import condition, shape_check, templates, value_schema
+from foreword.plan.shape_check import Rule
+from foreword.secrets.placeholders import HIDDEN
+
+LONGEST_WAIT_SECONDS = 600
+MOST_TURNS = 1_000  # of a loop that does not say how many it may have
+BRANCHES = ("then", "else")
+_NAME = re.compile(r"[^\W\d]\w{0,99}")
+_VARIABLE = re.compile(r"[^\x00-\x1f\x7f{}\[\]\"']{1,180}")
+
+
+def _or_template(rule: Rule) -> Rule:
+    def either(value: object, path: str) -> Iterator[str]:
+        if not templates.is_template(value):
+            yield from rule(value, path)
+
+    return either
+
+
+def _seconds(value: object, path: str) -> Iterator[str]:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        yield f"{path}: must be a number of seconds, not {shape_check.said(value)}"
+    elif not 0 < value <= LONGEST_WAIT_SECONDS:
+        yield f"{path}: must be more than 0 and at most {LONGEST_WAIT_SECONDS}, not {shape_check.said(value)}"
+
+
+def _count(value: object, path: str) -> Iterator[str]:
+    yield from shape_check.number(value, path)
+    if isinstance(value, int) and not isinstance(value, bool) and value < 1:
+        yield f"{path}: must be at least 1, not {value}"
+
+
+def _name(value: object, path: str) -> Iterator[str]:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        yield f"{path}: must be one word of letters, digits and _, not {shape_check.said(value)}"
+
+
+def _variable(value: object, path: str) -> Iterator[str]:
+    if not isinstance(value, str) or not value.strip() or not _VARIABLE.fullmatch(value):
+        yield f"{path}: must be a name of up to 180 characters without brackets or quotes, not {shape_check.said(value)}"
+
+
+def _list(value: object, path: str) -> Iterator[str]:
+    if not isinstance(value, list | tuple):
+        yield f"{path}: must be a list or a template that is one, not {shape_check.said(value)}"
+
+
+def _fields(value: object, path: str) -> Iterator[str]:
+    yield from shape_check.mapping(value, path)
+    if not isinstance(value, Mapping):
+        return
+    if not value:
+        yield f"{path}: must name at least one field"
+    for name, wanted in value.items():
+        place = f"{path}.{name}"
+        if isinstance(wanted, str):
+            yield from shape_check.filled_text(wanted, place)
+        elif isinstance(wanted, Mapping):
+            yield from shape_check.fields({}, _FIELD)(wanted, place)
+            yield from _unknown(wanted, tuple(_FIELD), place)
+            if not any(wanted.get(key) for key in _FIELD):
+                yield f"{place}: must have a selector, an attribute, or both"
+        else:
+            yield f"{place}: must be a selector, or a mapping with selector and attribute, not {shape_check.said(wanted)}"
+
+
+def _anything(value: object, path: str) -> Iterator[str]:
+    yield from ()
+
+
+_FIELD: dict[str, Rule] = {"selector": shape_check.filled_text, "attribute": shape_check.filled_text}
+_TAB: dict[str, Rule] = {"tab": shape_check.filled_text}
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """What a type of node is configured with."""
+
+    needed: Mapping[str, Rule]
+    optional: Mapping[str, Rule] = field(default_factory=dict)
+    one_of: tuple[str, ...] = ()  # fields of which exactly one is given
+    in_browser: bool = True
+    holds: bool = False  # other nodes
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of all its fields."""
+        return (*self.needed, *self.optional)
+
+
+TYPES: dict[str, Type] = {
+    "navigate": Type({"url": shape_check.filled_text}, _TAB),
+    "click": Type({"selector": shape_check.filled_text}, _TAB),
+    "type": Type({"selector": shape_check.filled_text, "text": shape_check.text}, _TAB),
+    "wait": Type(
+        {},
+        {"selector": shape_check.filled_text, "url": shape_check.filled_text, "seconds": _or_template(_seconds), **_TAB},
+        one_of=("selector", "url", "seconds"),
+    ),
+    "extract": Type(
+        {"selector": shape_check.filled_text, "variable": _variable},
+        {"many": value_schema.yes_or_no, "fields": _fields, "schema": value_schema.problems, **_TAB},
+    ),
+    "condition": Type(
+        {"left": _anything, "operator": shape_check.one_of(condition.OPERATORS)},
+        {"right": _anything},
+        in_browser=False,
+        holds=True,
+    ),
+    "loop": Type({"over": _or_template(_list), "as": _name}, {"most": _count}, in_browser=False, holds=True),
+    "set_variable": Type({"variable": _variable, "value": _anything}, in_browser=False),
+}
+_TEXTS = ("url", "selector", "text", "tab")  # a number that a template gives is written out in these
+
+
+def checked(kind: object, config: object, description: object = "", where: str = "node") -> dict[str, Any]:
+    """The configuration of a node that can be run, or `BadNode` with every problem."""
+    found = list(problems(kind, config, description))
+    if found or not isinstance(config, Mapping):
+        raise BadNode(found, where)
+    return {name: value for name, value in config.items() if value is not None or name in _NULLABLE}
+
+
+_NULLABLE = ("left", "right", "value")
+
+
+def problems(kind: object, config: object, description: object = "") -> Iterator[str]:
+    """Why a node of this type can't be run, each with the path to it; nothing if it can."""
+    yield from shape_check.one_of(tuple(TYPES))(kind, "type")
+    yield from shape_check.text(description, "description")
+    if not isinstance(config, Mapping):
+        yield f"config: must be a mapping, not {shape_check.said(config)}"
+        return
+    deep = list(shape_check.depth(config))
+    yield from deep
+    if deep or kind not in TYPES:
+        return
+    known = TYPES[str(kind)]
+    yield from shape_check.fields(known.needed, known.optional)(config, "config")
+    yield from _unknown(config, known.fields, "config")
+    yield from _choice(known, config)
+    if kind == "condition":
+        yield from _sides(config)
+    yield from templates.problems({name: value for name, value in config.items() if name != "schema"}, "config")
+    for place, text in templates.texts(config, "config"):
+        if HIDDEN in text:
+            yield f"{place}: {HIDDEN} stands for something that is not shown; leave the field away to keep what it has"
+
+
+def ready(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration whose templates are filled, as it is carried out; `BadNode` where a value does not do."""
+    made = {
+        name: templates.written(value)
+        if name in _TEXTS and isinstance(value, int | float) and not isinstance(value, bool)
+        else value
+        for name, value in config.items()
+    }
+    known = TYPES[kind]
+    found = [*shape_check.fields(known.needed, known.optional)(made, "config")]
+    if found:
+        raise BadNode(found)
+    return made
+
+
+def _unknown(config: Mapping[object, object], known: tuple[str, ...], path: str) -> Iterator[str]:
+    for name in config:
+        if name not in known:
+            guess = did_you_mean(str(name), known)
+            instead = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}"
+            yield f"{path}.{shape_check.said(str(name))[1:-1]}: no such field, {instead}"
+
+
+def _choice(known: Type, config: Mapping[object, object]) -> Iterator[str]:
+    if known.one_of and sum(config.get(name) is not None for name in known.one_of) != 1:
+        yield f"config: must have exactly one of {', '.join(known.one_of)}"
+
+
+def _sides(config: Mapping[object, object]) -> Iterator[str]:
+    operator = config.get("operator")
+    if operator in condition.UNARY and "right" in config:
+        yield f"config.right: {operator} looks at the left side alone"
+    if operator in condition.OPERATORS and operator not in condition.UNARY and "right" not in config:
+        yield f"config.right: missing, {operator} compares with it"

@@ -1,0 +1,80 @@
+"""A workflow as it stands: its metadata and its nodes with their configuration, never what a run of them gave.
+
+Secrets are hidden in what a snapshot shows; `read_node` keeps them, since the node has to run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from foreword.errors import BadNode
+from foreword.plan import shape_check
+from foreword.secrets.masking import hide
+
+_RESULTS = frozenset(
+    """
+    result results output outputs log logs run runs execution executions
+    lastresult lastresults lastoutput lastrun latestresult latestoutput executionresult executionresults
+    executionoutput executionlog executionlogs executionhistory testresult testresults runresult runresults
+    resultdata outputdata nodeoutput noderesult
+    """.split()
+)
+_WORKFLOW_FIRST = ("id", "name", "created_at", "updated_at")
+_NODE_FIRST = ("id", "position", "parent", "branch", "type", "config", "description", "relationships", "status")
+
+
+def _relationships(value: object, path: str) -> Iterator[str]:
+    if not isinstance(value, Mapping | list | tuple):
+        yield f"{path}: must be a list or a mapping, not {shape_check.said(value)}"
+
+
+_NODE = shape_check.fields(
+    {"id": shape_check.identity, "position": shape_check.number, "type": shape_check.filled_text},
+    {"config": shape_check.mapping, "description": shape_check.text, "relationships": _relationships, "status": shape_check.text},
+)
+
+
+def read_node(value: object, where: str = "node") -> dict[str, Any]:
+    """A node as a snapshot has it, its id as text and no execution results, or `BadNode` with every problem."""
+    problems = list(_problems(value, ""))
+    if problems or not isinstance(value, Mapping):
+        raise BadNode(problems, where)
+    return _node(value)
+
+
+def snapshot(workflow: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The workflow and its nodes by position, then id, with their secrets hidden."""
+    problems = [problem for i, node in enumerate(nodes) for problem in _problems(node, f"nodes[{i}]")]
+    if problems:
+        raise BadNode(problems, "workflow")
+    ordered = sorted(map(_node, nodes), key=lambda node: (node["position"], node["id"]))
+    about = {name: value for name, value in workflow.items() if name != "nodes" and not _is_result(name)}
+    return {"workflow": hide(_in_order(about, _WORKFLOW_FIRST)), "nodes": [hide(node) for node in ordered]}
+
+
+def as_json(snapshot: Mapping[str, Any]) -> str:
+    """The snapshot for the model."""
+    return json.dumps(snapshot, indent=1, ensure_ascii=False)
+
+
+def _problems(value: object, path: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from _NODE(value, path)
+    else:
+        yield (f"{path}: " if path else "") + f"must be a mapping, not {shape_check.said(value)}"
+
+
+def _node(value: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: member for name, member in value.items() if not _is_result(name)}
+    return _in_order({**kept, "id": str(value["id"]), "config": dict(value.get("config") or {})}, _NODE_FIRST)
+
+
+def _in_order(fields: Mapping[str, Any], first: Sequence[str]) -> dict[str, Any]:
+    return {name: fields[name] for name in dict.fromkeys([*first, *fields]) if name in fields}
+
+
+def _is_result(name: str) -> bool:
+    return re.sub(r"[\W_]+", "", str(name)).lower() in _RESULTS

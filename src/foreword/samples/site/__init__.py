@@ -1,6 +1,0 @@
-"""Harbour Desk: a small office on loopback, for the director to work in; `with site() as desk:`."""
-
-from foreword.samples.site.pages import NAME, PASSWORD, ROWS
-from foreword.samples.site.server import Site, site
-
-__all__ = ["NAME", "PASSWORD", "ROWS", "Site", "site"]

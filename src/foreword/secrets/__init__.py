@@ -1,0 +1,1 @@
+"""Finding and hiding secrets: by name, by shape, by a value that is known."""

@@ -1,0 +1,160 @@
+"""Hide secrets in a text by name, by shape, and by value: what is secret in one place is hidden in every other.
+
+The first two are the rules of `secrets`. A value that is secret by its name (a variable, a node's field, an argument)
+is hidden wherever else it turns up: in a page that repeats what was typed, in what a tool prints, in a history.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from html import escape
+from urllib.parse import quote, quote_plus
+
+from foreword.secrets.masking import HIDDEN, elements, hide, is_array, mask, members
+
+# Characters. What is shorter stands anywhere: a password of three letters would blacken every text it is a word of.
+LEAST_CHARS = 4
+# Characters. A shorter one is hidden only where it stands alone: `4711`, but not the half of `47113`, nor of a date.
+LEAST_ANYWHERE = 8
+# Bytes. In base64, the ends of a value depend on what is around it; of a shorter one too little is left in the middle.
+LEAST_ENCODED = 8
+# Characters. A text is looked at for being a secret as a whole up to here: the longest keys have some thousands.
+LONGEST_SECRET = 10_000
+# What an address leaves as it is: nothing, a path, a part of one and a whole one as browsers encode them.
+_LEFT_IN_ADDRESSES = ("", "/", "!~*'()", ";,/?:@&=+$!~*'()#")
+_LOWER = re.compile(r"%[0-9A-F]{2}")
+
+
+class KnownValues:
+    """Knows secrets and hides them."""
+
+    def __init__(self) -> None:
+        self._known = set[str]()
+        self._ways: tuple[str, ...] = ()  # how each of them may be written
+        self._pattern: re.Pattern[str] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._known)
+
+    def learn(self, values: Iterable[object]) -> None:
+        """Take in everything that is secret in these values."""
+        self.learn_texts(text for value in values for text in secrets_in(value))
+
+    def learn_texts(self, texts: Iterable[str]) -> None:
+        """Take in texts that are secret whatever they look like."""
+        new = {text for text in texts if len(text) >= LEAST_CHARS and text != HIDDEN} - self._known
+        if new:
+            self._known |= new
+            ways = {way for text in self._known for way in _ways(text)}
+            self._ways = tuple(sorted(ways, key=len, reverse=True))
+            self._pattern = re.compile("|".join(map(_alone, self._ways)))
+
+    def text(self, text: str) -> str:
+        """The text with every secret hidden."""
+        return mask(self.known(text))
+
+    def value(self, value: object) -> object:
+        """A plain copy of the value with every secret hidden."""
+        return self._each(hide(value))
+
+    def _each(self, value: object) -> object:
+        if isinstance(value, str):
+            return self.known(value)
+        if isinstance(value, dict):
+            return {self.known(name): self._each(member) for name, member in value.items()}
+        return [self._each(member) for member in value] if isinstance(value, list) else value
+
+    def known(self, text: str) -> str:
+        """The text with the secrets hidden that were taken in, and no others."""
+        # To look for a text is far quicker than to look for a pattern, and most texts have none of them.
+        if self._pattern is None or not any(way in text for way in self._ways):
+            return text
+        return self._pattern.sub(HIDDEN, text)
+
+    def is_known(self, text: str) -> bool:
+        """Whether all of the text is one of the secrets that were taken in."""
+        return text in self._known
+
+    @property
+    def digest(self) -> str:
+        """The same for the same secrets; empty for none."""
+        every = "\0".join(sorted(self._known)).encode("utf-8", "surrogatepass")
+        return blake2b(every, digest_size=8).hexdigest() if self else ""
+
+
+def secrets_in(value: object) -> Iterator[str]:
+    """Every text that is hidden in the value because of the name it stands under or because all of it is a secret."""
+    waiting = [value]  # not by recursion: a model may nest as deeply as it likes
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            if len(one) <= LONGEST_SECRET and _is_secret(one):
+                yield one
+        elif isinstance(one, Mapping):
+            for (_, shown), member in zip(members(one), one.values(), strict=True):
+                if isinstance(shown, str) and shown == HIDDEN != member:
+                    yield from _texts(member)
+                else:
+                    waiting.append(member)
+        elif is_array(one):
+            for shown, member in zip(elements(one), one, strict=True):
+                if isinstance(shown, str) and shown != member:
+                    yield from _texts(member)
+                else:
+                    waiting.append(member)
+
+
+@lru_cache(maxsize=4096)
+def _is_secret(text: str) -> bool:
+    return mask(text) == HIDDEN != text
+
+
+def _texts(value: object) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            waiting.extend(one.values())
+        elif is_array(one):
+            waiting.extend(one)
+        elif one is not None and not isinstance(one, bool):
+            yield str(one)
+
+
+def _ways(text: str) -> Iterator[str]:
+    """How a text may be written: as it is, in an address, in JSON once and twice, in HTML, in base64."""
+    yield text
+    for encoded in (quote_plus(text), *(quote(text, safe=safe) for safe in _LEFT_IN_ADDRESSES)):
+        yield encoded
+        yield _LOWER.sub(lambda found: found[0].lower(), encoded)
+    for plain in (True, False):
+        written = json.dumps(text, ensure_ascii=plain)[1:-1]
+        yield written
+        yield json.dumps(written, ensure_ascii=plain)[1:-1]
+    yield escape(text)
+    yield escape(text, quote=False)
+    yield from _in_base64(text.encode("utf-8", "surrogatepass"))
+
+
+def _in_base64(body: bytes) -> Iterator[str]:
+    """What base64 makes of the text wherever it begins, without the characters that depend on its neighbours."""
+    if len(body) < LEAST_ENCODED:
+        return
+    for before in range(3):
+        first, last = -(-8 * before // 6), 8 * (before + len(body)) // 6
+        written = b64encode(bytes(before) + body).decode()[first:last]
+        yield written
+        yield written.replace("+", "-").replace("/", "_")
+
+
+def _alone(text: str) -> str:
+    if len(text) >= LEAST_ANYWHERE:
+        return re.escape(text)
+    if text.isdigit():  # nor is it part of a date, a version or an amount
+        return rf"(?<![\w.,:/-]){text}(?!\w|[.,:/-]\d)"
+    return rf"(?<!\w){re.escape(text)}(?!\w)"

@@ -1,0 +1,94 @@
+"""How a session is opened: its recipe, its counter, its budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foreword import tokens
+from foreword.engine.package import CONVERSATION
+from foreword.engine.render import scale_of_tags
+from foreword.errors import UnknownName, UsageError
+from foreword.recipe.budget import choose_counter, whole_number
+from foreword.recipe.load import load
+from foreword.recipe.selection import Selection, select
+from foreword.section import Budget, Section
+from foreword.session.history_section import Writing
+from foreword.session.limits import Limits
+from foreword.sources.project_root import project_root
+from foreword.store.database import altered
+from foreword.tokens import Counter
+
+DEFAULT_COUNTER = "o200k"  # tool results are mostly JSON, which characters / 4 gets wrong by a third
+MOST_UNITS = 100  # to a token, and tokens to a unit: no counter has more
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a session was opened with, checked before a store is touched."""
+
+    root: Path
+    selection: Selection
+    history: str  # the tag of the section that is the conversation
+    limits: Limits
+    budget: Budget
+    counter: Counter | None  # where one was asked for, or a model
+    compress_with: Any
+    compress_timeout_seconds: float
+    auto_compress: bool
+
+
+def opening_for(
+    root: str | Path, recipe: str, limits: Limits, budget: object, model: str | None, counter: str | Counter | None,
+    compress_with: Any, compress_timeout_seconds: float, auto_compress: bool,
+) -> Opening:  # fmt: skip
+    """Everything that can be worked out before the store is opened."""
+    folder = project_root(root)
+    selection = select(load(recipe, folder), {})
+    counting = choose_counter(counter, model) if counter or model else None
+    allowed = budget_for(limits, whole_number(budget, "budget"))
+    return Opening(
+        folder, selection, _history(selection), limits, allowed, counting, compress_with, compress_timeout_seconds,
+        auto_compress,
+    )  # fmt: skip
+
+
+def budget_for(limits: Limits, given: int | None) -> Budget:
+    """The budget that was given, else the size at which the history is compressed."""
+    last = ("given", given) if given else ("compressed at", limits.compress_at)
+    tokens = given or limits.compress_at
+    return Budget(tokens, limits.window, (("window", limits.window), last, ("budget", tokens)))
+
+
+def counter_for(opening: Opening, used_before: str | None) -> Counter:
+    """The counter that was asked for, else the one the conversation was counted by before, else the default."""
+    if opening.counter is not None:
+        return opening.counter
+    try:
+        found = tokens.keyed(used_before or DEFAULT_COUNTER)
+    except (UnknownName, ValueError):  # one of the caller's own
+        return tokens.counter(DEFAULT_COUNTER)
+    except ZeroDivisionError:
+        found = None
+    if found is None or not 1 / MOST_UNITS <= found.units_per_token <= MOST_UNITS:
+        raise altered(f"the counter {used_before!r} in the table conversations", hint="name one: --counter o200k")
+    return found
+
+
+def writing_for(opening: Opening, counter: Counter) -> Writing:
+    """Nothing written yet, counted by that counter."""
+    tag, selection = opening.history, opening.selection
+    rule, rank = selection.rule(tag), selection.rank(tag)
+    section = Section(tag, "", rule, rank, "", "conversation", CONVERSATION, known_as="history")
+    return Writing(scale_of_tags(selection.sections, counter), section)
+
+
+def _history(selection: Selection) -> str:
+    tag = next((tag for tag, spec in selection.sections.items() if spec.state == "messages"), None)
+    if tag is None:
+        raise UsageError(
+            f"recipe {selection.recipe.name!r} has no conversation: a section with `state: messages`",
+            hint="use workflow or workflow-cached",
+        )
+    return tag

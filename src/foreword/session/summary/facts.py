@@ -1,0 +1,131 @@
+"""What a line of a conversation is: a wish of the user's, a decision, a finding, an error, a fix, something open.
+
+Told by the words people use for such things, no more. A line is one kind only, the most telling one. How much a kind
+weighs and for how long is a table here; choosing among lines is in `choice`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from foreword.session.summary.remarks import Voice
+
+Kind = Literal[
+    "constraint", "request", "decision", "failure", "error", "fix", "finding", "done", "open", "command", "other"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """How much a kind of line weighs, and how many messages it takes to lose half of what age can take from it."""
+
+    base: float
+    half_life: float
+    lasting: float  # the share that age can't take
+
+
+WEIGHTS: Mapping[Kind, Weight] = {
+    "constraint": Weight(3.0, 60, 0.7),
+    "request": Weight(2.0, 30, 0.4),
+    "decision": Weight(2.0, 60, 0.5),
+    "failure": Weight(1.6, 60, 0.4),
+    "fix": Weight(1.5, 40, 0.3),
+    "error": Weight(1.2, 20, 0.2),
+    "finding": Weight(1.2, 40, 0.3),
+    "done": Weight(1.0, 30, 0.2),
+    "open": Weight(1.2, 10, 0.05),
+    "command": Weight(0.6, 15, 0.1),
+    "other": Weight(0.4, 20, 0.1),
+}
+
+_CONSTRAINT = re.compile(
+    r"\b(?:must|never|always|only|don'?t|do not|not|no|should|shouldn'?t|shall|prefer\w*|instead|rather|avoid"
+    r"|require\w*|make sure|ensure|keep|without|at (?:most|least)|limit|budget|deadline|actually|wrong|revert|stop"
+    r"|use|want|need|has to|have to|important|correction)\b",
+    re.IGNORECASE,
+)
+_DECISION = re.compile(
+    r"\b(?:decid\w+|decision|chose|chosen|choos\w+|opt(?:ed|ing) (?:for|to)|going with|go with|went with|agreed"
+    r"|settled on|we(?:'ll| will) use|switch\w* to|instead of|rather than|prefer\w*|trade-?offs?|rationale"
+    r"|reason(?:ing)?|because|so that|by design|on purpose)\b",
+    re.IGNORECASE,
+)
+_FAILURE = re.compile(
+    r"\b(?:did(?:n't| not) (?:work|help)|does(?:n't| not) work|not work(?:ing)?|revert(?:ed|ing)?|roll(?:ed)? back"
+    r"|abandon\w*|gave up|dead end|tried|attempt(?:ed)?|no longer|won'?t work|rejected|ruled out)\b",
+    re.IGNORECASE,
+)
+_FIX = re.compile(
+    r"\b(?:fix(?:ed|es)?|resolved?|solved|solution|root cause|the cause|caused by|turn(?:s|ed) out|works now|now works"
+    r"|the (?:problem|issue|bug|culprit)|workaround|corrected)\b",
+    re.IGNORECASE,
+)
+_ERROR = re.compile(
+    r"\b(?:\w*error\w*|\w*exception|traceback|fail(?:s|ed|ure|ures|ing)?|panic|fatal|cannot|can't|undefined|undeclared"
+    r"|not found|no such|denied|refused|timed? ?out|invalid|missing|unexpected|mismatch|crash\w*|broken|conflict)\b",
+    re.IGNORECASE,
+)
+_LOUD = re.compile(
+    r"^\W{0,6}(?:\w*Error\b|\w*Exception\b|error\b|fatal:|panic:|--- FAIL|FAIL\b|FAILED\b|E\s{2,})"
+    r"|\w(?:Error|Exception):|:\d+:\d+: |\berror(?:\[\w+\])?: |\bfatal: ",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:todo|next|remaining|pending|still (?:need|to|have)|not yet|left to do|follow[- ]?up|want me to"
+    r"|would you like|should (?:I|we)|shall (?:I|we)|later|upcoming|outstanding|i(?:'ll| will)|we(?:'ll| will)"
+    r"|needs? to)\b|\[ \]",
+    re.IGNORECASE,
+)
+_FINDING = re.compile(
+    r"\b(?:found|finding|shows?|showed|confirmed|verified|key|insight|actually|means|returns?|contains?|located|exists?"
+    r"|there (?:is|are)|stores?|is (?:now|not|only|already|called|defined|set|stored|used)|are (?:now|not|only|already)"
+    r"|currently|default|depends|uses|handles|expects|requires?|summary|result|note|important|recommend\w*)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:created|added|updated|implemented|removed|renamed|moved|replaced|committed|pushed|merged|deployed|wrote|done"
+    r"|complete[d]?|all (?:tests )?pass\w*|passes|passed|changed|refactored|extracted|installed|configured)\b",
+    re.IGNORECASE,
+)
+# A pleasantry gives nothing back once read: a long row of them is read once.
+_FILLER = re.compile(
+    r"(?>(?:[\W_]*+(?:ok(?:ay)?|great|perfect|excellent|good|sure|now|alright|thanks?|thank you|yes|hi|hello)\b)*)"
+    r"[\s,.!-]*+(?:(?:let me|let's|i'?ll|i will|i am going to|i'?m going to|now i|i need to|i should|first,? (?:let|i))"
+    r"\b(?!.{0,200}\b(?:because|instead|decid|since)\b)|here(?:'s| is| are)\b.{0,60}:$|$)",
+    re.IGNORECASE,
+)
+
+
+def kind_of(line: str, voice: Voice) -> Kind:
+    """What a line said by that voice is."""
+    if voice == "user":
+        return "constraint" if _CONSTRAINT.search(line) else "request"
+    if voice == "result":
+        return "error" if _LOUD.search(line) else "other"
+    if line.rstrip(" *_)").endswith("?"):
+        return "open"
+    return next((kind for kind, telling in _TELLING if telling.search(line)), "other")
+
+
+def is_filler(line: str) -> bool:
+    """Whether a line only announces what comes next or is polite."""
+    return _FILLER.match(line) is not None
+
+
+def presents_as_open(line: str) -> bool:
+    """Whether a line speaks of something still to be done."""
+    return _OPEN.search(line) is not None
+
+
+_TELLING: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("failure", _FAILURE),
+    ("decision", _DECISION),
+    ("fix", _FIX),
+    ("open", _OPEN),
+    ("error", _ERROR),
+    ("done", _DONE),
+    ("finding", _FINDING),
+)

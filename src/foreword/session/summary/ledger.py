@@ -1,0 +1,122 @@
+"""The ledger of a summary: files with the names in them, names in play, names from before.
+
+Dense on purpose: a name costs little more than its letters. Each is written once, beside the file whose call named it
+last where there is one, and not at all where a line of the summary says it already. What names are worth is in `names`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from foreword.section import Measure
+from foreword.session.summary.name_weights import Mention, literals
+from foreword.session.summary.summary_text import Earlier, Part
+
+FROM_BEFORE = 0.5  # of the ledger's room is for what an earlier summary named
+OLDEST = 0.6  # of that goes to the names that have lasted longest
+FAINT = 0.01  # a name worth less was printed once, long ago, and never used
+THRIFT = 60  # characters that every name is taken to have more than it has
+
+_PATH = re.compile(r"(?:[\w~@.-]*/)+[\w.@-]*\w")
+_FILE = re.compile(r"[/~.]|.*\.\w{1,8}$")
+_ID = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w-]+")
+_LISTED = re.compile(r"((?:[\w~@.-]*/)+[\w.@-]*\w)(?:: (.*))?")
+_STEP = re.compile(r"[/.]|\(\)")
+_SEPARATOR = ", "
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name in the ledger, and the file it stands beside."""
+
+    name: str
+    part: Part
+    file: str = ""
+
+    @property
+    def written(self) -> str:
+        """About what it adds to the text."""
+        return f"- {self.name}\n" if self.part == "files" else f"{_SEPARATOR}{self.name}"
+
+
+def named_before(earlier: Earlier) -> list[str]:
+    """Every name of an earlier summary: what has lasted already, then ids, then the rest."""
+    lasted = [name for row in earlier.lasting for name in row.split(_SEPARATOR)]
+    listed = [name for row in reversed(earlier.files) for name in _unlisted(row)]
+    listed += [name for row in earlier.names for name in row.split(_SEPARATOR)]
+    told = [name for _, line in earlier.lines for name in literals(line)]
+    rest = sorted(listed + told, key=lambda name: _ID.fullmatch(name) is None)
+    return [name for name in dict.fromkeys((*lasted, *rest)) if name.strip()]
+
+
+def entries(found: Mapping[str, Mention], worth: Mapping[str, float]) -> list[Entry]:
+    """The names in play, the most telling for its length first, and all the faint ones behind them."""
+    fit = [name for name in found if _SEPARATOR not in name]
+    order = sorted(fit, key=lambda name: (worth[name] < FAINT, -worth[name] / (len(name) + THRIFT), name))
+    return [entry(name, found[name].subject) for name in order]
+
+
+def entry(name: str, subject: str = "") -> Entry:
+    """A name as it stands in the ledger."""
+    if is_file(name):
+        return Entry(name, "files")
+    return Entry(name, "names", subject if is_file(subject) else "")
+
+
+def is_file(name: str) -> bool:
+    """Whether a name is the path of a file or folder, and no mere pair of words with a slash."""
+    return _PATH.fullmatch(name) is not None and _FILE.match(name) is not None
+
+
+def take(order: Iterable[Entry], room: int, measure: Measure, said: str) -> list[Entry]:
+    """The first entries that fit, those left out that the text or another entry says already."""
+    taken: dict[str, Entry] = {}
+    used = 0
+    for each in order:
+        cost = measure(each.written)
+        if used + cost <= room and each.name not in said:
+            inside = [name for name in _inside(each.name) if name in taken]
+            used += cost - sum(measure(taken.pop(name).written) for name in inside)
+            taken[each.name] = each
+            said += f"\n{each.name}"
+    return list(taken.values())
+
+
+def _inside(name: str) -> list[str]:
+    """The shorter names that a name says too: the ends of a path, what follows a dot."""
+    return [name[match.end() :] for match in _STEP.finditer(name)] + [
+        name[: match.start()] for match in _STEP.finditer(name)
+    ]
+
+
+def take_before(
+    names: Sequence[str], worth: Mapping[str, float], room: int, measure: Measure, said: str
+) -> list[Entry]:
+    """Names from an earlier summary: those that lasted longest, then those most in play again."""
+    order = [Entry(name, "before") for name in names]
+    first = take(order, int(OLDEST * room), measure, said)
+    left = room - sum(measure(each.written) for each in first)
+    by_worth = sorted(order, key=lambda each: -worth.get(each.name, 0.0))
+    return first + take(by_worth, left, measure, "\n".join([said, *(each.name for each in first)]))
+
+
+def parts(taken: Sequence[Entry], found: Mapping[str, Mention]) -> dict[Part, list[str]]:
+    """The lines of the ledger: files as they were touched, beside each its names, then the other names."""
+    files: dict[str, list[str]] = {each.name: [] for each in taken if each.part == "files"}
+    lists: dict[Part, list[str]] = {"names": [], "before": []}
+    for each in taken:
+        if each.part != "files":
+            files.get(each.file, lists[each.part]).append(each.name)
+    touched = sorted(files, key=lambda file: found[file].last if file in found else -1)
+    rows = [f"{file}: {_SEPARATOR.join(files[file])}" if files[file] else file for file in touched]
+    return {"files": rows, **{part: [_SEPARATOR.join(names)] for part, names in lists.items() if names}}
+
+
+def _unlisted(row: str) -> list[str]:
+    """A file and the names beside it, read back."""
+    listed = _LISTED.fullmatch(row)
+    if not listed:
+        return row.split(_SEPARATOR)
+    return [listed[1], *(listed[2].split(_SEPARATOR) if listed[2] else ())]

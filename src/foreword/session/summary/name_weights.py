@@ -1,0 +1,120 @@
+"""What a conversation names, and how likely each name is to be needed again.
+
+Paths, addresses, identifiers, codes, selectors. A name is worth much when it was used lately, often, and by more than
+one voice: what a tool printed once is rarely asked for again, what the user said and a call then used nearly always
+is. How the names are written out is in `ledger`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import log1p
+
+from foreword.session.summary.remarks import Remark, Voice
+from foreword.text.words import is_literal, names
+
+LONGEST_PATH = 300
+
+VOICES: Mapping[Voice, float] = {"user": 3.0, "said": 2.0, "call": 3.0, "edit": 1.5, "result": 0.15, "before": 1.0}
+HALF_LIFE = 10  # messages
+FLOOR = 0.02  # what is left of a mention's weight however long ago it was
+PHRASE = 0.4  # a backticked phrase, or a word behind a slash, is rarely repeated to the letter
+PART_SHARE = 0.3  # of the worth of `b.py` and `b` that `a/b.py` brings along
+
+_ADDRESS = re.compile(r"\b[a-z][a-z+.-]{1,12}://[^\s\"'`<>)\]}|\\]{3,300}")
+_LONG_PATH = re.compile(r"(?<![\w~@./:-])(?:[\w~@.-]*+/)+[\w.@-]*\w")
+_SELECTOR_KEY = re.compile(r"selector|xpath|css|locator", re.IGNORECASE)
+_MEASURE = re.compile(r"[\d.,:/_x-]+[a-z%]{0,2}", re.IGNORECASE)
+_CLOSING = re.compile(r"</[\w-]+>")
+_DIFF = re.compile(r"[ab]/.*\.\w+$")
+_LOOSE = re.compile(r"\s|^/[\w-]+$")
+_PART = re.compile(r"[/.]")
+
+
+@dataclass(slots=True)
+class Mention:
+    """Where and by whom one name was mentioned."""
+
+    weight: float = 0.0
+    times: int = 0
+    first: int = 0
+    last: int = 0
+    voices: set[Voice] = field(default_factory=set)
+    subject: str = ""  # of the last call that named it
+
+
+def mentioned(said: Sequence[Remark], length: int) -> dict[str, Mention]:
+    """Every name in the remarks of a conversation of so many messages, in order of first mention."""
+    found: dict[str, Mention] = {}
+    for remark in said:
+        weight = VOICES[remark.voice] * (FLOOR + 0.5 ** ((length - remark.at) / HALF_LIFE))
+        for name in Counter(_in_remark(remark)):
+            mention = found.get(name)
+            if mention is None:
+                mention = found[name] = Mention(first=remark.at)
+            mention.weight += weight
+            mention.times += 1
+            mention.last = remark.at
+            mention.voices.add(remark.voice)
+            mention.subject = remark.subject or mention.subject
+    return found
+
+
+def worth(found: Mapping[str, Mention]) -> dict[str, float]:
+    """How likely each name is to be needed again, about 1 for the likeliest."""
+    alone = {name: _alone(name, mention) for name, mention in found.items()}
+    whole = {
+        name: value + PART_SHARE * sum(alone.get(part, 0.0) for part in _parts(name)) for name, value in alone.items()
+    }
+    top = sorted(whole.values(), reverse=True)[: max(1, min(10, len(whole)))]
+    scale = (sum(top) / len(top) if top else 0.0) or 1.0
+    return {name: value / scale for name, value in whole.items()}
+
+
+def literals(text: str) -> tuple[str, ...]:
+    """The names in a text, each once, in order."""
+    return tuple(dict.fromkeys(_literals(text)))
+
+
+def _literals(text: str) -> Iterator[str]:
+    if "</" in text:
+        text = _CLOSING.sub(" ", text)
+    if "://" in text:
+        yield from (match[0].rstrip(".,;:") for match in _ADDRESS.finditer(text))
+    if "/" in text:
+        yield from (match[0] for match in _LONG_PATH.finditer(text) if 100 < len(match[0]) <= LONGEST_PATH)
+    yield from (name for name in names(text) if _is_telling(name))
+
+
+def _is_telling(name: str) -> bool:
+    if len(name) < 4 or name.startswith("//") or (name.isalpha() and name.isupper()):
+        return False
+    return not _MEASURE.fullmatch(name) and not _DIFF.match(name) and is_literal(name)
+
+
+def _in_remark(remark: Remark) -> Iterable[str]:
+    if remark.voice == "call" and _SELECTOR_KEY.search(remark.key):
+        return [remark.text.strip(), *_literals(remark.text)]
+    return _literals(remark.text)
+
+
+def _alone(name: str, mention: Mention) -> float:
+    return log1p(mention.weight) * len(mention.voices) * (PHRASE if _LOOSE.search(name) else 1.0)
+
+
+def _parts(name: str) -> list[str]:
+    """The names inside a name: the ends of a path, what stands between the dots."""
+    if "://" in name:
+        return []
+    pieces = _PART.split(name)
+    if len(pieces) == 1:
+        return []
+    tails = ["/".join(steps) for steps in _tails(name.split("/"))] if "/" in name else []
+    return [part for part in {*tails, *pieces[-2:]} if part and part != name]
+
+
+def _tails(steps: list[str]) -> Iterator[list[str]]:
+    return (steps[at:] for at in range(1, min(len(steps), 12)))

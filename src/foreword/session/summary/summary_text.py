@@ -1,0 +1,154 @@
+"""The written form of a compressed history: parts under fixed headings, one fact a line, and reading it back.
+
+A summary that was written by a model is read too: its headings are taken for the part they resemble, its lines for
+what they say. What goes in is decided in `compress`; this only knows how it looks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from foreword.session.summary.facts import Kind, is_filler, kind_of
+from foreword.text.sentences import sentences
+
+Part = Literal["user", "decisions", "findings", "errors", "open", "commands", "files", "names", "before"]
+
+HEADINGS: Mapping[Part, str] = {
+    "user": "## What the user said",
+    "decisions": "## Decisions and reasons",
+    "findings": "## Findings and results",
+    "errors": "## Errors, fixes and failed approaches",
+    "open": "## Open",
+    "commands": "## Commands",
+    "files": "## Files, with names in them",
+    "names": "## Names in play",
+    "before": "## Names from before",
+}
+LEDGER: tuple[Part, ...] = ("files", "names", "before")
+PART_OF: Mapping[Kind, Part] = {
+    "constraint": "user",
+    "request": "user",
+    "decision": "decisions",
+    "failure": "errors",
+    "error": "errors",
+    "fix": "errors",
+    "finding": "findings",
+    "done": "findings",
+    "other": "findings",
+    "open": "open",
+    "command": "commands",
+}
+LONGEST_LINE = 360
+FIX = "  fix: "
+
+_ITEM = re.compile(r"[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]*#{1,6}[ \t]+|[ \t]*>[ \t]*")
+_TITLE = re.compile(
+    r"[ \t]*(?:#{1,6}[ \t]+|\d{1,3}[.)][ \t]+\*{0,2}(?=[A-Z][^.]{0,60}:)|\*\*(?=[^*]+\*\*:?\s*$))(?P<title>[^\n]{1,80})"
+)
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_KIND_IN: Mapping[Part, Kind] = {"decisions": "decision", "errors": "fix", "open": "open", "commands": "command"}
+_RESEMBLES: tuple[tuple[Part, re.Pattern[str]], ...] = (
+    ("user", re.compile(r"user|request|intent|constraint|preference|requirement|instruction", re.IGNORECASE)),
+    ("errors", re.compile(r"error|fix|problem|issue|fail", re.IGNORECASE)),
+    ("decisions", re.compile(r"decision|rationale|reason|approach|design", re.IGNORECASE)),
+    ("open", re.compile(r"open|pending|todo|next|remaining|current work|progress", re.IGNORECASE)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What stands in for the messages, its size by the counter, and how many lines and names it took and left."""
+
+    text: str
+    tokens: int
+    kept: int = 0
+    dropped: int = 0
+    names: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier summary, read back: its lines with their kinds, and the rows of its ledger."""
+
+    lines: tuple[tuple[Kind, str], ...] = ()
+    files: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    lasting: tuple[str, ...] = ()
+
+
+def write(parts: Mapping[Part, Iterable[str]]) -> str:
+    """The parts that have lines, in the fixed order."""
+    written = [(heading, list(parts.get(part, ()))) for part, heading in HEADINGS.items()]
+    return "\n\n".join("\n".join([heading, *(f"- {line}" for line in lines)]) for heading, lines in written if lines)
+
+
+def read(text: str) -> Earlier:
+    """A summary taken apart again, whoever wrote it."""
+    lines: list[tuple[Kind, str]] = []
+    ledger: dict[Part, list[str]] = {part: [] for part in LEDGER}
+    part: Part | None = None
+    for row in _rows(text):
+        if (found := _heading(row)) is not None:
+            part = found or None
+        elif part in ledger:
+            ledger[part].append(bare(row))
+        elif row.startswith(FIX) and lines:
+            lines[-1] = (lines[-1][0], f"{lines[-1][1]}\n{row}")
+        else:
+            lines += [(_kind(line, part), line) for line in split(row)]
+    return Earlier(tuple(lines), *(tuple(ledger[part]) for part in LEDGER))
+
+
+def bare(row: str) -> str:
+    """A line without its bullet, number or hashes."""
+    mark = _ITEM.match(row)
+    return row[mark.end() if mark else 0 :].strip()
+
+
+def split(row: str) -> list[str]:
+    """A line, or its sentences where it is long; what is still too long ends in dots."""
+    line = bare(row)
+    if len(line) <= LONGEST_LINE:
+        return [line] if line else []
+    return [shortened(sentence) for sentence in sentences(line[: 20 * LONGEST_LINE]) if sentence.strip()]
+
+
+def shortened(line: str) -> str:
+    """The line, its end given up for dots where it is too long to read at a glance."""
+    line = " ".join(line.split())
+    if len(line) <= LONGEST_LINE:
+        return line
+    head, _, _ = line[: LONGEST_LINE - 4].rpartition(" ")
+    return f"{head or line[: LONGEST_LINE - 4]} ..."
+
+
+def _rows(text: str) -> Iterable[str]:
+    """The lines that say something; what stands in a code block says it in another language."""
+    fenced = False
+    for row in text.splitlines():
+        if _FENCE.match(row):
+            fenced = not fenced
+        elif not fenced and row.strip():
+            yield row
+
+
+def _heading(row: str) -> Part | Literal[""] | None:
+    """The part that a heading opens, empty for a heading that is like none of them, None for any other line."""
+    known = next((part for part, heading in HEADINGS.items() if row.rstrip() == heading), None)
+    if known:
+        return known
+    title = _TITLE.match(row)
+    if not title:
+        return None
+    return next((part for part, like in _RESEMBLES if like.search(title["title"])), "")
+
+
+def _kind(line: str, part: Part | None) -> Kind:
+    """What a line of an earlier summary is: by its part where that is known, else by its words."""
+    kind = kind_of(line, "user" if part == "user" else "said")
+    if part is None:
+        return "other" if is_filler(line) else kind
+    return kind if PART_OF[kind] == part else _KIND_IN.get(part, "finding")

@@ -1,0 +1,213 @@
+"""A workflow's state: its plan in all versions, its variables with their trail, its nodes.
+
+These are the tools an agent is given (`update_plan`, `get_workflow_variable` ...), under the same names. Nothing here
+writes a log; what a tool returns goes to its caller alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from foreword.errors import BadPlan, UnknownName, UsageError
+from foreword.plan import plan as planning
+from foreword.plan.snapshot import read_node, snapshot
+from foreword.plan.variables import of_node
+from foreword.secrets.known_values import KnownValues
+from foreword.secrets.masking import hide, mask
+from foreword.sources.project_root import project_root
+from foreword.store import plans, variables, workflows
+from foreword.store.database import Database, altered
+from foreword.store.packages import Store
+from foreword.store.plans import Plan
+from foreword.store.secret_values import secrets_of
+from foreword.store.urls import open_database
+from foreword.store.variables import Change
+from foreword.store.workflows import Workflow
+
+ALL = "all"
+MEND_PLAN = "restore the database from a copy, or write a new version: `foreword plan update`"
+LONGEST_NAME = 200
+_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+
+
+class WorkflowState:
+    """One workflow in one store, open."""
+
+    is_new = False  # whether this very opening made it
+    url: str | None = None  # the address it was opened with, and for which project: whoever needs it once more
+    root = Path()
+
+    def __init__(self, db: Database, workflow: Workflow) -> None:
+        self.db, self.workflow = db, workflow
+        self.store = Store(db)
+
+    @classmethod
+    def open(
+        cls, url: str | None = None, workflow: str = "main", *, root: str | Path = ".", create: bool = True
+    ) -> Self:
+        """The workflow of that name, made where there is none, unless `create` says no."""
+        name = checked_name(workflow, "workflow")
+        db = open_database(url, project_root(root), create=create)
+        try:
+            found, is_new = find_or_make(db, name, create=create)
+            state = cls(db, found)
+            state.is_new, state.url, state.root = is_new, url, project_root(root)
+        except BaseException:
+            db.close()
+            raise
+        return state
+
+    def close(self) -> None:
+        """Close the store."""
+        self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- the plan ----------------------------------------------------------------------------------------------
+
+    @property
+    def plan(self) -> dict[str, Any] | None:
+        """The plan as it is now."""
+        newest = plans.current(self.db, self.workflow.id)
+        return self._sound(newest).data if newest else None
+
+    def get_current_plan(self) -> dict[str, Any] | None:
+        """The plan as it is now."""
+        return self.plan
+
+    def update_plan(self, plan: object, reason: str, expected_version: int | None = None) -> Plan:
+        """Replace the plan by a new version; `PlanConflict` where the newest is not the expected one."""
+        data = {"workflow_id": self.workflow.name, **planning.read_plan(plan)}
+        return plans.add(self.db, self.workflow.id, data, _reason(reason), expected_version)
+
+    def plan_history(self) -> list[Plan]:
+        """Every version, the oldest first."""
+        return [self._sound(plan) for plan in plans.history(self.db, self.workflow.id)]
+
+    def plan_version(self, version: int) -> Plan:
+        """One version."""
+        found = plans.get(self.db, self.workflow.id, version)
+        if found is None:
+            known = [str(plan.version) for plan in self.plan_history()]
+            raise UnknownName("plan version", str(version), known, where=f"of {self.workflow.name!r}")
+        return self._sound(found)
+
+    def _sound(self, kept: Plan) -> Plan:
+        """A version that still has the shape in which every plan comes in."""
+        try:
+            planning.read_plan(kept.data)
+        except BadPlan:
+            raise altered(f"plan version {kept.version} in {self.db.name}", hint=MEND_PLAN) from None
+        return kept
+
+    def plan_diff(self, old: int, new: int) -> list[str]:
+        """What changed from one version to another, in words; secrets are hidden in them."""
+        before, after = self.plan_version(old).data, self.plan_version(new).data
+        lines = planning.diff(_hidden(before), _hidden(after))
+        return lines if lines or not planning.diff(before, after) else ["something that is hidden has changed"]
+
+    # --- variables ---------------------------------------------------------------------------------------------
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """Every variable with its whole value."""
+        return variables.everything(self.db, self.workflow.id)
+
+    def get_workflow_variable(self, name: str | None = None, *, node: str | int | None = None) -> Any:
+        """The whole value of one variable; with `node`, or with the name "all", a mapping of several."""
+        known = self.variables
+        if node is not None:
+            return of_node(known, node)
+        if name is None:
+            raise UsageError("which variable?", hint='give its name, a node, or "all"')
+        if name in known:
+            return known[name]
+        if name == ALL:
+            return known
+        raise UnknownName("variable", name, known, where=f"in {self.workflow.name!r}")
+
+    def set_variable(self, name: str, value: object, reason: str) -> None:
+        """Set a variable, and write down why."""
+        variables.put(self.db, self.workflow.id, checked_name(name, "variable"), value, _reason(reason))
+
+    def clear_variable(self, name: str, reason: str) -> None:
+        """Remove a variable, and write down why."""
+        if not variables.drop(self.db, self.workflow.id, name, _reason(reason)):
+            raise UnknownName("variable", name, self.variables, where=f"in {self.workflow.name!r}")
+
+    def clear_all_variables(self, reason: str) -> list[str]:
+        """Remove every variable, and write down why; returns their names."""
+        return variables.drop_all(self.db, self.workflow.id, _reason(reason))
+
+    def variable_changes(self, limit: int = 100) -> list[Change]:
+        """The trail of changes, the newest first; secrets are hidden in it."""
+        return variables.changes(self.db, self.workflow.id, limit)
+
+    def secrets(self) -> KnownValues:
+        """What hides every secret that the workflow holds now, by its name or by its value."""
+        return secrets_of(self.db, self.workflow.id)
+
+    # --- nodes -------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, Any]:
+        """The workflow and its nodes as a call shows them, secrets hidden."""
+        now = workflows.existing(self.db, self.workflow.name)
+        about = {"id": now.name, "name": now.name, "created_at": now.created, "updated_at": now.updated}
+        return snapshot({**about, **now.details}, workflows.nodes(self.db, self.workflow.id))
+
+    def describe(self, details: object) -> None:
+        """Replace what is kept about the workflow besides its nodes."""
+        if not isinstance(details, Mapping):
+            raise UsageError(f"a workflow's details must be a mapping, not {type(details).__name__}")
+        workflows.describe(self.db, self.workflow.id, details)
+
+    def put_node(self, node: object) -> None:
+        """Add a node, or replace the one with its id."""
+        workflows.put_node(self.db, self.workflow.id, read_node(node))
+
+    def drop_node(self, node: str | int) -> None:
+        """Remove a node."""
+        if not workflows.drop_node(self.db, self.workflow.id, str(node)):
+            known = [str(one["id"]) for one in workflows.nodes(self.db, self.workflow.id)]
+            raise UnknownName("node", str(node), known, where=f"in {self.workflow.name!r}")
+
+
+def _reason(text: object) -> str:
+    """Why something was changed, as it is written down: without secrets."""
+    if not isinstance(text, str):
+        raise UsageError(f"a reason must be text, not {type(text).__name__}", hint='for example "login works"')
+    return mask(text)
+
+
+def _hidden(plan: Mapping[str, Any]) -> dict[str, Any]:
+    hidden = hide(plan)
+    assert isinstance(hidden, dict)
+    return hidden
+
+
+def find_or_make(db: Database, name: str, *, create: bool) -> tuple[Workflow, bool]:
+    """The workflow of that name, and whether it had to be made."""
+    if not create:
+        return workflows.existing(db, name), False
+    found = workflows.find(db, name)
+    return found or workflows.ensure(db, name), found is None
+
+
+def checked_name(name: object, what: str) -> str:
+    """A name that can be kept and shown on one line."""
+    if not isinstance(name, str) or not name.strip() or not _NAME.fullmatch(name):
+        raise UsageError(
+            f"a {what}'s name must be 1 to {LONGEST_NAME} characters on one line, not {str(name)[:40]!r}",
+            hint="for example gmail-to-airtable",
+        )
+    return name

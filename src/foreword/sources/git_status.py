@@ -1,0 +1,68 @@
+"""Where a project's repository stands: its branch, its newest commit, whether there are changes not committed.
+
+Reads with `git_command`, which runs no program that a repository's configuration names. What is no repository, or
+can't be asked, stands nowhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from foreword.sources import git_command
+
+_SECONDS = 10.0
+_OUTPUT_BYTES = 8 * 1024 * 1024
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
+_ABSENT = ("(initial)", "(detached)")
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Where the repository stands; all of it `None` where there is none."""
+
+    branch: str | None = None  # `None` too where no branch is checked out
+    head: str | None = None
+    dirty: bool | None = None
+
+
+def standing(root: Path, leave_out: Iterable[str] = ()) -> Git:
+    """Where the root's repository stands; folders in `leave_out` do not count as changes."""
+    excluded = [f":(exclude){folder}" for folder in leave_out]
+    asked = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all", "--no-renames", "--"]
+    told = _run(root, [*asked, ".", *excluded])
+    if told is None:  # no repository, or one that takes too long to look through
+        branch = _run(root, ["symbolic-ref", "--quiet", "--short", "HEAD"])
+        head = _run(root, ["rev-parse", "--quiet", "--verify", "HEAD"])
+        return Git(branch and branch.strip(), head and head.strip())
+    lines = [line for line in told.split("\0") if line]
+    head, branch = (_header(lines, name) for name in ("oid", "head"))
+    return Git(branch, head, any(not line.startswith("# ") for line in lines))
+
+
+def apart(root: Path, commit: str | None) -> tuple[int, int] | None:
+    """How many commits HEAD has that a commit has not, and the other way; nothing where git can't tell."""
+    if commit is None or not _COMMIT.fullmatch(commit):
+        return None
+    told = _run(root, ["rev-list", "--left-right", "--count", f"HEAD...{commit}", "--"])
+    counts = told.split() if told else []
+    return (int(counts[0]), int(counts[1])) if len(counts) == 2 else None
+
+
+def _header(lines: list[str], name: str) -> str | None:
+    start = f"# branch.{name} "
+    found = next((line.removeprefix(start) for line in lines if line.startswith(start)), None)
+    return None if found in _ABSENT else found
+
+
+def _run(root: Path, words: list[str]) -> str | None:
+    """What git says, or nothing where it fails, says too much, is too slow or is not there."""
+    try:
+        output = git_command.run(words, root, timeout_seconds=_SECONDS, output_bytes=_OUTPUT_BYTES)
+    except (OSError, ValueError):
+        return None
+    if output.timed_out or output.cut or output.exit_code:
+        return None
+    return output.stdout.decode("utf-8", "replace")

@@ -1,0 +1,163 @@
+"""The documents of a project as a recipe sees them: found by kind and name; and the values it reads out of YAML files.
+
+Which documents there are is `sources.documents`' business; how they become sections is `context.document_sections`'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import cached_property
+from pathlib import Path
+
+from foreword.errors import BadSource
+from foreword.recipe.load import load
+from foreword.recipe.schema import Read, RecipeSpec
+from foreword.sources import documents, files, references
+from foreword.sources.documents import Document
+from foreword.sources.front_matter import mapping
+from foreword.sources.json_state import value_at
+from foreword.sources.project_root import project_root
+
+RECIPE = "factory"  # the recipe that knows documents, where none is named
+NEWEST = "newest"  # in place of a name
+INVOKED = {"persona": "phase_personas", "prompt": "phase_prompts", "panel": "phase_panels"}
+YAML = (".yaml", ".yml")
+MOST_NAMED = 5
+
+
+@dataclass
+class Library:
+    """The documents of one project, looked for when they are first asked for."""
+
+    root: Path
+    recipe: RecipeSpec
+
+    @property
+    def documents(self) -> list[Document]:
+        """Every document, each of one kind."""
+        return self._looked[0]
+
+    @property
+    def unread(self) -> list[files.Skip]:
+        """The folders and links where documents may be that could not be looked into, each once."""
+        return self._looked[1]
+
+    @cached_property
+    def _looked(self) -> tuple[list[Document], list[files.Skip]]:
+        unread = list[files.Skip]()
+        found = documents.find_all(self.root, self.recipe.documents, self.recipe.within, unread)
+        return found, list(dict.fromkeys(unread))
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is to say about what could not be looked into."""
+        return files.told(self.unread)
+
+    def check(self) -> None:
+        """A recipe of documents in a folder that has none of them is asked about the wrong folder: an error."""
+        named = (path for how in self.recipe.read.values() for path in how.file)
+        places = (documents.placed(self.root, path, self.recipe.within) for path in named)
+        if not self.recipe.documents or self.documents or any(documents.is_there(self.root, path) for path in places):
+            return
+        others = ", ".join(folder for folder in self.recipe.within if folder)
+        unread = "".join(f"; {note}" for note in self.notes[:MOST_NAMED])
+        raise BadSource(
+            str(self.root),
+            f"there is no document of recipe {self.recipe.name!r} in this folder"
+            f"{others and f', and none in {others}'}{unread}",
+            hint="give the project's folder with --root, or see one: `foreword demo --sample factory --keep DIR`",
+        )
+
+    def of_kind(self, kind: str) -> list[Document]:
+        """The documents of one kind, in natural order."""
+        return [document for document in self.documents if document.kind == kind]
+
+    def find(self, wanted: str, kind: str = "", near: str = "") -> Document | None:
+        """The document that a name or a path means."""
+        return documents.resolve(self.documents, wanted, kind, near)
+
+    def read(self, document: Document) -> files.File | files.Skip:
+        """Its text."""
+        return files.read(self.root, document.path)
+
+    def newest(self, kind: str) -> Document | None:
+        """The one of a kind that was changed last; of equals the last by name."""
+        mine = [(self._changed(document), document.path, document) for document in self.of_kind(kind)]
+        return max(mine, key=lambda one: one[:2], default=(0, "", None))[2]
+
+    def _changed(self, document: Document) -> int:
+        """When it was changed last; one that has gone since it was found is older than any."""
+        try:
+            return (self.root / document.path).stat().st_mtime_ns
+        except OSError:
+            return -1
+
+    def named_in(self, text: str, near: str) -> list[Document]:
+        """The documents that a text names and that are there."""
+        return references.all_meant(self.find, text, near)
+
+
+def library_of(root: str | Path, recipe: str = RECIPE) -> Library:
+    """The documents of a project."""
+    folder = project_root(root)
+    return Library(folder, load(recipe, folder))
+
+
+def read_values(root: Path, recipe: RecipeSpec) -> tuple[dict[str, str], list[str]]:
+    """The values that a recipe reads out of YAML files: lists are joined by commas; what can't be read is a note."""
+    values, notes = dict[str, str](), dict[str, None]()
+    for name, how in recipe.read.items():
+        found, problems = _value(root, how, recipe.within)
+        values[name] = found or how.default
+        notes.update(dict.fromkeys(problems))
+    return values, list(notes)
+
+
+def _value(root: Path, how: Read, within: Sequence[str]) -> tuple[str, list[str]]:
+    notes = list[str]()
+    for path in (documents.placed(root, name, within) for name in how.file):
+        file = files.read(root, path)
+        if isinstance(file, files.Skip):
+            notes += [] if file.reason == "missing" else [f"{path}: {file.reason}"]
+            continue
+        data, problem = mapping(file.text)
+        notes += [f"{path}: {problem}"] if problem else []
+        for at in how.at:
+            if text := ", ".join(_names(value_at(data, at))):
+                return text, notes
+    return "", notes
+
+
+def _names(value: object) -> list[str]:
+    """The names in a value: itself, or those of its members; of a mapping its `name`, `file` or `path`."""
+    if isinstance(value, list):
+        return [name for member in value for name in _names(member)]
+    if isinstance(value, dict):
+        named = next((value[key] for key in ("name", "file", "path", "id") if isinstance(value.get(key), str)), None)
+        return [named] if named else [name for member in value.values() for name in _names(member)]
+    return [str(value).strip()] if isinstance(value, str | int | float) and not isinstance(value, bool) else []
+
+
+def fields_of(text: str, patterns: Sequence[str]) -> tuple[str, str]:
+    """The fields of a YAML text that fit the patterns, a line each, and what is wrong with it."""
+    data, problem = mapping(text)
+    lines = [
+        f"{path.rsplit('.', 1)[-1] if path in patterns else path}: {value}"
+        for path, value in _leaves(data)
+        if any(fnmatch(path.lower(), pattern.lower()) for pattern in patterns)
+    ]
+    return "\n".join(dict.fromkeys(lines)), problem
+
+
+def _leaves(data: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every plain value with its dotted place; a list of plain values is one."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from _leaves(value, f"{path}.{key}" if path else str(key))
+    elif isinstance(data, list) and any(isinstance(member, dict | list) for member in data):
+        for index, member in enumerate(data):
+            yield from _leaves(member, f"{path}[{index}]")
+    elif data is not None and data != []:
+        yield path, ", ".join(str(member) for member in data) if isinstance(data, list) else str(data)

@@ -1,0 +1,1 @@
+"""Agents at work: tasks, flows and panels, their runs on the durable engine, checkpoints and artifacts."""

@@ -1,0 +1,170 @@
+"""The shape of a checkpoint's file, for validation and for other programs (`foreword checkpoint schema`).
+
+Outside data only: inside there is `checkpoint.Checkpoint`. Fields that the shape does not know are kept as they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from foreword.errors import BadCheckpoint
+from foreword.plan import shape_check
+from foreword.work.checkpoint import FORMAT, KNOWN, Checkpoint, as_data, from_data, without_secrets
+
+LARGEST = 2**53  # of a number, so that any reader of JSON can hold it
+MOST_TOLD = 3
+CONTENT = ("content", "text", "body")  # what an artifact must not carry
+
+
+class Spec(BaseModel):
+    """A part of a checkpoint: what it does not know, it keeps."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+
+class DecisionSpec(Spec):
+    """Something that was decided, and why."""
+
+    what: str
+    why: str = ""
+
+
+class ArtifactSpec(Spec):
+    """A reference to what a phase has made; never its content."""
+
+    title: str = ""
+    handle: str | None = Field(default=None, description="What `foreword recall` takes.")
+    digest: str | None = Field(default=None, description="SHA-256 of its bytes, in hex.")
+    path: str | None = Field(default=None, description="Its file, relative to the project's root.")
+    tokens: int | None = Field(default=None, ge=0, le=LARGEST)
+
+
+class TierSpec(Spec):
+    """What was loaded of one tier."""
+
+    digest: str
+    tokens: int = Field(default=0, ge=0, le=LARGEST)
+    recipe: str = Field(default="", description="What it was loaded by.")
+
+
+class GitSpec(Spec):
+    """Where the repository stood; null where there was none."""
+
+    branch: str | None = None
+    head: str | None = Field(default=None, pattern="^[0-9a-f]{40,64}$")
+    dirty: bool | None = Field(default=None, description="Whether there were changes that were not committed.")
+
+
+class CheckpointSpec(Spec):
+    """Where a task stood at the end of a phase, and all it needs to go on."""
+
+    format: Literal[1]
+    task: str = Field(min_length=1)
+    phase: str = Field(min_length=1)
+    objective: str = ""
+    flow: str = Field(default="", description="The workflow that the phase is one of: its name or its file.")
+    state: dict[str, Any] = Field(description="Whatever the task keeps.")
+    decisions: list[DecisionSpec] = []
+    findings: list[Any] = []
+    artifacts: dict[str, ArtifactSpec] = {}
+    done: list[str] = Field(default=[], description="Phases or steps.")
+    pending: list[str] = Field(default=[], description="Phases or steps.")
+    tiers: dict[str, TierSpec] = Field(default={}, description="What was loaded, by tier.")
+    git: GitSpec = GitSpec()
+    written_at: str
+    sequence: int = Field(ge=1, le=LARGEST, description="1 for the first checkpoint of a task, then one more each.")
+    previous: str | None = Field(default=None, description="The name of the checkpoint before it.")
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Why something is no checkpoint that can be used."""
+
+    reason: str
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a checkpoint's file."""
+    schema = CheckpointSpec.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Foreword checkpoint"}
+
+
+def read_checkpoint(text: str | bytes) -> Checkpoint | Damage:
+    """The checkpoint in a text, or what is wrong with it."""
+    try:
+        data = json.loads(text.decode() if isinstance(text, bytes) else text, parse_constant=_refuse)
+    except UnicodeDecodeError:
+        return Damage("it is not UTF-8")
+    except json.JSONDecodeError as error:
+        return Damage(f"it is not JSON: {error.msg} (line {error.lineno}, column {error.colno})")
+    except (ValueError, RecursionError) as error:  # NaN, a number of thousands of digits, or thousands of brackets
+        return Damage(f"it is not usable JSON: {error}")
+    problems = _problems(data)
+    if problems:
+        more = f" and {len(problems) - MOST_TOLD} more" if len(problems) > MOST_TOLD else ""
+        return Damage("; ".join(problems[:MOST_TOLD]) + more)
+    return from_data(data)
+
+
+def prepared(checkpoint: Checkpoint) -> Checkpoint:
+    """A checkpoint of a caller's as it may be kept: checked, made of plain JSON, secrets hidden."""
+    data = {**as_data(checkpoint), "sequence": 1}  # time and number are still to come
+    problems = [f"extra.{name}: the checkpoint has a field of that name" for name in checkpoint.extra if name in KNOWN]
+    problems += shape_check.depth(data)
+    if not problems:
+        data = _as_plain_json(data)
+        problems = [*_problems(data), *_contents(data.get("artifacts"))]
+    if problems:
+        raise BadCheckpoint(problems)
+    return without_secrets(from_data(data))
+
+
+def _as_plain_json(data: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        plain = json.loads(json.dumps(data, ensure_ascii=False, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadCheckpoint([f"it can't be kept as JSON: {error}"]) from None
+    assert isinstance(plain, dict)
+    return plain
+
+
+def _problems(data: object) -> list[str]:
+    if not isinstance(data, dict):
+        return [f"it must be a mapping, not {shape_check.said(data)}"]
+    known = data.get("format")
+    if isinstance(known, int) and known > FORMAT:
+        return [f"it was written by a newer Foreword (format {known}, this one knows {FORMAT})"]
+    deep = [*shape_check.depth(data)]
+    if deep:
+        return deep
+    try:
+        CheckpointSpec.model_validate(data)
+    except ValidationError as error:
+        return [_worded(one["loc"], one["msg"]) for one in error.errors(include_url=False, include_input=False)]
+    return []
+
+
+def _worded(place: tuple[str | int, ...], message: str) -> str:
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
+    if message == "Field required":
+        return f"{path}: missing"
+    return f"{path}: {message.replace('Input should', 'must').replace('String should', 'must')}"
+
+
+def _contents(artifacts: object) -> list[str]:
+    each = artifacts.items() if isinstance(artifacts, dict) else ()
+    return [
+        f"artifacts.{name}.{member}: an artifact is a reference, so its content stays where it is"
+        for name, about in each
+        for member in CONTENT
+        if isinstance(about, dict) and member in about
+    ]
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")

@@ -1,0 +1,222 @@
+"""How dbos is set up: where its tables are, what it may read from them, and who hears it.
+
+It opens no port and calls nobody. It is silent unless FOREWORD_LOG names a level (debug, info, warning). What it keeps
+is JSON: a row that claims to be a pickle is refused. A file of flows that came with a project is not run: it says
+which models are asked, and with what.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import socket
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from foreword.errors import StoreError, UsageError
+from foreword.secrets.masking import mask
+from foreword.store import private
+from foreword.store.paths import FILE, cache_folder, is_ours, prepare, refuse_links, tighten
+from foreword.store.sqlite import WAIT_MILLISECONDS
+from foreword.store.untrusted import OBJECTS, refuse_foreign_journal, refuse_programs
+from foreword.store.urls import place_of
+
+APPLICATION = "foreword"
+VERSION = "foreword-1"  # of what runs look like in the database, not of this program: an edit must not orphan them
+SCHEMA = "foreword_flows"
+LOG = "FOREWORD_LOG"
+CONNECTIONS = 8  # of one process to its server, at most; writes are short, so many threads share them
+TICK_SECONDS = 0.1
+SHARED_POLL_SECONDS = 0.25  # where every process of many asks the same server
+NOT_YOURS = "move it away; it will be made anew, and unfinished flows in it are not continued"
+
+
+def driver() -> Any:
+    """The dbos package."""
+    try:
+        import dbos
+    except ImportError:
+        raise UsageError("flows need a package that is not installed", hint="pip install 'foreword[flows]'") from None
+    return dbos
+
+
+def settings(db: str | None, root: Path, executor: str) -> dict[str, Any]:
+    """What dbos is launched with."""
+    return {
+        "name": APPLICATION,
+        "system_database_url": made_url(db, root),
+        "dbos_system_schema": SCHEMA,
+        "application_version": VERSION,
+        "executor_id": executor,
+        "sys_db_pool_size": CONNECTIONS,
+        "serializer": driver().DBOSPortableJSONSerializer(),
+        "enable_otlp": False,
+        "use_listen_notify": False,
+        "notification_listener_polling_interval_sec": TICK_SECONDS,  # asks nothing; only how soon it ends
+        "log_level": os.environ.get(LOG, "critical").upper(),
+    }
+
+
+def made_url(db: str | None, root: Path) -> str:
+    """Where dbos keeps its tables, made where there are none."""
+    place = place_of(db, root)
+    if isinstance(place, Path):
+        prepare(place)
+        if not flows_file(place).exists():
+            _make(flows_file(place), _maker(place))
+    return str(known_url(db, root))
+
+
+def known_url(db: str | None, root: Path) -> str | None:
+    """Where dbos keeps its tables, if it has any: the store's server, in a schema of its own, or a file beside it."""
+    place = place_of(db, root)
+    if not isinstance(place, Path):
+        return "postgresql://" + place.partition("://")[2]
+    path = flows_file(place)
+    refuse_links(path)
+    if not path.exists():
+        return None
+    tighten(path)
+    refuse_foreign_journal(path)
+    _check(path, _maker(place))
+    return _url(path)
+
+
+def poll_seconds(db: str | None, root: Path) -> float:
+    """How often a process looks whether there is something in a queue."""
+    return TICK_SECONDS if isinstance(place_of(db, root), Path) else SHARED_POLL_SECONDS
+
+
+def flows_file(store: Path) -> Path:
+    """The file of dbos beside a store."""
+    return store.with_name("flows.db" if store.name == FILE else f"{store.name}.flows")
+
+
+def _url(path: Path) -> str:
+    return f"sqlite:///{path.absolute()}"
+
+
+def _make(path: Path, maker: str) -> None:
+    """Make the file, whole or not at all: dbos makes its tables one by one, and killed on the way it would never end.
+
+    Nobody else may read it: it holds what agents are asked, and so whatever is in the project and in the change.
+    Here and below with Python's own SQLite, which dbos uses, too. A second SQLite in the process would undo the first
+    one's locks each time it closes the file.
+    """
+    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    new.unlink(missing_ok=True)
+    try:
+        with translated():
+            private.make_file(new)
+            driver().DBOS.migrate(_url(new))
+        with _opened(new) as file:
+            file.execute("PRAGMA journal_mode = wal")  # readers and the one writer do not wait for each other
+            file.execute("CREATE TABLE foreword_maker (token TEXT NOT NULL)")
+            file.execute("INSERT INTO foreword_maker VALUES (?)", (maker,))
+        with suppress(FileExistsError):  # another process was quicker
+            path.hardlink_to(new)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _check(path: Path, maker: str) -> None:
+    """An error where the file is somebody else's, or has tables that the dbos in use does not know."""
+    driver()
+    from dbos._migration import sqlite_migrations
+
+    with _opened(path) as file:
+        file.execute("PRAGMA trusted_schema = OFF")
+        refuse_programs(path, file.execute(OBJECTS))
+        makers = _found(file, "SELECT token FROM foreword_maker")
+        versions = _found(file, "SELECT version FROM dbos_migrations")
+    if makers != [(maker,)]:
+        raise StoreError(f"{path} was not made by you on this machine", hint=NOT_YOURS)
+    newest = len(sqlite_migrations)
+    if any(not isinstance(version, int) or version > newest for (version,) in versions):
+        raise StoreError(
+            f"{path} was written by a newer dbos (schema {versions[0][0]}, this one knows {newest})",
+            hint="upgrade Foreword and dbos, or move it away; unfinished flows in it are not continued then",
+        )
+
+
+def _found(file: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
+    try:
+        return file.execute(query).fetchall()
+    except sqlite3.OperationalError:  # no such table
+        return []
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with closing(sqlite3.connect(path, timeout=WAIT_MILLISECONDS / 1000)) as file, file:
+            yield file
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} can't be used: {error}", hint="check its rights, or move it away") from None
+
+
+def _maker(store: Path) -> str:
+    """A word that only this user knows, kept in their cache folder; a file that the user has named needs none."""
+    if not is_ours(store):
+        return ""
+    path = cache_folder() / "maker"
+    with suppress(OSError):
+        private.make_folder(path.parent)
+        with suppress(FileExistsError), open(path, "x", opener=private.opener) as new:
+            new.write(secrets.token_hex(16))
+        return path.read_text("ascii")
+    return f"{os.getuid()}@{socket.gethostname()}"
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """dbos writes to the terminal unless somebody else listens; keys are hidden from whoever does."""
+    logger = logging.getLogger("dbos")
+    handler = logging.StreamHandler(sys.stderr) if os.environ.get(LOG) else logging.NullHandler()
+    handler.setFormatter(_Masked("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
+class _Masked(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return mask(super().format(record))
+
+
+@contextmanager
+def no_pickles() -> Iterator[None]:
+    """A row may claim to be a pickle, and unpickling runs whatever its writer wanted: refuse, for a while."""
+    from dbos._serialization import DefaultSerializer
+
+    before = DefaultSerializer.deserialize
+    setattr(DefaultSerializer, "deserialize", _refuse)  # noqa: B010 - a method, which mypy would guard
+    try:
+        yield
+    finally:
+        setattr(DefaultSerializer, "deserialize", before)  # noqa: B010
+
+
+def _refuse(*_: object) -> Any:
+    raise StoreError("the database of flows holds a pickle, which is never read", hint=NOT_YOURS)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Foreign errors become ours, once, here."""
+    from dbos import error as foreign
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        yield
+    except (foreign.DBOSException, SQLAlchemyError, OSError) as error:
+        what = mask((str(error).strip() or type(error).__name__).splitlines()[0])
+        raise StoreError(f"the database of flows can't be used: {what}", hint="check its address and rights") from None

@@ -1,0 +1,304 @@
+"""A task, turn by turn: tier 0 in every call, tier 1 for the session, tier 2 for the phase, tier 3 on demand.
+
+What has been decided and found lives in checkpoints, never only in the conversation: throw the conversation away, in
+the middle of a phase or with the whole process, and `Task.resume` goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from foreword.context import tiers
+from foreword.context.assemble import assemble
+from foreword.context.lookup import lookup
+from foreword.context.tiers import TierUse
+from foreword.engine.package import Package
+from foreword.errors import UnknownName, UsageError
+from foreword.formats import to_openai
+from foreword.formats.detection import read_message
+from foreword.message import Message
+from foreword.plan.flow import Flow
+from foreword.recipe.budget import choose_counter
+from foreword.session.workflow_state import checked_name
+from foreword.sources.library import INVOKED, RECIPE, Library, library_of, read_values
+from foreword.store import artifacts
+from foreword.store.database import Database
+from foreword.store.urls import open_database
+from foreword.tokens import Counter
+from foreword.work import checkpoints, tier_digests
+from foreword.work.checkpoint import Checkpoint, as_text
+from foreword.work.factory_project import read_flow
+
+CONVERSATION_TOKENS = 20_000
+LAST_TIER = 2
+BEFORE_ANY = "0"  # the phase of a checkpoint that is written before a phase was entered
+
+
+@dataclass(slots=True)
+class Known:
+    """What a task has come to so far; all of it is in its checkpoints."""
+
+    state: dict[str, Any] = field(default_factory=dict)
+    decisions: list[dict[str, str]] = field(default_factory=list)
+    findings: list[Any] = field(default_factory=list)
+    done: list[str] = field(default_factory=list)
+
+
+class Task:
+    """One task of a project; each thread opens its own."""
+
+    def __init__(
+        self, library: Library, db: Database, name: str, objective: str, flow: Flow | None, *,
+        recipe: str, model: str | None, counter: Counter, conversation_tokens: int,
+    ) -> None:  # fmt: skip
+        self.library, self.db, self.name, self.objective, self.flow = library, db, name, objective, flow
+        self.phase = ""
+        self.known = Known()
+        self.conversation: list[Message] = []
+        self.events: list[str] = []  # what was loaded, released and kept, in order
+        self._recipe, self._model, self._counter = recipe, model, counter
+        self._conversation_tokens = conversation_tokens
+        self._invoked: list[tuple[str, str]] = []  # kind and path of what the phase has loaded on the way
+        self._restored = ""  # the checkpoint the model goes on from
+        self._last: Package | None = None
+
+    @classmethod
+    def open(
+        cls,
+        root: str | Path = ".",
+        *,
+        task: str,
+        objective: str = "",
+        workflow: str | None = None,
+        db: str | None = None,
+        recipe: str = RECIPE,
+        model: str | None = None,
+        counter: str | Counter | None = None,
+        conversation_tokens: int = CONVERSATION_TOKENS,
+    ) -> Self:
+        """Open a task by its id: `workflow` is the one its phases are of, else the project's.
+
+        `db` is `sqlite:///path` or `postgresql://...`; without it, `FOREWORD_DB` or the store of the root. `model`
+        and `counter` are those of `assemble`. `conversation_tokens` is the room beside the tiers.
+        """
+        library = library_of(root, recipe)
+        named = workflow or read_values(library.root, library.recipe)[0].get("workflow", "")
+        flow = _flow(library, named, recipe, must=workflow is not None)
+        name, counting = checked_name(task, "task"), choose_counter(counter, model)
+        return cls(
+            library, open_database(db, library.root), name, objective, flow, recipe=recipe, model=model,
+            counter=counting, conversation_tokens=conversation_tokens,
+        )  # fmt: skip
+
+    @classmethod
+    def resume(cls, root: str | Path = ".", *, task: str, **opening: Any) -> Self:
+        """Go on from the newest checkpoint: tier 0, the checkpoint, then what the phase needs of tiers 1 and 2."""
+        opened = cls.open(root, task=task, **opening)
+        try:
+            restored = checkpoints.newest(opened.library.root, opened.db, opened.name)
+            opened._restore(restored.checkpoint, restored.changes)
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    def close(self) -> None:
+        """Close the store; what was not in a checkpoint is gone."""
+        self.db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # --- loading -----------------------------------------------------------------------------------------------
+
+    def start(self) -> Package:
+        """Begin the session: tiers 0 and 1."""
+        self.events.append("loaded tier 1")
+        return self.context()
+
+    def enter(self, phase: str | int) -> Package:
+        """Enter a phase: what the last one loaded goes, with a checkpoint of what it came to."""
+        wanted = self._checked_phase(str(phase))
+        if self.phase and wanted != self.phase:
+            self.finish()
+        self._invoked = []
+        self.phase = wanted
+        self.known.done = [name for name in self.known.done if name != wanted]  # entered again, it is open again
+        self.events.append(f"loaded tier 2 of phase {wanted}")
+        return self.context()
+
+    def finish(self) -> Path:
+        """The phase is done: its gate's checkpoint is written and what it loaded is released."""
+        if not self.phase:
+            raise UsageError("no phase was entered, so none can be finished", hint="enter one first: enter(1)")
+        self.known.done = [*self.known.done, self.phase]
+        path = self.checkpoint()
+        self.events.append(f"released tier 2 of phase {self.phase}")
+        self.phase, self._invoked = "", []
+        if self._restored:  # what the model goes on from is this one now
+            self._restored = self._newest_as_text()
+        return path
+
+    def invoke(self, *names: str) -> Package:
+        """Load prompts, panels or personas into the phase.
+
+        Where tier 2 has no room for all of it: a checkpoint is written, what was invoked before and the conversation
+        are released, the new one is loaded, and the checkpoint is given to the model in their place.
+        """
+        before, added, restored = self._invoked, [self._document(name) for name in names], list[str]()
+        self._invoked = [*before, *added]
+        package = self.context()
+        if self._wanted(package) > self.usage[-1].limit:
+            self._invoked = before
+            self._make_room()
+            self._invoked = added
+            self._restored = self._newest_as_text()
+            restored = ["restored the checkpoint"]
+            package = self.context()
+        self.events += [*(f"loaded {path}" for _, path in added), *restored]
+        return package
+
+    def _make_room(self) -> None:
+        """Write down where things stand, and let go of what the phase has loaded on the way."""
+        self.events.append(f"checkpoint {self.checkpoint().name}")
+        self.reset()
+        self._invoked = []
+        self.events.append("released what was invoked before and the conversation")
+
+    def lookup(self, wanted: str, *, kind: str = "", budget: int | None = None) -> str:
+        """Tier 3: a document or an artifact by its name, or what has most to do with a question; within a budget."""
+        found = lookup(
+            wanted, root=self.library.root, kind=kind, budget=budget, counter=self._counter,
+            artifacts=self._artifact_texts(), recipe=self._recipe,
+        )  # fmt: skip
+        return found.text
+
+    # --- turns -------------------------------------------------------------------------------------------------
+
+    def append(self, message: object) -> None:
+        """Add to the conversation: Anthropic's or OpenAI's shape, or a `foreword.Message`."""
+        self.conversation.append(read_message(message))
+
+    def context(self) -> Package:
+        """The next call: tier 0 as system text, the tiers that are loaded, and the conversation."""
+        values = {"task_reference": f"{self.name}: {self.objective}" if self.objective else self.name}
+        for kind in INVOKED:
+            values[f"invoked_{kind}s"] = ", ".join(path for of, path in self._invoked if of == kind)
+        if handed_on := artifacts.of_task(self.db, self.name):
+            values["artifacts"] = "\n".join(artifact.reference for artifact in handed_on)
+        if self._restored:
+            values["checkpoint"] = self._restored
+        total = sum(self.library.recipe.tiers.values())
+        package = assemble(
+            self._recipe, root=self.library.root, purpose="task" if self.conversation else "work",
+            phase=self.phase or None, workflow=self.flow.source if self.phase and self.flow else None, values=values,
+            source={"messages": to_openai(self.conversation)} if self.conversation else None,
+            budget=total + (self._conversation_tokens if self.conversation else 0), counter=self._counter,
+        )  # fmt: skip
+        self._last = package
+        return package
+
+    @property
+    def usage(self) -> list[TierUse]:
+        """How full each tier was in the last call."""
+        package = self._last or self.context()
+        return tiers.usage(package.report, self.library.recipe.tiers)
+
+    @property
+    def warnings(self) -> list[str]:
+        """A line for each tier at 80% or more."""
+        return tiers.warnings(self.usage)
+
+    # --- what lasts --------------------------------------------------------------------------------------------
+
+    def decide(self, what: str, why: str = "") -> None:
+        """Keep a decision."""
+        self.known.decisions.append({"what": what, "why": why})
+
+    def found(self, finding: Any) -> None:
+        """Keep a finding."""
+        self.known.findings.append(finding)
+
+    def remember(self, **state: Any) -> None:
+        """Keep values under names."""
+        self.known.state.update(state)
+
+    def hand_on(self, name: str, text: str, title: str = "") -> str:
+        """Keep an artifact of this phase; later phases see the reference that comes back.
+
+        Handed on again, the new text counts; what it said before can still be recalled by its handle.
+        """
+        if not text.strip():
+            raise UsageError(f"artifact {name!r} is empty", hint="hand on what the phase has come to")
+        kept = artifacts.correct(self.db, self.name, name, self.phase, title or name, text, self._counter.count(text))
+        return kept.reference
+
+    def checkpoint(self) -> Path:
+        """Write down everything that is needed to go on."""
+        phases = [phase.name for phase in self.flow.phases] if self.flow else []
+        handed_on = {one.name: one for one in artifacts.of_task(self.db, self.name)}
+        return checkpoints.write(
+            self.library.root, self.db,
+            Checkpoint(
+                self.name, self.phase or BEFORE_ANY, self.objective, self.flow.name if self.flow else "",
+                self.known.state, self.known.decisions, self.known.findings,
+                {n: {"title": a.title, "handle": a.handle, "tokens": a.tokens} for n, a in handed_on.items()},
+                self.known.done, [name for name in phases if name not in self.known.done],
+                tier_digests.lasting(self.library.root, self.name, self.objective, self._recipe),
+            ),
+        )  # fmt: skip
+
+    def reset(self) -> None:
+        """Throw the conversation away, as a full window does; tiers and checkpoints stay."""
+        self.conversation.clear()
+
+    def _restore(self, checkpoint: Checkpoint, changes: Sequence[str]) -> None:
+        self.objective = self.objective or checkpoint.objective
+        self.known = Known(
+            dict(checkpoint.state), [dict(one) for one in checkpoint.decisions], list(checkpoint.findings),
+            list(checkpoint.done),
+        )  # fmt: skip
+        if checkpoint.flow and (self.flow is None or self.flow.name != checkpoint.flow):
+            self.flow = _flow(self.library, checkpoint.flow, self._recipe, must=True)
+        self.phase = "" if checkpoint.phase == BEFORE_ANY else self._checked_phase(checkpoint.phase)
+        if self.phase in self.known.done or (self.known.done and not self.phase):  # it stopped at the gate
+            self.phase = next((name for name in checkpoint.pending), "")
+        self._restored = as_text(checkpoint, changes)
+        self.events.append(f"restored {checkpoint.name}")
+
+    # --- small things ------------------------------------------------------------------------------------------
+
+    def _checked_phase(self, phase: str) -> str:
+        if self.flow is None:
+            raise UsageError("the task has no workflow, so it has no phases", hint="open it with workflow=NAME")
+        return self.flow.phase(phase.lower()).name
+
+    def _document(self, name: str) -> tuple[str, str]:
+        for kind in INVOKED:
+            document = self.library.find(name, kind)
+            if document is not None:
+                return kind, document.path
+        known = [document.name for kind in INVOKED for document in self.library.of_kind(kind)]
+        raise UnknownName("prompt, panel or persona", name, known)
+
+    def _newest_as_text(self) -> str:
+        return as_text(checkpoints.newest(self.library.root, self.db, self.name, tiers={}).checkpoint)
+
+    def _artifact_texts(self) -> dict[str, str]:
+        return {one.name: artifacts.text_of(self.db, one) for one in artifacts.of_task(self.db, self.name)}
+
+    def _wanted(self, package: Package) -> int:
+        return sum(row.original_tokens for row in package.report.sections if row.tier == LAST_TIER)
+
+
+def _flow(library: Library, name: str, recipe: str, *, must: bool) -> Flow | None:
+    """The workflow of that name; where it was only the project's default it may be missing."""
+    if not must and (not name or library.find(name, "workflow") is None):
+        return None
+    return read_flow(library.root, name, recipe)

@@ -1,0 +1,140 @@
+"""Whatever stands on standard input, a hook and a status line end well: properties over JSON of every kind."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from foreword.coding_agents import hooks, long_results, window_fill
+from foreword.coding_agents.events import Event, read_object
+from tests.coding_agents.agent import DATA, Desk, set_up
+from tests.command import foreword
+from tests.formats.conversation import JSON
+
+pytestmark = pytest.mark.attack
+
+KEYS = ["hook_event_name", "session_id", "cwd", "transcript_path", "source", "trigger", "tool_name", "tool_input",
+        "tool_response", "custom_instructions"]  # fmt: skip
+WORDS = ["SessionStart", "PreCompact", "PostToolUse", "compact", "resume", "Bash", "Grep", "mcp__a__b", "/etc/passwd",
+         "/proc/self/mem", "..", "\ud800", "a\0b", "x" * 5_000]  # fmt: skip
+VALUES = st.one_of(JSON, st.sampled_from(WORDS))
+EVENTS = st.one_of(JSON, st.dictionaries(st.sampled_from(KEYS), VALUES))
+NUMBERS = st.one_of(JSON, st.integers(), st.floats(), st.sampled_from([10**400, -1, True]))
+CONTEXT = st.fixed_dictionaries(
+    {}, optional={"context_window_size": NUMBERS, "used_percentage": NUMBERS,
+                  "current_usage": st.one_of(JSON, st.dictionaries(st.sampled_from(window_fill.INPUT), NUMBERS))},
+)  # fmt: skip
+STATUSES = st.one_of(
+    JSON, st.fixed_dictionaries({}, optional={"context_window": st.one_of(JSON, CONTEXT), "transcript_path": VALUES})
+)
+quick = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    made = set_up(tmp_path / "ada")
+    monkeypatch.setenv("HOME", str(made.home))
+    monkeypatch.chdir(made.project)
+    return made
+
+
+@quick
+@given(EVENTS)
+def test_a_hook_answers_with_one_object_or_with_nothing(desk: Desk, event: Any) -> None:
+    out = io.BytesIO()
+    hooks.respond(
+        hooks.Options(startup=True, budget_tokens=50, timeout_seconds=600), io.BytesIO(json.dumps(event).encode()), out
+    )
+    said = json.loads(out.getvalue()) if out.getvalue() else {"hookSpecificOutput": {}}
+    assert said.keys() == {"hookSpecificOutput"}
+    assert said["hookSpecificOutput"].keys() <= {"hookEventName", "additionalContext", "updatedToolOutput"}
+
+
+@quick
+@given(st.binary(max_size=200))
+def test_bytes_that_are_no_json_are_answered_with_nothing(desk: Desk, raw: bytes) -> None:
+    out = io.BytesIO()
+    hooks.respond(hooks.Options(timeout_seconds=600), io.BytesIO(raw), out)
+    assert out.getvalue() == b""
+
+
+@quick
+@given(STATUSES)
+def test_a_status_line_is_one_line_whatever_is_said(desk: Desk, status: Any) -> None:
+    line = window_fill.line(status) if isinstance(status, dict) else window_fill.NOTHING
+    assert line.startswith("[")
+    assert line.isprintable()
+    assert len(line) < 120
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.text(max_size=400), max_size=6), st.integers(1, 200))
+def test_texts_never_get_more_room_than_there_is(texts: list[str], room: int) -> None:
+    sizes: dict[long_results.Place, int] = {(at,): len(text) for at, text in enumerate(texts)}
+    rooms = long_results._rooms(sizes, room)
+    assert sum(rooms.values()) <= room
+    assert sum(rooms.values()) == min(room, sum(sizes.values())) or max(sizes.values()) > room // len(sizes)
+    assert all(rooms[place] <= sizes[place] for place in sizes)
+
+
+@settings(max_examples=80, deadline=None)
+@given(VALUES, st.sampled_from(["Bash", "Grep", "WebFetch", "mcp__a__b", "Read", ""]))
+def test_looking_for_texts_in_a_response_never_fails(response: Any, tool: str) -> None:
+    found = long_results.texts_of(Event("PostToolUse", tool=tool, tool_response=response))
+    assert all(isinstance(text, str) for text in found.values())
+
+
+# --- the status line ---------------------------------------------------------------------------------------------
+
+
+def shown(desk: Desk, name: str) -> str:
+    data = (DATA / f"{name}.json").read_text("utf-8").replace("/home/ada", str(desk.home))
+    ran = foreword("statusline", cwd=desk.project, stdin=data.encode(), HOME=str(desk.home))
+    assert (ran.code, ran.err) == (0, "")
+    return ran.out
+
+
+def test_the_status_line_shows_the_fill_that_the_agent_tells(desk: Desk) -> None:
+    assert shown(desk, "status_line") == "[#####-----] 46%  92K of 200K\n"
+
+
+def test_before_the_agent_tells_it_the_last_call_of_the_transcript_does(desk: Desk) -> None:
+    assert shown(desk, "status_line_before_the_first_call") == "[#---------] 13%  25K of 200K\n"
+
+
+@pytest.mark.parametrize(
+    ("used", "size", "line"),
+    [
+        (159_999, 200_000, "[########--] 80%  160K of 200K"),
+        (160_000, 200_000, "[########--] 80%  160K of 200K  filling up"),
+        (180_000, 200_000, "[#########-] 90%  180K of 200K  nearly full: compaction is close"),
+        (240_000, 200_000, "[##########] 120%  240K of 200K  nearly full: compaction is close"),
+        (250_000, 1_000_000, "[##--------] 25%  250K of 1M"),
+        (900, 200_000, "[----------] 0%  900 of 200K"),
+    ],
+)
+def test_the_line_warns_where_sessions_warn(used: int, size: int, line: str) -> None:
+    assert window_fill.line({"context_window": {"context_window_size": size, "current_usage": {"input_tokens": used}}}) == line
+
+
+@pytest.mark.parametrize("stdin", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"transcript_path": "/etc/passwd"}'])
+def test_a_status_line_without_figures_says_so(stdin: bytes) -> None:
+    ran = foreword("statusline", "--colour", stdin=stdin)
+    assert (ran.code, ran.out, ran.err) == (0, f"{window_fill.NOTHING}\n", "")
+
+
+def test_a_transcript_outside_of_home_is_not_read_for_the_status_line(desk: Desk, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.jsonl"
+    outside.write_bytes(desk.transcript.read_bytes())
+    assert window_fill.line({"transcript_path": str(outside)}) == window_fill.NOTHING
+    assert window_fill.line({"transcript_path": str(desk.transcript)}) != window_fill.NOTHING
+
+
+def test_a_json_object_is_needed_and_a_large_one_is_refused() -> None:
+    assert read_object(b'{"a": 1}') == {"a": 1}

@@ -1,0 +1,58 @@
+"""Runs whose process is killed on the way: they finish, each result is there once, and what was signed in stays so.
+
+FOREWORD_SOAK=1 has every moment at every turn, on both databases; without it there are a few.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foreword.demos.site import site
+from foreword.session.workflow_state import WorkflowState
+from foreword.store import node_runs
+from tests.director.letters import KEYS, SUBJECTS, build, check
+from tests.director.lives import WORKFLOW
+from tests.store.databases import KINDS, new_url
+
+SOAK = bool(os.environ.get("FOREWORD_SOAK"))
+MOMENTS = ("began", "acted", "saved", "told")
+CASES = [("sqlite", "acted", 7), ("postgresql", "saved", 9)]
+if SOAK:
+    CASES = [(kind, moment, 3 if moment == "began" else 2) for kind in KINDS for moment in MOMENTS]
+
+
+def lives(root: Path, db: str, desk: str, moment: str, number: int) -> dict[str, Any]:
+    """What became of a run in processes that were killed."""
+    command = [sys.executable, "-m", "tests.director.lives", str(root), db, desk, moment, str(number)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+@pytest.mark.parametrize(("kind", "moment", "number"), CASES)
+def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
+    kind: str, moment: str, number: int, tmp_path: Path
+) -> None:
+    db = new_url(kind, tmp_path)
+    with site() as desk, WorkflowState.open(db, WORKFLOW, root=tmp_path) as state:
+        build(state, desk.url)
+        told = lives(tmp_path, db, desk.url, moment, number)
+        check(state, told["run"])
+        (run,) = node_runs.everything(state.db, state.workflow.id)
+        assert (run.status, run.attempt) == ("success", told["lives"])
+        assert told["lives"] > 2
+        # A click that nobody had written down when its process died may happen twice; one that was, never.
+        sent = [row["subject"] for row in desk.sent]
+        assert list(dict.fromkeys(sent)) == SUBJECTS
+        assert len(sent) <= len(SUBJECTS) + (told["lives"] - 1 if moment in ("acted", "saved") else 0)
+        assert [row["sender"] for row in desk.sent].count("") == 0
+        assert not [*tmp_path.glob("profiles/profile-*")]
+    assert len(KEYS) == 20

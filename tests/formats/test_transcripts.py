@@ -1,0 +1,374 @@
+"""Files of recorded conversations: each known kind is read, what is left out is counted, bad lines are named."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from foreword.errors import BadSource
+from foreword.formats import (
+    from_anthropic,
+    from_openai,
+    from_responses,
+    read_transcript,
+    to_anthropic,
+)
+from foreword.formats.pydantic_ai import to_pydantic_ai_json
+from foreword.formats.transcripts import marks_of
+from foreword.message import Message, Text, Thinking, ToolCall, ToolResult, mend
+from tests.formats.conversation import JSON, NEUTRAL
+
+CALL = {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a.py"}}
+RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "print()"}
+ANTHROPIC: list[dict[str, Any]] = [
+    {"role": "user", "content": [{"type": "text", "text": "Read a.py"}]},
+    {"role": "assistant", "content": [CALL]},
+    {"role": "user", "content": [RESULT]},
+]
+OPENAI: list[dict[str, Any]] = [
+    {"role": "system", "content": "Be short."},
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hello."},
+]
+ITEMS: list[dict[str, Any]] = [
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Read a.py"}]},
+    {"type": "reasoning", "summary": [], "encrypted_content": "gAAAA"},
+    {"type": "function_call", "call_id": "c1", "name": "read", "arguments": '{"path":"a.py"}'},
+    {"type": "function_call_output", "call_id": "c1", "output": "print()"},
+]
+
+
+def lines(values: Iterable[object], end: str = "\n") -> bytes:
+    return "".join(json.dumps(value) + end for value in values).encode()
+
+
+def read(data: bytes, where: str = "talk") -> tuple[list[Message], dict[str, int]]:
+    transcript = read_transcript(data, where)
+    return list(transcript), dict(transcript.skipped)
+
+
+# --- documents -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_document_of_each_provider_is_recognised(indent: int | None) -> None:
+    for document, expected in [
+        ({"model": "x", "system": "Be short.", "messages": ANTHROPIC}, None),
+        (ANTHROPIC, from_anthropic(ANTHROPIC)),
+        ({"messages": OPENAI}, from_openai(OPENAI)),
+        (OPENAI, from_openai(OPENAI)),
+        ({"input": ITEMS}, from_responses(ITEMS)),
+        ({"output": ITEMS[1:3]}, from_responses(ITEMS[1:3])),
+        ({"input": "Hi"}, (Message("user", (Text("Hi"),)),)),
+        (ITEMS, from_responses(ITEMS)),
+        ([], ()),
+    ]:
+        messages, skipped = read(json.dumps(document, indent=indent).encode())
+        assert skipped == {}
+        if expected is None:
+            assert (messages[0].kind, messages[0].text) == ("system_prompt", "Be short.")
+            expected, messages = from_anthropic(ANTHROPIC), messages[1:]
+        assert tuple(messages) == expected
+
+
+@given(NEUTRAL)
+def test_the_json_of_pydantic_ai_is_recognised_whole_and_line_by_line(talk: list[Message]) -> None:
+    theirs = to_pydantic_ai_json(talk)
+    assert read(json.dumps(theirs).encode())[0] == talk
+    assert read(lines(theirs), "talk.jsonl")[0] == talk
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "talk:1:1: not JSON"),
+        (b'[\n{"role": "user",\n', "talk:3:1: not JSON: "),
+        (b'{"turns": []}', "talk: no messages in it"),
+        (b'{\n"turns": []}', "talk: no messages in it"),
+        (b"5", "talk: no messages in it"),
+        (b'\xff\xfe{"a": 1}', "talk: not UTF-8"),
+        (b'[{"role": "user", "content": "x"}, {"role": "robot"}]', "talk: messages[1].role: 'robot'"),
+        (b'{"messages": {}}', "talk: messages: must be a list of messages"),
+        (b'{"input": [{"type": "function_call", "call_id": 5}]}', "talk: input[0].call_id: must be text"),
+        (b"[" * 100_000, "talk: not usable JSON: nested too deeply"),
+    ],
+)
+def test_a_bad_document_is_an_error_before_anything_is_read(data: bytes, problem: str) -> None:
+    with pytest.raises(BadSource) as caught:
+        list(read_transcript(data, "talk"))
+    assert caught.value.message.startswith(problem)
+
+
+@given(JSON)
+def test_json_of_any_form_is_read_or_refused(value: object) -> None:
+    for data in (json.dumps(value).encode(), lines([value, value])):
+        try:
+            list(read_transcript(data, "talk"))
+        except BadSource as error:
+            assert error.path == "talk"  # noqa: PT017
+
+
+# --- Claude Code -----------------------------------------------------------------------------------------------
+
+
+def claude(kind: str, uuid: str, message: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": kind, "uuid": uuid, "parentUuid": None, "sessionId": "s", "message": message, **more}
+
+
+def reply(*content: dict[str, Any], name: str = "msg_1") -> dict[str, Any]:
+    return {"id": name, "type": "message", "role": "assistant", "model": "m", "content": list(content)}
+
+
+CLAUDE = [
+    {"type": "summary", "summary": "Reading a file", "leafUuid": "x"},
+    {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
+    claude("user", "u0", {"role": "user", "content": "<command-name>"}, isMeta=True),
+    claude("user", "u1", {"role": "user", "content": "Read both."}),
+    claude("assistant", "u2", reply({"type": "thinking", "thinking": "Two.", "signature": "sig"})),
+    claude("assistant", "u3", reply(CALL)),
+    claude("assistant", "u9", reply({"type": "text", "text": "aside"}, name="msg_9"), isSidechain=True),
+    claude("assistant", "u4", reply(CALL | {"id": "t2"})),
+    claude("user", "u5", {"role": "user", "content": [RESULT | {"tool_use_id": "t2"}]}),
+    claude("user", "u6", {"role": "user", "content": [RESULT]}),
+    claude("user", "u6", {"role": "user", "content": [RESULT]}),
+    {"type": "system", "subtype": "compact_boundary", "uuid": "u7", "content": "Compacted"},
+    claude("user", "u8", {"role": "user", "content": "So far: read."}, isCompactSummary=True),
+    claude("assistant", "u10", reply({"type": "text", "text": "Done."}, name="msg_2")),
+]
+
+
+def test_the_lines_of_one_reply_are_one_message_and_notes_are_counted() -> None:
+    messages, skipped = read(lines(CLAUDE), "session.jsonl")
+    assert [message.role for message in messages] == ["user", "assistant", "user", "user", "user", "assistant"]
+    assert [type(part) for part in messages[1].parts] == [Thinking, ToolCall, ToolCall]
+    assert [message.kind for message in messages] == [*["conversation"] * 4, "summary", "conversation"]
+    assert skipped == {
+        "summary": 1,
+        "file-history-snapshot": 1,
+        "meta": 1,
+        "sidechain": 1,
+        "duplicate": 1,
+        "system": 1,
+    }
+    assert mend(messages)[1] == []
+    assert [block["type"] for block in to_anthropic(messages)[1]["content"]] == ["thinking", "tool_use", "tool_use"]
+
+
+def test_a_reply_whose_results_came_in_between_keeps_its_pairs() -> None:
+    talk = [
+        claude("assistant", "u1", reply(CALL)),
+        claude("user", "u2", {"role": "user", "content": [RESULT]}),
+        claude("assistant", "u3", reply(CALL | {"id": "t2"})),
+        claude("user", "u4", {"role": "user", "content": [RESULT | {"tool_use_id": "t2"}]}),
+    ]
+    messages, _ = read(lines(talk))
+    assert [message.role for message in messages] == ["assistant", "user", "assistant", "user"]
+    assert mend(messages)[1] == []
+
+
+def said(uuid: str, parent: str | None, text: str, kind: str = "user", **more: Any) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    message = {"role": kind, "content": content} | ({"id": f"msg_{uuid}"} if kind == "assistant" else {})
+    return claude(kind, uuid, message, **{"parentUuid": parent, **more})
+
+
+def test_what_was_rewound_is_left_out_and_counted() -> None:
+    talk = [
+        said("u1", None, "Build it."),
+        said("a1", "u1", "Built.", "assistant"),
+        said("u2", "a1", "Paint it red."),
+        said("a2", "u2", "Red.", "assistant"),
+        claude("assistant", "s1", reply({"type": "text", "text": "aside"}), parentUuid="a2", isSidechain=True),
+        said("u3", "a1", "Paint it blue."),
+        said("a3", "u3", "Blue.", "assistant"),
+        {"type": "last-prompt", "sessionId": "s"},
+    ]
+    messages, skipped = read(lines(talk), "session.jsonl")
+    assert [message.text for message in messages] == ["Build it.", "Built.", "Paint it blue.", "Blue."]
+    assert skipped == {"rewound": 2, "sidechain": 1, "last-prompt": 1}
+
+
+def test_the_results_of_several_calls_are_no_branches_although_each_follows_its_own_call() -> None:
+    talk = [
+        said("u1", None, "Read both."),
+        claude("assistant", "a1", reply(CALL), parentUuid="u1"),
+        claude("assistant", "a2", reply(CALL | {"id": "t2"}), parentUuid="a1"),
+        claude("user", "r1", {"role": "user", "content": [RESULT]}, parentUuid="a1"),
+        claude("user", "r2", {"role": "user", "content": [RESULT | {"tool_use_id": "t2"}]}, parentUuid="a2"),
+        said("a3", "r1", "Done.", "assistant"),
+    ]
+    for told in (talk, talk[:-1], [*talk[:3], talk[4], talk[3]]):
+        messages, skipped = read(lines(told))
+        assert skipped == {}
+        assert mend(messages)[1] == []
+
+
+def test_what_was_said_before_a_compaction_was_not_rewound() -> None:
+    talk = [
+        said("u1", None, "Build it."),
+        said("a1", "u1", "Built.", "assistant"),
+        {"type": "system", "uuid": "c1", "parentUuid": None, "logicalParentUuid": "a1", "sessionId": "s"},
+        said("u2", "c1", "So far: built.", isCompactSummary=True),
+        said("u3", None, "A root of its own."),
+        said("a3", "u3", "So be it.", "assistant"),
+    ]
+    messages, skipped = read(lines(talk))
+    assert (len(messages), skipped) == (5, {"system": 1})
+
+
+def test_the_error_of_an_api_is_not_the_assistants_word() -> None:
+    failed = said("a1", "u1", "API Error: 529 Overloaded", "assistant", isApiErrorMessage=True)
+    messages, skipped = read(lines([said("u1", None, "Go."), failed, said("u2", "a1", "Again.")]))
+    assert [message.text for message in messages] == ["Go.", "Again."]
+    assert skipped == {"API error": 1}
+
+
+# --- again -----------------------------------------------------------------------------------------------------
+
+
+def taken_in(talk: list[Any], known: set[str], document: bool = False) -> tuple[list[Message], dict[str, int]]:
+    """What is new in a file, and what was left out; `known` grows."""
+    transcript = read_transcript(json.dumps(talk).encode() if document else lines(talk), "talk", known)
+    messages = list(transcript)
+    known.update(mark for message in messages for mark in marks_of(message))
+    return messages, dict(transcript.skipped)
+
+
+@pytest.mark.parametrize("document", [True, False])
+@pytest.mark.parametrize("talk", [ANTHROPIC, OPENAI, ITEMS, [OPENAI[1]] * 5])
+def test_a_file_that_has_grown_adds_what_is_new_wherever_it_was_cut(talk: list[dict[str, Any]], document: bool) -> None:
+    whole = [part for message in taken_in(talk, set(), document)[0] for part in message.parts]
+    cuts = [1, 3] if talk is ITEMS and document else range(1, len(talk))  # a document holds whole turns
+    for cut in cuts:
+        known = set[str]()
+        first = taken_in(talk[:cut], known, document)[0]
+        second = taken_in(talk, known, document)[0]
+        assert [part for message in first + second for part in message.parts] == whole
+        assert taken_in(talk, known, document)[0] == []
+
+
+def test_a_reply_that_was_imported_half_gets_its_other_half() -> None:
+    known = set[str]()
+    assert len(taken_in(CLAUDE[:5], known)[0]) == 2
+    messages, skipped = taken_in(CLAUDE, known)
+    assert [type(part) for part in messages[0].parts] == [ToolCall, ToolCall]
+    assert (len(messages), skipped["there"]) == (5, 1)
+    assert taken_in(CLAUDE, known)[1]["there"] == 6
+
+
+def test_lines_with_names_are_known_by_them_and_not_by_their_words() -> None:
+    known, talk = set[str](), [said("u1", None, "yes"), said("u2", "u1", "yes")]
+    assert len(taken_in(talk, known)[0]) == 2
+    assert [message.text for message in taken_in([*talk, said("u3", "u2", "yes")], known)[0]] == ["yes"]
+
+
+def test_another_conversation_with_the_same_words_in_it_is_imported_whole() -> None:
+    known = set[str]()
+    taken_in(OPENAI, known)
+    assert len(taken_in([OPENAI[1], OPENAI[2]], known)[0]) == 2
+
+
+def test_what_was_rewound_after_it_was_imported_is_told_apart() -> None:
+    known, first = set[str](), [said("u1", None, "Go."), said("a1", "u1", "Left.", "assistant")]
+    taken_in(first, known)
+    messages, skipped = taken_in([*first, said("a2", "u1", "Right.", "assistant")], known)
+    assert [message.text for message in messages] == ["Right."]
+    assert skipped == {"rewound since": 1, "there": 1}
+
+
+def test_marks_go_to_no_provider() -> None:
+    assert to_anthropic(taken_in(ANTHROPIC, set())[0]) == ANTHROPIC
+
+
+# --- Codex CLI -------------------------------------------------------------------------------------------------
+
+
+def test_the_items_of_codex_are_read_and_its_events_counted() -> None:
+    talk = [
+        {"timestamp": "t", "type": "session_meta", "payload": {"id": "s", "cwd": "/"}},
+        {"timestamp": "t", "type": "turn_context", "payload": {"model": "m"}},
+        *[{"timestamp": "t", "type": "response_item", "payload": item} for item in ITEMS[:2]],
+        {"timestamp": "t", "type": "event_msg", "payload": {"type": "agent_reasoning", "text": "hm"}},
+        *[{"timestamp": "t", "type": "response_item", "payload": item} for item in ITEMS[2:]],
+    ]
+    messages, skipped = read(lines(talk))
+    assert tuple(messages) == from_responses(ITEMS)
+    assert skipped == {"session_meta": 1, "turn_context": 1, "event_msg": 1}
+
+
+def test_the_bare_items_of_an_older_codex_are_read_too() -> None:
+    talk = [{"id": "s", "timestamp": "t", "instructions": None}, {"record_type": "state"}, *ITEMS]
+    messages, skipped = read(lines(talk))
+    assert tuple(messages) == from_responses(ITEMS)
+    assert skipped == {"session_meta": 1, "state": 1}
+
+
+# --- any lines -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("talk", [ANTHROPIC, OPENAI, OPENAI[1:2]])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+def test_one_message_per_line_is_read(talk: list[dict[str, Any]], end: str) -> None:
+    data = b"\xef\xbb\xbf" + lines(talk, end)
+    expected = [message.text for message in (from_openai(talk) if talk is not ANTHROPIC else from_anthropic(talk))]
+    assert [message.text for message in read(data)[0]] == expected
+
+
+def test_a_last_line_that_was_not_finished_is_left_out_and_counted() -> None:
+    data = lines(OPENAI) + b'{"role": "user", "content": "\xc3'
+    messages, skipped = read(data, "session.jsonl")
+    assert len(messages) == 3
+    assert skipped == {"truncated line": 1}
+
+
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        (b'{"role": "us\n', "session.jsonl:4: not JSON: "),
+        (b"[]\n", "session.jsonl:4: must be a JSON object"),
+        (b'{"role": "robot"}\n', "session.jsonl:4: message.role: 'robot'"),
+        (b'{"a": 1}\n', "session.jsonl:4: message.role: None"),
+        (b'{"type": "user", "message": 5}\n', "session.jsonl:4: message: must be a mapping"),
+        (b'{"type": "response_item", "payload": 5}\n', "session.jsonl:4: message: must be a mapping"),
+        (b'{"role": "user", "content": "\xff"}\n', "session.jsonl:4: not UTF-8"),
+        (b'{"a": ' + b"9" * 5000 + b"}\n", "session.jsonl:4: not usable JSON"),
+    ],
+)
+def test_a_bad_line_is_an_error_with_its_number(bad: bytes, problem: str) -> None:
+    with pytest.raises(BadSource) as caught:
+        read(lines(OPENAI) + bad + lines(OPENAI), "session.jsonl")
+    assert caught.value.message.startswith(problem)
+    assert caught.value.line == 4
+
+
+def test_a_first_line_that_is_bad_is_named_where_the_file_says_it_has_lines() -> None:
+    with pytest.raises(BadSource, match=r"^session\.jsonl:1: not JSON"):
+        read(b'{"role": "us\n' + lines(OPENAI), "session.jsonl")
+
+
+class Endless(io.RawIOBase):
+    """A file that never ends, to see that nobody waits for its end."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        line = lines([OPENAI[1]])
+        size = len(buffer) // len(line) * len(line)
+        buffer[:size] = line * (size // len(line))
+        return size
+
+
+def test_lines_are_read_as_they_are_wanted() -> None:
+    messages: Iterator[Message] = iter(read_transcript(io.BufferedReader(Endless()), "session.jsonl"))
+    assert [next(messages).text for _ in range(1000)] == ["Hi"] * 1000
+
+
+def test_a_result_stays_a_result_in_every_kind_of_file() -> None:
+    for data in (lines(CLAUDE), lines(ITEMS), lines(ANTHROPIC)):
+        assert any(isinstance(part, ToolResult) for message in read(data)[0] for part in message.parts)

@@ -1,0 +1,83 @@
+"""The operations that agents are given, called from Python: the shared suite, and what only Python can pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foreword.errors import UnknownHandle, UsageError
+from foreword.operations import operations
+from foreword.operations.fitted_values import page
+from foreword.tokens import counter
+from tests.faces.behaviour import Client, PythonClient, each_case, project
+from tests.postgres import new_database
+from tests.sessions import Open, words
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> PythonClient:
+    root = project(tmp_path_factory.mktemp("python"))
+    return PythonClient(root, new_database() if request.param == "postgresql" else None)
+
+
+@each_case
+def test_python_does_what_every_face_does(case: Callable[[Client, str], None], client: PythonClient) -> None:
+    case(client, case.__name__)
+
+
+def test_a_caller_can_not_allow_commands(open_session: Open, tmp_path: Path) -> None:
+    session = open_session()
+    for more in ({"allow_commands": ["rm"]}, {"allow_shell": True}, {"root": "/"}, {"save": False}, {"carry": "x"}):
+        asked: dict[str, Any] = {"agent": "builder", **more}
+        with pytest.raises((UsageError, TypeError)):
+            operations.assemble_context(session.db, tmp_path, "director", **asked)
+
+
+def test_half_a_character_can_be_answered(open_session: Open) -> None:
+    session = open_session()
+    operations.set_variable(session, "half", {"a": "x\ud800y"}, "try")
+    assert operations.get_workflow_variable(session, "half") == {"value": {"a": "x?y"}}
+
+
+def test_bytes_that_are_not_utf_8_are_replaced_and_that_is_said(open_session: Open) -> None:
+    from foreword.store.originals import keep
+
+    session = open_session()
+    answer = operations.recall(session.db, keep(session.db, b"caf\xe9 au lait"))
+    assert answer["text"] == "caf\ufffd au lait"
+    assert "byte for byte" in answer["warnings"][0]
+
+
+def test_originals_of_other_projects_stay_there(open_session: Open, tmp_path: Path) -> None:
+    from foreword.store.originals import keep
+
+    mine, other = open_session("mine"), open_session("other")
+    handle = keep(other.db, b"somebody else's")
+    with pytest.raises(UnknownHandle):
+        operations.recall(mine.db, handle)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "short", words("w", 4000), "x" * 20_000, "line\n" * 5000, "\U0001f600" * 3000, "\n" * 9000]
+)
+def test_pages_are_within_their_budget_and_together_the_whole(text: str) -> None:
+    count, found, offset = counter("o200k").count, "", 0
+    while offset < len(text):
+        part = page(text, offset, 300)
+        assert part
+        assert count(part) <= 300 or len(part) == 1
+        found, offset = found + part, offset + len(part)
+    assert found == text
+
+
+def test_the_messages_of_a_context_can_have_a_providers_shape(open_session: Open) -> None:
+    session = open_session()
+    operations.append_message(session, {"role": "user", "content": "hello"})
+    shaped = operations.session_context(session, form="anthropic", save=False)["messages"]
+    assert shaped["messages"][0]["role"] == "user"
+    assert operations.session_context(session, form="openai")["messages"][-1]["role"] == "user"
+    with pytest.raises(UsageError, match="unknown form"):
+        operations.session_context(session, form="tea")

@@ -1,0 +1,108 @@
+"""Flows: the order of phases, and what can't be one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foreword.errors import CyclicFlow, UnknownName, UsageError
+from foreword.plan.flow import Flow, Phase, as_data, from_data, waves
+
+
+def flow(**after: str) -> Flow:
+    """A flow of phases `p1`, `p2` ... and the names each waits for, with blanks between."""
+    return Flow(
+        "feature", "feature.md", tuple(Phase(name, name, tuple(before.split())) for name, before in after.items())
+    )
+
+
+def names(found: tuple[tuple[Phase, ...], ...]) -> list[list[str]]:
+    return [[phase.name for phase in wave] for wave in found]
+
+
+def test_phases_that_wait_for_the_same_one_run_together() -> None:
+    order = waves(flow(p1="", p2="p1", p3a="p2", p3b="p2", p4="p3a p3b"))
+    assert names(order) == [["p1"], ["p2"], ["p3a", "p3b"], ["p4"]]
+
+
+def test_the_order_in_the_file_need_not_be_the_order_of_work() -> None:
+    assert names(waves(flow(last="first", first=""))) == [["first"], ["last"]]
+
+
+def test_a_cycle_is_named() -> None:
+    with pytest.raises(CyclicFlow, match="wait for each other: p2 -> p3 -> p2") as error:
+        waves(flow(p1="", p2="p1 p3", p3="p2", p4="p3"))
+    assert error.value.cycle == ("p2", "p3", "p2")
+
+
+def test_a_phase_that_waits_for_itself_is_a_cycle() -> None:
+    with pytest.raises(CyclicFlow, match="p1 -> p1"):
+        waves(flow(p1="p1"))
+
+
+def test_a_phase_that_waits_for_an_unknown_one_is_told_who_it_may_have_meant() -> None:
+    with pytest.raises(UnknownName, match="unknown phase 'phase-1' that phase phase2 of flow feature waits for"):
+        waves(flow(phase1="", phase2="phase-1"))
+
+
+def test_a_flow_without_phases_is_refused() -> None:
+    with pytest.raises(UsageError, match="has no phases"):
+        waves(Flow("empty", "empty.md", ()))
+
+
+def test_two_phases_of_one_name_are_refused() -> None:
+    with pytest.raises(UsageError, match="phase '1' twice"):
+        waves(Flow("twice", "twice.md", (Phase("1", "one"), Phase("1", "two"))))
+
+
+def test_two_phases_that_hand_on_the_same_artifact_are_refused() -> None:
+    with pytest.raises(UsageError, match="artifact 'FEAT-1' twice"):
+        waves(Flow("twice", "twice.md", (Phase("1", "one", artifact="FEAT-1"), Phase("2", "two", artifact="FEAT-1"))))
+
+
+def test_a_flow_survives_being_written_as_json() -> None:
+    whole = Flow(
+        "f", "f.md", (Phase("1", "One", ("0",), "A", True, ("p",), ("q",), "panel", "text"), Phase("0", "Zero"))
+    )
+    assert from_data(as_data(whole)) == whole
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> Flow:
+    """Flows without a cycle: each phase waits for some of those that come before it in a hidden order."""
+    count = draw(st.integers(1, 12))
+    phases = [
+        Phase(str(number), "", tuple(str(before) for before in draw(st.sets(st.integers(0, number - 1)))))
+        if number
+        else Phase("0", "")
+        for number in range(count)
+    ]
+    return Flow("any", "any.md", tuple(draw(st.permutations(phases))))
+
+
+@given(graphs())
+def test_every_phase_runs_once_and_after_all_it_waits_for(whole: Flow) -> None:
+    done: set[str] = set()
+    for wave in waves(whole):
+        assert all(done.issuperset(phase.after) for phase in wave)
+        assert done.isdisjoint(phase.name for phase in wave)
+        done |= {phase.name for phase in wave}
+    assert done == {phase.name for phase in whole.phases}
+
+
+@pytest.mark.parametrize(
+    ("text", "gate"),
+    [
+        ("Do it.\n\n**Gate:** every line\nhas a test.\n\nMore.", "every line has a test."),
+        ("### Approval gate\n\nThe panel approves.\n", "The panel approves."),
+        ("> **GATE:** a person\n> says yes.\n>\n> Not this.", "a person says yes."),
+        ("**Gate:**", ""),
+        ("Nothing of that kind, only a gate.", ""),
+        ("**Gate:** " + "word " * 100, " ".join(["word"] * 40) + " ..."),
+    ],
+    ids=str.split("line heading quoted empty none long"),
+)
+def test_a_gate_is_told_in_the_words_of_its_author(text: str, gate: str) -> None:
+    assert Phase("1", "a", gate=True, text=text).gate_text == gate
+    assert Phase("1", "a", text=text).gate_text == ""

@@ -1,0 +1,143 @@
+"""Where nodes stand: numbered from top to bottom, whatever was created, moved and deleted before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from foreword.errors import UnknownName, UsageError
+from foreword.plan.node_tree import MOST_DEEP, Tree, highest, number_of
+
+
+def node(name: str, kind: str = "click", position: int = 1, **more: Any) -> dict[str, Any]:
+    return {"id": name, "position": position, "type": kind, "config": {}, **more}
+
+
+def seen(tree: Tree) -> list[tuple[str, int, str, str]]:
+    return [(n["id"], n["position"], n.get("parent", ""), n.get("branch", "")) for n in tree.numbered()]
+
+
+@pytest.fixture
+def tree() -> Tree:
+    """a, a loop with b and a condition with c and, on its other way, d; then e."""
+    made = Tree([])
+    for name, kind, place in (
+        ("a", "click", {}), ("loop", "loop", {}), ("b", "type", {"parent": "loop"}),
+        ("if", "condition", {"parent": "loop"}), ("c", "click", {"parent": "if"}),
+        ("d", "click", {"parent": "if", "branch": "else"}), ("e", "click", {}),
+    ):  # fmt: skip
+        made.put(node(name, kind), **place)
+    return made
+
+
+def test_positions_count_the_whole_tree_in_the_order_of_reading(tree: Tree) -> None:
+    expected = [
+        ("a", 1, "", ""), ("loop", 2, "", ""), ("b", 3, "loop", ""), ("if", 4, "loop", ""), ("c", 5, "if", ""),
+        ("d", 6, "if", "else"), ("e", 7, "", ""),
+    ]  # fmt: skip
+    assert seen(tree) == expected
+    assert seen(Tree(reversed(tree.numbered()))) == expected
+    assert [n["id"] for n in tree.around("d")] == ["loop", "if"]
+
+
+def test_a_node_moves_with_all_that_is_inside_it(tree: Tree) -> None:
+    tree.put(tree.nodes["if"], after="a")
+    assert [name for name, *_ in seen(tree)] == ["a", "if", "c", "d", "loop", "b", "e"]
+    tree.put(tree.nodes["e"], after="start", parent="if", branch="else")
+    assert [name for name, *_ in seen(tree)] == ["a", "if", "c", "e", "d", "loop", "b"]
+    tree.put(tree.nodes["d"], parent="top")
+    assert seen(tree)[-1] == ("d", 7, "", "")
+    tree.put(tree.nodes["a"], parent="loop")
+    assert [name for name, *_ in seen(tree)] == ["if", "c", "e", "loop", "b", "a", "d"]
+    tree.put(tree.nodes["e"], branch="then")
+    assert [name for name, *_ in seen(tree)] == ["if", "c", "e", "loop", "b", "a", "d"]
+    assert [n["id"] for n in tree.drop("if")] == ["if", "c", "e"]
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "message"),
+    [
+        ("loop", {"parent": "if"}, "loop can't stand inside or behind itself"),
+        ("loop", {"after": "c"}, "loop can't stand inside or behind itself"),
+        ("a", {"after": "a"}, "a can't stand inside or behind itself"),
+        ("a", {"parent": "e"}, "e is of type click, which holds no other nodes"),
+        ("a", {"parent": "loop", "branch": "else"}, "branch must be left away: loop is no condition"),
+        ("a", {"parent": "if", "branch": "otherwise"}, "branch must be one of then, else, not 'otherwise'"),
+        ("a", {"after": "c", "parent": "loop"}, "c does not stand there"),
+        ("a", {"after": "c", "branch": "else"}, "c does not stand there"),
+        ("a", {"after": "x"}, "unknown node 'x'"),
+        ("a", {"parent": "lop"}, "unknown parent 'lop', did you mean 'loop'?"),
+    ],
+)
+def test_a_place_that_is_none_is_refused(tree: Tree, name: str, place: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        tree.put(tree.nodes[name], **place)
+
+
+def test_nodes_from_elsewhere_stand_at_the_top_and_keep_what_they_have() -> None:
+    nodes = [
+        node("x", "browser_action", 5, parent="group 1"), node("y", "click", 2, parent="x"),
+        node("p", "loop", 3, parent="q"), node("q", "loop", 4, parent="p"), node("r", "code", 9, parent={"odd": 1}),
+    ]  # fmt: skip
+    assert [(n["id"], n["position"], n.get("parent")) for n in Tree(nodes).numbered()] == [
+        ("y", 1, None), ("p", 2, None), ("q", 3, None), ("x", 4, "group 1"), ("r", 5, {"odd": 1}),
+    ]  # fmt: skip
+
+
+def test_nodes_are_not_nested_without_end() -> None:
+    tree = Tree([])
+    for number in range(MOST_DEEP + 1):
+        tree.put(node(f"n{number}", "loop"), parent=f"n{number - 1}" if number else None)
+    with pytest.raises(UsageError, match="inside of more than 20 nodes"):
+        tree.put(node("deeper"), parent=f"n{MOST_DEEP}")
+
+
+def test_numbers_are_read_out_of_ids_and_names_of_variables() -> None:
+    assert [number_of(name) for name in ("node7", "node_12", "node3.emails", "nodes", "node7x", "x")] == [
+        7,
+        12,
+        3,
+        0,
+        0,
+        0,
+    ]
+    assert highest(["node3.emails", "node12", "other"]) == 12
+    assert highest([]) == 0
+    assert Tree([node("node5")]).get(5)["id"] == "node5"
+    with pytest.raises(UnknownName):
+        Tree([]).get("node1")
+
+
+def walked(tree: Tree, parent: str = "") -> Iterator[str]:
+    yield from (str(n["id"]) for n in tree.read(parent))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from(["after", "into", "drop", "top"])), max_size=40
+    )
+)
+def test_whatever_happens_every_node_is_read_once_and_is_there_again(moves: list[tuple[int, int, str]]) -> None:
+    tree, kinds = Tree([]), ["click", "loop", "condition"]
+    for number in range(10):
+        tree.put(node(f"n{number}", kinds[number % 3]))
+    for one, other, what in moves:
+        name, at = f"n{one}", f"n{other}"
+        if name not in tree.nodes or at not in tree.nodes:
+            continue
+        try:
+            if what == "drop":
+                tree.drop(name)
+            else:
+                tree.put(
+                    tree.nodes[name], **{"after": {"after": at}, "into": {"parent": at}, "top": {"parent": "top"}}[what]
+                )
+        except UsageError:
+            pass
+        assert sorted(walked(tree)) == sorted(tree.nodes)
+        assert [n["position"] for n in tree.numbered()] == list(range(1, len(tree.nodes) + 1))
+        assert Tree(tree.numbered()).numbered() == tree.numbered()

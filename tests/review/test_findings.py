@@ -1,0 +1,243 @@
+"""What members found, put together by rule, or by a model that is not believed blindly."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foreword.review.findings import NEAR_LINES, SEVERITIES, Finding, alike, as_one, merge
+from foreword.review.moderator import regrouped, request
+
+INJECTION = Finding(
+    "high", "SQL injection in quiet_hours", "The station is put into the query by an f-string, so a name can end it.",
+    "stations.py", 21, ("Security Auditor",), "Use a parameter.",
+)  # fmt: skip
+
+
+# ---- merging ----
+
+
+def test_the_same_thing_said_by_two_is_one_finding_with_both_names_and_the_worst_severity() -> None:
+    other = Finding("critical", "SQL injection", "", "stations.py", 22, ("Code Reviewer",), "Pass it as a parameter?")
+    (one,) = merge([other, INJECTION])
+    assert (one.severity, one.file, one.line) == ("critical", "stations.py", 21)
+    assert one.said_by == ("Code Reviewer", "Security Auditor")
+    assert one.title == INJECTION.title
+    assert one.remediation.splitlines() == ["Use a parameter.", "Pass it as a parameter?"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(INJECTION, file="web.py"),
+        replace(INJECTION, line=21 + NEAR_LINES + 1),
+        replace(INJECTION, title="No test for quiet hours", detail="Nobody would notice if it broke."),
+        replace(INJECTION, title="SQL injection in set_hours", detail="", line=22),
+    ],
+    ids=["another file", "a line far away", "another claim", "another subject"],
+)
+def test_what_is_clearly_something_else_stays_apart(other: Finding) -> None:
+    assert len(merge([INJECTION, other])) == 2
+
+
+def test_unused_os_and_unused_sys_are_two_findings() -> None:
+    imports = [
+        Finding("low", f"Unused import {name}", f"The import {name} is never used.", "a.py", 3)
+        for name in ("os", "sys")
+    ]
+    assert len(merge(imports)) == 2
+
+
+def test_a_finding_without_a_line_joins_the_one_that_has_it_and_ties_no_others_together() -> None:
+    far = replace(INJECTION, line=300, said_by=("B",))
+    vague = replace(INJECTION, line=0, said_by=("C",), severity="critical")
+    found = merge([vague, far, INJECTION])
+    assert [finding.line for finding in found] == [21, 300]
+    assert sum("C" in finding.said_by for finding in found) == 1
+    assert found[0].severity == "critical"
+
+
+def test_words_that_only_say_how_bad_it_is_do_not_keep_findings_apart() -> None:
+    titles = ("SQL injection vulnerability", "Potential SQL injection", "SQL injection risk")
+    assert len(merge(replace(INJECTION, title=title, detail="") for title in titles)) == 1
+
+
+def test_the_worst_come_first_then_by_file_and_line() -> None:
+    places: list[Any] = [("low", "a.py", 1), ("critical", "z.py", 9), ("critical", "b.py", 7), ("critical", "b.py", 2)]
+    found = merge(Finding(severity, f"Claim {file}{line}", "", file, line) for severity, file, line in places)
+    assert [(one.file, one.line) for one in found] == [("b.py", 2), ("b.py", 7), ("z.py", 9), ("a.py", 1)]
+
+
+# What two people wrote about the same line: of one flaw, and of two.
+ONE_FLAW = [
+    (
+        (
+            "SQL injection in quiet_hours",
+            "The station name is interpolated into the SQL statement, so a crafted name can change the query.",
+        ),
+        (
+            "Unsanitized station name in SQL query",
+            "Station comes from the request and is formatted straight into the query; use parameters.",
+        ),
+    ),
+    (
+        (
+            "Broad exception swallowed",
+            "Catching Exception and returning False hides database errors, so alerts are sent during quiet hours.",
+        ),
+        (
+            "except Exception hides errors",
+            "is_quiet returns False on any error, e.g. a missing row, which means alerts fire when they should not.",
+        ),
+    ),
+    (
+        ("Missing WHERE clause in UPDATE", "set_quiet_hours updates every station, because the UPDATE has no WHERE."),
+        (
+            "UPDATE affects all stations",
+            "The statement has no WHERE clause, so quiet hours of all stations are overwritten.",
+        ),
+    ),
+    (
+        ("N+1 query in alerts", "is_quiet runs one query per station in the loop."),
+        ("Query inside a loop", "alerts() calls is_quiet for each station, which issues a database query each time."),
+    ),
+    (
+        ("Quiet hours across midnight are wrong", "start <= hour < end is never true for 22 to 5."),
+        (
+            "Midnight wrap-around not handled",
+            "For quiet hours 22:00-05:00 start is larger than end, so the comparison is always false.",
+        ),
+    ),
+    (
+        ("None row raises TypeError", "fetchone() returns None for an unknown station and row[0] fails."),
+        ("Unknown station crashes", "If the station does not exist, row is None and indexing it raises a TypeError."),
+    ),
+]
+TWO_FLAWS = [
+    (
+        ("SQL injection in quiet_hours", "The station name is interpolated into the SQL statement with an f-string."),
+        ("None row raises TypeError", "fetchone() returns None for an unknown station and row[0] fails."),
+    ),
+    (
+        ("No test for quiet_hours", "Nothing exercises the query or the missing row."),
+        ("SQL injection in quiet_hours", "The station name is interpolated into the SQL query."),
+    ),
+    (
+        ("Missing WHERE clause in UPDATE", "set_quiet_hours updates every station."),
+        ("No authorization check on set_quiet_hours", "Any caller can change quiet hours of a station."),
+    ),
+    (
+        ("Missing type annotations", "quiet_hours has no types for db and station."),
+        ("No docstring", "quiet_hours has no docstring that says what station is."),
+    ),
+    (
+        ("N+1 query in alerts", "is_quiet runs one query per station in the loop."),
+        ("No tests for alerts", "TODO says tests are missing for alerts."),
+    ),
+    (
+        ("Quiet hours across midnight are wrong", "start <= hour < end is never true for 22 to 5."),
+        ("Broad exception swallowed", "Catching Exception and returning False hides database errors in quiet hours."),
+    ),
+    (
+        ("Unvalidated body", "body['from'] may be missing or not a number."),
+        ("Missing WHERE clause in UPDATE", "body values overwrite the hours of all stations."),
+    ),
+    (
+        ("No audit log for set_quiet_hours", "A change of quiet hours is not logged."),
+        ("No authorization check on set_quiet_hours", "A change of quiet hours is not checked."),
+    ),
+]
+
+
+@pytest.mark.parametrize(("pair", "count"), [*((pair, 1) for pair in ONE_FLAW), *((pair, 2) for pair in TWO_FLAWS)])
+def test_two_accounts_of_one_flaw_are_one_finding_and_two_flaws_of_one_line_are_two(
+    pair: tuple[tuple[str, str], tuple[str, str]], count: int
+) -> None:
+    assert len(merge(Finding("low", title, detail, "stations.py", 21) for title, detail in pair)) == count
+
+
+WORDS = st.sampled_from("sql injection query unused import os sys test missing lock held twice loop".split())
+FINDINGS = st.lists(
+    st.builds(
+        Finding,
+        st.sampled_from(SEVERITIES),
+        st.lists(WORDS, min_size=1, max_size=4).map(" ".join),
+        st.lists(WORDS, max_size=6).map(" ".join),
+        st.sampled_from(["", "a.py", "b.py"]),
+        st.integers(0, 12),
+        st.sampled_from([("A",), ("B",), ("C",)]),
+        st.sampled_from(["", "Remove it.", "Add a test.", "add a test"]),
+    ),
+    max_size=14,
+)
+
+
+@settings(deadline=None)
+@given(FINDINGS, st.randoms(use_true_random=False))
+def test_merging_does_not_depend_on_the_order(findings: list[Finding], chance: object) -> None:
+    shuffled = list(findings)
+    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert merge(shuffled) == merge(findings)
+
+
+@settings(deadline=None)
+@given(FINDINGS)
+def test_merging_twice_changes_nothing_and_loses_nothing(findings: list[Finding]) -> None:
+    merged = merge(findings)
+    assert merge(merged) == merged
+    for finding in findings:
+        heirs = [one for one in merged if one.file == finding.file and set(finding.said_by) <= set(one.said_by)]
+        assert any(SEVERITIES.index(one.severity) <= SEVERITIES.index(finding.severity) for one in heirs)
+        assert any(not finding.line or abs(one.line - finding.line) <= NEAR_LINES for one in heirs)
+    assert {name for one in merged for name in one.said_by} == {name for one in findings for name in one.said_by}
+    assert not any(alike(one, other) for one in merged for other in merged if one is not other)
+
+
+def test_thousands_of_findings_about_one_line_are_merged_without_comparing_all_with_all() -> None:
+    findings = [Finding("low", f"w{n} x{n}", "", "a.py", 7, ("A",)) for n in range(5_000)]
+    assert len(merge([*findings, *findings])) == 5_000
+
+
+def test_remedies_are_bounded() -> None:
+    group = [replace(INJECTION, remediation=f"remedy{n} " + "x" * 1500) for n in range(10)]
+    told = as_one(group).remediation
+    assert len(told) < 5_000
+    assert told.endswith("and 8 more")
+
+
+# ---- a model as moderator ----
+
+OTHERS = (
+    INJECTION,
+    Finding("low", "Name can break out of the query", "", "stations.py", 40, ("Maintainer",)),
+    Finding("low", "No test", "", "web.py", 2, ("Test Engineer",)),
+)
+
+
+def test_a_moderator_puts_findings_together_and_no_place_is_lost() -> None:
+    found, problem = regrouped('Here: {"same": [[1, 2]]}', OTHERS)
+    assert problem == ""
+    assert [one.title for one in found] == [INJECTION.title, "No test"]
+    assert found[0].said_by == ("Maintainer", "Security Auditor")
+    assert "Also at stations.py:40." in found[0].detail
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["", "no", '{"same": [[1, 9]]}', '{"same": [[0]]}', '{"same": [[1, 2], [2, 3]]}', '{"same": [[1, 3]]}',
+     '{"same": "1"}', '{"same": [["1"]]}', '{"findings": []}'],
+)  # fmt: skip
+def test_a_moderators_answer_that_does_not_add_up_is_not_used(answer: str) -> None:
+    found, problem = regrouped(answer, OTHERS)
+    assert found == OTHERS
+    assert problem
+
+
+def test_a_moderator_is_shown_every_finding_on_a_line_of_its_own() -> None:
+    lines = request([replace(one, detail="two\nlines") for one in OTHERS]).splitlines()
+    assert [json.loads(line)["number"] for line in lines] == [1, 2, 3]

@@ -1,0 +1,281 @@
+"""What is secret is hidden, by name and by shape, at any depth; what is not is left alone."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foreword.secrets.masking import HIDDEN, hide, is_secret_name, is_secret_value, mask
+
+pytestmark = pytest.mark.attack
+
+SECRET_NAMES = """
+    password passwd passphrase passwords pwd user_password dbPassword PGPASSWORD password2 node7.password secret
+    client_secret clientSecret token access_token accessTokens X-Auth-Token csrf.token api_key apikey apiKey API-KEY
+    APIKey x-api-key OPENAI_API_KEY access_key aws_secret_access_key private_key ssh-key Authorization
+    Proxy-Authorization auth bearer cookie Set-Cookie session_id sessionId PHPSESSID otp totp mfa pin_code user_pin cvv
+    ssn pw db_pw card_number recovery_codes seedPhrase Passwort пароль
+    """.split()
+OPEN_NAMES = """
+    author authority authors keywords keyboard monkey tokens tokens_used max_tokens token_count tokenizer token_limit
+    secretary passwordless public_key primary_key key sort_key keys foreign_key pinned pinning spinner opinion
+    session creds gmail_creds credentials password_selector auth_type auth_url token_expires_at cookie_banner
+    compass passage bypass_rate pin pin_count next_page_token nextPageToken continuation_token cursor eos_token token_id
+    tokenErr jwtValidation password_field InputTokens TokenUsage.InputTokens auth_v2
+    """.split()
+SHAPED = {
+    "Anthropic": "sk-ant-api03-R2D2c3po_x-Yz012345",
+    "OpenAI": "sk-proj-A1b2C3d4E5f6G7h8I9j0",
+    "OpenAI, older": "sk-abcdEFGH1234ijklMNOP5678",
+    "GitHub": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    "GitHub, fine-grained": "github_pat_11ABCDEFG0abcdefghijkl_MNOPQRSTUV",
+    "GitLab": "glpat-Ab1Cd2Ef3Gh4Ij5Kl6Mn",
+    "Slack": "xoxb-123456789012-abcdefABCDEF",
+    "AWS": "AKIAIOSFODNN7EXAMPLE",
+    "AWS, for a session": "ASIAIOSFODNN7EXAMPLE",
+    "Google": "AIzaSyA1234567890abcdefghijklmnopqrstuv",
+    "Google OAuth": "ya29.a0AfH6SMBx1234567890abcd",
+    "Hugging Face": "hf_AbCdEfGhIjKlMnOpQrStUvWxYz",
+    "npm": "npm_abcdefghijklmnopqrstuvwxyz0123456789",
+    "PyPI": "pypi-AgEIcHlwaS5vcmcCJDAwMDAwMDAw",
+    "SendGrid": "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",
+    "Stripe": "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+    "Stripe, restricted": "rk_live_4eC39HqLyjWDarjtT1zdp7dc",
+    "Twilio": "SK0123456789abcdef0123456789abcdef",
+    "Airtable": "patAbCdEfGhIjKlMn.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "JWT": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P",
+    "PEM": "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq\n-----END RSA PRIVATE KEY-----",
+}
+HARMLESS = [
+    "550e8400-e29b-41d4-a716-446655440000",
+    "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+    "task-list, risk-assessment-2024-report-final, desk-1234567890abcdefgh",
+    "#identifierId > .sk-loading-container-1 input[type=password], [name='token']",
+    "http://localhost:8080/users/a@b.c and https://medium.com/@someone and a@b.c",
+    "basic authentication, bearer authentication, the author: Ann; keywords: a, b",
+    "max_tokens=4096 token_count: 12 primary_key=5 tests pass: 12",
+    "password: null, token=None, has_password=true, password={{creds.password}}, secret: ${SECRET}",
+    "Auth: click the button, cookie: Accept all of them, token: see the notes, pin: drag it",
+    "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkq\n-----END PUBLIC KEY-----",
+    "pk_live_ is for pages; ghp_ and sk- and eyJ are prefixes",
+]
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_a_name_that_promises_a_secret(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize("name", OPEN_NAMES)
+def test_a_name_that_only_looks_like_it(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+@pytest.mark.parametrize("kind", SHAPED)
+def test_a_key_is_told_by_its_shape_wherever_it_stands(kind: str) -> None:
+    key = SHAPED[kind]
+    assert mask(key) == HIDDEN
+    assert mask(f"use {key}, then go on") == f"use {HIDDEN}, then go on"
+    assert mask(f"({key})") == f"({HIDDEN})"
+    assert is_secret_value(f'["{key}"]')
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_secret_is_left_alone(text: str) -> None:
+    assert mask(text) == text
+    assert not is_secret_value(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("postgres://user:pass@host/db", "postgres://user:[hidden]@host/db"),
+        ("redis://:p@ss:w0rd@host:6379", "redis://:[hidden]@host:6379"),
+        ("https://hooks.slack.com/services/T0/B0/XyZ", "https://hooks.slack.com/services/[hidden]"),
+        ("Authorization: Bearer xyz", "Authorization: Bearer [hidden]"),
+        ("authorization: Basic dXNlcjpwYXNz", "authorization: Basic [hidden]"),
+        ("send Basic dXNlcjpwYXNz there", "send Basic [hidden] there"),
+        ("send Bearer abc123def456 there", "send Bearer [hidden] there"),
+        ("Cookie: a=b; c=d\nHost: x", "Cookie: [hidden]\nHost: x"),
+        ("password: swordfish is it", "password: [hidden] is it"),
+        ("token: swordfish", "token: [hidden]"),
+        ("passphrase: correct horse battery", "passphrase: [hidden]"),
+        ("password=hunter2&x=1", "password=[hidden]&x=1"),
+        ("password=a,b&c;d x", "password=[hidden] x"),
+        ("api_key: abc, user: bob", "api_key: [hidden], user: bob"),
+        ("connect(password='a\\'b', user='c')", "connect(password='[hidden]', user='c')"),
+        ('{"password": "a\\"b", "n": 1}', '{"password": "[hidden]", "n": 1}'),
+        ('{\\"password\\": \\"ab\\", \\"n\\": 1}', '{\\"password\\": \\"[hidden]\\", \\"n\\": 1}'),
+        ('{"tokens": 3, "token": ["a", "b"], "n": 1}', '{"tokens": 3, "token": [hidden], "n": 1}'),
+        ("url=https://h/?token=abc&x=1", "url=https://h/?token=[hidden]&x=1"),
+        ("curl --password hunter2 --verbose", "curl --password [hidden] --verbose"),
+        ("DB_PASS=hunter2", "DB_PASS=[hidden]"),
+        ("credentials: bob/hunter2", "credentials: [hidden]"),
+        ("-----BEGIN PRIVATE KEY-----\nMIIE", "[hidden]"),
+    ],
+)
+def test_only_the_secret_part_of_a_text_is_hidden(text: str, masked: str) -> None:
+    assert mask(text) == masked
+    assert mask(masked) == masked
+
+
+def test_a_secret_name_hides_all_of_its_value_whatever_it_is() -> None:
+    assert hide({"password": "x", "token": {"a": [1]}, "pin_code": 1234, "cookies": ["a", "b"]}) == {
+        "password": HIDDEN,
+        "token": HIDDEN,
+        "pin_code": HIDDEN,
+        "cookies": HIDDEN,
+    }
+
+
+def test_what_carries_nothing_is_shown() -> None:
+    nothing: dict[str, object] = {
+        "password": None,
+        "token": "",
+        "secret": [],
+        "auth": {},
+        "cookie": True,
+        "otp": "{{vault.otp}}",
+    }
+    assert hide(nothing) == nothing
+
+
+def test_credentials_are_looked_into_and_a_bare_text_under_them_is_hidden() -> None:
+    creds = {"email": "user@gmail.com", "password": "x"}
+    shown = {"email": "user@gmail.com", "password": HIDDEN}
+    assert hide({"gmail_creds": creds, "credentials": [creds]}) == {"gmail_creds": shown, "credentials": [shown]}
+    assert hide({"credentials": "bob:x", "creds": ["bob", "x"], "pass": "x"}) == {
+        "credentials": HIDDEN,
+        "creds": HIDDEN,
+        "pass": HIDDEN,
+    }
+    assert hide({"gmail_pass": "x", "db_pass": "x", "first_pass": "x"}) == {
+        "gmail_pass": HIDDEN,
+        "db_pass": HIDDEN,
+        "first_pass": "x",
+    }
+    assert hide({"pass": 12, "fail": 3}) == {"pass": 12, "fail": 3}
+
+
+def test_a_card_is_looked_into_and_its_number_is_hidden() -> None:
+    card = {"credit_card_41": {"brand": "visa", "card_number": "4111"}}
+    assert hide(card) == {"credit_card_41": {"brand": "visa", "card_number": HIDDEN}}
+    assert hide({"credit_card": 4111111111111111}) == {"credit_card": HIDDEN}
+
+
+@pytest.mark.parametrize(
+    "labelled",
+    [
+        {"name": "X-Api-Key", "value": "x"},
+        {"Name": "DB_PASSWORD", "Value": "x"},
+        {"NAME": "DB_PASSWORD", "VALUE": "x"},
+        {"value": "x", "key": "auth_token"},
+        {"type": "password", "value": "x"},
+        {"variableName": "db_pass_token", "default": "x"},
+        {"variable_name": "apiKey", "Text": "x"},
+        {"selector": "#password-input", "text": "x"},
+        {"element": "Password field", "ref": "e12", "text": "x"},
+    ],
+)
+def test_a_field_that_names_the_value_beside_it_counts_as_its_name(labelled: dict[str, str]) -> None:
+    assert hide([labelled]) == [{field: HIDDEN if value == "x" else value for field, value in labelled.items()}]
+
+
+@pytest.mark.parametrize(
+    "labelled",
+    [
+        {"name": "Accept", "value": "x"},
+        {"type": "token", "value": "x"},
+        {"name": "token_count", "value": "x"},
+        {"key": "author", "value": "x"},
+        {"name": "password", "value": "${PASSWORD}"},
+        {"name": "password", "note": "x"},
+    ],
+)
+def test_a_field_that_names_something_else_hides_nothing(labelled: dict[str, str]) -> None:
+    assert hide(labelled) == labelled
+
+
+def test_a_flag_names_the_argument_after_it() -> None:
+    arguments = ["tool", "--password", "x", "--verbose", "--api-key", "x", "--name", "x", "--token", "--token=x"]
+    assert hide({"args": arguments}) == {
+        "args": [
+            "tool",
+            "--password",
+            HIDDEN,
+            "--verbose",
+            "--api-key",
+            HIDDEN,
+            "--name",
+            "x",
+            "--token",
+            "--token=[hidden]",
+        ]
+    }
+    assert hide(["curl", "-u", "me:x1"]) == ["curl", "-u", "me:[hidden]"]
+    assert hide(["mysql", "-px1", "db"]) == ["mysql", "-p[hidden]", "db"]
+    assert hide(["docker", "run", "-u", "me:x1"]) == ["docker", "run", "-u", "me:x1"]
+    assert hide(["cut", "-px1"]) == ["cut", "-px1"]
+
+
+def test_hiding_makes_a_copy_and_leaves_the_original() -> None:
+    value = {"a": [{"password": "x"}, "sk_live_4eC39HqLyjWDarjtT1zdp7dc"]}
+    before = copy.deepcopy(value)
+    assert hide(value) == {"a": [{"password": HIDDEN}, HIDDEN]}
+    assert value == before
+
+
+def test_depth_and_cycles_end() -> None:
+    deep: object = "x"
+    for level in range(5000):
+        deep = [deep] if level % 2 else {"a": deep}
+    assert "[nested too deeply]" in json.dumps(hide(deep))
+    cycle: dict[str, object] = {}
+    cycle.update(a=cycle, b=[cycle, cycle])
+    assert "[nested too deeply]" in json.dumps(hide(cycle))
+
+
+# Letters that appear nowhere else, so that any six of them in a row come from the secret.
+unique = st.text("QXZJ", min_size=6, max_size=40)
+plain_names = st.text("abc_", max_size=5)
+plain_leaves = st.none() | st.booleans() | st.integers(0, 99) | st.text("abc ,:=\n", max_size=20)
+hidden_leaves = st.one_of(
+    unique.map(lambda secret: {"user": "bob", "password": secret}),
+    unique.map(lambda secret: {"apiKey": {"deep": [secret]}}),
+    unique.map(lambda secret: {"name": "auth_token", "value": secret}),
+    unique.map(lambda secret: f"see sk-ant-api03-{secret} there"),
+    unique.map(lambda secret: f"see https://bob:{secret}@host/x"),
+    unique.map(lambda secret: f"password={secret} and more"),
+    unique.map(lambda secret: f"eyJ{secret}.{secret}.{secret}"),
+    unique.map(lambda secret: f"-----BEGIN PRIVATE KEY-----\n{secret}"),
+)
+structures = st.recursive(
+    plain_leaves | hidden_leaves,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(plain_names, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def bared(text: str) -> bool:
+    run = 0
+    for character in text:
+        run = run + 1 if character in "QXZJ" else 0
+        if run >= 6:
+            return True
+    return False
+
+
+@given(structures)
+@settings(max_examples=100, deadline=None)
+def test_no_six_characters_of_a_secret_show_at_any_depth(value: object) -> None:
+    assert not bared(json.dumps(hide(value)))
+
+
+@given(structures)
+@settings(deadline=None)
+def test_hiding_twice_is_hiding_once(value: object) -> None:
+    assert hide(hide(value)) == hide(value)

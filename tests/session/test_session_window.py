@@ -1,0 +1,249 @@
+"""The window of a session: which messages a call carries when not all of them fit, and what stands in for the rest."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import foreword
+from tests.session.validity import problems
+from tests.sessions import Open, call, results, said, shown, words
+
+MARK = re.compile(r"\[([\d,]+) earlier messages? left out: foreword recall (fw_[0-9a-f]{14})\]")
+CUT_OUT = re.compile(r"\[\.\.\. (?:[\d,]+ lines, )?[\d,]+ tokens left out: foreword recall (fw_[0-9a-f]{14})\]")
+RECIPES = ("workflow", "workflow-cached")
+
+
+def mark_of(package: foreword.Package) -> tuple[int, str]:
+    (found,) = MARK.findall(package.text)
+    return int(found[0].replace(",", "")), found[1]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_first_and_the_newest_messages_stay_whole_and_one_mark_stands_between(opened: Open, recipe: str) -> None:
+    session = opened(recipe=recipe)
+    session.extend(said(n) for n in range(100))
+    package = session.context()
+    first, *newest = shown(package)
+    assert first == 0
+    assert newest == list(range(newest[0], 100))
+    assert mark_of(package)[0] == newest[0] - 1
+    assert package.report.total_tokens <= 2000
+    assert problems(package) == []
+
+
+def test_in_provider_forms_the_mark_is_said_once_inside_a_message(opened: Open) -> None:
+    session = opened()
+    session.extend(said(n) for n in range(100))
+    package = session.context()
+    for form in (package.to_openai(), package.to_anthropic()["messages"]):
+        spoken = [message for message in form if MARK.search(json.dumps(message))]
+        assert [message["role"] for message in spoken] == ["user"]
+    assert [message["role"] for message in package.to_openai()].count("system") == 1
+
+
+def test_the_handle_in_the_mark_recalls_every_message_left_out_also_from_elsewhere(
+    opened: Open, tmp_path: Path
+) -> None:
+    session = opened()
+    session.extend(said(n) for n in range(100))
+    package = session.context()
+    lost = [n for n in range(100) if n not in shown(package)]
+    session.close()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    recalled = foreword.recall(mark_of(package)[1], root=elsewhere)
+    assert all(said(n)["content"] in recalled for n in lost)
+
+
+def test_a_single_message_left_out_is_one_message_in_words(opened: Open) -> None:
+    session = opened(700)
+    session.append(said(0))
+    session.append(said(1, 130))
+    session.append(said(2, 130))
+    session.append({"role": "user", "content": "Message 3."})
+    package = session.context()
+    assert shown(package) == [0, 2, 3]
+    assert "[1 earlier message left out" in package.text
+
+
+def test_the_mark_and_all_in_front_of_the_newest_message_stay_the_same_between_cuts(opened: Open) -> None:
+    session = opened(recipe="workflow-cached")
+    session.extend(said(n) for n in range(40))
+    marks = list[str]()
+    for number in range(40, 140):
+        session.append(said(number))
+        package = session.context()
+        marks.append(MARK.findall(package.text)[0][1])
+    assert 2 <= len(set(marks)) <= 20, "it moves, and not at every turn"
+    assert marks == sorted(marks, key=marks.index), "and never back"
+
+
+def test_kept_and_omitted_are_together_what_came_in(opened: Open) -> None:
+    session = opened(counter="o200k")
+    session.extend(said(n) for n in range(100))
+    report = session.context().report
+    assert report.kept_tokens + report.omitted_tokens == report.original_tokens
+    mark_tokens = 40
+    assert session.size_tokens <= report.original_tokens <= session.size_tokens + mark_tokens
+    assert {omission.tag for omission in report.omissions} == {"conversation_history"}
+
+
+# --- what breaks other windows ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reopen", [False, True])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_newest_result_larger_than_the_budget_is_an_excerpt_beside_its_call(
+    opened: Open, recipe: str, reopen: bool
+) -> None:
+    session, result = opened(recipe=recipe), words("row", 5000)
+    session.extend(said(n) for n in range(10))
+    session.append(call("c1"))
+    session.append(results(c1=result))
+    if reopen:
+        session = opened(recipe=recipe)
+    package = session.context()
+    assert package.report.total_tokens <= 2000
+    assert result not in package.text
+    assert "row0 row1" in package.text
+    (handle,) = CUT_OUT.findall(package.text)
+    assert foreword.recall(handle, session.db.name.rpartition("/")[0]) == result
+    assert "[calls read({})]" in package.text, "the call was parted from its result"
+    assert package.to_anthropic()["messages"][-1]["content"][0]["type"] == "tool_result"
+    assert problems(package) == []
+
+
+def test_turns_after_a_shortened_result_leave_it_as_it_is(opened: Open) -> None:
+    session = opened(recipe="workflow-cached")
+    session.append(said(0))
+    session.append(call("c1"))
+    session.append(results(c1=words("row", 5000)))
+    fronts = list[str]()
+    for number in range(1, 6):
+        fronts.append(session.context().text.partition("</conversation_history>")[0])
+        session.append(said(number, 5))
+    assert all(new.startswith(old) for old, new in pairwise(fronts))
+    assert [line["prefix_break"] for line in session.usage()["log"]] == ["", "", "", "", "first call"]
+
+
+@pytest.mark.parametrize("reopen", [False, True])
+@pytest.mark.parametrize("size", [5, 12, 40, 400])
+@pytest.mark.parametrize("behind", [0, 8, 20])
+def test_twelve_parallel_calls_at_the_cut_are_all_in_or_all_out(
+    opened: Open, behind: int, size: int, reopen: bool
+) -> None:
+    session, ids = opened(recipe="workflow-cached"), [f"c{n}" for n in range(12)]
+    session.extend(said(n) for n in range(30))
+    session.append(call(*ids))
+    for name in ids:
+        session.append({"role": "tool", "tool_call_id": name, "content": f"result of {name}: {words('row', size)}"})
+    session.extend(said(n) for n in range(31, 31 + behind))
+    package = (opened(recipe="workflow-cached") if reopen else session).context()
+    assert problems(package) == []
+    answered = re.findall(r"^result of (c\d+)", package.text, re.MULTILINE)
+    assert answered in (ids, [])
+    assert package.text.count("[calls read({})]") == len(answered)
+    if not behind:
+        assert answered == ids
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_call_whose_result_never_came_is_answered_in_what_is_sent_and_named_in_the_report(
+    opened: Open, recipe: str
+) -> None:
+    session = opened(recipe=recipe)
+    for message in (said(0), call("lost", "kept"), results(kept="here"), said(1), said(2)):
+        session.append(message)
+    package = session.context()
+    assert problems(package) == []
+    assert any("'lost' was never answered" in warning for warning in package.report.warnings)
+    assert not any("'kept'" in warning for warning in package.report.warnings)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_call_that_waits_for_its_result_is_sent_as_providers_want_it(opened: Open, recipe: str) -> None:
+    """In `workflow-cached` the state follows as a user message, so the call is not the last word there."""
+    session = opened(recipe=recipe)
+    session.append(said(0))
+    session.append(call("c1"))
+    assert problems(session.context(), last_call_open=recipe == "workflow") == []
+    session.append(results(c1="here"))
+    package = session.context()
+    assert problems(package) == []
+    assert "no result was recorded" not in package.text
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_pinned_messages_stay_through_cuts_and_compressions(opened: Open, recipe: str) -> None:
+    session = opened(recipe=recipe)
+    session.extend(said(n) for n in range(5))
+    session.append({"role": "user", "content": "Always: never touch the billing tab."}, pinned=True)
+    for _ in range(2):
+        session.extend(said(n) for n in range(5, 60))
+        package = session.context()
+        assert package.text.count("Always: never touch the billing tab.") == 1
+        assert shown(package)[0] == 0
+        assert problems(package) == []
+        session.compress(to=800)
+        assert session.context().text.count("Always: never touch the billing tab.") == 1
+    assert opened(recipe=recipe).context().text.count("Always: never touch the billing tab.") == 1
+
+
+def test_a_pinned_result_keeps_its_call(opened: Open) -> None:
+    session = opened()
+    session.append(said(0))
+    session.append(call("c1"))
+    session.append(results(c1="the selector is #identifierId"), pinned=True)
+    session.extend(said(n) for n in range(1, 60))
+    for each in (session, opened()):
+        package = each.context()
+        assert 1 not in shown(package)
+        assert package.text.count("the selector is #identifierId") == 1
+        assert "[calls read({})]" in package.text, "the result is there without its call"
+        assert problems(package) == []
+
+
+def test_a_message_of_ten_megabytes_is_an_excerpt_and_comes_back_whole(opened: Open, tmp_path: Path) -> None:
+    session, huge = opened(), "".join(f"line {n} of a very long log\n" for n in range(360_000))
+    session.append(said(0))
+    session.append({"role": "user", "content": huge})
+    package = session.context()
+    assert 1000 <= package.report.total_tokens <= 2000
+    (handle,) = CUT_OUT.findall(package.text)
+    assert foreword.recall(handle, tmp_path) == huge
+    session.append(said(1))
+    assert session.context().report.total_tokens <= 2000
+
+
+def test_an_essential_part_larger_than_the_budget_is_an_error_that_names_it(opened: Open) -> None:
+    session = opened()
+    session.append({"role": "system", "content": words("prompt", 2000)})
+    with pytest.raises(foreword.EssentialsTooLarge) as caught:
+        session.context()
+    assert "system_prompt" in str(caught.value)
+
+
+@pytest.mark.parametrize("recipe", ["workflow", "workflow-cached"])
+@pytest.mark.parametrize("counter", ["o200k", "estimate"])
+@pytest.mark.parametrize("budget", [1, 60, 200, 400])
+@pytest.mark.parametrize("count", [0, 1, 20])
+def test_the_budget_that_an_error_asks_for_is_enough_and_one_less_is_not(
+    open_session: Open, recipe: str, counter: str, budget: int, count: int
+) -> None:
+    session = open_session(recipe=recipe, counter=counter, auto_compress=False)
+    session.system_prompt = words("prompt", 300)
+    session.set_variable("seen", words("value", 100), "seen")
+    for number in range(count):
+        session.append(said(number, 10 * number), pinned=number % 5 == 4)
+    with pytest.raises(foreword.EssentialsTooLarge) as found:
+        session.context(budget=budget)
+    needed = found.value.needed
+    assert found.value.hint.endswith(f"raise the budget to at least {needed:,}")
+    with pytest.raises(foreword.EssentialsTooLarge):
+        session.context(budget=needed - 1)
+    assert session.context(budget=needed).report.total_tokens <= needed

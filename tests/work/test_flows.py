@@ -1,0 +1,259 @@
+"""Flows as a library runs them: order, artifacts, checkpoints, gates, failures, and going on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+import foreword
+from foreword.errors import CyclicFlow, StoreError, UnknownName, UsageError
+from foreword.plan.flow import Flow, Phase
+from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
+from foreword.work import flow_runs
+from foreword.work.artifacts import looked_up, lookup_tool
+from foreword.work.flow_status import FlowStatus
+from foreword.work.question_queue import Standing
+from foreword.work.workers import working
+from tests.work.flow_scene import (
+    ARTIFACTS,
+    DIFF,
+    PHASES,
+    Agent,
+    checkpoints,
+    kept,
+    phase_of,
+    project,
+)
+
+TASK = "members can cancel a turn"
+ONE = Flow("one", "prompts/workflows/feature.md", (Phase("1", "Requirements", artifact="FEAT-1"),))
+
+
+def states(found: FlowStatus) -> dict[str, str]:
+    return {phase.phase: phase.status for phase in found.phases}
+
+
+def request_of(provider: FakeProvider, phase: str) -> str:
+    """All that was sent to the model for a phase."""
+    return next(json.dumps(body, ensure_ascii=False) for body in provider.requests if phase_of(body) == phase)
+
+
+def test_a_flow_asks_every_phase_once_and_keeps_what_each_hands_on(tmp_path: Path) -> None:
+    """3a and 3b each wait until the other was asked: one after the other would never end."""
+    root, agent, meet = project(tmp_path), Agent(), Barrier(2, timeout=60)
+    agent.replies = {phase: lambda phase=phase: agent.texts[phase][meet.wait() * 0] for phase in ("3a", "3b")}  # type: ignore[misc]
+    with fake_provider(agent) as provider:
+        done = flow_runs.run(root, "feature", TASK, provider.openai, task_id="FEAT-7")
+    assert done.status == "done"
+    assert states(done) == dict.fromkeys(PHASES, "done")
+    assert agent.asked == dict.fromkeys(PHASES, 1)
+    assert kept(root, None, done.run) == {ARTIFACTS[phase]: agent.texts[phase][0] for phase in PHASES}
+    written = checkpoints(root, "FEAT-7")
+    assert {one["sequence"] for one in written.values()} == {1, 2, 3, 4, 5}
+    assert written["4"]["done"] == list(PHASES)
+    assert {"0", "1"} <= written["4"]["tiers"].keys()
+    assert written["2"]["pending"] == ["3a", "3b", "4"]
+    assert flow_runs.status(root)[0] == done
+    # Earlier artifacts are references: their names are in the context, their words are not.
+    fourth = request_of(provider, "4")
+    assert "[FEAT-1]" in fourth
+    assert "tokens" in fourth
+    assert "answer number 1" not in fourth
+
+
+def test_a_long_artifact_is_looked_up_within_its_budget(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    long = "\n\n".join(f"Paragraph {number} is about station {number} and its tide." for number in range(2_000))
+    with fake_provider(long) as provider:
+        done = flow_runs.run(root, ONE, TASK, provider.openai)
+    found = looked_up(None, root, done.task, "FEAT-1", about="station 1234", most_tokens=300)
+    assert "station 1234 " in found
+    assert "left out" in found
+    assert len(found) < 2_000
+    with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'"):
+        looked_up(None, root, done.task, "FEAT-9")
+
+
+def test_agents_look_up_documents_where_the_project_is_on_their_machine(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    calls: Iterator[str | Reply] = iter([Reply(tool_calls=[ToolCall("lookup", {"name": "glossary"})]), "as it says"])
+    glossary = (root / "docs" / "glossary.md").read_text().splitlines()[-1]
+    with fake_provider(Agent({"1": lambda: next(calls)})) as provider:
+        done = flow_runs.run(root, ONE, TASK, provider.openai)
+        first, second = [json.dumps(body, ensure_ascii=False) for body in provider.requests]
+    assert done.status == "done"
+    assert (glossary in first, glossary in second) == (False, True)
+    near, far = lookup_tool(None, root, done.task, root), lookup_tool(None, root, done.task)
+    assert glossary in near("glossary")
+    assert near("[FEAT-1]") == far("feat-1") == "as it says"
+    for tool, name in ((far, "glossary"), (near, "FEAT-9")):
+        with pytest.raises(UnknownName, match=f"unknown artifact '{name}'"):
+            tool(name)
+
+
+def test_a_process_without_the_projects_folder_offers_artifacts_alone(tmp_path: Path) -> None:
+    root, offered = project(tmp_path), dict[str, str]()
+    question = {"model": "", "instructions": "", "request": "Hello.", "timeout_seconds": 60, "artifacts_of": "T"}
+    with fake_provider("hello") as provider, working(None, root) as engine:
+        for agent, folder in (("near", root), ("far", tmp_path / "elsewhere")):
+            engine.start("answer", agent, {**question, "agent": agent, "model": provider.openai, "root": str(folder)})
+            assert engine.result(agent)["text"] == "hello"
+            (tool,) = provider.requests[-1]["tools"]
+            offered[agent] = tool["function"]["description"]
+    assert "document" in offered["near"]
+    assert "document" not in offered["far"]
+
+
+def test_what_is_amiss_is_said_before_anybody_is_asked_and_the_whole_task_is_sent_once(tmp_path: Path) -> None:
+    root, agent, said = project(tmp_path), Agent(), list[str]()
+    settings = root / "project.yaml"
+    settings.write_text(settings.read_text().replace("personas:", "personas:\n  - nobody-of-that-name", 1))
+    words = [f"Line {number} of what is to be done." for number in range(60)]
+
+    def warn(line: str) -> None:
+        assert not agent.asked
+        said.append(line)
+
+    reviewed = Flow(ONE.name, ONE.source, (Phase("1", "Review", panel="personas/round_tables/code-review.md"),))
+    with fake_provider(agent) as provider:
+        done = flow_runs.run(root, reviewed, "\n".join(words), provider.openai, warn=warn)
+        (asked,) = [json.dumps(body) for body in provider.requests]
+    assert said.count("phase 1: panel code-review not run, no --diff given") == 1
+    assert sum("nobody-of-that-name" in line for line in said) == 1
+    assert len(said) == len(set(said))
+    assert done.phases[0].note == "panel code-review not run, no diff was given"
+    assert asked.count(words[59]) == 1
+
+
+def test_a_name_that_has_checkpoints_is_refused_and_one_that_was_made_is_another_each_time(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    made = [flow_runs.run(root, ONE, TASK, "test").task for _ in range(2)]
+    assert made == ["one-members-can-cancel-a-turn", "one-members-can-cancel-a-turn-2"]
+    with pytest.raises(UsageError, match=f"task {made[0]} has checkpoints already, of flow-{made[0]}-"):
+        flow_runs.run(root, ONE, "something else", "test", task_id=made[0])
+    assert len(flow_runs.status(root)) == 2
+
+
+def test_a_phase_that_fails_is_named_and_only_it_is_asked_again(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    agent = Agent({"3a": lambda: Reply("the disk is full", status=400)})
+    with fake_provider(agent) as provider:
+        failed = flow_runs.run(root, "feature", TASK, provider.openai, task_id="FEAT-7", attempts=1)
+        assert failed.status == "failed"
+        assert states(failed) == {"1": "done", "2": "done", "3a": "failed", "3b": "done", "4": "pending"}
+        assert "the disk is full" in failed.why
+        with pytest.raises(UsageError, match="FEAT-7 has a flow that is failed"):
+            flow_runs.run(root, "feature", TASK, provider.openai, task_id="FEAT-7")
+        agent.replies.clear()
+        done = flow_runs.resume(root)
+    assert done.status == "done"
+    assert done.attempt == 2
+    assert agent.asked == {"1": 1, "2": 1, "3a": 2, "3b": 1, "4": 1}
+    assert {one["sequence"] for one in checkpoints(root, "FEAT-7").values()} == {1, 2, 3, 4, 5}
+    with pytest.raises(UsageError, match="no flow that is not done"):
+        flow_runs.resume(root)
+
+
+def test_a_model_that_answers_nothing_fails_the_phase(tmp_path: Path) -> None:
+    agent = Agent({"1": lambda: "   "})
+    with fake_provider(agent) as provider:
+        failed = flow_runs.run(project(tmp_path), "feature", TASK, provider.openai, attempts=1)
+    assert failed.status == "failed"
+    assert "phase 1: " in failed.why
+
+
+def test_checkpoints_that_can_not_be_written_are_an_error_before_anybody_is_asked(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / ".checkpoints").write_text("in the way")
+    with pytest.raises(StoreError, match=r"\.checkpoints can't be used"):
+        flow_runs.run(root, ONE, TASK, "test", task_id="FEAT-7")
+    assert flow_runs.status(root) == []
+
+
+def test_a_checkpoint_that_could_not_be_written_is_written_later(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    folder = root / ".checkpoints"
+
+    def in_the_way() -> str:
+        folder.rmdir()
+        folder.write_text("in the way")
+        return "requirements"
+
+    with fake_provider(Agent({"1": in_the_way})) as provider:
+        failed = flow_runs.run(root, "feature", TASK, provider.openai, task_id="FEAT-7")
+        assert failed.status == "failed"
+        assert ".checkpoints can't be used" in failed.why
+        folder.unlink()
+        assert flow_runs.resume(root, "FEAT-7").status == "done"
+    written = checkpoints(root, "FEAT-7")
+    assert {phase: one["sequence"] for phase, one in written.items()} == {"1": 1, "2": 2, "3a": 3, "3b": 4, "4": 5}
+
+
+def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    calls: Iterator[str | Reply] = iter([Reply(tool_calls=[ToolCall("lookup", {"name": "[FEAT-1]"})]), "built on it"])
+    agent = Agent({"2": lambda: next(calls)})
+    with fake_provider(agent) as provider:
+        stopped = flow_runs.run(root, "feature", TASK, provider.openai, stop_at_gates=True)
+        assert (stopped.status, stopped.why) == ("stopped", "at the gate after phase 1")
+        assert agent.asked == {"1": 1}
+        told: list[Standing] = []
+        stopped = flow_runs.resume(root, timeout_seconds=77, watch=told.extend)
+        assert (stopped.status, stopped.why) == ("stopped", "at the gate after phase 2")
+        assert stopped.phases[0].gate == "every requirement has a way to see it."
+        assert stopped.order["timeout_seconds"] == 77
+        assert {(one.agent, one.title) for one in told if one.status == "already done"} == {("1", "Requirements")}
+        assert {one.agent for one in told} == set(PHASES)
+        first, second = [json.dumps(body) for body in provider.requests if phase_of(body) == "2"]
+        assert agent.texts["1"][0] not in first
+        assert agent.texts["1"][0] in second
+        done = flow_runs.resume(root, stop_at_gates=False)
+    assert done.status == "done"
+    assert agent.asked == {**dict.fromkeys(PHASES, 1), "2": 2}
+
+
+def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_was_mended(tmp_path: Path) -> None:
+    root, agent = project(tmp_path), Agent()
+    found = [{"severity": "critical", "title": "Hard-coded secret"}]
+    agent.replies["panel"] = lambda: json.dumps({"findings": found, "confidence": 0.9})
+    with fake_provider(agent) as provider:
+        stopped = flow_runs.run(root, "feature", TASK, provider.openai, diff=DIFF.read_text(), diff_source="change.diff")
+        assert (stopped.status, stopped.why) == ("stopped", "phase 4: the panel says changes requested")
+        assert "FEAT-5" not in kept(root, None, stopped.run)
+        last = stopped.phases[-1]
+        assert (last.status, last.verdict) == ("rejected", "changes_requested")
+        assert "Hard-coded secret" in foreword.recall(last.handle, root=root)
+        asked = agent.asked["panel"]
+        assert asked > 1
+        found.clear()
+        done = flow_runs.resume(root, diff=DIFF.read_text().replace("secret", "word"), diff_source="HEAD~1")
+    assert (done.status, done.phases[-1].verdict) == ("done", "approve")
+    assert agent.asked == {**dict.fromkeys(PHASES[:-1], 1), "panel": 2 * asked}
+    result = json.loads(kept(root, None, done.run)["FEAT-5"])
+    assert (result["verdict"], result["change"]["source"]) == ("approve", "HEAD~1")
+
+
+def test_bad_flows_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    circle = Flow("circle", "f.md", (Phase("1", "a"), Phase("2", "b", ("1", "3")), Phase("3", "c", ("2",))))
+    with pytest.raises(CyclicFlow, match="2 -> 3 -> 2"):
+        flow_runs.run(root, circle, TASK, "test")
+    with pytest.raises(UnknownName, match="unknown phase '9'"):
+        flow_runs.run(root, Flow("f", "f.md", (Phase("1", "a", ("9",)),)), TASK, "test")
+    with pytest.raises(UsageError, match=r"f\.md has no phases") as caught:
+        flow_runs.run(root, Flow("f", "f.md", ()), TASK, "test")
+    assert "<!-- PHASE:1 --> or `## Phase 1: Name`" in caught.value.hint
+    with pytest.raises(UnknownName, match="unknown workflow 'featur'"):
+        flow_runs.run(root, "featur", TASK, "test")
+    with pytest.raises(UsageError, match="the task is empty"):
+        flow_runs.run(root, "feature", "  ", "test")
+    with pytest.raises(UsageError):
+        flow_runs.run(root, "feature", TASK, "no-such-provider:model")
+    with pytest.raises(UnknownName, match="unknown flow 'nothing'"):
+        flow_runs.status(root, "nothing")
+    assert not (root / ".foreword" / "flows.db").exists()
+    assert flow_runs.status(root) == []

@@ -1,0 +1,181 @@
+"""Flows are graphs: a phase waits for those it names and for no other."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from threading import Barrier, Event
+
+from foreword.store import workers
+from foreword.store.urls import open_database
+from foreword.testing import Reply, fake_provider
+from foreword.tokens import counter
+from foreword.work import flow_runs
+from foreword.work.flow_status import FlowStatus
+from foreword.work.question_queue import AGENTS, Standing, root_queue
+from foreword.work.workers import working
+from tests.work.flow_scene import DIFF, Agent, project, workflow
+from tests.work.test_flows_killed import until
+
+SECONDS = 60
+MEMBERS = 5  # of the panel `code-review`
+NOTHING_FOUND = json.dumps({"findings": [], "confidence": 0.9})
+
+
+def states(found: FlowStatus) -> dict[str, str]:
+    return {phase.phase: phase.status for phase in found.phases}
+
+
+def test_the_far_end_of_a_quick_branch_does_not_wait_for_a_slow_one(tmp_path: Path) -> None:
+    """2b answers only when 4, behind 3 and 2a, was asked; 5 waits for both branches."""
+    root, far = project(tmp_path), Event()
+    name = workflow(root, "diamond", p1="", p2a="p1", p2b="p1", p3="p2a", p4="p3", p5="p4 p2b")
+
+    def far_end() -> str:
+        far.set()
+        return "far"
+
+    agent = Agent({"2b": lambda: "slow" if far.wait(SECONDS) else Reply(status=400), "4": far_end})
+    with fake_provider(agent) as provider:
+        done = flow_runs.run(root, name, "t", provider.openai, attempts=1)
+    assert states(done) == dict.fromkeys(("1", "2a", "2b", "3", "4", "5"), "done")
+    assert agent.asked == dict.fromkeys(("1", "2a", "2b", "3", "4", "5"), 1)
+
+
+def test_panels_that_wait_for_nothing_of_each_other_sit_at_the_same_time_and_beside_a_phase(tmp_path: Path) -> None:
+    """Nobody is answered before everybody was asked."""
+    root, meet, told = project(tmp_path), Barrier(2 * MEMBERS + 1, timeout=SECONDS), list[Standing]()
+    name = workflow(root, "panels", p1a="panel gate", p1b="panel", p1c="", p2="p1a p1b p1c")
+    agent = Agent(dict.fromkeys(("panel", "1c"), lambda: NOTHING_FOUND if meet.wait() >= 0 else ""))
+    with fake_provider(agent) as provider:
+        done = flow_runs.run(
+            root, name, "t", provider.openai, diff=DIFF.read_text(), attempts=1, watch=told.extend, timeout_seconds=90
+        )
+    assert states(done) == dict.fromkeys(("1a", "1b", "1c", "2"), "done")
+    assert [phase.verdict for phase in done.phases] == ["approve", "approve", "", ""]
+    assert agent.asked == {"panel": 2 * MEMBERS, "1c": 1, "2": 1}
+    seats = {(one.title, one.agent) for one in told if one.status == "answered"}
+    assert len({agent for title, agent in seats if title == "Part 1a"}) == MEMBERS
+    assert len({agent for title, agent in seats if title == "Part 1b"}) == MEMBERS
+
+
+def test_a_panel_under_way_is_shown_as_running(tmp_path: Path) -> None:
+    root, seen = project(tmp_path), list[dict[str, str]]()
+    name = workflow(root, "panels", p1="panel")
+
+    def look() -> str:
+        seen.append(states(flow_runs.status(root)[0]))
+        return NOTHING_FOUND
+
+    with fake_provider(Agent({"panel": look})) as provider:
+        flow_runs.run(root, name, "t", provider.openai, diff=DIFF.read_text())
+    assert seen == [{"1": "running"}] * MEMBERS
+
+
+def test_a_failure_stops_what_waits_for_it_and_nothing_else(tmp_path: Path) -> None:
+    root, failed = project(tmp_path), Event()
+    name = workflow(root, "branches", p1="", p2a="p1", p2b="p1", p3a="p2a", p3b="p2b", p4="p3a p3b")
+
+    def fail() -> Reply:
+        failed.set()
+        return Reply("no more paper", status=400)
+
+    agent = Agent({"2a": fail, "2b": lambda: "after it failed" if failed.wait(SECONDS) else ""})
+    with fake_provider(agent) as provider:
+        first = flow_runs.run(root, name, "t", provider.openai, attempts=1)
+        assert first.status == "failed"
+        assert states(first) == {
+            "1": "done", "2a": "failed", "2b": "done", "3a": "pending", "3b": "done", "4": "pending",
+        }  # fmt: skip
+        assert "no more paper" in first.why
+        agent.replies.clear()
+        done = flow_runs.resume(root)
+    assert states(done) == dict.fromkeys(("1", "2a", "2b", "3a", "3b", "4"), "done")
+    assert agent.asked == {"1": 1, "2a": 2, "2b": 1, "3a": 1, "3b": 1, "4": 1}
+
+
+def test_behind_a_gate_nothing_begins_and_other_branches_end(tmp_path: Path) -> None:
+    root, agent = project(tmp_path), Agent()
+    name = workflow(root, "gates", p1a="gate", p1b="", p2a="p1a", p2b="p1b", p3b="p2b gate", p4="p2a p3b")
+    with fake_provider(agent) as provider:
+        first = flow_runs.run(root, name, "t", provider.openai, stop_at_gates=True)
+        assert (first.status, first.why) == ("stopped", "at the gate after phase 1a, 3b")
+        assert states(first) == {
+            "1a": "done", "1b": "done", "2a": "pending", "2b": "done", "3b": "done", "4": "pending",
+        }  # fmt: skip
+        done = flow_runs.resume(root)
+    assert done.status == "done"
+    assert set(agent.asked.values()) == {1}
+
+
+def test_a_gate_is_told_beside_a_failure(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    name = workflow(root, "gates", p1a="gate", p1b="", p2="p1a p1b")
+    with fake_provider(Agent({"1b": lambda: Reply("out of ink", status=400)})) as provider:
+        first = flow_runs.run(root, name, "t", provider.openai, stop_at_gates=True, attempts=1)
+    assert first.status == "failed"
+    assert "out of ink" in first.why
+    assert first.why.endswith("; at the gate after phase 1a")
+
+
+def begun_earlier(root: Path, agent: Agent) -> None:
+    """A flow of an earlier Foreword whose process died after phase 1."""
+    agent.replies["2"] = lambda: Reply(status=400)
+    with fake_provider(agent) as provider:
+        flow_runs.run(root, "feature", "t", provider.openai, task_id="FEAT-7", attempts=1)
+    with closing(sqlite3.connect(root / ".foreword" / "flows.db")) as file, file:
+        runs = "name = 'foreword.flow'"
+        file.execute(f"UPDATE workflow_status SET status = 'PENDING', executor_id = 'gone' WHERE {runs}")
+        old = """replace(inputs, ',"shape":2', '')"""
+        changed = file.execute(f"UPDATE workflow_input SET inputs = {old} WHERE inputs LIKE '%,\"shape\":2%'")
+        assert changed.rowcount == 1
+
+
+def test_a_flow_that_an_earlier_foreword_has_begun_goes_on_as_a_new_attempt(tmp_path: Path) -> None:
+    root, agent, said = project(tmp_path), Agent(), list[str]()
+    begun_earlier(root, agent)
+    assert flow_runs.status(root)[0].status == "interrupted"
+    agent.replies.clear()
+    with fake_provider(agent) as provider:
+        done = flow_runs.resume(root, model=provider.openai, warn=said.append)
+    assert (done.status, done.attempt) == ("done", 2)
+    assert agent.asked == {"1": 1, "2": 2, "3a": 1, "3b": 1, "4": 1}
+    assert said[0].startswith("the flow was begun by an earlier Foreword: it goes on as a new attempt;")
+
+
+def test_a_worker_that_finds_a_flow_of_an_earlier_foreword_says_what_to_do(tmp_path: Path) -> None:
+    root, agent = project(tmp_path), Agent()
+    begun_earlier(root, agent)
+    with closing(open_database(None, root)) as store:
+        workers.beat(store, "gone", "elsewhere:1", 1)
+        workers.leave(store, "gone")
+    with working(None, root, queues=(AGENTS, root_queue(root)), everything=True):
+        until(lambda: flow_runs.status(root)[0].status == "failed")
+    (found,) = flow_runs.status(root)
+    assert found.why == "it was begun by an earlier Foreword; `foreword flow resume` goes on with it"
+    assert states(found)["1"] == "done"
+
+
+def test_what_was_charged_is_told_by_model_and_corrects_the_estimate(tmp_path: Path) -> None:
+    """A phase has tools, whose descriptions are charged for, too; the members of a panel have none."""
+    root = project(tmp_path)
+    name = workflow(root, "panels", p1="panel", p2="p1")
+    with fake_provider(Agent({"panel": lambda: NOTHING_FOUND})) as provider:
+        done = flow_runs.run(root, name, "t", provider.openai, diff=DIFF.read_text())
+        (usage,) = done.to_dict()["usage"].values()
+        learnt = flow_runs.counter_for(root, provider.openai)
+    assert usage["answers"] == MEMBERS + 1
+    assert usage["input_tokens"] > usage["charged_tokens"] > 0
+    assert learnt.count("x" * 4 * usage["counted_tokens"]) >= usage["charged_tokens"]
+    assert learnt.name == "calibrated"
+    assert flow_runs.counter_for(root, "test") == counter("estimate")
+
+
+def test_a_context_that_is_only_tried_leaves_no_report(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with fake_provider(Agent()) as provider:
+        flow_runs.run(root, "feature", "t", provider.openai, warn=print)
+    with closing(open_database(None, root)) as store:
+        assert store.rows("SELECT count(*) FROM reports") == [(5,)]

@@ -1,0 +1,131 @@
+"""Flows on a disk that is full, begun twice at once, or with a database that is not for this program or these eyes."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from foreword.errors import StoreError
+from foreword.store.urls import open_database
+from foreword.testing import fake_provider
+from foreword.work import flow_runs
+from foreword.work.workers import working
+from tests.postgres import new_database
+from tests.work.flow_scene import PHASES, Agent, checkpoints, kept, project
+from tests.work.test_flows_killed import check, command, until
+
+BYTES = 4096  # as far as files may be written on a disk that is full
+
+
+@contextmanager
+def on_a_disk_that_fills_up(root: Path, agent: Agent, phase: str) -> Iterator[tuple[subprocess.Popen[str], Agent]]:
+    """A flow whose disk is full as soon as a phase is answered; it tells what dbos logs."""
+    words = ["flow", "run", "feature", "--root", str(root), "--task", "t", "--task-id", "FEAT-7"]
+
+    def filled() -> str:
+        agent.replies.clear()
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (BYTES, resource.RLIM_INFINITY))
+        return "the last words"
+
+    agent.replies[phase] = filled
+    with (
+        fake_provider(agent) as provider,
+        subprocess.Popen(
+            [sys.executable, "-m", "foreword", *words, "--model", provider.openai],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "FOREWORD_LOG": "error"},
+        ) as process,
+    ):
+        yield process, agent
+
+
+def test_a_disk_that_is_full_is_an_error_and_the_flow_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with on_a_disk_that_fills_up(root, Agent(), "2") as (process, agent):
+        output, errors = process.communicate()
+        assert (process.returncode, output) == (1, "")
+        told = [line for line in errors.splitlines() if line.startswith(("error: ", "hint: "))]
+        assert "broke off: (sqlite3.OperationalError) " in told[0]
+        assert "`foreword flow resume` goes on" in told[1]
+        assert flow_runs.status(root)[0].status == "interrupted"
+        assert flow_runs.resume(root).status == "done"
+    check(root, None, "FEAT-7", agent)
+    assert agent.asked == {**dict.fromkeys(PHASES, 1), "2": 2}
+
+
+def test_a_disk_that_was_full_for_a_moment_costs_one_more_question(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with on_a_disk_that_fills_up(root, Agent(), "2") as (process, agent):
+        assert process.stderr
+        assert any("Exception encountered in background workflow" in line for line in process.stderr)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        _, errors = process.communicate()
+        assert process.returncode == 0, errors
+    check(root, None, "FEAT-7", agent)
+    assert agent.asked == {**dict.fromkeys(PHASES, 1), "2": 2}
+
+
+def test_of_two_flows_of_one_task_that_begin_at_once_one_is_refused(tmp_path: Path) -> None:
+    """Both are let go only when both have found that there is none yet."""
+    root, agent, db = project(tmp_path), Agent(), new_database()
+    with ExitStack() as block:
+        provider = block.enter_context(fake_provider(agent))
+        with working(db, root):
+            pass  # dbos makes its tables, which waits for every transaction
+        store = block.enter_context(closing(open_database(db, root)))
+        watch = block.enter_context(psycopg.connect(db, autocommit=True))
+        options = ("--model", provider.openai, "--db", db, "--root", root, "--task", "t", "--task-id", "FEAT-7")
+        with store.transaction("foreword: flow FEAT-7"):
+            both = [block.enter_context(command("flow", "run", "feature", *options)) for _ in range(2)]
+            until(lambda: _waiting(watch) == 2)
+        ended = [(*process.communicate(), process.returncode) for process in both]
+    assert sorted(code for *_, code in ended) == [0, 2]
+    refusal = next(errors for _, errors, code in ended if code == 2)
+    assert "error: task FEAT-7 has a flow that is running: flow-FEAT-7-" in refusal
+    check(root, db, "FEAT-7", agent)
+    assert agent.asked == dict.fromkeys(PHASES, 1)
+
+
+def _waiting(watch: psycopg.Connection[tuple[int]]) -> int:
+    mine = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    query = f"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND {mine}"
+    row = watch.execute(query).fetchone()
+    return row[0] if row else 0
+
+
+@pytest.mark.parametrize("use", [flow_runs.status, flow_runs.resume, lambda root: flow_runs.run(root, "feature", "u", "test")])
+def test_a_file_of_a_newer_dbos_is_left_alone(tmp_path: Path, use: Callable[[Path], object]) -> None:
+    root = project(tmp_path)
+    done = flow_runs.run(root, "feature", "t", "test", task_id="FEAT-7")
+    path = root / ".foreword" / "flows.db"
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE dbos_migrations SET version = version + 1")
+    before = (kept(root, None, done.run), checkpoints(root, "FEAT-7"), path.read_bytes())
+    with pytest.raises(StoreError, match=r"flows\.db was written by a newer dbos \(schema \d+, this one knows \d+\)"):
+        use(root)
+    assert (kept(root, None, done.run), checkpoints(root, "FEAT-7"), path.read_bytes()) == before
+
+
+def test_nobody_else_may_read_what_agents_were_asked(tmp_path: Path) -> None:
+    root, modes = project(tmp_path), set[tuple[str, int]]()
+
+    def look() -> str:
+        files = (root / ".foreword").glob("flows.db*")
+        modes.update((file.name, stat.S_IMODE(file.stat().st_mode)) for file in files)
+        return "seen"
+
+    with fake_provider(Agent({"2": look})) as provider:
+        flow_runs.run(root, "feature", "t", provider.openai)
+    assert modes == {(name, 0o600) for name in ("flows.db", "flows.db-wal", "flows.db-shm")}

@@ -1,0 +1,142 @@
+"""What flows refuse to run or read, and what they keep to themselves."""
+
+from __future__ import annotations
+
+import base64
+import os
+import pickle
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from foreword.errors import StoreError, UsageError
+from foreword.testing import fake_provider
+from foreword.work import flow_runs, question_queue
+from foreword.work.workers import working
+from tests.work.flow_scene import PHASES, Agent, kept, project
+from tests.work.test_flows_killed import command, until
+
+pytestmark = pytest.mark.attack
+
+# Says which sockets of the internet the process has while a flow is under way.
+SOCKETS = """
+import os, sys
+from contextlib import suppress
+from pathlib import Path
+from foreword.runtime import flows
+def look(standings):
+    mine = set()
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # closed in the meantime
+            mine.add(os.readlink(f"/proc/self/fd/{number}"))
+    for kind in ("tcp", "tcp6", "udp", "udp6"):
+        lines = [line.split() for line in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]]
+        found.extend(line[1] for line in lines if f"socket:[{line[9]}]" in mine)
+found = []
+done = flows.run(sys.argv[1], "feature", "cancel", "test", watch=look)
+assert done.status == "done"
+print(found)
+"""
+IMPORTED = """
+import sys, foreword.faces.cli.flow, foreword.faces.cli.worker, foreword.work.flow_runs
+print("dbos" in sys.modules)
+"""
+
+
+class Trap:
+    """What a pickle can do to whoever reads it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return (os.mkdir, (str(self.path),))
+
+
+def change(root: Path, sql: str, *values: str) -> None:
+    with closing(sqlite3.connect(root / ".foreword" / "flows.db")) as file, file:
+        file.execute(sql, values)
+
+
+def test_a_pickle_in_the_database_is_never_read(tmp_path: Path) -> None:
+    root, sprung = project(tmp_path), tmp_path / "sprung"
+    done = flow_runs.run(root, "feature", "cancel", "test", task_id="FEAT-7")
+    trap = base64.b64encode(pickle.dumps({"args": (Trap(sprung),), "kwargs": {}})).decode()
+    for table, column in (("workflow_input", "inputs"), ("workflow_output", "output")):
+        change(root, f"UPDATE {table} SET {column} = ?", trap)
+    change(
+        root,
+        "UPDATE workflow_status SET serialization = 'py_pickle', status = 'ENQUEUED', queue_name = ?",
+        question_queue.AGENTS,
+    )
+    with working(None, root):
+        until(lambda: set(question_queue.statuses([done.run]).values()) == {"ERROR"})
+    assert flow_runs.status(root) == []
+    assert not sprung.exists()
+
+
+def test_flows_that_came_with_a_project_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = project(tmp_path)
+    flow_runs.run(root, "feature", "cancel", "test")
+    assert flow_runs.status(root)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "somebody else's cache"))
+    for use in (flow_runs.status, flow_runs.resume):
+        with pytest.raises(StoreError, match=r"flows\.db was not made by you on this machine"):
+            use(root)
+    with pytest.raises(StoreError, match="not made by you"):
+        flow_runs.run(root, "feature", "another", "test")
+
+
+def test_a_link_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    root, elsewhere = project(tmp_path), tmp_path / "elsewhere.db"
+    (root / ".foreword").mkdir()
+    (root / ".foreword" / "flows.db").symlink_to(elsewhere)
+    with pytest.raises(StoreError, match="symbolic link"):
+        flow_runs.run(root, "feature", "cancel", "test")
+    assert not elsewhere.exists()
+
+
+def test_a_file_that_is_no_database_is_an_error(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / ".foreword").mkdir()
+    (root / ".foreword" / "flows.db").write_bytes(b"this is no database, and long enough to be told from one" * 20)
+    with pytest.raises(StoreError, match=r"flows\.db can't be used"):
+        flow_runs.run(root, "feature", "cancel", "test")
+
+
+def test_a_flow_opens_no_port_and_calls_nobody(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", SOCKETS, str(project(tmp_path))]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+def test_two_terminals_can_run_flows_of_the_same_project(tmp_path: Path) -> None:
+    root, agent = project(tmp_path), Agent()
+    with fake_provider(agent) as provider:
+        options = ("--model", provider.openai, "--root", root, "--task", "cancel", "--task-id")
+        with (
+            command("flow", "run", "feature", *options, "ONE") as one,
+            command("flow", "run", "feature", *options, "TWO") as two,
+        ):
+            for process in (one, two):
+                _, errors = process.communicate()
+                assert process.returncode == 0, errors
+    assert agent.asked == dict.fromkeys(PHASES, 2)
+    texts = [set(kept(root, None, flow_runs.status(root, task)[0].run).values()) for task in ("ONE", "TWO")]
+    assert texts[0].isdisjoint(texts[1])
+
+
+def test_a_second_engine_in_one_process_is_refused(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    with working(None, root), pytest.raises(UsageError, match="running in this process already"), working(None, root):
+        pass
+
+
+def test_dbos_is_imported_only_on_use() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

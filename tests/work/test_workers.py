@@ -1,0 +1,136 @@
+"""Processes that share a database: who is alive, and who takes over from whom, once."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import pytest
+
+from foreword.store import workers as rows
+from foreword.store.urls import open_database
+from foreword.testing import Reply, fake_provider
+from foreword.work import question_queue, workers
+from tests.command import in_here
+from tests.postgres import new_database
+from tests.store.databases import KINDS, new_url
+from tests.work.test_flows_killed import SOAK, command, until
+
+AGENTS = [f"agent-{number:02}" for number in range(6)]
+# Takes over what the dead held, and dies as soon as dbos has written that down.
+DYING_RESCUER = """
+import sys
+from pathlib import Path
+from threading import Event
+from foreword.runtime import workers
+from tests.work.killed_process import PUT_BACK, kill_at
+kill_at(1, sys.argv[2], PUT_BACK)
+with workers.working(sys.argv[1], Path("."), queues=["foreword-agents"], everything=True):
+    Event().wait()
+"""
+
+
+class Slow:
+    """A provider that says nothing to anyone who asks for the first time."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.lock = Lock()
+
+    def __call__(self, body: Mapping[str, Any]) -> Reply:
+        found = re.search(r"I am (agent-\d+)", json.dumps(body))
+        assert found
+        with self.lock:
+            self.asked[found[1]] += 1
+            return Reply(f"hello {found[1]}", hangs=self.asked[found[1]] == 1)
+
+
+@contextmanager
+def worker(db: str) -> Iterator[subprocess.Popen[str]]:
+    with command("worker", "--db", db) as process:
+        assert process.stderr
+        assert "is at work" in process.stderr.readline()
+        yield process
+
+
+def submit(db: str, model: str) -> None:
+    """Put a question of every agent into the queue."""
+    with question_queue.launched(db, Path(), "submitter", queues=()) as engine:
+        for agent in AGENTS:
+            question = {"agent": agent, "model": model, "instructions": "", "request": f"I am {agent}"}
+            engine.submit("answer", agent, {**question, "timeout_seconds": 600, "attempts": 1}, queue=question_queue.AGENTS)
+
+
+def answers(db: str) -> dict[str, str]:
+    with question_queue.launched(db, Path(), "reader", queues=()):
+        until(lambda: not any(state in question_queue.ACTIVE for state in question_queue.statuses(AGENTS).values()))
+        return {agent: str(question_queue.outcome(agent)["text"]) for agent in AGENTS}
+
+
+@pytest.mark.parametrize("dies", ["", "before", "after"] if SOAK else ["after"])
+def test_what_a_dead_worker_held_is_taken_over_once(dies: str) -> None:
+    """Two who notice at the same time, and one before them who died while taking over, ask nothing a third time."""
+    db, slow = new_database(), Slow()
+    with fake_provider(slow) as provider:
+        with worker(db) as doomed:
+            submit(db, provider.openai)
+            until(lambda: len(slow.asked) == len(AGENTS))
+            doomed.send_signal(signal.SIGKILL)
+            doomed.wait()
+        if dies:
+            rescuer = subprocess.run([sys.executable, "-c", DYING_RESCUER, db, dies], check=False)
+            assert rescuer.returncode == -signal.SIGKILL
+        with command("worker", "--db", db), command("worker", "--db", db):  # none waits for the other
+            assert answers(db) == {agent: f"hello {agent}" for agent in AGENTS}
+    assert slow.asked == dict.fromkeys(AGENTS, 2)
+
+
+def test_a_worker_that_is_told_to_stop_ends_what_it_has_begun() -> None:
+    db = new_database()
+    with fake_provider(Reply("in time", delay_seconds=1.5)) as provider:
+        with worker(db) as leaving:
+            submit(db, provider.openai)
+            until(lambda: len(provider.requests) == len(AGENTS))
+            leaving.send_signal(signal.SIGTERM)
+            assert leaving.wait() == 0
+        with question_queue.launched(db, Path(), "reader", queues=()):
+            assert set(question_queue.statuses(AGENTS).values()) == {"SUCCESS"}
+        assert len(provider.requests) == len(AGENTS)
+    with closing(open_database(db, Path())) as store:
+        assert all(one.gone for one in rows.everyone(store))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_process_is_alive_while_it_is_heard_of(kind: str, tmp_path: Path) -> None:
+    with closing(open_database(new_url(kind, tmp_path), Path())) as store:
+        me = workers.Identity()
+        rows.beat(store, "near", me.host, me.pid)
+        rows.beat(store, "far", "elsewhere:1", 1)
+        rows.beat(store, "silent", "elsewhere:1", 2)
+        store.rows("UPDATE workers SET seen = seen - 60 WHERE executor = 'silent'")
+        ended = subprocess.Popen([sys.executable, "-c", ""])
+        ended.wait()
+        rows.beat(store, "ended", me.host, ended.pid)
+        rows.beat(store, "left", me.host, me.pid)
+        rows.leave(store, "left")
+        assert workers.living(store) == {"near", "far"}
+        rows.beat(store, "silent", "elsewhere:1", 2)
+        assert "silent" in workers.living(store)
+        store.rows("UPDATE workers SET seen = seen - ? WHERE executor = 'far'", (rows.FORGET_SECONDS + 60,))
+        rows.forget(store)
+        assert {one.executor for one in rows.everyone(store)} == {"ended", "left", "near", "silent"}
+
+
+def test_a_worker_needs_a_database_that_others_reach() -> None:
+    ran = in_here("worker", "--db", "sqlite:///store.db")
+    assert ran.code == 2
+    assert "a worker needs a database that others reach, too" in ran.err
