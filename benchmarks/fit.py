@@ -1,10 +1,12 @@
-"""Fit the same material with Foreword and its peers, side by side: what it cost, what was sent, what was lost.
+"""Fit the same material with Foreword and its peers, side by side: what it cost, what was sent,
+what was lost.
 
     python -m benchmarks.fit [--quick]
 
-Every fitter runs in a process of its own, so that a slow one can be stopped, and takes turns there with the greedy
-pass, so that both see the same machine. Times are medians of CPU time without garbage collection, as a ratio to the
-greedy pass. Messages are counted without the framing a provider adds.
+Every fitter runs in a process of its own, so that a slow one can be stopped, and takes turns there
+with the greedy pass, so that both see the same machine. Times are medians of CPU time without
+garbage collection, as a ratio to the greedy pass. Messages are counted without the framing a
+provider adds.
 """
 
 import argparse
@@ -108,7 +110,8 @@ def timed(call: Callable[[], Sent]) -> tuple[float, Sent]:
 
 
 def in_turns(*calls: Callable[[], Sent]) -> list[float]:
-    """The median seconds of each call, run in turns: quick ones more often, slow ones perhaps only once."""
+    """The median seconds of each call, run in turns: quick ones more often, slow ones perhaps
+    only once."""
     rounds: list[list[float]] = []
     spent = 0.0
     while (len(rounds) < FEWEST_ROUNDS or spent < SHORTEST_SECONDS) and spent < LONGEST_SECONDS:
@@ -135,7 +138,12 @@ def measure_growth() -> Growth:
     count = exact_counter()
     start("foreword", material.prose(200, seed=99), count)()
     small, large = material.prose(1_000), material.prose(10_000)
-    calls = [("greedy", large), ("foreword", small), ("foreword", large), ("foreword (warm)", large)]
+    calls = [
+        ("greedy", large),
+        ("foreword", small),
+        ("foreword", large),
+        ("foreword (warm)", large),
+    ]
     medians = in_turns(*(start(fitter, sections, count) for fitter, sections in calls))
     greedy_large, cold_small, cold_large, warm_large = medians
     return Growth(greedy_large, cold_small, cold_large, warm_large)
@@ -158,14 +166,17 @@ def pieces(text: str) -> Iterator[str]:
     """The end, and the start of every sentence or line: what may be left of a text that was cut."""
     yield text[-WINDOW_CHARS:]
     for match in re.finditer(r"(?:^|(?<=[.。,])\s*|\n)(?=\S)", text):
-        yield text[match.end() : match.end() + WINDOW_CHARS]  # one shorter than the window matches nothing
+        # one shorter than the window matches nothing
+        yield text[match.end() : match.end() + WINDOW_CHARS]
 
 
 def in_own_process(*arguments: str) -> dict[str, Any]:
     """Run this module with `arguments`, for at most the time cap; the answer is its last line."""
     command = [sys.executable, "-m", "benchmarks.fit", "--measure", *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_CAP_SECONDS, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIME_CAP_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         return {"failed": f"over {TIME_CAP_SECONDS:.0f} s"}
     try:
@@ -189,7 +200,10 @@ def answer_parent(arguments: list[str]) -> None:
 def print_case(case: str) -> dict[str, Outcome]:
     """Measure every fitter on a case and print the table as it comes in."""
     print(f"\n{case}, into {BUDGET_TOKENS:,}")
-    print(f"  {'':24}{'time':>10}{'ratio':>9}{'fill':>9}{'over':>7}{'whole':>8}{'part':>7}{'gone':>8}", flush=True)
+    print(
+        f"  {'':24}{'time':>10}{'ratio':>9}{'fill':>9}{'over':>7}{'whole':>8}{'part':>7}{'gone':>8}",
+        flush=True,
+    )
     outcomes = {}
     for fitter in FITTERS:
         outcome = Outcome(**in_own_process(fitter, case))
@@ -215,17 +229,30 @@ def print_goals(outcomes: list[Outcome], *, quick: bool) -> None:
     ours = [outcome for outcome in outcomes if not outcome.failed]
     print("\nForeword's goals")
     if ours:
-        print_goal("overrun, tokens", max(max(0, o.tokens - BUDGET_TOKENS) for o in ours), "at most", 0)
-        print_goal("lowest fill, %", min(100 * o.tokens / BUDGET_TOKENS for o in ours), "at least", 97)
+        print_goal(
+            "overrun, tokens", max(max(0, o.tokens - BUDGET_TOKENS) for o in ours), "at most", 0
+        )
+        print_goal(
+            "lowest fill, %", min(100 * o.tokens / BUDGET_TOKENS for o in ours), "at least", 97
+        )
     if quick:
         return
     growth = Growth(**in_own_process())
     if growth.failed:
         print(f"  {growth.failed}")
         return
-    print_goal("cold / greedy pass at 10,000", growth.cold_large / growth.greedy_large, "at most", 0.5)
-    print_goal("warm, one section changed: times faster", growth.cold_large / growth.warm_large, "at least", 20)
-    print_goal("time from 1,000 to 10,000: times", growth.cold_large / growth.cold_small, "at most", 12)
+    print_goal(
+        "cold / greedy pass at 10,000", growth.cold_large / growth.greedy_large, "at most", 0.5
+    )
+    print_goal(
+        "warm, one section changed: times faster",
+        growth.cold_large / growth.warm_large,
+        "at least",
+        20,
+    )
+    print_goal(
+        "time from 1,000 to 10,000: times", growth.cold_large / growth.cold_small, "at most", 12
+    )
 
 
 def print_goal(name: str, value: float, relation: str, goal: float) -> None:
@@ -235,16 +262,26 @@ def print_goal(name: str, value: float, relation: str, goal: float) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Compare Foreword with other programs that fit prompts into budgets.")
-    parser.add_argument("--quick", action="store_true", help="three cases instead of all, in half a minute")
+    parser = argparse.ArgumentParser(
+        description="Compare Foreword with other programs that fit prompts into budgets."
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="three cases instead of all, in half a minute"
+    )
     parser.add_argument("--measure", nargs="*", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure is not None:
         answer_parent(options.measure)
         return
-    print("Time is CPU time, ratio is to one greedy pass that tokenises everything once, all counted exactly in o200k.")
+    print(
+        "Time is CPU time, ratio is to one greedy pass that tokenises everything once, all counted"
+        " exactly in o200k."
+    )
     tables = [print_case(case) for case in (QUICK_CASES if options.quick else CASES)]
-    print_goals([table[fitter] for table in tables for fitter in ("foreword", "foreword (warm)")], quick=options.quick)
+    print_goals(
+        [table[fitter] for table in tables for fitter in ("foreword", "foreword (warm)")],
+        quick=options.quick,
+    )
 
 
 if __name__ == "__main__":

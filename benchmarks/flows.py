@@ -1,8 +1,8 @@
 """What durability costs, and what a second worker brings: `python -m benchmarks.flows`.
 
-1,000 questions (100 panels of ten) are asked of a provider on loopback: by one worker process, by two, and by plain
-`asyncio.gather` in one process without any database. All share one machine: the workers, PostgreSQL and the provider.
-Every question has to be asked exactly once.
+1,000 questions (100 panels of ten) are asked of a provider on loopback: by one worker process, by
+two, and by plain `asyncio.gather` in one process without any database. All share one machine: the
+workers, PostgreSQL and the provider. Every question has to be asked exactly once.
 """
 
 from __future__ import annotations
@@ -66,10 +66,16 @@ class Provider:
 def questions(panel: int, model: str) -> list[dict[str, Any]]:
     """What the members of one panel are asked."""
     return [
-        {"agent": f"member-{member}", "model": model, "instructions": "You review one change.",
-         "request": f"panel {panel}, member {member}", "timeout_seconds": 300, "attempts": 1}
+        {
+            "agent": f"member-{member}",
+            "model": model,
+            "instructions": "You review one change.",
+            "request": f"panel {panel}, member {member}",
+            "timeout_seconds": 300,
+            "attempts": 1,
+        }
         for member in range(MEMBERS)
-    ]  # fmt: skip
+    ]
 
 
 def payload(panel: int, model: str) -> dict[str, Any]:
@@ -77,9 +83,15 @@ def payload(panel: int, model: str) -> dict[str, Any]:
     thresholds: Mapping[str, Any] = _thresholds()
     change = {"source": "a diff", "digest": "sha256:0", "files": [], "lines": 1}
     return {
-        "panel": "bench", "title": "Bench", "questions": questions(panel, model), "missing": [], "change": change,
-        "thresholds": thresholds, "notes": [], "moderator": None,
-    }  # fmt: skip
+        "panel": "bench",
+        "title": "Bench",
+        "questions": questions(panel, model),
+        "missing": [],
+        "change": change,
+        "thresholds": thresholds,
+        "notes": [],
+        "moderator": None,
+    }
 
 
 def _thresholds() -> dict[str, Any]:
@@ -106,7 +118,16 @@ def provider(delay_seconds: float) -> Iterator[Provider]:
 @contextmanager
 def worker(db: str, concurrency: int) -> Iterator[subprocess.Popen[str]]:
     """Run a worker, from when it says that it is at work."""
-    command = [sys.executable, "-m", "foreword", "worker", "--db", db, "--concurrency", str(concurrency)]
+    command = [
+        sys.executable,
+        "-m",
+        "foreword",
+        "worker",
+        "--db",
+        db,
+        "--concurrency",
+        str(concurrency),
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         process.stderr.readline()
@@ -135,7 +156,9 @@ def by_workers(count: int, model: Provider, concurrency: int) -> dict[str, float
         after = _spent(processes, watch)
         _check(watch)
     _check_asked(model.asked())
-    return {"seconds": seconds, "submitting": submitted} | {name: after[name] - before[name] for name in after}
+    return {"seconds": seconds, "submitting": submitted} | {
+        name: after[name] - before[name] for name in after
+    }
 
 
 def _warm(db: str, model: Provider) -> None:
@@ -147,7 +170,10 @@ def _warm(db: str, model: Provider) -> None:
 
 
 def _unfinished(watch: psycopg.Connection[Any]) -> int:
-    query = "SELECT count(*) FROM foreword_flows.workflow_status WHERE status IN ('ENQUEUED', 'PENDING', 'DELAYED')"
+    query = (
+        "SELECT count(*) FROM foreword_flows.workflow_status WHERE status IN ('ENQUEUED',"
+        " 'PENDING', 'DELAYED')"
+    )
     row = watch.execute(query).fetchone()
     return int(row[0]) if row else 0
 
@@ -161,18 +187,27 @@ def _check(watch: psycopg.Connection[Any]) -> None:
 
 
 def _check_asked(asked: Counter[str]) -> None:
-    expected = {f"panel {panel}, member {member}" for panel in range(PANELS) for member in range(MEMBERS)}
+    expected = {
+        f"panel {panel}, member {member}" for panel in range(PANELS) for member in range(MEMBERS)
+    }
     assert set(asked) == expected, f"{len(expected - set(asked))} questions were lost"
-    assert set(asked.values()) == {1}, f"{sum(number > 1 for number in asked.values())} questions were asked twice"
+    assert set(asked.values()) == {1}, (
+        f"{sum(number > 1 for number in asked.values())} questions were asked twice"
+    )
 
 
-def _spent(processes: list[subprocess.Popen[str]], watch: psycopg.Connection[Any]) -> dict[str, float]:
-    """Seconds of CPU of the workers and of PostgreSQL; how often it has committed, and how often something written."""
+def _spent(
+    processes: list[subprocess.Popen[str]], watch: psycopg.Connection[Any]
+) -> dict[str, float]:
+    """Seconds of CPU of the workers and of PostgreSQL; how often it has committed, and how often
+    something written."""
     row = watch.execute(
         "SELECT xact_commit, txid_snapshot_xmax(txid_current_snapshot()) FROM pg_stat_database"
         " WHERE datname = current_database()"
     ).fetchone()
-    servers = watch.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()").fetchall()
+    servers = watch.execute(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+    ).fetchall()
     assert row
     return {
         "workers": sum(_cpu(process.pid) for process in processes),
@@ -201,9 +236,13 @@ def by_gather(model: Provider, concurrency: int) -> dict[str, float]:
 
         async def one(given: dict[str, Any]) -> None:
             async with room:
-                await asyncio.to_thread(ask, given["model"], given["instructions"], given["request"], attempts=1)
+                await asyncio.to_thread(
+                    ask, given["model"], given["instructions"], given["request"], attempts=1
+                )
 
-        await asyncio.gather(*(one(given) for panel in range(PANELS) for given in questions(panel, model.model)))
+        await asyncio.gather(
+            *(one(given) for panel in range(PANELS) for given in questions(panel, model.model))
+        )
 
     ask(model.model, "", "warm", attempts=1)
     model.asked()
@@ -215,7 +254,8 @@ def by_gather(model: Provider, concurrency: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print a table for agents that mostly wait, as they do, and one for a machine that is kept busy."""
+    """Print a table for agents that mostly wait, as they do, and one for a machine that is kept
+    busy."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=["waiting", "busy"], help="one of the two tables")
     only = parser.parse_args().only
@@ -228,8 +268,10 @@ def main() -> None:
 def table(delay_seconds: float, concurrency: int) -> None:
     """The same questions three times."""
     total = PANELS * MEMBERS
-    print(f"{total:,} questions in {PANELS} panels; the provider thinks for {delay_seconds:g} s; "
-          f"{concurrency} at once in each process; {os.cpu_count()} cores\n")  # fmt: skip
+    print(
+        f"{total:,} questions in {PANELS} panels; the provider thinks for {delay_seconds:g} s; "
+        f"{concurrency} at once in each process; {os.cpu_count()} cores\n"
+    )
     heads = ("seconds", "per second", "CPU ms each", "PostgreSQL", "commits each", "writes each")
     print(" " * 14 + "".join(f"{head:>14}" for head in heads))
     with provider(delay_seconds) as model:
@@ -242,7 +284,11 @@ def table(delay_seconds: float, concurrency: int) -> None:
 def _row(name: str, told: Mapping[str, float], total: int) -> None:
     numbers = [told["seconds"], total / told["seconds"], 1000 * told["workers"] / total]
     if "commits" in told:
-        numbers += [1000 * told["postgres"] / total, told["commits"] / total, told["writes"] / total]
+        numbers += [
+            1000 * told["postgres"] / total,
+            told["commits"] / total,
+            told["writes"] / total,
+        ]
     submitted = f"   ({told['submitting']:.1f} s to submit)" if "submitting" in told else ""
     print(f"{name:<14}" + "".join(f"{number:>14.1f}" for number in numbers) + submitted, flush=True)
 

@@ -1,8 +1,10 @@
-"""What the HTTP API costs: `python -m benchmarks.http [--seconds 5] [--minutes 1] [--listeners 500]`.
+"""What the HTTP API costs: `python -m benchmarks.http [--seconds 5] [--minutes 1] [--listeners
+500]`.
 
-Assemble and append against a bare Starlette route, served by the same uvicorn in turn, so that what is compared shares
-the machine and the moment; so many listeners while a plan changes; the memory of the server under load. Everything is
-on loopback and in SQLite; the client runs beside the server and takes its share of the processors.
+Assemble and append against a bare Starlette route, served by the same uvicorn in turn, so that what
+is compared shares the machine and the moment; so many listeners while a plan changes; the memory of
+the server under load. Everything is on loopback and in SQLite; the client runs beside the server
+and takes its share of the processors.
 """
 
 from __future__ import annotations
@@ -48,8 +50,16 @@ else:
     settings = Settings(Path(sys.argv[1]), f"sqlite:///{sys.argv[1]}/bench.db", requests_per_minute=10**9)
     server.run(settings, listening, say)
 """
-ITEMS = [{"kind": "doc", "title": f"Chapter {n}", "text": f"Glaze {n} runs above cone {n}. " * 12} for n in range(40)]
-ASSEMBLE: dict[str, Any] = {"recipe": "package", "purpose": "handoff", "source": ITEMS, "budget": 2_000}
+ITEMS = [
+    {"kind": "doc", "title": f"Chapter {n}", "text": f"Glaze {n} runs above cone {n}. " * 12}
+    for n in range(40)
+]
+ASSEMBLE: dict[str, Any] = {
+    "recipe": "package",
+    "purpose": "handoff",
+    "source": ITEMS,
+    "budget": 2_000,
+}
 
 Reply = tuple[int, dict[str, str], bytes]
 
@@ -99,7 +109,9 @@ Ask = Callable[[Client, int], Awaitable[bytes]]
 @contextmanager
 def server(what: str) -> Iterator[tuple[int, int]]:
     """A server in a process of its own: its port and its process."""
-    process = subprocess.Popen([sys.executable, "-c", PROGRAM, what], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, what], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout
         yield int(process.stdout.readline()), process.pid
@@ -135,7 +147,10 @@ def assemble(client: Client, number: int) -> Awaitable[bytes]:
 
 def append(client: Client, number: int) -> Awaitable[bytes]:
     """A message, counted and on the disk; each connection has a session of its own."""
-    message = {"role": "user", "content": f"The kiln is at {time.perf_counter():.3f} now, and rising. " * 4}
+    message = {
+        "role": "user",
+        "content": f"The kiln is at {time.perf_counter():.3f} now, and rising. " * 4,
+    }
     return client.ask("POST", f"/v1/sessions/bench-{number}/messages", {"message": message})
 
 
@@ -147,8 +162,11 @@ def show(client: Client, number: int) -> Awaitable[bytes]:
 async def rates(bare_port: int, port: int, seconds: float) -> None:
     """Requests by the second and the slowest of a hundred, each kind in turn, several times."""
     kinds: list[tuple[str, int, Ask]] = [
-        ("bare route", bare_port, bare), ("append", port, append), ("session", port, show), ("assemble", port, assemble)
-    ]  # fmt: skip
+        ("bare route", bare_port, bare),
+        ("append", port, append),
+        ("session", port, show),
+        ("assemble", port, assemble),
+    ]
     took: dict[str, list[float]] = {name: [] for name, *_ in kinds}
     for _, where, ask in kinds:
         await load(where, ask, 1.0)  # to warm up
@@ -156,13 +174,18 @@ async def rates(bare_port: int, port: int, seconds: float) -> None:
         for name, where, ask in kinds:
             took[name] += await load(where, ask, seconds / ROUNDS)
     base = len(took["bare route"])
-    print(f"{'':<12}{'requests/s':>11}{'p50 ms':>9}{'p99 ms':>9}{'of bare':>9}   {CONNECTIONS} connections")
+    print(
+        f"{'':<12}{'requests/s':>11}{'p50 ms':>9}{'p99 ms':>9}{'of bare':>9}   {CONNECTIONS}"
+        " connections"
+    )
     for name, each in took.items():
         middle, last = statistics.median(each) * 1e3, sorted(each)[int(len(each) * 0.99)] * 1e3
-        print(f"{name:<12}{len(each) / seconds:>11,.0f}{middle:>9.1f}{last:>9.1f}{len(each) / base:>9.1%}")
+        print(
+            f"{name:<12}{len(each) / seconds:>11,.0f}{middle:>9.1f}{last:>9.1f}{len(each) / base:>9.1%}"
+        )
 
 
-# --- listeners ---------------------------------------------------------------------------------------------------
+# --- listeners ------------------------------------------------------------------------------------
 
 
 async def listen(port: int, arrived: asyncio.Queue[float], ready: asyncio.Queue[None]) -> None:
@@ -199,18 +222,22 @@ async def listeners(port: int, number: int) -> None:
     client.close()
     worst, middle = max(last) * 1e3, statistics.median(last) * 1e3
     print(
-        f"\n{number} listeners, connected in {opened:.1f} s; a plan changes: the last one has it after {middle:.0f} ms,"
+        f"\n{number} listeners, connected in {opened:.1f} s; a plan changes: the last one has it"
+        f" after {middle:.0f} ms,"
     )
     print(f"at worst {worst:.0f} ms, of {PLAN_CHANGES} changes")
 
 
-# --- memory ------------------------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------
 
 
 def resident_mib(pid: int) -> float:
     """The memory that a process holds."""
     status = Path(f"/proc/{pid}/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1]) / 1024
+    return (
+        int(next(line for line in status.splitlines() if line.startswith("VmRSS")).split()[1])
+        / 1024
+    )
 
 
 async def memory(port: int, pid: int, minutes: float) -> None:
@@ -226,8 +253,14 @@ async def memory(port: int, pid: int, minutes: float) -> None:
     while len(samples) <= minutes * 60 / SAMPLE_SECONDS:
         asked += len(await load(port, mixed, SAMPLE_SECONDS))
         samples.append(resident_mib(pid))
-    first, second = (statistics.mean(half) for half in (samples[: len(samples) // 2], samples[len(samples) // 2 :]))
-    print(f"\n{minutes:g} minutes of mixed load, {asked:,} requests: {samples[0]:.0f} MiB at first, {samples[-1]:.0f}")
+    first, second = (
+        statistics.mean(half)
+        for half in (samples[: len(samples) // 2], samples[len(samples) // 2 :])
+    )
+    print(
+        f"\n{minutes:g} minutes of mixed load, {asked:,} requests: {samples[0]:.0f} MiB at first,"
+        f" {samples[-1]:.0f}"
+    )
     print(f"at last, {first:.0f} on average in the first half, {second:.0f} in the second")
 
 
@@ -243,11 +276,19 @@ async def glance(client: Client, number: int) -> bytes:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run all of it and print the figures."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--seconds", type=float, default=6.0, help="of load for each kind of request")
-    options.add_argument("--minutes", type=float, default=1.0, help="of load while the memory is watched")
+    options.add_argument(
+        "--seconds", type=float, default=6.0, help="of load for each kind of request"
+    )
+    options.add_argument(
+        "--minutes", type=float, default=1.0, help="of load while the memory is watched"
+    )
     options.add_argument("--listeners", type=int, default=500)
     given: Any = options.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder, server("bare") as (plain, _), server(folder) as (port, pid):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        server("bare") as (plain, _),
+        server(folder) as (port, pid),
+    ):
         asyncio.run(rates(plain, port, given.seconds))
         asyncio.run(listeners(port, given.listeners))
         asyncio.run(memory(port, pid, given.minutes))

@@ -1,6 +1,7 @@
 """Foreword in the benchmarks: the engine alone, as a caller with its own sections uses it.
 
-`cold` knows nothing when it starts; `prepare` has seen everything once and is timed with one section changed.
+`cold` knows nothing when it starts; `prepare` has seen everything once and is timed with one
+section changed.
 """
 
 from collections.abc import Callable
@@ -35,7 +36,9 @@ def prepare(material: list[Material], budget: int) -> Callable[[], str]:
         nonlocal turn
         turn += 1
         changed = sections[0]
-        sections[0] = Section(TAG, f"{material[0][1]} Changed {turn} times.", RULE, changed.rank, changed.title)
+        sections[0] = Section(
+            TAG, f"{material[0][1]} Changed {turn} times.", RULE, changed.rank, changed.title
+        )
         return assemble(sections, request, memory).text
 
     return again

@@ -1,9 +1,10 @@
 """Other programs that fit a prompt into a budget, each behind the same small function.
 
-A fitter takes sections (name, text, priority; higher is kept longer), a budget and a token counter, and returns what
-it would send: one text, or a list of messages. Every peer is set up the way its own documentation shows, in the mode
-that fills the budget best, and counts with the counter given here; where that takes more than an argument, a comment
-says how. Peers are imported inside their adapters: they live in the environment of `make bench` only.
+A fitter takes sections (name, text, priority; higher is kept longer), a budget and a token counter,
+and returns what it would send: one text, or a list of messages. Every peer is set up the way its
+own documentation shows, in the mode that fills the budget best, and counts with the counter given
+here; where that takes more than an argument, a comment says how. Peers are imported inside their
+adapters: they live in the environment of `make bench` only.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,8 @@ JOINER = "\n\n"
 
 
 def greedy(sections: list[Section], budget: int, count: Count) -> str:
-    """The yardstick: tokenise every section once, take what still fits, the highest priority first."""
+    """The yardstick: tokenise every section once, take what still fits, the highest priority
+    first."""
     costs = [count(text) for _, text, _ in sections]
     joiner = count(JOINER)
     room, kept = budget, []
@@ -31,12 +33,14 @@ def greedy(sections: list[Section], budget: int, count: Count) -> str:
 
 
 def contextkit_truncate(sections: list[Section], budget: int, count: Count) -> list[str]:
-    """cendor-contextkit, truncating: the block that overflows is cut to the room left, the next ones dropped."""
+    """cendor-contextkit, truncating: the block that overflows is cut to the room left, the next
+    ones dropped."""
     return _contextkit(sections, budget, count, evict="truncate")
 
 
 def contextkit_drop(sections: list[Section], budget: int, count: Count) -> list[str]:
-    """cendor-contextkit as it comes: a block that overflows is dropped whole, the next one tried."""
+    """cendor-contextkit as it comes: a block that overflows is dropped whole, the next one
+    tried."""
     return _contextkit(sections, budget, count, evict="drop_oldest")
 
 
@@ -47,7 +51,8 @@ def _contextkit(sections: list[Section], budget: int, count: Count, *, evict: st
     def counter(content: str | list[dict[str, str]], model: str) -> int:
         if isinstance(content, str):
             return count(content)
-        # The framing cendor.core charges with its own tokenizers: 3 for the conversation, 4 for each message.
+        # The framing cendor.core charges with its own tokenizers: 3 for the conversation, 4 for
+        # each message.
         return 3 + sum(4 + count(message["content"]) for message in content)
 
     tokens.register("openai", counter)
@@ -58,23 +63,27 @@ def _contextkit(sections: list[Section], budget: int, count: Count, *, evict: st
 
 
 def priompt(sections: list[Section], budget: int, count: Count) -> str:
-    """priompt (the Python port): every scope at or above one priority level, found by binary search."""
+    """priompt (the Python port): every scope at or above one priority level, found by binary
+    search."""
     from priompt import O200KTokenizer, Scope, render
 
     class Counter(O200KTokenizer):  # type: ignore[misc]
-        """Its own tokenizer class with the counting replaced; the estimate for early exits stays its own."""
+        """Its own tokenizer class with the counting replaced; the estimate for early exits stays
+        its own."""
 
         @classmethod
         def num_tokens(cls, text: str) -> int:
             return count(text)
 
-    # The empty text outside every scope: without it, a prompt in which no scope fits ends in a TypeError.
+    # The empty text outside every scope: without it, a prompt in which no scope fits ends in a
+    # TypeError.
     elements = ["", *(Scope(text + JOINER, p=priority) for _, text, priority in sections)]
     return _text(render(elements, {"token_limit": budget, "tokenizer": Counter})["prompt"])
 
 
 def prompt_poet(sections: list[Section], budget: int, count: Count) -> list[str]:
-    """prompt-poet: a template of parts, whole parts removed by truncation priority until the rest fits."""
+    """prompt-poet: a template of parts, whole parts removed by truncation priority until the
+    rest fits."""
     from prompt_poet import Prompt
 
     template = (
@@ -86,7 +95,10 @@ def prompt_poet(sections: list[Section], budget: int, count: Count) -> list[str]
         "{% endfor %}"
     )
     highest = max(priority for _, _, priority in sections)
-    parts = [{"name": name, "text": text, "cut": highest - priority + 1} for name, text, priority in sections]
+    parts = [
+        {"name": name, "text": text, "cut": highest - priority + 1}
+        for name, text, priority in sections
+    ]
     prompt = Prompt(
         template_data={"parts": parts},
         raw_template=template,
@@ -101,7 +113,8 @@ def prompt_poet(sections: list[Section], budget: int, count: Count) -> list[str]
 
 
 def promptbudget(sections: list[Section], budget: int, count: Count) -> str:
-    """promptbudget: tokens handed out in order of priority; the section that overflows is truncated."""
+    """promptbudget: tokens handed out in order of priority; the section that overflows is
+    truncated."""
     from promptbudget import Section as BudgetSection
     from promptbudget import pack
 
@@ -115,7 +128,8 @@ def promptbudget(sections: list[Section], budget: int, count: Count) -> str:
 
 
 def trim_messages(sections: list[Section], budget: int, count: Count) -> list[str]:
-    """langchain-core: it knows order, not priority, so it gets the sections best first and keeps the first ones."""
+    """langchain-core: it knows order, not priority, so it gets the sections best first and keeps
+    the first ones."""
     from langchain_core.messages import BaseMessage, HumanMessage
     from langchain_core.messages import trim_messages as trim
 
@@ -124,7 +138,9 @@ def trim_messages(sections: list[Section], budget: int, count: Count) -> list[st
 
     best_first = sorted(sections, key=lambda section: -section[2])
     messages = [HumanMessage(text) for _, text, _ in best_first]
-    kept = trim(messages, max_tokens=budget, token_counter=counter, strategy="first", allow_partial=True)
+    kept = trim(
+        messages, max_tokens=budget, token_counter=counter, strategy="first", allow_partial=True
+    )
     return [_text(message.content) for message in kept]
 
 

@@ -1,8 +1,10 @@
-"""An hour of mixed load on `foreword serve`: `python -m benchmarks.serve_soak [--minutes 60] [--listeners 300]`.
+"""An hour of mixed load on `foreword serve`: `python -m benchmarks.serve_soak [--minutes 60]
+[--listeners 300]`.
 
-The real program in a process of its own, a SQLite store that grows, sessions that come and go, and listeners of which
-one leaves and another comes every second. A row a minute says what the server holds and how fast it answers; at the
-end the goals are judged, and the exit is 1 where one of them was missed. The table is kept in `benchmarks/results/`.
+The real program in a process of its own, a SQLite store that grows, sessions that come and go, and
+listeners of which one leaves and another comes every second. A row a minute says what the server
+holds and how fast it answers; at the end the goals are judged, and the exit is 1 where one of them
+was missed. The table is kept in `benchmarks/results/`.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from urllib.parse import urlsplit
 from benchmarks.http import ASSEMBLE, Client, Reply
 
 RESULTS = Path(__file__).parent / "results" / "serve_soak.txt"
-REQUESTS_PER_SECOND = 30  # with the events to 300 listeners half of a core: the machine stays usable
+# with the events to 300 listeners half of a core: the machine stays usable
+REQUESTS_PER_SECOND = 30
 CONNECTIONS = 8
 SAMPLE_SECONDS = 5.0
 SESSIONS = 16  # that are written to at one time: a few more than the server keeps open
@@ -39,7 +42,8 @@ REJOIN_SECONDS = 1.0
 # What is promised.
 MOST_GROWTH = 0.2  # MB a minute, over the last half
 MOST_SLOWER = 1.5  # p99 of the last third against the middle one; a busy machine alone makes 1.3
-MOST_DESCRIPTORS = 10  # more in the last third than in the middle one: three connections to the store
+# more in the last third than in the middle one: three connections to the store
+MOST_DESCRIPTORS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,11 @@ class Load:
             self.sessions.popleft()
         if len(self.sessions) < SESSIONS:
             # The first ones are as if they had begun before, so that they are not all left at once.
-            head_start = 0.0 if self.minute > 1 else SESSION_SECONDS * (SESSIONS - len(self.sessions)) / SESSIONS
+            head_start = (
+                0.0
+                if self.minute > 1
+                else SESSION_SECONDS * (SESSIONS - len(self.sessions)) / SESSIONS
+            )
             self.sessions.append((f"kiln-{next(self.numbers)}", now - head_start))
             return self.sessions[-1][0]
         return self.chance.choice(self.sessions)[0]
@@ -116,13 +124,15 @@ class Load:
 Ask = Callable[[Load, Client], Awaitable[Reply]]
 
 
-# --- what is asked -----------------------------------------------------------------------------------------------
+# --- what is asked --------------------------------------------------------------------------------
 
 
 def _words(load: Load) -> str:
     """A few sentences that were never said before, 20 to 200 words."""
     sentences = range(load.chance.randint(2, 20))
-    return " ".join(f"Shelf {load.chance.randint(1, 10**9)} of the kiln is at cone {n} now." for n in sentences)
+    return " ".join(
+        f"Shelf {load.chance.randint(1, 10**9)} of the kiln is at cone {n} now." for n in sentences
+    )
 
 
 async def append(load: Load, client: Client) -> Reply:
@@ -133,7 +143,9 @@ async def append(load: Load, client: Client) -> Reply:
 
 async def context(load: Load, client: Client) -> Reply:
     """The next call, kept."""
-    return await client.answer("POST", f"/v1/sessions/{load.session()}/context", {"form": "anthropic"})
+    return await client.answer(
+        "POST", f"/v1/sessions/{load.session()}/context", {"form": "anthropic"}
+    )
 
 
 async def preview(load: Load, client: Client) -> Reply:
@@ -166,7 +178,12 @@ async def variable(load: Load, client: Client) -> Reply:
 
 async def lists(load: Load, client: Client) -> Reply:
     """The sessions, the reports, the messages of one."""
-    paths = ("/v1/sessions", "/v1/reports", f"/v1/sessions/{load.session()}/messages?limit=20", "/metrics")
+    paths = (
+        "/v1/sessions",
+        "/v1/reports",
+        f"/v1/sessions/{load.session()}/messages?limit=20",
+        "/metrics",
+    )
     return await client.answer("GET", load.chance.choice(paths))
 
 
@@ -213,7 +230,7 @@ KINDS: tuple[tuple[Ask, int, range], ...] = (
 )
 
 
-# --- the load ----------------------------------------------------------------------------------------------------
+# --- the load -------------------------------------------------------------------------------------
 
 
 async def _ask(load: Load, client: Client, ask: Ask, expected: range) -> None:
@@ -225,13 +242,17 @@ async def _ask(load: Load, client: Client, ask: Ask, expected: range) -> None:
         client.close()
         load.wrong.append(f"{ask.__name__}: {error!r}")
         return
-    load.requests.append(Request(kind=ask.__name__, minute=load.minute, seconds=time.perf_counter() - began))
+    load.requests.append(
+        Request(kind=ask.__name__, minute=load.minute, seconds=time.perf_counter() - began)
+    )
     is_new_session = status == 404  # a session that nobody has appended to yet
     if status not in expected and not is_new_session:
         load.wrong.append(f"{ask.__name__}: {status} {content[:200]!r}")
 
 
-async def _worker(load: Load, turns: Iterator[int], kinds: Sequence[tuple[Ask, range]], end: float) -> None:
+async def _worker(
+    load: Load, turns: Iterator[int], kinds: Sequence[tuple[Ask, range]], end: float
+) -> None:
     """Take the next turn when its time has come."""
     client = Client(load.port)
     for turn in turns:
@@ -272,7 +293,9 @@ async def _listeners(load: Load, number: int, end: float) -> None:
     await asyncio.gather(*there, return_exceptions=True)
 
 
-async def _watch(load: Load, pid: int, folder: Path, end: float, say: Callable[[str], None]) -> None:
+async def _watch(
+    load: Load, pid: int, folder: Path, end: float, say: Callable[[str], None]
+) -> None:
     """Look at the process every few seconds; a row a minute."""
     say(HEAD)
     for sample in count(1):
@@ -285,11 +308,15 @@ async def _watch(load: Load, pid: int, folder: Path, end: float, say: Callable[[
             say(_row(load, folder))
 
 
-async def soak(port: int, pid: int, folder: Path, options: argparse.Namespace, say: Callable[[str], None]) -> Load:
+async def soak(
+    port: int, pid: int, folder: Path, options: argparse.Namespace, say: Callable[[str], None]
+) -> Load:
     """The whole load for so many minutes."""
     load = Load(port)
     for _ in range(SESSIONS):  # listeners need sessions that are there
-        await Client(port).answer("POST", "/v1/sessions", {"name": load.session(), "system_prompt": "You fire kilns."})
+        await Client(port).answer(
+            "POST", "/v1/sessions", {"name": load.session(), "system_prompt": "You fire kilns."}
+        )
     load.began = time.perf_counter()
     end = load.began + options.minutes * 60
     kinds = [(ask, expected) for ask, share, expected in KINDS for _ in range(share)]
@@ -303,7 +330,7 @@ async def soak(port: int, pid: int, folder: Path, options: argparse.Namespace, s
     return load
 
 
-# --- the figures -------------------------------------------------------------------------------------------------
+# --- the figures ----------------------------------------------------------------------------------
 
 SHOWN = ("append", "context", "assemble", "page")
 HEAD = (
@@ -339,21 +366,34 @@ def p99(requests: Sequence[Request]) -> float:
 def verdict(load: Load, minutes: float) -> tuple[list[str], bool]:
     """What was promised against what was measured, and whether all of it held."""
     half = [one for one in load.memory if one.minute >= minutes / 2]
-    slope = statistics.linear_regression([one.minute for one in half], [one.resident_mb for one in half]).slope
+    slope = statistics.linear_regression(
+        [one.minute for one in half], [one.resident_mb for one in half]
+    ).slope
     middle, last = minutes / 3, minutes * 2 / 3
     slow = p99([one for one in load.requests if middle <= one.minute < last])
     slower = p99([one for one in load.requests if one.minute >= last])
     files = statistics.median(one.descriptors for one in load.memory if middle <= one.minute < last)
     more_files = statistics.median(one.descriptors for one in load.memory if one.minute >= last)
     goals = (
-        (f"memory grows by {slope:+.3f} MB a minute over the last half (less than {MOST_GROWTH})", slope < MOST_GROWTH),
         (
-            f"p99 is {slower:.0f} ms in the last third, {slow:.0f} ms in the middle one (at most x{MOST_SLOWER})",
+            (
+                f"memory grows by {slope:+.3f} MB a minute over the last half (less than"
+                f" {MOST_GROWTH})"
+            ),
+            slope < MOST_GROWTH,
+        ),
+        (
+            (
+                f"p99 is {slower:.0f} ms in the last third, {slow:.0f} ms in the middle one (at"
+                f" most x{MOST_SLOWER})"
+            ),
             slower <= slow * MOST_SLOWER,
         ),
         (
-            f"{more_files:.0f} open files in the last third, {files:.0f} in the middle one"
-            f" (at most {MOST_DESCRIPTORS} more)",
+            (
+                f"{more_files:.0f} open files in the last third, {files:.0f} in the middle one"
+                f" (at most {MOST_DESCRIPTORS} more)"
+            ),
             more_files <= files + MOST_DESCRIPTORS,
         ),
         (f"{len(load.wrong)} answers that were not expected", not load.wrong),
@@ -391,8 +431,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(line, flush=True)
 
     say(
-        f"{given.minutes:g} minutes, {given.listeners} listeners, {REQUESTS_PER_SECOND} requests/s, "
-        f"{SESSIONS} sessions of {SESSION_SECONDS:g} s each; Python {sys.version.split()[0]}, {os.cpu_count()} cores"
+        f"{given.minutes:g} minutes, {given.listeners} listeners, {REQUESTS_PER_SECOND} requests/s,"
+        f" {SESSIONS} sessions of {SESSION_SECONDS:g} s each; Python {sys.version.split()[0]},"
+        f" {os.cpu_count()} cores"
     )
     with tempfile.TemporaryDirectory() as name, served(Path(name)) as (port, pid):
         load = asyncio.run(soak(port, pid, Path(name), given, say))

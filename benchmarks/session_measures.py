@@ -1,7 +1,8 @@
-"""What the benchmarks of sessions measure, each in one process: the pace of a turn, a run of many, growth.
+"""What the benchmarks of sessions measure, each in one process: the pace of a turn, a run of many,
+growth.
 
-A turn takes in what was said since the last call of the model and makes the next. How the outcomes are shown, and what
-is to be reached, is the business of `sessions`.
+A turn takes in what was said since the last call of the model and makes the next. How the outcomes
+are shown, and what is to be reached, is the business of `sessions`.
 """
 
 import gc
@@ -28,14 +29,23 @@ LONGEST_SECONDS = 8.0
 TURNS, REUSE_SECONDS = 200, 30.0
 
 OURS, OLD_ORDER, WITH_STATE = "foreword", "foreword (workflow)", "foreword, with a state"
-NO_CHANGE, COMPRESSING, BUSY = "foreword (workflow), no change", "foreword, compressing", "foreword, many calls"
+NO_CHANGE, COMPRESSING, BUSY = (
+    "foreword (workflow), no change",
+    "foreword, compressing",
+    "foreword, many calls",
+)
 FOREWORD: dict[str, dict[str, Any]] = {
     OURS: {"state": False},
     WITH_STATE: {},
     OLD_ORDER: {"recipe": "workflow"},
     NO_CHANGE: {"recipe": "workflow", "state": False},
     BUSY: {},
-    COMPRESSING: {"auto_compress": True, "window": 25_000, "compress_at": 20_000, "compress_to": 10_000},
+    COMPRESSING: {
+        "auto_compress": True,
+        "window": 25_000,
+        "compress_at": 20_000,
+        "compress_to": 10_000,
+    },
 }
 
 
@@ -70,7 +80,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """How many times quicker a turn of Foreword is than one of trim_messages, both in one process and in turns."""
+    """How many times quicker a turn of Foreword is than one of trim_messages, both in one
+    process and in turns."""
 
     times: float = 0.0
     failed: str = ""
@@ -95,7 +106,8 @@ def start(name: str, said: list[Said], count: Count) -> Keeper:
 
 @cache
 def state_tokens() -> int:
-    """What Foreword's own parts take when there is no state: others have to send theirs, too, from the same budget."""
+    """What Foreword's own parts take when there is no state: others have to send theirs, too,
+    from the same budget."""
     said, turns = chatter.conversation(10, 1)
     keeper = Conversation(said, BUDGET_TOKENS, state=False)
     package = keeper.turn(keeper.prepare(turns[0]))
@@ -130,7 +142,11 @@ def measure_pace(name: str, size: str) -> Pace:
             break
     keeper.close()
     first, *later = times
-    return Pace(first[0], statistics.median(cpu for cpu, _ in later), statistics.median(clock for _, clock in later))
+    return Pace(
+        first[0],
+        statistics.median(cpu for cpu, _ in later),
+        statistics.median(clock for _, clock in later),
+    )
 
 
 def warm_up(name: str, count: Count) -> None:
@@ -153,7 +169,8 @@ def measure_run(name: str) -> Run:
     for added in turns:
         answer = keeper.turn(keeper.prepare(added))
         sent = keeper.sent(answer)
-        # Foreword bills the text with its tags, which is a little more than the words of its messages.
+        # Foreword bills the text with its tags, which is a little more than the words of its
+        # messages.
         words = sum(count(one.words) for one in sent)
         sizes.append(max(exact(answer.text), words) if name in FOREWORD else words + state_tokens())
         broken += chatter.broken_pairs(sent)
@@ -199,7 +216,9 @@ def measure_lead() -> Lead:
     keepers = [start(OURS, said, count), start("trim_messages", said, count)]
     gc.collect()
     gc.freeze()
-    steps = [[timed(partial(one.turn, one.prepare(added)))[0] for one in keepers] for added in turns]
+    steps = [
+        [timed(partial(one.turn, one.prepare(added)))[0] for one in keepers] for added in turns
+    ]
     for keeper in keepers:
         keeper.close()
     return Lead(in_turns(steps[1:]))

@@ -1,7 +1,7 @@
 """Foreword's sessions in the benchmarks: a store on disk, every message a commit of its own.
 
-With a state, plan, nodes, variables and tabs change between two turns, outside the time that is taken; reading and
-fitting them is part of the turn.
+With a state, plan, nodes, variables and tabs change between two turns, outside the time that is
+taken; reading and fitting them is part of the turn.
 """
 
 import tempfile
@@ -17,7 +17,13 @@ class Conversation:
     """One session, opened with its first turn."""
 
     def __init__(
-        self, said: list[Said], budget: int, recipe: str = "workflow-cached", *, state: bool = True, **options: Any
+        self,
+        said: list[Said],
+        budget: int,
+        recipe: str = "workflow-cached",
+        *,
+        state: bool = True,
+        **options: Any,
     ) -> None:
         self._state = state
         self._kept = tempfile.TemporaryDirectory(prefix="foreword-bench-")
@@ -45,7 +51,8 @@ class Conversation:
         return self._session
 
     def prepare(self, said: list[Said]) -> list[Any]:
-        """The next messages in OpenAI's shape; the state, if there is one, is another from here on."""
+        """The next messages in OpenAI's shape; the state, if there is one, is another from here
+        on."""
         if self._session is not None and self._state:
             self.turns += 1
             change(self._session, self.turns)
@@ -71,16 +78,28 @@ class Conversation:
 def change(session: Session, turn: int) -> None:
     """Another plan, node, variable and tab than before."""
     tasks = [
-        {"task_id": f"t{n}", "description": f"Connect node {n} to the records", "status": _status(n, turn)}
+        {
+            "task_id": f"t{n}",
+            "description": f"Connect node {n} to the records",
+            "status": _status(n, turn),
+        }
         for n in range(12)
     ]
     phases = [{"phase_name": "Build", "status": "in_progress", "tasks": tasks}]
-    session.update_plan({"overall_goal": "Mail to records", "phases": phases, "notes": f"turn {turn}"}, "next turn")
+    session.update_plan(
+        {"overall_goal": "Mail to records", "phases": phases, "notes": f"turn {turn}"}, "next turn"
+    )
     for position in {turn % 12, 0}:
         config = {"query": f"newer than {turn} days", "limit": 20 + turn % 7}
-        session.put_node({"id": f"n{position}", "position": position, "type": "mail.search", "config": config})
-    session.set_variable(f"result_{turn % 15}", {"turn": turn, "rows": list(range(20))}, "the run of this turn")
-    session.browser = [{"name": "Records", "url": f"https://example.org/records?page={turn}", "active": True}]
+        session.put_node(
+            {"id": f"n{position}", "position": position, "type": "mail.search", "config": config}
+        )
+    session.set_variable(
+        f"result_{turn % 15}", {"turn": turn, "rows": list(range(20))}, "the run of this turn"
+    )
+    session.browser = [
+        {"name": "Records", "url": f"https://example.org/records?page={turn}", "active": True}
+    ]
 
 
 def _status(task: int, turn: int) -> str:
@@ -99,7 +118,11 @@ def _openai(said: Said) -> dict[str, Any]:
         message["tool_call_id"] = said.answers
     if said.calls:
         message["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
             for call in said.calls
         ]
     return message
@@ -115,8 +138,18 @@ def neutral(said: Said) -> Message:
 
 def _said(message: Message) -> list[Said]:
     texts = [part.text for part in message.parts if isinstance(part, Text)]
-    calls = tuple(Call(part.id, part.name, part.arguments) for part in message.parts if isinstance(part, ToolCall))
-    results = [Said("tool", part.text, answers=part.id) for part in message.parts if isinstance(part, ToolResult)]
+    calls = tuple(
+        Call(part.id, part.name, part.arguments)
+        for part in message.parts
+        if isinstance(part, ToolCall)
+    )
+    results = [
+        Said("tool", part.text, answers=part.id)
+        for part in message.parts
+        if isinstance(part, ToolResult)
+    ]
     if results and texts:  # the mark for what was left out
-        results[-1] = Said("tool", "\n".join([results[-1].text, *texts]), answers=results[-1].answers)
+        results[-1] = Said(
+            "tool", "\n".join([results[-1].text, *texts]), answers=results[-1].answers
+        )
     return results or [Said(message.role, "\n".join(texts), calls)]

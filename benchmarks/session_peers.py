@@ -1,11 +1,11 @@
 """Other programs that keep a conversation inside a limit, each behind the same few methods.
 
-`prepare` gives messages their native shape and is not timed; `turn` takes them in and returns what would be sent;
-`sent` reads that back. Every program is set up the way its documentation shows, holds its messages in memory, and
-counts with o200k where its documentation gives it a tokenizer; langchain's programs, which count by a rule of thumb,
-are there a second time, with o200k. One that counts messages instead of tokens gets a window that fills four
-fifths of the budget on average. Peers are imported inside their adapters: they live in the environment of `make bench`
-only.
+`prepare` gives messages their native shape and is not timed; `turn` takes them in and returns what
+would be sent; `sent` reads that back. Every program is set up the way its documentation shows,
+holds its messages in memory, and counts with o200k where its documentation gives it a tokenizer;
+langchain's programs, which count by a rule of thumb, are there a second time, with o200k. One that
+counts messages instead of tokens gets a window that fills four fifths of the budget on average.
+Peers are imported inside their adapters: they live in the environment of `make bench` only.
 """
 
 import asyncio
@@ -31,10 +31,13 @@ from benchmarks.session_shapes import (
 )
 
 SUMMARY = (
-    "The user builds a workflow out of nodes; the nodes read so far are connected and the records were found. " * 8
+    "The user builds a workflow out of nodes; the nodes read so far are connected and the records"
+    " were found. " * 8
 )
 FILL = 0.8  # of the budget, on average, for windows of so many messages
-KEEP = 0.61  # of the budget, after a summary: filling up from here uses a little over four fifths of it on average
+# of the budget, after a summary: filling up from here uses a little over four fifths of it on
+# average
+KEEP = 0.61
 SAMPLE = 1_000
 
 
@@ -73,9 +76,15 @@ class TrimMessages(Peer):
 
         counter = partial(langchain_tokens, count) if exact else "approximate"
         self._trim = partial(
-            trim_messages, max_tokens=budget, token_counter=counter, strategy="last", start_on="human",
-            end_on=("human", "tool"), include_system=True, allow_partial=False,
-        )  # fmt: skip
+            trim_messages,
+            max_tokens=budget,
+            token_counter=counter,
+            strategy="last",
+            start_on="human",
+            end_on=("human", "tool"),
+            include_system=True,
+            allow_partial=False,
+        )
         self._messages = [SystemMessage(SYSTEM), *map(to_langchain, said)]
 
     def prepare(self, said: list[Said]) -> list[Any]:
@@ -90,15 +99,26 @@ class TrimMessages(Peer):
 
 
 class Summarization(Peer):
-    """langchain's SummarizationMiddleware, its before_model hook, with a model that answers at once."""
+    """langchain's SummarizationMiddleware, its before_model hook, with a model that answers at
+    once."""
 
-    def __init__(self, said: list[Said], budget: int, count: Count, *, exact: bool = False, keep: float = KEEP) -> None:
+    def __init__(
+        self,
+        said: list[Said],
+        budget: int,
+        count: Count,
+        *,
+        exact: bool = False,
+        keep: float = KEEP,
+    ) -> None:
         from langchain.agents.middleware import SummarizationMiddleware
         from langchain_core.language_models import FakeListChatModel
 
         limit = budget - count(SYSTEM)  # the system prompt is none of the messages it sees
         self._middleware = SummarizationMiddleware(
-            model=FakeListChatModel(responses=[f"Summary {number}. {SUMMARY}" for number in range(100)]),
+            model=FakeListChatModel(
+                responses=[f"Summary {number}. {SUMMARY}" for number in range(100)]
+            ),
             trigger=("tokens", limit),
             keep=("tokens", round(keep * limit)),
             **({"token_counter": partial(langchain_tokens, count)} if exact else {}),
@@ -112,7 +132,8 @@ class Summarization(Peer):
         self._messages += messages
         changed = self._middleware.before_model({"messages": self._messages}, None)
         if changed:
-            self._messages = changed["messages"][1:]  # the first one says: remove all that was there
+            # the first one says: remove all that was there
+            self._messages = changed["messages"][1:]
         return self._messages
 
     def sent(self, answer: Any) -> list[Said]:
@@ -206,11 +227,15 @@ class Strands(Peer):
         return self._agent.messages
 
     def sent(self, answer: Any) -> list[Said]:
-        return [Said("system", SYSTEM), *(said for message in answer for said in from_strands(message))]
+        return [
+            Said("system", SYSTEM),
+            *(said for message in answer for said in from_strands(message)),
+        ]
 
 
 class PydanticAI(Peer):
-    """pydantic-ai's documented processor that keeps the newest messages, in an agent with a model that answers at once.
+    """pydantic-ai's documented processor that keeps the newest messages, in an agent with a model
+    that answers at once.
 
     The agent mends the history before it sends it, so the whole run is timed.
     """
@@ -233,7 +258,9 @@ class PydanticAI(Peer):
 
         self._loop = asyncio.new_event_loop()
         self._agent = Agent(
-            FunctionModel(answer), instructions=SYSTEM, capabilities=[ProcessHistory(keep_recent_messages)]
+            FunctionModel(answer),
+            instructions=SYSTEM,
+            capabilities=[ProcessHistory(keep_recent_messages)],
         )
         self._messages: list[ModelMessage] = self.prepare(said)
 
@@ -244,11 +271,15 @@ class PydanticAI(Peer):
     def turn(self, messages: list[Any]) -> Any:
         history = [*self._messages, *messages]
         done = self._loop.run_until_complete(self._agent.run(message_history=history))
-        self._messages = done.all_messages()[:-1]  # without the answer: the conversation brings its own
+        # without the answer: the conversation brings its own
+        self._messages = done.all_messages()[:-1]
         return self._sent
 
     def sent(self, answer: Any) -> list[Said]:
-        return [Said("system", SYSTEM), *(said for message in answer for said in from_pydantic_ai(message))]
+        return [
+            Said("system", SYSTEM),
+            *(said for message in answer for said in from_pydantic_ai(message)),
+        ]
 
     def close(self) -> None:
         self._loop.close()
@@ -273,5 +304,7 @@ WITH_OUR_COUNTER: dict[str, Callable[[list[Said], int, Count], Keeper]] = {
     "langchain summarization (exact)": partial(Summarization, exact=True),
 }
 NOT_DRIVEN = {
-    "pydantic-ai compaction": "OpenAICompaction and AnthropicCompaction run at the provider: no network here",
+    "pydantic-ai compaction": (
+        "OpenAICompaction and AnthropicCompaction run at the provider: no network here"
+    ),
 }

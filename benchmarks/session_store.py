@@ -1,4 +1,5 @@
-"""What keeping a message costs, next to `sqlite3` of the standard library with the same promise to the disk."""
+"""What keeping a message costs, next to `sqlite3` of the standard library with the same promise
+to the disk."""
 
 import sqlite3
 import statistics
@@ -23,14 +24,24 @@ CREATE TABLE messages (
 
 
 def compare_appends() -> tuple[float, float]:
-    """Messages kept in a second, by Foreword's store and by plain `sqlite3`; medians of single ones, in turns."""
+    """Messages kept in a second, by Foreword's store and by plain `sqlite3`; medians of single
+    ones, in turns."""
     said = [neutral(one) for one in conversation(MESSAGES, 1)[0]][:MESSAGES]
     times = list[tuple[float, float]]()
     with tempfile.TemporaryDirectory() as folder:
         ours, plain = Sqlite(Path(folder, "ours.db")), _plain(Path(folder, "plain.db"))
         talk = messages.ensure(ours, workflows.ensure(ours, "bench").id, "main", "o200k").id
         for place, message in enumerate(said):
-            row = (1, place, "conversation", 0, 100, 100 * place, "2026-01-01T00:00:00", to_record(message))
+            row = (
+                1,
+                place,
+                "conversation",
+                0,
+                100,
+                100 * place,
+                "2026-01-01T00:00:00",
+                to_record(message),
+            )
             began = time.perf_counter()
             messages.append(ours, talk, [(message, 100, False)])
             halfway = time.perf_counter()
@@ -38,7 +49,9 @@ def compare_appends() -> tuple[float, float]:
             times.append((halfway - began, time.perf_counter() - halfway))
         ours.close()
         plain.close()
-    return 1 / statistics.median(ours for ours, _ in times), 1 / statistics.median(plain for _, plain in times)
+    return 1 / statistics.median(ours for ours, _ in times), 1 / statistics.median(
+        plain for _, plain in times
+    )
 
 
 def _plain(path: Path) -> sqlite3.Connection:

@@ -2,10 +2,11 @@
 
     python -m benchmarks.sessions [--quick]
 
-Every program runs in a process of its own, so that a slow one can be stopped. It is given a conversation, then goes
-on with it turn by turn: a turn takes in what was said since the last call of the model and makes the next. Times are
-medians of CPU time without garbage collection, as in `benchmarks.fit`; the clock's, with the waiting for the disk,
-stand next to them. Tokens are counted exactly in o200k, without the framing a provider adds.
+Every program runs in a process of its own, so that a slow one can be stopped. It is given a
+conversation, then goes on with it turn by turn: a turn takes in what was said since the last call
+of the model and makes the next. Times are medians of CPU time without garbage collection, as in
+`benchmarks.fit`; the clock's, with the waiting for the disk, stand next to them. Tokens are counted
+exactly in o200k, without the framing a provider adds.
 """
 
 import argparse
@@ -49,7 +50,9 @@ def in_own_process(*arguments: str) -> dict[str, Any]:
     """Run this module with `arguments`, for at most the time cap; the answer is its last line."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.sessions", "--measure", *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_CAP_SECONDS, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIME_CAP_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         return {"failed": f"over {TIME_CAP_SECONDS:.0f} s, with the time to load the conversation"}
     try:
@@ -70,7 +73,7 @@ def answer_parent(what: str, *arguments: str) -> None:
     print(f"\n{json.dumps(answer)}")
 
 
-# --- tables ----------------------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 
 
 def print_paces(sizes: Sequence[int]) -> None:
@@ -78,7 +81,10 @@ def print_paces(sizes: Sequence[int]) -> None:
     too_slow = dict[str, int]()
     for size in sizes:
         print(f"\nOne turn at {size:,} messages, into {BUDGET_TOKENS:,}")
-        print(f"  {'':32}{'first turn':>13}{'next turns':>13}{'ratio':>9}{'by the clock':>15}", flush=True)
+        print(
+            f"  {'':32}{'first turn':>13}{'next turns':>13}{'ratio':>9}{'by the clock':>15}",
+            flush=True,
+        )
         ours = Pace()
         for name in TIMED:
             pace = pace_of(name, size, too_slow)
@@ -102,7 +108,9 @@ def describe_pace(pace: Pace, ours: Pace) -> str:
     """The row of a table, after the name."""
     if pace.failed:
         return f"  {pace.failed}"
-    first, later, clock = (f"{seconds * 1000:,.3f} ms" for seconds in (pace.first, pace.later, pace.clock))
+    first, later, clock = (
+        f"{seconds * 1000:,.3f} ms" for seconds in (pace.first, pace.later, pace.clock)
+    )
     ratio = f"{pace.later / ours.later:,.3f}" if ours.later else ""
     return f"{first:>13}{later:>13}{ratio:>9}{clock:>15}"
 
@@ -110,7 +118,10 @@ def describe_pace(pace: Pace, ours: Pace) -> str:
 def print_runs() -> dict[str, Run]:
     """Follow every program over many turns."""
     print(f"\n{TURNS} turns from {SMALL:,} messages on, into {BUDGET_TOKENS:,}")
-    print(f"  {'':32}{'turns':>7}{'reuse':>9}{'fill':>9}{'over':>8}{'broken':>8}{'invalid':>9}", flush=True)
+    print(
+        f"  {'':32}{'turns':>7}{'reuse':>9}{'fill':>9}{'over':>8}{'broken':>8}{'invalid':>9}",
+        flush=True,
+    )
     runs = {}
     for name in FOLLOWED:
         run = runs[name] = Run(**in_own_process("run", name))
@@ -125,7 +136,7 @@ def print_runs() -> dict[str, Run]:
     return runs
 
 
-# --- goals -----------------------------------------------------------------------------------------------------
+# --- goals ----------------------------------------------------------------------------------------
 
 
 def print_goals(runs: dict[str, Run], *, quick: bool) -> None:
@@ -135,7 +146,9 @@ def print_goals(runs: dict[str, Run], *, quick: bool) -> None:
     failed = [run.failed for run in ours if run.failed]
     print_goal("pairs broken", sum(run.broken for run in ours), "at most", 0)
     print_goal("overrun, tokens", max(run.over for run in ours), "at most", 0)
-    print_goal("turns that do not begin with a user", sum(run.invalid for run in ours), "at most", 0)
+    print_goal(
+        "turns that do not begin with a user", sum(run.invalid for run in ours), "at most", 0
+    )
     print_reuse(runs)
     print_goal("reused before the fresh parts, %", 100 * state.stable, "at least", 95)
     print_goal("budget used on average, %", 100 * state.fill, "at least", 80)
@@ -148,14 +161,22 @@ def print_goals(runs: dict[str, Run], *, quick: bool) -> None:
 def print_reuse(runs: dict[str, Run]) -> None:
     """Foreword's reuse next to the best of the programs that are within the budget at every turn.
 
-    A program that is given an exact counter and told to keep what Foreword keeps at a cut reuses as much as Foreword,
-    give or take where the cuts happen to fall: it is named, and is no goal.
+    A program that is given an exact counter and told to keep what Foreword keeps at a cut reuses as
+    much as Foreword, give or take where the cuts happen to fall: it is named, and is no goal.
     """
     sound = {name: runs[name].reuse for name in OTHERS if runs[name].sound}
     best = max((name for name in PEERS if name in sound), key=sound.__getitem__, default="")
-    print_goal(f"reuse, % ({best or 'no peer'})", 100 * runs[OURS].reuse, "more than", 100 * sound.get(best, 0))
+    print_goal(
+        f"reuse, % ({best or 'no peer'})",
+        100 * runs[OURS].reuse,
+        "more than",
+        100 * sound.get(best, 0),
+    )
     for name in (name for name in WITH_OUR_COUNTER if name in sound):
-        print(f"  {name:52}{100 * sound[name]:>9.2f}   at {runs[name].fill:.1%} of the budget, for comparison")
+        print(
+            f"  {name:52}{100 * sound[name]:>9.2f}   at {runs[name].fill:.1%} of the budget, for"
+            " comparison"
+        )
 
 
 def print_growth() -> None:
@@ -171,19 +192,26 @@ def print_growth() -> None:
 
 def print_goal(name: str, value: float, relation: str, goal: float) -> None:
     """One line: what was measured, what was to be reached, and whether it was."""
-    reached = {"at most": value <= goal, "at least": value >= goal, "more than": value > goal}[relation]
+    reached = {"at most": value <= goal, "at least": value >= goal, "more than": value > goal}[
+        relation
+    ]
     print(f"  {name:52}{value:>9.2f}   {relation} {goal:.4g}: {'reached' if reached else 'missed'}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Compare Foreword's sessions with other programs that keep histories.")
+    parser = argparse.ArgumentParser(
+        description="Compare Foreword's sessions with other programs that keep histories."
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes only, in two minutes")
     parser.add_argument("--measure", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
         answer_parent(*options.measure)
         return
-    print("Time is CPU time; ratio is to Foreword, which alone keeps every message on disk before it goes on.")
+    print(
+        "Time is CPU time; ratio is to Foreword, which alone keeps every message on disk before it"
+        " goes on."
+    )
     print_paces(QUICK_SIZES if options.quick else SIZES)
     print_goals(print_runs(), quick=options.quick)
 

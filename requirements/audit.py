@@ -1,7 +1,8 @@
 """Ask pip-audit about every pin of the lock files: `make audit`.
 
-The locks are for every platform and Python, so markers are dropped and all pins are asked about. A pin that was not
-looked up, or a service that could not be reached, is a failure: silence would read as "no known vulnerabilities".
+The locks are for every platform and Python, so markers are dropped and all pins are asked about. A
+pin that was not looked up, or a service that could not be reached, is a failure: silence would read
+as "no known vulnerabilities".
 """
 
 from __future__ import annotations
@@ -58,10 +59,13 @@ def audit(program: str, wanted: list[tuple[str, str]]) -> list[dict[str, Any]]:
 
 
 def main(program: str, locks: list[Path]) -> int:
-    """Print what is wrong, and the tally; 0 where every pin was looked up and none is known to be vulnerable."""
+    """Print what is wrong, and the tally; 0 where every pin was looked up and none is known to
+    be vulnerable."""
     wanted = pins(locks)
     answers = [answer for part in rounds(wanted) for answer in audit(program, part)]
-    looked_up = [answer for answer in answers if "version" in answer and not answer.get("skip_reason")]
+    looked_up = [
+        answer for answer in answers if "version" in answer and not answer.get("skip_reason")
+    ]
     vulnerable = [answer for answer in looked_up if answer.get("vulns")]
     skipped = [answer["skip_reason"] for answer in answers if answer.get("skip_reason")]
     for reason in skipped[:MOST_SHOWN]:
@@ -69,7 +73,10 @@ def main(program: str, locks: list[Path]) -> int:
     for answer in vulnerable:
         ids = ", ".join(vulnerability["id"] for vulnerability in answer["vulns"])
         print(f"{answer['name']} {answer['version']}: {ids}")
-    print(f"{len(wanted)} pins, {len(looked_up)} looked up, {len(vulnerable)} vulnerable", file=sys.stderr)
+    print(
+        f"{len(wanted)} pins, {len(looked_up)} looked up, {len(vulnerable)} vulnerable",
+        file=sys.stderr,
+    )
     if len(looked_up) < len(wanted):
         print("make audit: some were skipped, so nothing is shown to be safe", file=sys.stderr)
     return 1 if vulnerable or len(looked_up) < len(wanted) else 0

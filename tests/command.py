@@ -1,4 +1,5 @@
-"""Run the `foreword` command as a user does: in a process of its own, or in this one where that makes no difference."""
+"""Run the `foreword` command as a user does: in a process of its own, or in this one where that
+makes no difference."""
 
 from __future__ import annotations
 
@@ -22,13 +23,29 @@ class Ran:
 
 def foreword(*args: str | Path, cwd: Path | None = None, stdin: bytes = b"", **env: str) -> Ran:
     """Run `foreword ARGS`; a home of its own keeps the user's caches out of it."""
-    home = env.pop("HOME", str(cwd or Path(os.environ.get("TMPDIR", "/tmp")) / "foreword-test-home"))
+    home = env.pop(
+        "HOME", str(cwd or Path(os.environ.get("TMPDIR", "/tmp")) / "foreword-test-home")
+    )
     done = subprocess.run(
         [sys.executable, "-m", "foreword", *map(str, args)],
-        cwd=cwd, input=stdin, capture_output=True, timeout=120, check=False,
-        env={**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/.cache", "NO_COLOR": "1", **env},
-    )  # fmt: skip
-    return Ran(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        timeout=120,
+        check=False,
+        env={
+            **os.environ,
+            "HOME": home,
+            "XDG_CACHE_HOME": f"{home}/.cache",
+            "NO_COLOR": "1",
+            **env,
+        },
+    )
+    return Ran(
+        done.returncode,
+        done.stdout.decode("utf-8", "replace"),
+        done.stderr.decode("utf-8", "replace"),
+    )
 
 
 def in_here(*args: str | Path, stdin: bytes = b"") -> Ran:

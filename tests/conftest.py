@@ -1,4 +1,5 @@
-"""Every test has a cache folder of its own, so that none touches the user's; sessions are closed behind it."""
+"""Every test has a cache folder of its own, so that none touches the user's; sessions are closed
+behind it."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def open_session(tmp_path: Path) -> Iterator[Open]:
     sessions: list[foreword.Session] = []
 
     def opening(name: str = "state", **options: Any) -> foreword.Session:
-        sessions.append(foreword.Session.open(f"sqlite:///{tmp_path}/{name}.db", root=tmp_path, **options))
+        sessions.append(
+            foreword.Session.open(f"sqlite:///{tmp_path}/{name}.db", root=tmp_path, **options)
+        )
         return sessions[-1]
 
     yield opening

@@ -24,16 +24,31 @@ diff --git a/kiln.py b/kiln.py
 
 
 def project(root: Path, personas: Iterable[str], listed: Iterable[str] | None = None) -> Path:
-    """A project whose panel `review` lists these personas; `listed` may name others than there are."""
+    """A project whose panel `review` lists these personas; `listed` may name others than there
+    are."""
     names = list(personas)
     write(root, "instructions.md", "# Base\n\nFire no kiln that is open.\n")
-    write(root, "project.yaml", "name: kilns\nlanguage: python\nframework: none\nprofile: default\n")
-    write(root, "policy/default.yaml", "profile: default\nthresholds: {critical: 0, high: 1, answered: 0.7}\n")
+    write(
+        root, "project.yaml", "name: kilns\nlanguage: python\nframework: none\nprofile: default\n"
+    )
+    write(
+        root,
+        "policy/default.yaml",
+        "profile: default\nthresholds: {critical: 0, high: 1, answered: 0.7}\n",
+    )
     write(root, "templates/python/instructions.md", "# Python\n\nSECOND TIER WORDS\n")
     for name in names:
-        write(root, f"personas/crew/{name}.md", f"# Persona: {name}\n\n## Role\n\nYou are {name} of the crew.\n")
+        write(
+            root,
+            f"personas/crew/{name}.md",
+            f"# Persona: {name}\n\n## Role\n\nYou are {name} of the crew.\n",
+        )
     items = "".join(f"- {name}\n" for name in (names if listed is None else listed))
-    write(root, "personas/round_tables/review.md", f"# Round Table: Review\n\n## Participants\n\n{items}")
+    write(
+        root,
+        "personas/round_tables/review.md",
+        f"# Round Table: Review\n\n## Participants\n\n{items}",
+    )
     return root
 
 
@@ -44,7 +59,8 @@ def write(root: Path, path: str, text: str) -> None:
 
 
 def shut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody may look into a folder from now on: to root, who runs some tests, nothing is forbidden."""
+    """Nobody may look into a folder from now on: to root, who runs some tests, nothing is
+    forbidden."""
     scandir = os.scandir
 
     def refusing(path: Any) -> Any:

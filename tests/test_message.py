@@ -1,4 +1,5 @@
-"""Messages survive the shapes of both providers, and a tool call is never parted from its result."""
+"""Messages survive the shapes of both providers, and a tool call is never parted from its
+result."""
 
 from __future__ import annotations
 
@@ -34,7 +35,12 @@ ANTHROPIC: list[dict[str, Any]] = [
         "content": [
             {"type": "thinking", "thinking": "Two reads.", "signature": "sig"},
             {"type": "text", "text": "I look."},
-            {"type": "tool_use", "id": "t1", "name": "read", "input": {"path": "a.py", "depth": [1, 2]}},
+            {
+                "type": "tool_use",
+                "id": "t1",
+                "name": "read",
+                "input": {"path": "a.py", "depth": [1, 2]},
+            },
             {"type": "tool_use", "id": "t2", "name": "read", "input": {"path": "b.py"}},
         ],
     },
@@ -42,7 +48,12 @@ ANTHROPIC: list[dict[str, Any]] = [
         "role": "user",
         "content": [
             {"type": "tool_result", "tool_use_id": "t1", "content": "print('ä')"},
-            {"type": "tool_result", "tool_use_id": "t2", "content": "no such file", "is_error": True},
+            {
+                "type": "tool_result",
+                "tool_use_id": "t2",
+                "content": "no such file",
+                "is_error": True,
+            },
             {"type": "text", "text": "And be quick."},
         ],
     },
@@ -55,8 +66,16 @@ OPENAI: list[dict[str, Any]] = [
         "role": "assistant",
         "content": None,
         "tool_calls": [
-            {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Oslo"}'}},
-            {"id": "c2", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}},
+            {
+                "id": "c1",
+                "type": "function",
+                "function": {"name": "weather", "arguments": '{"city":"Oslo"}'},
+            },
+            {
+                "id": "c2",
+                "type": "function",
+                "function": {"name": "weather", "arguments": '{"city": "Rome"}'},
+            },
         ],
     },
     {"role": "tool", "tool_call_id": "c1", "content": "snow"},
@@ -77,7 +96,7 @@ def say(text: str) -> Message:
     return Message("user", (Text(text),))
 
 
-# --- round trips -----------------------------------------------------------------------------------------------
+# --- round trips ----------------------------------------------------------------------------------
 
 
 def test_anthropic_messages_come_back_as_they_went_in() -> None:
@@ -109,13 +128,21 @@ def test_a_thinking_block_is_not_sent_to_openai_which_would_refuse_it() -> None:
 def test_openai_to_anthropic_puts_parallel_results_into_one_user_message() -> None:
     shaped = to_anthropic(read_messages(OPENAI[1:], "here"))
     assert [m["role"] for m in shaped] == ["user", "assistant", "user", "assistant"]
-    assert shaped[1]["content"][0] == {"type": "tool_use", "id": "c1", "name": "weather", "input": {"city": "Oslo"}}
+    assert shaped[1]["content"][0] == {
+        "type": "tool_use",
+        "id": "c1",
+        "name": "weather",
+        "input": {"city": "Oslo"},
+    }
     assert [part["tool_use_id"] for part in shaped[2]["content"]] == ["c1", "c2"]
 
 
 def test_neighbours_of_one_role_are_joined_for_anthropic() -> None:
     assert to_anthropic([say("one"), say("two")]) == [
-        {"role": "user", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}],
+        }
     ]
 
 
@@ -130,7 +157,7 @@ def test_for_openai_a_tool_result_follows_its_call_even_if_words_came_in_between
     assert [m["role"] for m in shaped] == ["user", "assistant", "tool", "user"]
 
 
-# --- content that is missing or odd ----------------------------------------------------------------------------
+# --- content that is missing or odd ---------------------------------------------------------------
 
 
 def test_content_null_without_calls_says_nothing_to_either_provider() -> None:
@@ -147,13 +174,19 @@ def test_content_null_with_calls_stays_null_for_openai() -> None:
 
 def test_an_empty_text_is_no_block_for_anthropic() -> None:
     assert to_anthropic([Message("assistant", (Text(""), ToolCall("a", "t", "{}")))]) == [
-        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "t", "input": {}}]}
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "a", "name": "t", "input": {}}],
+        }
     ]
 
 
 def test_a_result_made_of_text_parts_is_read_as_its_text() -> None:
     parts = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
-    theirs = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": parts}]}
+    theirs = {
+        "role": "user",
+        "content": [{"type": "tool_result", "tool_use_id": "a", "content": parts}],
+    }
     (result,) = read_message(theirs).parts
     assert isinstance(result, ToolResult)
     assert (result.text, result.rest) == ("one\ntwo", ())
@@ -167,7 +200,9 @@ def test_arguments_that_are_no_json_still_make_an_object_for_anthropic() -> None
 
 def test_a_part_we_do_not_know_is_carried_unread() -> None:
     block = {"type": "document", "source": {"type": "file", "file_id": "f1"}, "title": "Berths"}
-    message = read_message({"role": "user", "content": [block, {"type": "tool_use", "id": "a", "name": "t"}]})
+    message = read_message(
+        {"role": "user", "content": [block, {"type": "tool_use", "id": "a", "name": "t"}]}
+    )
     assert isinstance(message.parts[0], Opaque)
     assert to_anthropic([message])[0]["content"][0] == block
     assert message.text.startswith("[document]\n")
@@ -180,7 +215,9 @@ def test_openais_developer_role_is_read_as_a_system_message_and_goes_back_as_it_
     assert to_openai([message]) == [theirs]
 
 
-@pytest.mark.parametrize("more", [{}, {"content": None}, {"content": []}, {"content": None, "tool_calls": None}])
+@pytest.mark.parametrize(
+    "more", [{}, {"content": None}, {"content": []}, {"content": None, "tool_calls": None}]
+)
 def test_a_message_without_content_is_read_as_one_that_says_nothing(more: dict[str, Any]) -> None:
     message = read_message({"role": "assistant", **more})
     assert (message.parts, message.text) == ((), "")
@@ -189,7 +226,11 @@ def test_a_message_without_content_is_read_as_one_that_says_nothing(more: dict[s
 
 def test_the_old_function_call_is_paired_by_its_name() -> None:
     talk = [
-        {"role": "assistant", "content": None, "function_call": {"name": "tide", "arguments": "{}"}},
+        {
+            "role": "assistant",
+            "content": None,
+            "function_call": {"name": "tide", "arguments": "{}"},
+        },
         {"role": "function", "name": "tide", "content": "high at 04:12"},
     ]
     shaped = to_openai(read_messages(talk, "here"))
@@ -203,15 +244,25 @@ def test_calls_without_an_id_are_given_one_each() -> None:
     assert [block["tool_use_id"] for block in shaped[1]["content"]] == ["call", "call_2"]
 
 
-# --- what a message is, and what of it is read ------------------------------------------------------------------
+# --- what a message is, and what of it is read ----------------------------------------------------
 
 
 def test_a_picture_is_a_short_mark_in_the_text_and_is_counted() -> None:
     picture = Image("image/png", "A" * 16_384)
     message = Message(
-        "user", (Text("see"), picture, Image(url="https://example.org/a.png"), ToolResult("a", "", rest=(picture,)))
+        "user",
+        (
+            Text("see"),
+            picture,
+            Image(url="https://example.org/a.png"),
+            ToolResult("a", "", rest=(picture,)),
+        ),
     )
-    assert message.text == "see\n[image image/png, 12 KB]\n[image https://example.org/a.png]\n[image image/png, 12 KB]"
+    assert (
+        message.text
+        == "see\n[image image/png, 12 KB]\n[image https://example.org/a.png]\n[image image/png,"
+        " 12 KB]"
+    )
     assert message.images == 3
 
 
@@ -236,9 +287,12 @@ def test_a_system_message_is_a_system_prompt_unless_it_says_otherwise() -> None:
 
 
 def test_a_kind_nobody_knows_is_an_error_that_names_the_known_ones() -> None:
-    with pytest.raises(BadSource, match=r"^talk\.json: messages\[1\]\.kind: 'notes' is not one of conversation, "):
+    with pytest.raises(
+        BadSource, match=r"^talk\.json: messages\[1\]\.kind: 'notes' is not one of conversation, "
+    ):
         read_messages(
-            [{"role": "user", "content": "x"}, {"role": "user", "content": "x", "kind": "notes"}], "talk.json"
+            [{"role": "user", "content": "x"}, {"role": "user", "content": "x", "kind": "notes"}],
+            "talk.json",
         )
 
 
@@ -256,7 +310,10 @@ def test_a_kind_nobody_knows_is_an_error_that_names_the_known_ones() -> None:
             "messages[0].content[0].text: must be text, not int",
         ),
         ([{"role": "assistant", "function_call": "tide"}], "messages[0].function_call"),
-        ([{"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}], "messages[0].tool_calls[0].function"),
+        (
+            [{"role": "assistant", "content": None, "tool_calls": [{"id": "a"}]}],
+            "messages[0].tool_calls[0].function",
+        ),
         ([{"role": "assistant", "content": None, "tool_calls": 5}], "messages[0].tool_calls"),
     ],
 )
@@ -266,7 +323,7 @@ def test_what_is_no_message_is_an_error_that_names_the_place(values: object, pla
     assert place in caught.value.message
 
 
-# --- staying together ------------------------------------------------------------------------------------------
+# --- staying together -----------------------------------------------------------------------------
 
 
 def test_a_call_and_its_result_are_one_group_and_words_are_their_own() -> None:
@@ -295,7 +352,11 @@ def test_an_orphan_result_and_an_unanswered_call_stand_alone() -> None:
 
 
 IDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True)
-MESSAGES = st.lists(st.one_of(IDS.map(lambda ids: ask(*ids)), IDS.map(lambda ids: answer(*ids)), st.just(say("words"))))
+MESSAGES = st.lists(
+    st.one_of(
+        IDS.map(lambda ids: ask(*ids)), IDS.map(lambda ids: answer(*ids)), st.just(say("words"))
+    )
+)
 
 
 @given(MESSAGES)
@@ -317,10 +378,16 @@ def test_grouping_keeps_the_order_and_parts_no_pair(talk: list[Message]) -> None
 
 @given(MESSAGES)
 def test_groups_mended_one_by_one_are_the_whole_mended_at_once(talk: list[Message]) -> None:
-    """What `together` joins is what `mend` pairs: a group never lacks a result that another one has."""
+    """What `together` joins is what `mend` pairs: a group never lacks a result that another one
+    has."""
 
     def results(mended: list[Message]) -> list[str]:
-        return [part.text for message in mended for part in message.parts if isinstance(part, ToolResult)]
+        return [
+            part.text
+            for message in mended
+            for part in message.parts
+            if isinstance(part, ToolResult)
+        ]
 
     apart = [message for group in together(talk) for message in mend([*group, say("")])[0]]
     assert results(apart) == results(mend([*talk, say("")])[0])
@@ -337,10 +404,16 @@ def test_grouping_joins_nothing_that_no_pair_holds_together(talk: list[Message])
 
 def test_an_id_that_is_used_again_in_a_later_turn_keeps_each_result_with_its_call() -> None:
     def call(text: str) -> list[Message]:
-        return [Message("assistant", (ToolCall("call_1", "t", "{}"),)), Message("tool", (ToolResult("call_1", text),))]
+        return [
+            Message("assistant", (ToolCall("call_1", "t", "{}"),)),
+            Message("tool", (ToolResult("call_1", text),)),
+        ]
 
     shaped = to_openai([*call("first"), Message("user", (Text("again"),)), *call("second")])
-    assert [message["content"] for message in shaped if message["role"] == "tool"] == ["first", "second"]
+    assert [message["content"] for message in shaped if message["role"] == "tool"] == [
+        "first",
+        "second",
+    ]
 
 
 def test_ids_that_two_calls_share_are_made_different_for_providers() -> None:
@@ -348,14 +421,19 @@ def test_ids_that_two_calls_share_are_made_different_for_providers() -> None:
     results = Message("user", (ToolResult("x", "one"), ToolResult("x", "two")))
     shaped = to_anthropic([calls, results])
     assert [block["id"] for block in shaped[0]["content"]] == ["x", "x_2"]
-    assert [(b["tool_use_id"], b["content"]) for b in shaped[1]["content"]] == [("x", "one"), ("x_2", "two")]
+    assert [(b["tool_use_id"], b["content"]) for b in shaped[1]["content"]] == [
+        ("x", "one"),
+        ("x_2", "two"),
+    ]
 
 
 def test_an_image_is_written_as_each_provider_wants_it() -> None:
     source = {"type": "base64", "media_type": "image/png", "data": "AAAA"}
     theirs = {"role": "user", "content": [{"type": "image", "source": source}]}
     (shaped,) = to_openai([read_message(theirs)])
-    assert shaped["content"] == [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    assert shaped["content"] == [
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    ]
     (back,) = to_anthropic([read_message(shaped)])
     assert back["content"] == theirs["content"]
 
@@ -371,7 +449,7 @@ def test_only_the_first_result_belongs_to_a_call() -> None:
     assert [len(group) for group in together(talk)] == [2, *[1] * 9_999]
 
 
-# --- mending ---------------------------------------------------------------------------------------------------
+# --- mending --------------------------------------------------------------------------------------
 
 SPOKEN = st.lists(
     st.one_of(
@@ -407,14 +485,18 @@ def test_mending_leaves_every_call_with_its_result_right_behind_it(talk: list[Me
     check_pairs(mended)
     assert mend(mended) == (mended, [])
     if not done:
-        assert len([1 for m in mended for _ in m.results]) == len([1 for m in talk for _ in m.results])
+        assert len([1 for m in mended for _ in m.results]) == len(
+            [1 for m in talk for _ in m.results]
+        )
 
 
 @given(SPOKEN, SPOKEN)
 def test_new_messages_change_nothing_before_the_last_turn_of_the_assistant(
     old: list[Message], new: list[Message]
 ) -> None:
-    turn = max((at for at, message in enumerate(old) if message.role == "assistant"), default=len(old))
+    turn = max(
+        (at for at, message in enumerate(old) if message.role == "assistant"), default=len(old)
+    )
     while turn and old[turn - 1].role == "assistant":
         turn -= 1
     settled = mend(old[:turn])[0]
@@ -443,7 +525,9 @@ def test_twelve_parallel_calls_answered_in_any_order_are_valid_for_both_provider
     assert [block["type"] for block in theirs[2]["content"]] == ["tool_result"] * 12 + ["text"]
     chat = to_openai(talk)
     assert [message["role"] for message in chat] == ["user", "assistant", *["tool"] * 12, "user"]
-    assert {m["tool_call_id"]: m["content"] for m in chat[2:14]} == {f"c{n}": f"result of c{n}" for n in range(12)}
+    assert {m["tool_call_id"]: m["content"] for m in chat[2:14]} == {
+        f"c{n}": f"result of c{n}" for n in range(12)
+    }
 
 
 def test_a_result_that_comes_after_the_assistant_spoke_again_is_shown_as_words() -> None:
@@ -462,7 +546,7 @@ def test_one_result_that_is_there_twice_answers_once_and_is_words_the_second_tim
 
 def test_a_result_keeps_what_its_message_is() -> None:
     ran = Message("tool", (ToolResult("a", "ok"),), "execution_result", tokens=3)
-    (_, kept, _) = mend([ask("a"), ran, say("next")])[0]
+    _, kept, _ = mend([ask("a"), ran, say("next")])[0]
     assert kept is ran
 
 

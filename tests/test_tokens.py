@@ -31,8 +31,12 @@ from foreword.tokens import (
 )
 from tests.attacks import sample
 
-PROSE = "The tide comes in twice a day, and the boats that were left on the sand are lifted one after the other. " * 20
-CODE = """
+PROSE = (
+    "The tide comes in twice a day, and the boats that were left on the sand are lifted one after"
+    " the other. " * 20
+)
+CODE = (
+    """
 def window(messages: list[Message], room: int) -> list[Message]:
     \"\"\"The newest messages that fit, whole.\"\"\"
     kept = []
@@ -50,14 +54,18 @@ class Window(Section):
     def __init__(self, name, limit=None):
         super().__init__(name)
         self.limit = limit or self.limit
-""" * 5  # fmt: skip
-JSON = json.dumps([{"id": n, "at": [n * 7, n * 13], "ok": n % 2 == 0, "sku": f"A-{n:05}"} for n in range(200)])
+"""
+    * 5
+)
+JSON = json.dumps(
+    [{"id": n, "at": [n * 7, n * 13], "ok": n % 2 == 0, "sku": f"A-{n:05}"} for n in range(200)]
+)
 CHINESE = "潮水每天来两次,留在沙滩上的船只一艘接一艘地被托起来。渔民在岸边等待。" * 20
 KOREAN = "하루에 두 번 밀물이 들어오고 모래 위에 남겨진 배들이 하나씩 떠오른다. " * 20
 HEX = " ".join(f"{n * 2654435761 % 2**32:08x}" for n in range(300))
 
 
-# --- the counters ----------------------------------------------------------------------------------------------
+# --- the counters ---------------------------------------------------------------------------------
 
 
 @given(st.text())
@@ -111,7 +119,7 @@ def test_a_megabyte_of_one_character_is_counted(name: str, char: str) -> None:
     assert new_counter(name).count(char * 1_000_000) > 1000
 
 
-# --- units and tokens ------------------------------------------------------------------------------------------
+# --- units and tokens -----------------------------------------------------------------------------
 
 RATES = st.floats(min_value=0.05, max_value=50, allow_nan=False)
 
@@ -120,7 +128,9 @@ RATES = st.floats(min_value=0.05, max_value=50, allow_nan=False)
 @example(3, 1 / 1.1)
 @example(10, 1 / 1.6)
 @example(7, 4 / 1.3)
-def test_room_is_the_most_units_that_still_count_as_so_many_tokens(tokens: int, rate: float) -> None:
+def test_room_is_the_most_units_that_still_count_as_so_many_tokens(
+    tokens: int, rate: float
+) -> None:
     scale = Counter("any", len, rate)
     room = scale.room(tokens)
     assert scale.tokens(room) <= tokens < scale.tokens(room + 1)
@@ -138,7 +148,7 @@ def test_a_margin_counts_at_least_that_many_times_more(units: int, margin: float
     assert plain.with_margin(margin).tokens(units) >= math.floor(plain.tokens(units) * margin)
 
 
-# --- learning from usage ---------------------------------------------------------------------------------------
+# --- learning from usage --------------------------------------------------------------------------
 
 
 def test_a_calibrated_counter_learns_the_ratio() -> None:
@@ -167,19 +177,27 @@ def test_a_calibrated_counter_never_undercounts_what_it_saw(usage: list[tuple[in
         assert learnt.tokens(counted) >= reported
 
 
-def test_a_calibrated_counter_keeps_a_package_within_what_the_provider_will_report(tmp_path: Path) -> None:
+def test_a_calibrated_counter_keeps_a_package_within_what_the_provider_will_report(
+    tmp_path: Path,
+) -> None:
     source = tmp_path / "items.json"
     items = [{"kind": "doc", "title": f"d{n}", "text": PROSE} for n in range(10)]
     source.write_text(json.dumps({"items": items}))
     learnt = calibrated(counter("o200k"), [(1000, 1400), (5000, 7000)])
     package = foreword.assemble(
-        "package", root=tmp_path, purpose="design", source=source, budget=2000, counter=learnt, save=False
+        "package",
+        root=tmp_path,
+        purpose="design",
+        source=source,
+        budget=2000,
+        counter=learnt,
+        save=False,
     )
     assert counter("o200k").count(package.text) * 1.4 <= 2000
     assert package.report.to_dict()["counter"] == "calibrated"
 
 
-# --- remembering -----------------------------------------------------------------------------------------------
+# --- remembering ----------------------------------------------------------------------------------
 
 
 class Counting:
@@ -222,18 +240,28 @@ def test_a_remembered_measure_keeps_what_is_asked_for_again_and_again() -> None:
 
 
 @pytest.mark.parametrize("budget", [50_000, 6_000], ids=["roomy", "trimmed"])
-def test_a_second_assembly_with_one_changed_section_measures_only_what_changed(tmp_path: Path, budget: int) -> None:
+def test_a_second_assembly_with_one_changed_section_measures_only_what_changed(
+    tmp_path: Path, budget: int
+) -> None:
     counting = Counting()
     remembering = Counter("words", remembered(counting), longest_unit=50, splits_at_lines=True)
-    items = [{"kind": "doc", "title": f"Doc {n}", "text": f"Number {n} says this.\n{PROSE[:1500]}"} for n in range(60)]
+    items = [
+        {"kind": "doc", "title": f"Doc {n}", "text": f"Number {n} says this.\n{PROSE[:1500]}"}
+        for n in range(60)
+    ]
 
     def measured() -> int:
         (tmp_path / "items.json").write_text(json.dumps(items))
         before = len(counting.asked)
         foreword.assemble(
-            "package", root=tmp_path, purpose="design", source=tmp_path / "items.json", budget=budget,
-            counter=remembering, save=False,
-        ).report.to_dict()  # fmt: skip
+            "package",
+            root=tmp_path,
+            purpose="design",
+            source=tmp_path / "items.json",
+            budget=budget,
+            counter=remembering,
+            save=False,
+        ).report.to_dict()
         return sum(map(len, counting.asked[before:]))
 
     first, again = measured(), measured()
@@ -244,7 +272,7 @@ def test_a_second_assembly_with_one_changed_section_measures_only_what_changed(t
     assert changed * 5 < first
 
 
-# --- models ----------------------------------------------------------------------------------------------------
+# --- models ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -288,27 +316,40 @@ def test_an_unknown_model_is_an_error_that_says_what_to_give_instead() -> None:
     assert "gpt-4o" in caught.value.message
 
 
-# --- where the estimate is too low -----------------------------------------------------------------------------
+# --- where the estimate is too low ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", [JSON, CHINESE, KOREAN, HEX], ids=["json", "chinese", "korean", "hex"])
+@pytest.mark.parametrize(
+    "text", [JSON, CHINESE, KOREAN, HEX], ids=["json", "chinese", "korean", "hex"]
+)
 def test_text_that_characters_by_four_undercounts_is_named(text: str) -> None:
     assert counter("o200k").count(text) > 1.2 * counter("estimate").count(text)
     assert underestimated(text)
 
 
-@pytest.mark.parametrize("text", [PROSE, CODE, "", "# A list\n\n" + "- one more thing, 12 of 30\n" * 40, JSON[:150]])
+@pytest.mark.parametrize(
+    "text", [PROSE, CODE, "", "# A list\n\n" + "- one more thing, 12 of 30\n" * 40, JSON[:150]]
+)
 def test_prose_code_and_short_texts_are_not(text: str) -> None:
     assert underestimated(text) == ""
 
 
 def test_the_report_warns_of_an_estimate_on_json_and_names_the_item(tmp_path: Path) -> None:
     source = tmp_path / "items.json"
-    items = [{"kind": "doc", "title": "Orders", "text": JSON}, {"kind": "doc", "title": "Tide", "text": PROSE}]
+    items = [
+        {"kind": "doc", "title": "Orders", "text": JSON},
+        {"kind": "doc", "title": "Tide", "text": PROSE},
+    ]
     source.write_text(json.dumps({"items": items}))
     estimated, exact = (
         foreword.assemble(
-            "package", root=tmp_path, purpose="design", source=source, budget=20_000, counter=name, save=False
+            "package",
+            root=tmp_path,
+            purpose="design",
+            source=source,
+            budget=20_000,
+            counter=name,
+            save=False,
         ).report
         for name in ("estimate", "o200k")
     )
@@ -322,7 +363,8 @@ def test_a_long_text_is_counted_in_pieces_and_comes_to_the_same(encoding: str) -
     from splintr import Tokenizer
 
     lines = [
-        f"def step_{number}(value):  # {number:x}\n    return value * {number} / 7\n\n" for number in range(12_000)
+        f"def step_{number}(value):  # {number:x}\n    return value * {number} / 7\n\n"
+        for number in range(12_000)
     ]
     text = "".join(lines)
     assert len(list(pieces(text))) > 2
@@ -334,11 +376,15 @@ def test_a_long_text_is_counted_in_pieces_and_comes_to_the_same(encoding: str) -
 @pytest.mark.attack
 @pytest.mark.parametrize("letter", sample(["a", " ", "-", "\n", "漢"], 2))
 def test_one_letter_without_an_end_does_not_take_all_memory(letter: str) -> None:
-    """A tokenizer takes 75 times the memory of a run without a break, and ends the process where there is no more."""
+    """A tokenizer takes 75 times the memory of a run without a break, and ends the process where
+    there is no more."""
     code = (
-        "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); "
-        f"from foreword.tokens import new_counter; print(new_counter('o200k').count({letter!r} * 16_000_000))"
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); from"
+        f" foreword.tokens import new_counter; print(new_counter('o200k').count({letter!r} *"
+        " 16_000_000))"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
     assert ran.returncode == 0, ran.stderr[-500:]
     assert int(ran.stdout) > 100_000

@@ -1,7 +1,7 @@
 """Foreword: everything a model reads before it writes.
 
-`assemble` makes a context by a recipe and a budget; `recall` brings back what was cut. Names are loaded when they
-are first used, so that importing the package costs nothing.
+`assemble` makes a context by a recipe and a budget; `recall` brings back what was cut. Names are
+loaded when they are first used, so that importing the package costs nothing.
 """
 
 from __future__ import annotations

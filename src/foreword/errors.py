@@ -23,8 +23,8 @@
       BrowserFailed         a browser can't be reached, or a page did not do what was asked of it (exit 1)
         OriginRefused         an address outside the allowed ones, or of a scheme that is never opened
 
-Facts are attributes; the message says what happened, with the values; `hint` says what to do next. How an error
-is shown (exit code, HTTP status) is the business of the faces.
+Facts are attributes; the message says what happened, with the values; `hint` says what to do next.
+How an error is shown (exit code, HTTP status) is the business of the faces.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ MOST_COMPARED, LONGEST_COMPARED = 5_000, 200  # names, and characters of one tha
 
 
 class ForewordError(Exception):
-    """The root of the tree: a message for a person, a `code` for a program, a `hint` for the next step."""
+    """The root of the tree: a message for a person, a `code` for a program, a `hint` for the
+    next step."""
 
     code = "error"
 
@@ -64,7 +65,11 @@ class UnknownName(UsageError):
         place = f" {where}" if where else ""
         super().__init__(
             f"unknown {kind} {name!r}{place}" + (f", did you mean {guess!r}?" if guess else ""),
-            hint=f"known: {listed(self.known)}" if self.known else f"there is no {kind} to choose from",
+            hint=(
+                f"known: {listed(self.known)}"
+                if self.known
+                else f"there is no {kind} to choose from"
+            ),
         )
 
 
@@ -83,7 +88,9 @@ class BadBudget(UsageError):
 
     code = "bad_budget"
 
-    def __init__(self, value: object, what: str = "budget", *, problem: str = "", hint: str = "") -> None:
+    def __init__(
+        self, value: object, what: str = "budget", *, problem: str = "", hint: str = ""
+    ) -> None:
         self.value, self.what = value, what
         super().__init__(
             problem or f"{what} must be a positive whole number of tokens, not {value!r}",
@@ -98,7 +105,10 @@ class OutsideRoot(UsageError):
 
     def __init__(self, path: str, root: str) -> None:
         self.path, self.root = path, root
-        super().__init__(f"{path} leads outside the root {root}", hint="name a file inside the root, or change --root")
+        super().__init__(
+            f"{path} leads outside the root {root}",
+            hint="name a file inside the root, or change --root",
+        )
 
 
 class BadSource(UsageError):
@@ -106,7 +116,9 @@ class BadSource(UsageError):
 
     code = "bad_source"
 
-    def __init__(self, path: str, problem: str, *, line: int = 0, column: int = 0, hint: str = "") -> None:
+    def __init__(
+        self, path: str, problem: str, *, line: int = 0, column: int = 0, hint: str = ""
+    ) -> None:
         self.path, self.problem, self.line, self.column = path, problem, line, column
         super().__init__(f"{at(path, line, column)}: {problem}", hint=hint)
 
@@ -116,15 +128,19 @@ class RecipeError(UsageError):
 
     code = "bad_recipe"
 
-    def __init__(self, path: str, problem: str, *, line: int = 0, column: int = 0, hint: str = "") -> None:
+    def __init__(
+        self, path: str, problem: str, *, line: int = 0, column: int = 0, hint: str = ""
+    ) -> None:
         self.path, self.problem, self.line, self.column = path, problem, line, column
         super().__init__(
-            f"{at(path, line, column)}: {problem}", hint=hint or "`foreword recipe schema` lists every field"
+            f"{at(path, line, column)}: {problem}",
+            hint=hint or "`foreword recipe schema` lists every field",
         )
 
 
 class BadPlan(UsageError):
-    """A workflow plan that has not the shape of one; `problems` has every one of them, with its path."""
+    """A workflow plan that has not the shape of one; `problems` has every one of them, with its
+    path."""
 
     code = "bad_plan"
 
@@ -132,12 +148,16 @@ class BadPlan(UsageError):
         self.problems, self.where = tuple(problems), where
         super().__init__(
             f"{where}: {each_problem(self.problems)}",
-            hint="a plan is {overall_goal, phases: [{phase_name, status, tasks: [{task_id, description, status}]}]}",
+            hint=(
+                "a plan is {overall_goal, phases: [{phase_name, status, tasks: [{task_id,"
+                " description, status}]}]}"
+            ),
         )
 
 
 class BadNode(UsageError):
-    """A workflow node that has not the shape of one; `problems` has every one of them, with its path."""
+    """A workflow node that has not the shape of one; `problems` has every one of them, with its
+    path."""
 
     code = "bad_node"
 
@@ -157,12 +177,14 @@ class BadCheckpoint(UsageError):
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
         super().__init__(
-            f"checkpoint: {each_problem(self.problems)}", hint="`foreword checkpoint schema` has its shape"
+            f"checkpoint: {each_problem(self.problems)}",
+            hint="`foreword checkpoint schema` has its shape",
         )
 
 
 class CyclicFlow(UsageError):
-    """Phases of a flow that wait for each other; `cycle` names them, the first one again at its end."""
+    """Phases of a flow that wait for each other; `cycle` names them, the first one again at its
+    end."""
 
     code = "cyclic_flow"
 
@@ -195,8 +217,12 @@ class EssentialsTooLarge(ForewordError):
     def __init__(self, *, needed: int, budget: int, sections: Mapping[str, int]) -> None:
         self.needed, self.budget, self.sections = needed, budget, dict(sections)
         largest = sorted(sections, key=lambda name: -sections[name])[:MOST_NAMED]
-        each = ", ".join(f"{name} {tokens:,}" for name, tokens in sections.items() if name in set(largest))
-        more = f" and {len(sections) - len(largest)} smaller" if len(sections) > len(largest) else ""
+        each = ", ".join(
+            f"{name} {tokens:,}" for name, tokens in sections.items() if name in set(largest)
+        )
+        more = (
+            f" and {len(sections) - len(largest)} smaller" if len(sections) > len(largest) else ""
+        )
         what = f"the largest is {largest[0]!r}: shorten it, or " if largest else ""
         super().__init__(
             f"essential sections need {needed:,} tokens, the budget is {budget:,}"
@@ -213,7 +239,8 @@ class TierTooLarge(ForewordError):
     def __init__(self, tier: int, needed: int, limit: int, largest: str, tokens: int) -> None:
         self.tier, self.needed, self.limit, self.largest = tier, needed, limit, largest
         super().__init__(
-            f"tier {tier} needs {needed:,} tokens, its limit is {limit:,}: the largest is {largest} ({tokens:,})",
+            f"tier {tier} needs {needed:,} tokens, its limit is {limit:,}: the largest is {largest}"
+            f" ({tokens:,})",
             hint=f"shorten {largest}, raise the limit in the recipe, or leave --strict away",
         )
 
@@ -228,7 +255,11 @@ class UnknownHandle(ForewordError):
         problem = f"{matches} originals begin with" if matches else "no original is kept under"
         super().__init__(
             f"{problem} {handle!r} in {where}",
-            hint="give more of the handle" if matches else "run it with the --root the context was assembled from",
+            hint=(
+                "give more of the handle"
+                if matches
+                else "run it with the --root the context was assembled from"
+            ),
         )
 
 
@@ -246,13 +277,18 @@ class PlanConflict(ForewordError):
     def __init__(self, expected: int, version: int, newest: Mapping[str, object] | None) -> None:
         self.expected, self.version, self.newest = expected, version, newest
         super().__init__(
-            f"the plan is at version {version}, not {expected}: somebody has updated it in the meantime",
-            hint=f"look at version {version}, put your change on top of it, and expect version {version}",
+            f"the plan is at version {version}, not {expected}: somebody has updated it in the"
+            " meantime",
+            hint=(
+                f"look at version {version}, put your change on top of it, and expect version"
+                f" {version}"
+            ),
         )
 
 
 class CheckpointDamaged(ForewordError):
-    """A checkpoint is there and can't be used; `before` is the phase of the nearest one that can."""
+    """A checkpoint is there and can't be used; `before` is the phase of the nearest one that
+    can."""
 
     code = "checkpoint_damaged"
 
@@ -274,11 +310,14 @@ class ModelFailed(ForewordError):
 
 
 class BrowserFailed(ForewordError):
-    """A browser can't be reached, or a page did not do what was asked of it; `state` says how things stand there."""
+    """A browser can't be reached, or a page did not do what was asked of it; `state` says how
+    things stand there."""
 
     code = "browser_failed"
 
-    def __init__(self, message: str, *, hint: str = "", state: Mapping[str, object] | None = None) -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", state: Mapping[str, object] | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
         self.state = dict(state or {})
 
@@ -300,7 +339,9 @@ def each_problem(problems: Sequence[str]) -> str:
     if len(problems) == 1:
         return problems[0]
     more = [f"and {len(problems) - MOST_NAMED} more"] if len(problems) > MOST_NAMED else []
-    return f"{len(problems)} problems" + "".join(f"\n  {line}" for line in [*problems[:MOST_NAMED], *more])
+    return f"{len(problems)} problems" + "".join(
+        f"\n  {line}" for line in [*problems[:MOST_NAMED], *more]
+    )
 
 
 def at(path: str, line: int = 0, column: int = 0) -> str:

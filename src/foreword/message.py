@@ -1,8 +1,9 @@
 """One provider-neutral message: a role and its parts, and what keeps a conversation whole.
 
-Plain frozen values. `Waiting` knows which result answers which call; `together` and `mend` follow it. How a provider
-writes a message is the business of `shapes`; budgets and tags are the engine's. Fields of a provider that nobody here
-reads, but for a speaker's name, travel as a JSON string (`extra`), and go back only into the shape they came from.
+Plain frozen values. `Waiting` knows which result answers which call; `together` and `mend` follow
+it. How a provider writes a message is the business of `shapes`; budgets and tags are the engine's.
+Fields of a provider that nobody here reads, but for a speaker's name, travel as a JSON string
+(`extra`), and go back only into the shape they came from.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ NOT_HISTORY: frozenset[Kind] = frozenset(
 NO_RESULT = "(no result was recorded)"
 IMAGE_TOKENS = 1_600  # about the most that one image costs
 LONGEST_ADDRESS = 80
-_SPEAKER = re.compile("[^<>\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,64}")  # one line that can't be a tag
+# one line that can't be a tag
+_SPEAKER = re.compile("[^<>\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture: its bytes in base64, or its address; with neither, only its provider can find it."""
+    """A picture: its bytes in base64, or its address; with neither, only its provider can find
+    it."""
 
     media_type: str = ""
     data: str = ""
@@ -60,7 +63,8 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """What the model thought, with the proof or the encrypted form that only its own provider reads."""
+    """What the model thought, with the proof or the encrypted form that only its own provider
+    reads."""
 
     text: str
     signature: str = ""
@@ -118,7 +122,8 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The words a model would read, tool calls and results included; pictures and the like as a short mark."""
+        """The words a model would read, tool calls and results included; pictures and the like
+        as a short mark."""
         words = "\n".join([spoken(part) for part in self.parts if not isinstance(part, Thinking)])
         return f"{speaker}: {words}" if words.strip() and (speaker := self.speaker) else words
 
@@ -159,7 +164,11 @@ def _name_in(extra: str) -> str:
         shapes = json.loads(extra)
     except (ValueError, RecursionError):
         return ""
-    fields = [each for each in shapes.values() if isinstance(each, dict)] if isinstance(shapes, dict) else []
+    fields = (
+        [each for each in shapes.values() if isinstance(each, dict)]
+        if isinstance(shapes, dict)
+        else []
+    )
     names = [each["name"] for each in fields if isinstance(each.get("name"), str)]
     return next((name for name in names if _SPEAKER.fullmatch(name) and name.strip()), "")
 
@@ -182,7 +191,8 @@ def spoken(part: Part) -> str:
 
 
 def carried(message: Message) -> str:
-    """All that goes to a provider beside the words and the images: documents, thoughts, and fields nobody reads."""
+    """All that goes to a provider beside the words and the images: documents, thoughts, and
+    fields nobody reads."""
     texts = list[str]()
     for part in message.parts:
         match part:
@@ -209,7 +219,7 @@ def _images(part: Part) -> int:
     return isinstance(part, Image)
 
 
-# --- calls and their results -----------------------------------------------------------------------------------
+# --- calls and their results ----------------------------------------------------------------------
 
 
 Place = tuple[int, int]  # of a part: its message, and where it stands in there
@@ -217,16 +227,19 @@ Place = tuple[int, int]  # of a part: its message, and where it stands in there
 
 @dataclass(slots=True)
 class Waiting:
-    """The calls that have no result yet: each waits until the assistant speaks again after somebody else.
+    """The calls that have no result yet: each waits until the assistant speaks again after somebody
+    else.
 
-    Providers want results right behind the turn that makes the calls, so a later or a second one answers nothing.
+    Providers want results right behind the turn that makes the calls, so a later or a second one
+    answers nothing.
     """
 
     _calls: dict[str, deque[Place]] = field(default_factory=dict)
     _speaking: bool = False  # whether the last message was the assistant's
 
     def hear(self, at: int, message: Message) -> list[tuple[Place, Place]]:
-        """The calls that this message answers, each with its result; its own calls wait from now on."""
+        """The calls that this message answers, each with its result; its own calls wait from now
+        on."""
         if message.role == "assistant" and not self._speaking:
             self._calls = {}
         self._speaking = message.role == "assistant"
@@ -254,12 +267,14 @@ _PAIRED = (ToolCall, ToolResult)
 
 
 def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
-    """The messages as providers accept them, and what had to be done: every call has its result right behind it.
+    """The messages as providers accept them, and what had to be done: every call has its result
+    right behind it.
 
-    A result that nobody asked for becomes plain text, and so does a call of anybody but the assistant. A call that
-    was never answered gets a result that says so, unless it is the last word: then its result is still to come. A
-    call waits until the assistant speaks again after somebody else; later results are words. So new messages change
-    nothing that stands before the last turn of the assistant. An id may be used again in a later turn.
+    A result that nobody asked for becomes plain text, and so does a call of anybody but the
+    assistant. A call that was never answered gets a result that says so, unless it is the last
+    word: then its result is still to come. A call waits until the assistant speaks again after
+    somebody else; later results are words. So new messages change nothing that stands before the
+    last turn of the assistant. An id may be used again in a later turn.
     """
     messages = list(messages)
     answers, used = _answers(messages)
@@ -276,12 +291,15 @@ def mend(messages: Iterable[Message]) -> tuple[list[Message], list[str]]:
         open_calls = [name for place, name in names.items() if place not in answered]
         if open_calls and (answered or at < len(messages) - 1):
             done += [f"call {name!r} was never answered" for name in open_calls]
-            mended.append(Message("tool", tuple([ToolResult(name, NO_RESULT) for name in open_calls])))
+            mended.append(
+                Message("tool", tuple([ToolResult(name, NO_RESULT) for name in open_calls]))
+            )
     return mended, done
 
 
 def _answers(messages: Sequence[Message]) -> tuple[dict[int, dict[int, Place]], set[Place]]:
-    """Which result answers which call: by message and place of the call, in the order the results came."""
+    """Which result answers which call: by message and place of the call, in the order the
+    results came."""
     answers, used, waiting = dict[int, dict[int, Place]](), set[Place](), Waiting()
     for at, message in enumerate(messages):
         for (caller, place), result in waiting.hear(at, message):
@@ -293,7 +311,8 @@ def _answers(messages: Sequence[Message]) -> tuple[dict[int, dict[int, Place]], 
 def _without_pairs(
     message: Message, at: int, used: set[Place], ids: dict[str, int], done: list[str]
 ) -> tuple[list[Part], dict[int, str]]:
-    """What is left of a message once results stand behind their calls, and the ids of its own calls by place."""
+    """What is left of a message once results stand behind their calls, and the ids of its own
+    calls by place."""
     parts, names = list[Part](), dict[int, str]()
     for place, part in enumerate(message.parts):
         if isinstance(part, ToolCall) and message.role != "assistant":
@@ -310,7 +329,9 @@ def _without_pairs(
     return parts, names
 
 
-def _results(messages: Sequence[Message], names: dict[int, str], answers: dict[int, Place]) -> Iterable[Message]:
+def _results(
+    messages: Sequence[Message], names: dict[int, str], answers: dict[int, Place]
+) -> Iterable[Message]:
     """The results of one message's calls; those that came in one message stay in one."""
     for at, found in groupby(answers.items(), key=lambda answer: answer[1][0]):
         results = list[Part]()
@@ -323,7 +344,11 @@ def _results(messages: Sequence[Message], names: dict[int, str], answers: dict[i
 
 def _with_parts(message: Message, parts: tuple[Part, ...], role: Role | None = None) -> Message:
     role = role or message.role
-    if role == message.role and len(parts) == len(message.parts) and all(map(is_, parts, message.parts)):
+    if (
+        role == message.role
+        and len(parts) == len(message.parts)
+        and all(map(is_, parts, message.parts))
+    ):
         return message
     return replace(message, role=role, parts=parts, tokens=None)
 

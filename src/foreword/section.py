@@ -1,7 +1,8 @@
 """What flows through the engine: sections in, choices between, a package out.
 
-Plain frozen values and no behaviour to speak of. How a section is shortened is `engine.forms`' business, how the
-whole is made to fit is `engine.fit`'s, how it is written out is `engine.render`'s.
+Plain frozen values and no behaviour to speak of. How a section is shortened is `engine.forms`'
+business, how the whole is made to fit is `engine.fit`'s, how it is written out is
+`engine.render`'s.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Literal, get_args
 
 from foreword.message import Message
 
-Form = Literal["full", "core", "header", "summary", "relevant", "newest", "excerpt", "reference", "gone"]
+Form = Literal[
+    "full", "core", "header", "summary", "relevant", "newest", "excerpt", "reference", "gone"
+]
 FORMS: tuple[Form, ...] = get_args(Form)
 DEFAULT_FORMS: tuple[Form, ...] = ("full", "excerpt", "reference", "gone")
 
@@ -23,7 +26,8 @@ Measure = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Part of a whole (the window, the budget) or of what the essentials leave; or a plain number of tokens."""
+    """Part of a whole (the window, the budget) or of what the essentials leave; or a plain
+    number of tokens."""
 
     of: Literal["whole", "left", "tokens"]
     value: float
@@ -41,7 +45,8 @@ class Rule:
     cap: Share | None = None
     joiner: str = "\n"  # between the entries of a list
     newest_first: bool = False  # the order of a list's entries
-    in_order: bool = False  # sections under the same tag give way one after another, and do not share
+    # sections under the same tag give way one after another, and do not share
+    in_order: bool = False
     stands_in_for: str = ""
     excluded: str = ""  # why it never comes in, whatever the room
 
@@ -62,7 +67,8 @@ class Section:
     tag: str
     text: str
     rule: Rule = Rule()
-    rank: float = 0.0  # higher is kept longer; the same whole number shares its room, in the order of the fractions
+    # higher is kept longer; the same whole number shares its room, in the order of the fractions
+    rank: float = 0.0
     title: str = ""
     source: str = ""
     kind: str = ""  # of an item

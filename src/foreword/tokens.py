@@ -1,8 +1,9 @@
-"""Counting tokens: an estimate from characters, exact tokenizers, and one that learns from real usage.
+"""Counting tokens: an estimate from characters, exact tokenizers, and one that learns from real
+usage.
 
-Everything is measured in additive *units* (characters for the estimate, tokens for the tokenizers) and turned into
-tokens at the end, so that sums are exact and nothing is rounded twice. Which counter a model wants is data
-(`data/models.json`). What is counted is the engine's business.
+Everything is measured in additive *units* (characters for the estimate, tokens for the tokenizers)
+and turned into tokens at the end, so that sums are exact and nothing is rounded twice. Which
+counter a model wants is data (`data/models.json`). What is counted is the engine's business.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ from foreword.section import Measure
 CHARS_PER_TOKEN = 4
 ENCODINGS = {"o200k": "o200k_base", "cl100k": "cl100k_base"}
 COUNTERS = ("estimate", *ENCODINGS)
-# A tokenizer takes 75 bytes for each byte of a run without a break: 64 MiB of one letter end the process. Pieces of
-# this size take 20 MB, of double 40 MB; at half, ordinary documents would be cut.
+# A tokenizer takes 75 bytes for each byte of a run without a break: 64 MiB of one letter end the
+# process. Pieces of this size take 20 MB, of double 40 MB; at half, ordinary documents would be
+# cut.
 PIECE_CHARS = 250_000
 LOOKED_BACK_CHARS = 10_000  # for a place to cut at: no line of words is longer
 _BETWEEN_TOKENS = re.compile(r"(?<=\n)(?=[^\W_])|(?<=[^\W_])(?= [^\W_])")
-# What a counter remembers, at most, so that a server's memory stays what it is. The 10,000 sections of the benchmark
-# take three quarters of it; at half of it they are measured twice, at double a process holds more for nothing.
+# What a counter remembers, at most, so that a server's memory stays what it is. The 10,000 sections
+# of the benchmark take three quarters of it; at half of it they are measured twice, at double a
+# process holds more for nothing.
 MEMORY_BYTES = 16_000_000
 ENTRY_BYTES = 200  # of each text's place in the dictionary, about
 
@@ -80,7 +83,9 @@ class Counter:
         """The name with what a reader must know about it."""
         if self.name == "estimate":
             return "estimate (characters / 4)"
-        return self.name if self.exact else f"{self.name} x {1 / self.units_per_token:.2f} (estimate)"
+        return (
+            self.name if self.exact else f"{self.name} x {1 / self.units_per_token:.2f} (estimate)"
+        )
 
 
 @cache
@@ -93,7 +98,13 @@ def new_counter(name: str) -> Counter:
     """A counter of that name that remembers nothing yet."""
     if name == "estimate":
         return Counter(
-            "estimate", len, CHARS_PER_TOKEN, exact=False, longest_unit=1, usual_unit=1, splits_at_lines=True
+            "estimate",
+            len,
+            CHARS_PER_TOKEN,
+            exact=False,
+            longest_unit=1,
+            usual_unit=1,
+            splits_at_lines=True,
         )
     if name not in ENCODINGS:
         raise UnknownName("counter", name, COUNTERS)
@@ -129,11 +140,14 @@ def _tokenizer(encoding: str) -> Measure:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """A long text in pieces that a tokenizer counts one by one; cut where no token reaches across, if anywhere."""
+    """A long text in pieces that a tokenizer counts one by one; cut where no token reaches
+    across, if anywhere."""
     start = 0
     while len(text) - start > PIECE_CHARS:
         end = start + PIECE_CHARS
-        places = [found.start() for found in _BETWEEN_TOKENS.finditer(text, end - LOOKED_BACK_CHARS, end)]
+        places = [
+            found.start() for found in _BETWEEN_TOKENS.finditer(text, end - LOOKED_BACK_CHARS, end)
+        ]
         end = places[-1] if places else end
         yield text[start:end]
         start = end
@@ -141,7 +155,8 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def remembered(measure: Measure, most_bytes: int = MEMORY_BYTES) -> Measure:
-    """The same measure, which does not measure a text again while it is among those it was last asked for."""
+    """The same measure, which does not measure a text again while it is among those it was last
+    asked for."""
     known: OrderedDict[str, int] = OrderedDict()  # the last asked for last
     held, turn = 0, Lock()
 
@@ -166,7 +181,8 @@ def remembered(measure: Measure, most_bytes: int = MEMORY_BYTES) -> Measure:
 
 
 def calibrated(base: Counter, usage: Iterable[tuple[int, int]]) -> Counter:
-    """A counter that has learnt from pairs of (tokens `base` counted, tokens the provider reported).
+    """A counter that has learnt from pairs of (tokens `base` counted, tokens the provider
+    reported).
 
     The ratio is that of the sums; the margin on top is the worst excess seen over it, at least 2%.
     """
@@ -176,13 +192,17 @@ def calibrated(base: Counter, usage: Iterable[tuple[int, int]]) -> Counter:
     ratio = sum(reported for _, reported in pairs) / sum(counted for counted, _ in pairs)
     worst = max(reported / counted for counted, reported in pairs) / ratio
     margin = ratio * max(worst, 1.02)
-    return replace(base, name="calibrated", units_per_token=base.units_per_token / margin, exact=False)
+    return replace(
+        base, name="calibrated", units_per_token=base.units_per_token / margin, exact=False
+    )
 
 
 @cache
 def model_table() -> dict[str, Any]:
     """The known models: window, counter and margin by the beginning of the name."""
-    table: dict[str, Any] = json.loads(resources.files("foreword").joinpath("data/models.json").read_text("utf-8"))
+    table: dict[str, Any] = json.loads(
+        resources.files("foreword").joinpath("data/models.json").read_text("utf-8")
+    )
     return table
 
 
@@ -192,17 +212,27 @@ def default_window() -> int:
 
 
 def for_model(name: str) -> tuple[int, Counter]:
-    """The window and the counter of a model, by the longest known name that a part of its name begins with."""
+    """The window and the counter of a model, by the longest known name that a part of its name
+    begins with."""
     models = model_table()["models"]
-    known = [prefix for prefix in models if re.search(rf"(?:^|[^a-z0-9]){re.escape(prefix)}", name.lower())]
+    known = [
+        prefix
+        for prefix in models
+        if re.search(rf"(?:^|[^a-z0-9]){re.escape(prefix)}", name.lower())
+    ]
     if not known:
-        raise UnknownName("model", name, models, where="(the window can be given with --window instead)")
+        raise UnknownName(
+            "model", name, models, where="(the window can be given with --window instead)"
+        )
     found = models[max(known, key=len)]
-    return int(found["window"]), counter(found["counter"]).with_margin(float(found.get("margin", 1.0)))
+    return int(found["window"]), counter(found["counter"]).with_margin(
+        float(found.get("margin", 1.0))
+    )
 
 
 def underestimated(text: str) -> str:
-    """Why characters / 4 is far too low for this text (JSON, CJK, base64), or nothing. Looks at a sample."""
+    """Why characters / 4 is far too low for this text (JSON, CJK, base64), or nothing. Looks at
+    a sample."""
     sample = text[:20_000]
     if len(sample) < 200:
         return ""

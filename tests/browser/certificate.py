@@ -23,12 +23,25 @@ def untrusted(folder: Path) -> Iterator[str]:
     """Serve https with a certificate that was signed by nobody."""
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     names = ["-subj", "/CN=127.0.0.1", "-days", "2", "-nodes"]
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-keyout", str(key), "-out", str(certificate), *names]
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-keyout",
+        str(key),
+        "-out",
+        str(certificate),
+        *names,
+    ]
     run(command, check=True, stdout=DEVNULL, stderr=DEVNULL)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
     server = _Quiet(("127.0.0.1", 0), BaseHTTPRequestHandler)
-    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    server.socket = context.wrap_socket(
+        server.socket, server_side=True, do_handshake_on_connect=False
+    )
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

@@ -1,4 +1,5 @@
-"""Every way by which a page can send something somewhere: a home that serves pages which try it, and an elsewhere."""
+"""Every way by which a page can send something somewhere: a home that serves pages which try it,
+and an elsewhere."""
 
 from __future__ import annotations
 
@@ -14,40 +15,54 @@ from urllib.parse import parse_qs, urlsplit
 SECRET = "harbour-seven"
 HOSTS = ("127.0.0.1", "127.0.0.2", "::1")
 
-# What a page does; E is the other origin, W the same for WebSockets, N its host and port. Where a line is a script, it
-# may await. The path of each request names its channel.
+# What a page does; E is the other origin, W the same for WebSockets, N its host and port. Where a
+# line is a script, it may await. The path of each request names its channel.
 SCRIPTS = {
     "fetch": "await fetch(E + '/fetch', {mode: 'no-cors'})",
     "fetch-cors": "await fetch(E + '/fetch-cors', {headers: {'x-secret': S}})",
     "fetch-post": "await fetch(E + '/fetch-post', {method: 'POST', mode: 'no-cors', body: S})",
-    "fetch-keepalive": "await fetch(E + '/fetch-keepalive', {method: 'POST', mode: 'no-cors', keepalive: true})",
+    "fetch-keepalive": (
+        "await fetch(E + '/fetch-keepalive', {method: 'POST', mode: 'no-cors', keepalive: true})"
+    ),
     "fetch-later": "fetchLater(E + '/fetch-later', {activateAfter: 0})",
     "fetch-redirected": "await fetch('/away?to=' + E + '/fetch-redirected', {mode: 'no-cors'})",
     "xhr": "const x = new XMLHttpRequest(); x.open('GET', E + '/xhr'); x.send()",
     "beacon": "navigator.sendBeacon(E + '/beacon', S)",
-    "beacon-at-the-end": "addEventListener('pagehide', () => navigator.sendBeacon(E + '/beacon-at-the-end', S))",
+    "beacon-at-the-end": (
+        "addEventListener('pagehide', () => navigator.sendBeacon(E + '/beacon-at-the-end', S))"
+    ),
     "websocket": "new WebSocket(W + '/websocket')",
     "eventsource": "new EventSource(E + '/eventsource')",
     "image": "new Image().src = E + '/image'",
     "image-redirected": "new Image().src = '/away?to=' + E + '/image-redirected'",
     "import": "await import(E + '/import')",
     "ping": "make('a', {href: '#x', ping: E + '/ping'}).click()",
-    "form": "const f = make('form', {action: E + '/form', method: 'POST', target: 'n'}); f.submit()",
+    "form": (
+        "const f = make('form', {action: E + '/form', method: 'POST', target: 'n'}); f.submit()"
+    ),
     "open": "open(E + '/open')",
     "location": "location = E + '/location'",
     "font": "const f = new FontFace('f', `url(${E}/font)`); await f.load()",
     "worker": "new Worker('/worker.js?to=' + E + '/worker')",
     "worker-websocket": "new Worker('/socket.js?to=' + W + '/worker-websocket')",
     "worker-import": "new Worker('/import.js?to=' + E + '/worker-import')",
-    "worker-of-a-blob": "new Worker(URL.createObjectURL(new Blob([`fetch('${E}/worker-of-a-blob')`])))",
+    "worker-of-a-blob": (
+        "new Worker(URL.createObjectURL(new Blob([`fetch('${E}/worker-of-a-blob')`])))"
+    ),
     "worker-in-a-worker": "new Worker('/nested.js?to=' + E + '/worker-in-a-worker')",
     "shared-worker": "new SharedWorker('/worker.js?to=' + E + '/shared-worker')",
-    "shared-worker-websocket": "new SharedWorker('/socket.js?to=' + W + '/shared-worker-websocket')",
-    "service-worker": "await navigator.serviceWorker.register('/worker.js?to=' + E + '/service-worker')",
+    "shared-worker-websocket": (
+        "new SharedWorker('/socket.js?to=' + W + '/shared-worker-websocket')"
+    ),
+    "service-worker": (
+        "await navigator.serviceWorker.register('/worker.js?to=' + E + '/service-worker')"
+    ),
     "service-worker-websocket": (
         "await navigator.serviceWorker.register('/socket.js?to=' + W + '/service-worker-websocket')"
     ),
-    "service-worker-import": "await navigator.serviceWorker.register('/import.js?to=' + E + '/service-worker-import')",
+    "service-worker-import": (
+        "await navigator.serviceWorker.register('/import.js?to=' + E + '/service-worker-import')"
+    ),
     "worklet": "await new AudioContext().audioWorklet.addModule(E + '/worklet')",
     "paint-worklet": "await CSS.paintWorklet.addModule(E + '/paint-worklet')",
     "stun": "await call([{urls: 'stun:' + N}])",
@@ -63,10 +78,14 @@ SCRIPTS = {
     "cache": "await (await caches.open('c')).add(E + '/cache')",
     "video": "make('video', {src: E + '/video'}).play()",
     "canvas": "const i = new Image(); i.crossOrigin = 'anonymous'; i.src = E + '/canvas'",
-    "stylesheet-of-a-script": "const s = new CSSStyleSheet(); s.replaceSync(`*{background:url(${E}/sheet)}`);"
-    " document.adoptedStyleSheets = [s]",
-    "xslt": "document.insertBefore(document.createProcessingInstruction('xml-stylesheet', `href='${E}/xslt'`),"
-    " document.documentElement)",
+    "stylesheet-of-a-script": (
+        "const s = new CSSStyleSheet(); s.replaceSync(`*{background:url(${E}/sheet)}`);"
+        " document.adoptedStyleSheets = [s]"
+    ),
+    "xslt": (
+        "document.insertBefore(document.createProcessingInstruction('xml-stylesheet',"
+        " `href='${E}/xslt'`), document.documentElement)"
+    ),
 }
 MARKUP = {
     "img": "<img src='{E}/img'>",
@@ -79,7 +98,10 @@ MARKUP = {
     "style": "<link rel=stylesheet href='{E}/style'>",
     "style-import": "<style>@import '{E}/style-import';</style>",
     "style-url": "<style>body {{ background: url({E}/style-url) }}</style>",
-    "style-font": "<style>@font-face {{ font-family: q; src: url({E}/style-font) }} p {{ font-family: q }}</style><p>x",
+    "style-font": (
+        "<style>@font-face {{ font-family: q; src: url({E}/style-font) }} p {{ font-family: q"
+        " }}</style><p>x"
+    ),
     "icon": "<link rel=icon href='{E}/icon'>",
     "preload": "<link rel=preload as=image href='{E}/preload'>",
     "preload-fetch": "<link rel=preload as=fetch href='{E}/preload-fetch'>",
@@ -90,7 +112,10 @@ MARKUP = {
     "manifest": "<link rel=manifest href='{E}/manifest'>",
     "iframe": "<iframe src='{E}/iframe'></iframe>",
     "srcdoc": "<iframe srcdoc='<img src={E}/srcdoc>'></iframe>",
-    "sandbox": "<iframe sandbox=allow-scripts srcdoc='<script>new Image().src=`{E}/sandbox`</script>'></iframe>",
+    "sandbox": (
+        "<iframe sandbox=allow-scripts srcdoc='<script>new"
+        " Image().src=`{E}/sandbox`</script>'></iframe>"
+    ),
     "object": "<object data='{E}/object'></object>",
     "embed": "<embed src='{E}/embed'>",
     "audio": "<audio src='{E}/audio' preload=auto></audio>",
@@ -120,19 +145,47 @@ HEADERS = {
 CHANNELS = (*SCRIPTS, *MARKUP, *HEADERS)
 # A few of each sort, where there is time for no more.
 FIRST = (
-    "fetch-redirected", "beacon-at-the-end", "websocket", "image", "worker-websocket", "shared-worker",
-    "service-worker", "stun", "turn-tcp", "speculation", "style-import", "csp-report",
-)  # fmt: skip
+    "fetch-redirected",
+    "beacon-at-the-end",
+    "websocket",
+    "image",
+    "worker-websocket",
+    "shared-worker",
+    "service-worker",
+    "stun",
+    "turn-tcp",
+    "speculation",
+    "style-import",
+    "csp-report",
+)
 # What leaves its page before the page can say that it is done.
 LEAVING = ("form", "location", "refresh", "redirect")
-# What nobody hears of within a test, allowed or not: a name is looked up, a report waits for a minute, a notification
-# for a permission, an icon and a manifest for a window; our profile connects to nothing in advance.
+# What nobody hears of within a test, allowed or not: a name is looked up, a report waits for a
+# minute, a notification for a permission, an icon and a manifest for a window; our profile connects
+# to nothing in advance.
 UNHEARD = (
-    "notification", "icon", "preconnect", "dns-prefetch", "manifest", "link-preconnect", "link-style", "report-to",
-    "nel", "redirect",
-)  # fmt: skip
-# What a browser that is not ours does past the debugging protocol: pages in advance, and connections without a word.
-UNGUARDED = ("speculation", "prerender", "preconnect", "link-preconnect", "location", "refresh", "redirect")
+    "notification",
+    "icon",
+    "preconnect",
+    "dns-prefetch",
+    "manifest",
+    "link-preconnect",
+    "link-style",
+    "report-to",
+    "nel",
+    "redirect",
+)
+# What a browser that is not ours does past the debugging protocol: pages in advance, and
+# connections without a word.
+UNGUARDED = (
+    "speculation",
+    "prerender",
+    "preconnect",
+    "link-preconnect",
+    "location",
+    "refresh",
+    "redirect",
+)
 
 _BEGIN = """const E = '{E}', W = E.replace('http', 'ws'), N = E.split('//')[1], S = '{S}';
 const make = (tag, has) => document.body.appendChild(Object.assign(document.createElement(tag), has));
@@ -151,10 +204,17 @@ const meet = async (how) => {{ const [one, other] = [new RTCPeerConnection(), ne
 # A dozen turns to and fro: what a page has set off meanwhile would be elsewhere by then.
 _END = "for (let n = 0; n < 12; n++) await fetch('/tick?' + n); await fetch('/done?{name}');"
 WORKERS = {
-    "/worker.js": "const to = new URL(location).searchParams.get('to'); fetch(to, {mode: 'no-cors'}).catch(() => 0)",
+    "/worker.js": (
+        "const to = new URL(location).searchParams.get('to'); fetch(to, {mode: 'no-cors'}).catch(()"
+        " => 0)"
+    ),
     "/socket.js": "const to = new URL(location).searchParams.get('to'); new WebSocket(to)",
-    "/import.js": "const to = new URL(location).searchParams.get('to'); try { importScripts(to) } catch {}",
-    "/nested.js": "const to = new URL(location).searchParams.get('to'); new Worker('/worker.js?to=' + to)",
+    "/import.js": (
+        "const to = new URL(location).searchParams.get('to'); try { importScripts(to) } catch {}"
+    ),
+    "/nested.js": (
+        "const to = new URL(location).searchParams.get('to'); new Worker('/worker.js?to=' + to)"
+    ),
 }
 
 
@@ -165,10 +225,19 @@ def page(name: str, elsewhere: str) -> tuple[str, dict[str, str]]:
     if name in HEADERS:
         body = "<img src=/tick?forbidden>"
     attempt = SCRIPTS.get(name, "")
-    script = f"(async () => {{ {_BEGIN.format(**filling)} try {{ await Promise.race([(async () => {{ {attempt} }})(),"
-    script += f" new Promise(done => setTimeout(done, 1500))]) }} catch {{}} {_END.format(**filling)} }})()"
+    script = (
+        f"(async () => {{ {_BEGIN.format(**filling)} try {{ await Promise.race([(async () => {{"
+        f" {attempt} }})(),"
+    )
+    script += (
+        f" new Promise(done => setTimeout(done, 1500))]) }} catch {{}} {_END.format(**filling)}"
+        " })()"
+    )
     headers = {key: value.format(**filling) for key, value in HEADERS.get(name, {}).items()}
-    return f"<!doctype html><head></head><body><h1>{name}</h1>{body}<script>{script}</script>", headers
+    return (
+        f"<!doctype html><head></head><body><h1>{name}</h1>{body}<script>{script}</script>",
+        headers,
+    )
 
 
 @dataclass(slots=True)
@@ -216,7 +285,9 @@ def _free(listening: selectors.BaseSelector) -> int:
             if kind == socket.SOCK_STREAM:
                 one.listen(64)
             one.setblocking(False)
-            listening.register(one, selectors.EVENT_READ, "packet" if kind == socket.SOCK_DGRAM else "connection")
+            listening.register(
+                one, selectors.EVENT_READ, "packet" if kind == socket.SOCK_DGRAM else "connection"
+            )
     return port
 
 
@@ -242,8 +313,8 @@ def _hear(listening: selectors.BaseSelector, heard: socket.socket, place: Elsewh
     if len(line) == 3:
         place.reached.append(line[1].decode("latin-1").lstrip("/"))
         heard.send(
-            b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Allow-Headers: *\r\n"
-            b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Allow-Headers:"
+            b" *\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         )
     elif said:
         place.reached.append(f"{len(said)} bytes")

@@ -1,4 +1,5 @@
-"""One site and one Chromium for these tests; every test begins with one empty tab and signed out."""
+"""One site and one Chromium for these tests; every test begins with one empty tab and signed
+out."""
 
 from __future__ import annotations
 

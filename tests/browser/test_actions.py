@@ -16,7 +16,11 @@ from tests.browser.working import sign_in
 def test_signing_in_leads_to_the_page_that_was_asked_for(browser: Browser, desk: Site) -> None:
     result = sign_in(browser, desk, "/list")
 
-    assert result == {"tab": "Main Tab", "url": f"{desk.url}/list", "title": "Letters - Harbour Desk"}
+    assert result == {
+        "tab": "Main Tab",
+        "url": f"{desk.url}/list",
+        "title": "Letters - Harbour Desk",
+    }
 
 
 def test_a_form_is_filled_field_by_field(browser: Browser, desk: Site) -> None:
@@ -28,17 +32,31 @@ def test_a_form_is_filled_field_by_field(browser: Browser, desk: Site) -> None:
     result = browser.click('[data-testid="save"]')
 
     assert result["url"].startswith(f"{desk.url}/sent")
-    wanted = {"subject": "A new buoy", "sender": "Ada", "kind": "repair", "note": "", "urgent": "yes"}
+    wanted = {
+        "subject": "A new buoy",
+        "sender": "Ada",
+        "kind": "repair",
+        "note": "",
+        "urgent": "yes",
+    }
     assert desk.sent[-1] == wanted
 
 
 def test_rows_are_read_with_their_fields(browser: Browser, desk: Site) -> None:
     sign_in(browser, desk, "/list")
-    fields = {"subject": "td.subject", "link": {"selector": "a", "attribute": "href"}, "none": ".nothing"}
+    fields = {
+        "subject": "td.subject",
+        "link": {"selector": "a", "attribute": "href"},
+        "none": ".nothing",
+    }
     found = browser.extract("tr.letter", fields, many=True)
 
     assert found["count"] == 5
-    assert found["found"][0] == {"subject": ROWS[0]["subject"], "link": f"{desk.url}/letter/L-101", "none": None}
+    assert found["found"][0] == {
+        "subject": ROWS[0]["subject"],
+        "link": f"{desk.url}/letter/L-101",
+        "none": None,
+    }
 
 
 def test_one_text_is_read_and_a_list_without_a_match_is_empty(browser: Browser, desk: Site) -> None:
@@ -60,14 +78,22 @@ def test_several_matches_for_one_are_an_error(browser: Browser, desk: Site) -> N
     assert failure.value.hint == "name one of them, for example 'li >> nth=0'"
 
 
-def test_a_missing_element_is_told_with_similar_ones_and_the_state_of_the_page(browser: Browser, desk: Site) -> None:
+def test_a_missing_element_is_told_with_similar_ones_and_the_state_of_the_page(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/login")
     with pytest.raises(BrowserFailed) as failure:
         browser.click('role=button[name="Log in"]')
 
-    assert str(failure.value).startswith("""nothing on the page matches 'role=button[name="Log in"]' within 1.5 s""")
+    assert str(failure.value).startswith(
+        """nothing on the page matches 'role=button[name="Log in"]' within 1.5 s"""
+    )
     assert """'role=button[name="Sign in"]'""" in str(failure.value)
-    assert failure.value.state == {"tab": "Main Tab", "url": f"{desk.url}/login", "title": "Sign in - Harbour Desk"}
+    assert failure.value.state == {
+        "tab": "Main Tab",
+        "url": f"{desk.url}/login",
+        "title": "Sign in - Harbour Desk",
+    }
 
 
 @pytest.mark.parametrize(
@@ -78,10 +104,15 @@ def test_a_missing_element_is_told_with_similar_ones_and_the_state_of_the_page(b
         ("role=", "the selector 'role=' can't be read"),
         ("nosuch=engine", "the selector 'nosuch=engine' can't be read"),
         (" ", "a selector is needed, not an empty text"),
-        ("frame=iframe >> button", "nothing on the page matches 'frame=iframe >> button' within 1.5 s"),
+        (
+            "frame=iframe >> button",
+            "nothing on the page matches 'frame=iframe >> button' within 1.5 s",
+        ),
     ],
 )
-def test_what_is_wrong_with_an_element_is_said(browser: Browser, desk: Site, selector: str, words: str) -> None:
+def test_what_is_wrong_with_an_element_is_said(
+    browser: Browser, desk: Site, selector: str, words: str
+) -> None:
     browser.navigate(f"{desk.url}/hidden")
 
     with pytest.raises(BrowserFailed) as failure:
@@ -98,10 +129,14 @@ def test_what_is_typed_is_in_no_error(browser: Browser, desk: Site) -> None:
         assert "my-own-pass-77" not in told
 
 
-def test_a_choice_that_is_not_there_is_told_with_those_that_are(browser: Browser, desk: Site) -> None:
+def test_a_choice_that_is_not_there_is_told_with_those_that_are(
+    browser: Browser, desk: Site
+) -> None:
     sign_in(browser, desk, "/form")
 
-    with pytest.raises(BrowserFailed, match="'#kind' has no such choice; it has: booking, repair, money, other"):
+    with pytest.raises(
+        BrowserFailed, match="'#kind' has no such choice; it has: booking, repair, money, other"
+    ):
         browser.type("#kind", "boats")
 
 
@@ -121,17 +156,25 @@ def test_waiting_ends_when_the_element_is_there(browser: Browser, desk: Site) ->
     assert browser.extract("#arrived")["found"] == "Here it is"
 
 
-def test_waiting_for_an_address_takes_a_part_of_it_or_a_pattern(browser: Browser, desk: Site) -> None:
+def test_waiting_for_an_address_takes_a_part_of_it_or_a_pattern(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/moving")
     browser.click("#push")
 
     assert browser.wait(url="/moved/")["url"] == browser.wait(url="*/on")["url"]
-    with pytest.raises(BrowserFailed, match="the address did not become '/elsewhere' within 4 s; it is http"):
+    with pytest.raises(
+        BrowserFailed, match="the address did not become '/elsewhere' within 4 s; it is http"
+    ):
         browser.wait(url="/elsewhere")
 
 
-@pytest.mark.parametrize("wrong", [{}, {"selector": "a", "seconds": 1.0}, {"seconds": -1.0}, {"seconds": 1e9}])
-def test_waiting_for_nothing_or_too_much_is_refused(browser: Browser, wrong: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    "wrong", [{}, {"selector": "a", "seconds": 1.0}, {"seconds": -1.0}, {"seconds": 1e9}]
+)
+def test_waiting_for_nothing_or_too_much_is_refused(
+    browser: Browser, wrong: dict[str, float]
+) -> None:
     with pytest.raises(UsageError):
         browser.wait(**wrong)  # type: ignore[arg-type]
 
@@ -140,7 +183,9 @@ def test_dialogs_are_answered_and_told(browser: Browser, desk: Site) -> None:
     browser.navigate(f"{desk.url}/dialogs")
 
     result = browser.click("#confirm")
-    assert result["dialogs"] == [{"type": "confirm", "message": "Empty the basin?", "answer": "dismissed"}]
+    assert result["dialogs"] == [
+        {"type": "confirm", "message": "Empty the basin?", "answer": "dismissed"}
+    ]
     assert browser.extract("#told")["found"] == "confirmed: false"
     assert browser.click("#alert")["dialogs"][0]["message"] == "High water at noon"
 
@@ -154,7 +199,9 @@ def test_a_page_that_asks_before_it_is_left_is_left(browser: Browser, desk: Site
     assert result["dialogs"][0]["answer"] == "left the page"
 
 
-def test_a_page_of_a_server_that_failed_is_told_with_its_status(browser: Browser, desk: Site) -> None:
+def test_a_page_of_a_server_that_failed_is_told_with_its_status(
+    browser: Browser, desk: Site
+) -> None:
     assert browser.navigate(f"{desk.url}/broken")["status"] == 500
     assert browser.click("text=Dashboard")["title"] != "Something went wrong - Harbour Desk"
 

@@ -1,4 +1,5 @@
-"""The user's own browser: what is there is listed and left alone; only what was opened here is closed."""
+"""The user's own browser: what is there is listed and left alone; only what was opened here is
+closed."""
 
 from __future__ import annotations
 
@@ -18,10 +19,13 @@ from tests.browser.working import in_the_page, until, users_own
 
 @pytest.fixture(scope="module")
 def address(desk: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with users_own(tmp_path_factory.mktemp("users"), f"{desk.url}/help", f"{desk.elsewhere}/moving") as address:
+    with users_own(
+        tmp_path_factory.mktemp("users"), f"{desk.url}/help", f"{desk.elsewhere}/moving"
+    ) as address:
         until(
             lambda: (
-                {page["title"] for page in _pages(address)} >= {"Tide table - Harbour Desk", "Moving - Harbour Desk"}
+                {page["title"] for page in _pages(address)}
+                >= {"Tide table - Harbour Desk", "Moving - Harbour Desk"}
             )
         )
         yield address
@@ -65,7 +69,9 @@ def test_the_users_tabs_stay_and_ours_are_closed_at_the_end(address: str, desk: 
     until(lambda: _places(address) == before)
 
 
-def test_the_rules_hold_for_tabs_that_are_used_and_not_for_the_users_own(address: str, desk: Site) -> None:
+def test_the_rules_hold_for_tabs_that_are_used_and_not_for_the_users_own(
+    address: str, desk: Site
+) -> None:
     with Browser.attach(address, Rules((desk.url,))) as browser:
         users = next(tab["name"] for tab in browser.tabs() if tab["url"].startswith(desk.elsewhere))
         with pytest.raises(OriginRefused):
@@ -82,7 +88,9 @@ def test_the_rules_hold_for_tabs_that_are_used_and_not_for_the_users_own(address
 
 
 def test_an_address_where_no_browser_is_is_an_error() -> None:
-    with pytest.raises(BrowserFailed, match=r"no browser answers at http://127\.0\.0\.1:1") as failure:
+    with pytest.raises(
+        BrowserFailed, match=r"no browser answers at http://127\.0\.0\.1:1"
+    ) as failure:
         Browser.attach("http://127.0.0.1:1")
 
     assert "--remote-debugging-port=9222" in failure.value.hint

@@ -1,4 +1,5 @@
-"""A browser that goes on in another process: signed in, with its tabs; and profiles that leave nothing behind."""
+"""A browser that goes on in another process: signed in, with its tabs; and profiles that leave
+nothing behind."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ sys.stdin.read()
 """
 
 
-def test_a_saved_browser_goes_on_signed_in_with_its_tabs(browser: Browser, desk: Site, tmp_path: Path) -> None:
+def test_a_saved_browser_goes_on_signed_in_with_its_tabs(
+    browser: Browser, desk: Site, tmp_path: Path
+) -> None:
     sign_in(browser, desk, "/list")
     in_the_page(browser, "() => localStorage.setItem('seen', 'yes')")
     browser.open_tab(f"{desk.url}/help", name="Tides")
@@ -37,14 +40,18 @@ def test_a_saved_browser_goes_on_signed_in_with_its_tabs(browser: Browser, desk:
     browser.save(tmp_path / "saved.json")
 
     rules = Rules((desk.url,))
-    with Browser.start(rules, folder=tmp_path / "profiles", restore=tmp_path / "saved.json") as another:
+    with Browser.start(
+        rules, folder=tmp_path / "profiles", restore=tmp_path / "saved.json"
+    ) as another:
         assert another.tabs() == before
         assert another.extract("tr.letter", many=True)["count"] == 5
         assert in_the_page(another, "() => localStorage.getItem('seen')") == "yes"
         assert another.click("text=Next")["url"].endswith("/list?page=2")
 
 
-def test_what_is_saved_is_for_its_owner_alone_and_replaced_whole(browser: Browser, desk: Site, tmp_path: Path) -> None:
+def test_what_is_saved_is_for_its_owner_alone_and_replaced_whole(
+    browser: Browser, desk: Site, tmp_path: Path
+) -> None:
     path = tmp_path / "new" / "saved.json"
     browser.save(path)
     browser.navigate(f"{desk.url}/help")
@@ -89,7 +96,9 @@ def test_a_profile_is_closed_to_others_and_removed(tmp_path: Path) -> None:
 
 
 def test_the_profile_of_a_killed_process_is_removed_by_the_next_start(tmp_path: Path) -> None:
-    with Popen([sys.executable, "-c", _HELD, str(tmp_path)], stdout=PIPE, stdin=PIPE, text=True) as other:
+    with Popen(
+        [sys.executable, "-c", _HELD, str(tmp_path)], stdout=PIPE, stdin=PIPE, text=True
+    ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
         [held] = tmp_path.iterdir()

@@ -1,4 +1,5 @@
-"""Nothing of a page goes anywhere but to the allowed origins, whichever way it tries; what was blocked is told."""
+"""Nothing of a page goes anywhere but to the allowed origins, whichever way it tries; what was
+blocked is told."""
 
 from __future__ import annotations
 
@@ -70,7 +71,10 @@ def test_nothing_of_a_page_goes_anywhere_but_to_the_allowed_origins(
     assert away.reached == []
 
 
-@pytest.mark.skipif(not AT_LENGTH, reason="it shows that the attempts are real, which does not change from run to run")
+@pytest.mark.skipif(
+    not AT_LENGTH,
+    reason="it shows that the attempts are real, which does not change from run to run",
+)
 def test_each_of_these_ways_leads_out_where_all_origins_are_allowed(
     allowed: Home, away: Elsewhere, tmp_path: Path
 ) -> None:
@@ -109,12 +113,14 @@ def test_what_was_blocked_is_told_by_origin_and_kind_and_without_a_word_of_its_a
     assert "blocked" not in named.extract("h1")
 
 
-def test_a_page_that_asks_hundreds_of_others_is_told_of_in_a_few_lines(named: Browser, allowed: Home) -> None:
+def test_a_page_that_asks_hundreds_of_others_is_told_of_in_a_few_lines(
+    named: Browser, allowed: Home
+) -> None:
     named.navigate(allowed.url)
     in_the_page(
         named,
-        "() => Promise.all([...Array(600).keys()].map(n => fetch(`http://${'x'.repeat(60)}${n}.example/`)"
-        ".catch(() => 0))).then(() => 1)",
+        "() => Promise.all([...Array(600).keys()].map(n =>"
+        " fetch(`http://${'x'.repeat(60)}${n}.example/`).catch(() => 0))).then(() => 1)",
     )
     told = named.extract("h1")["blocked"]
     assert len(told) <= 11
@@ -128,10 +134,38 @@ def test_pictures_scripts_and_styles_of_an_origin_for_assets_are_loaded_and_noth
 ) -> None:
     assets = away.origin("127.0.0.2")
     allowed.away = assets
-    loaded = ["image", "img", "script", "module", "style", "style-import", "style-font", "preload", "audio"]
-    data = ["fetch-post", "xhr", "beacon", "websocket", "eventsource", "ping", "worker", "service-worker", "prefetch",
-            "iframe", "object", "form", "manifest", "csp-report", "webtransport", "preload-fetch"]  # fmt: skip
-    with Browser.start(Rules((allowed.url,), assets=(assets,), page_seconds=6), folder=tmp_path) as browser:
+    loaded = [
+        "image",
+        "img",
+        "script",
+        "module",
+        "style",
+        "style-import",
+        "style-font",
+        "preload",
+        "audio",
+    ]
+    data = [
+        "fetch-post",
+        "xhr",
+        "beacon",
+        "websocket",
+        "eventsource",
+        "ping",
+        "worker",
+        "service-worker",
+        "prefetch",
+        "iframe",
+        "object",
+        "form",
+        "manifest",
+        "csp-report",
+        "webtransport",
+        "preload-fetch",
+    ]
+    with Browser.start(
+        Rules((allowed.url,), assets=(assets,), page_seconds=6), folder=tmp_path
+    ) as browser:
         for channel in [*loaded, *data]:
             attempt(browser, allowed, channel)
         told = [str(one) for one in browser.blocked()]
@@ -147,10 +181,16 @@ def test_loopback_is_every_port_of_this_machine_for_all_that_a_page_asks_for(
     with Browser.start(folder=tmp_path) as browser:
         browser.navigate(allowed.url)
         for host in ("127.0.0.1", "localhost", "::1"):
-            in_the_page(browser, f"() => fetch('{away.origin(host)}/{host[-1]}', {{mode: 'no-cors'}}).then(() => 1)")
+            in_the_page(
+                browser,
+                f"() => fetch('{away.origin(host)}/{host[-1]}', {{mode: 'no-cors'}}).then(() => 1)",
+            )
         assert away.reached.count("1") == 2
         away.reached.clear()
-        in_the_page(browser, f"() => fetch('{away.origin('127.0.0.2')}/', {{mode: 'no-cors'}}).catch(() => 1)")
+        in_the_page(
+            browser,
+            f"() => fetch('{away.origin('127.0.0.2')}/', {{mode: 'no-cors'}}).catch(() => 1)",
+        )
         assert away.reached == []
 
 
@@ -163,7 +203,8 @@ def test_a_server_of_ours_is_out_of_reach_whatever_else_is_allowed(
         for host in sample(("127.0.0.1", "localhost", "::1"), 2):
             allowed.away = away.origin(host)
             for channel in sample(
-                ("websocket", "worker-websocket", "service-worker", "fetch-post", "iframe", "open"), 3
+                ("websocket", "worker-websocket", "service-worker", "fetch-post", "iframe", "open"),
+                3,
             ):
                 attempt(browser, allowed, channel)
     assert away.reached == []
@@ -177,12 +218,22 @@ def test_behind_a_proxy_of_the_users_the_allowed_origins_are_reached_through_it_
     allowed.away = "http://elsewhere.example"
     rules = Rules((allowed.url, "http://harbour.example"), page_seconds=6)
     with Browser.start(rules, folder=tmp_path) as browser:
-        assert browser.navigate("http://harbour.example/door")["url"] == "http://harbour.example/door"
-        for away_to in ("http://elsewhere.example", "http://harbour.example:81", away.origin("127.0.0.2")):
+        assert (
+            browser.navigate("http://harbour.example/door")["url"] == "http://harbour.example/door"
+        )
+        for away_to in (
+            "http://elsewhere.example",
+            "http://harbour.example:81",
+            away.origin("127.0.0.2"),
+        ):
             allowed.away = away_to
             for channel in ("fetch-post", "websocket", "image", "service-worker"):
                 attempt(browser, allowed, channel)
-        assert set(away.reached) == {"connection", "http://harbour.example/door", "http://harbour.example/favicon.ico"}
+        assert set(away.reached) == {
+            "connection",
+            "http://harbour.example/door",
+            "http://harbour.example/favicon.ico",
+        }
 
 
 def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_of_theirs(
@@ -200,11 +251,15 @@ def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_o
         # Chromium connects to where a tab may go next, and says nothing there.
         assert set(away.reached) <= {"connection"}
 
-        in_the_page(browser, f"() => fetch('{origin}/theirs', {{mode: 'no-cors'}}).then(() => 1)", tab=users)
+        in_the_page(
+            browser, f"() => fetch('{origin}/theirs', {{mode: 'no-cors'}}).then(() => 1)", tab=users
+        )
         assert "theirs" in away.reached
 
 
-@pytest.mark.parametrize("origin", ["https://*.example.com", "https://a;b.example", "https://a,b", "https://a b"])
+@pytest.mark.parametrize(
+    "origin", ["https://*.example.com", "https://a;b.example", "https://a,b", "https://a b"]
+)
 def test_an_origin_that_is_a_pattern_or_two_is_refused(origin: str) -> None:
     with pytest.raises(UsageError, match="is not an origin"):
         Rules((origin,))

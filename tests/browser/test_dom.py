@@ -1,4 +1,5 @@
-"""A page's elements as text: cleaned, and shortened along their structure without hiding that they are."""
+"""A page's elements as text: cleaned, and shortened along their structure without hiding that
+they are."""
 
 from __future__ import annotations
 
@@ -23,10 +24,18 @@ def _element(tag: str, *children: Any, **attributes: str) -> list[Any]:
 
 def _list(count: int) -> Dom:
     rows = [_element("li", f"row {at}") for at in range(count)]
-    return Dom(read(_element("body", _element("h1", "Rows"), _element("ul", *rows), _element("p", "The end"))))
+    return Dom(
+        read(
+            _element(
+                "body", _element("h1", "Rows"), _element("ul", *rows), _element("p", "The end")
+            )
+        )
+    )
 
 
-def test_scripts_styles_comments_and_what_is_invisible_are_not_in_it(browser: Browser, desk: Site) -> None:
+def test_scripts_styles_comments_and_what_is_invisible_are_not_in_it(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/hidden")
     text = browser.dom().text()
 
@@ -48,13 +57,22 @@ def test_frames_and_shadow_roots_are_in_their_places(browser: Browser, desk: Sit
     browser.navigate(f"{desk.url}/frames")
     text = browser.dom().text()
 
-    assert text.index('<iframe title="Tides">') < text.index("04:12 high water") < text.index("<tide-gauge (shadow)>")
+    assert (
+        text.index('<iframe title="Tides">')
+        < text.index("04:12 high water")
+        < text.index("<tide-gauge (shadow)>")
+    )
     assert '<button id="read"> Read the gauge' in text
 
 
-def test_events_data_addresses_and_odd_attributes_are_left_out(browser: Browser, desk: Site) -> None:
+def test_events_data_addresses_and_odd_attributes_are_left_out(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/help")
-    made = '<a href="data:text/plain,x" onclick="no()" data-blob="y" id="a">A</a><a href="/ok?token=abcdef123456">B</a>'
+    made = (
+        '<a href="data:text/plain,x" onclick="no()" data-blob="y" id="a">A</a><a'
+        ' href="/ok?token=abcdef123456">B</a>'
+    )
     in_the_page(browser, f"() => {{ document.body.innerHTML = `{made}` }}")
 
     assert browser.dom().text() == '<body>\n  <a id="a"> A\n  <a href="/ok?token=[hidden]"> B'
@@ -97,7 +115,9 @@ def test_what_fits_nothing_gives_nothing() -> None:
 
 _trees = st.recursive(
     st.text(min_size=1, max_size=30),
-    lambda below: st.tuples(st.sampled_from(["div", "p", "li"]), st.just({}), st.lists(below, max_size=5)).map(list),
+    lambda below: st.tuples(
+        st.sampled_from(["div", "p", "li"]), st.just({}), st.lists(below, max_size=5)
+    ).map(list),
     max_leaves=40,
 )
 

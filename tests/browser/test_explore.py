@@ -1,4 +1,5 @@
-"""What is found on a page: the right elements first, each by a selector that works, and no secrets."""
+"""What is found on a page: the right elements first, each by a selector that works, and no
+secrets."""
 
 from __future__ import annotations
 
@@ -16,20 +17,31 @@ def _named(found: dict[str, Any], name: str) -> dict[str, Any]:
     return next(one for one in found["elements"] if one["name"] == name)
 
 
-def test_the_elements_of_the_login_come_with_role_name_and_selector(browser: Browser, desk: Site) -> None:
+def test_the_elements_of_the_login_come_with_role_name_and_selector(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/login")
     found = browser.explore("sign in with the password")
 
     assert (found["url"], found["title"]) == (f"{desk.url}/login", "Sign in - Harbour Desk")
     assert found["headings"] == ["Sign in"]
     assert found["forms"][0]["fields"] == ["name", "password"]
-    assert _named(found, "Name") == {"selector": "#name", "role": "textbox", "name": "Name", "required": True}
+    assert _named(found, "Name") == {
+        "selector": "#name",
+        "role": "textbox",
+        "name": "Name",
+        "required": True,
+    }
     assert _named(found, "Sign in")["selector"] == 'role=button[name="Sign in"]'
     assert {one["name"] for one in found["elements"][:2]} == {"Sign in", "Password"}
 
 
-@pytest.mark.parametrize("path", ["/login", "/dashboard", "/list", "/form", "/frames", "/settings", "/dialogs"])
-def test_every_selector_leads_to_exactly_its_element(browser: Browser, desk: Site, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["/login", "/dashboard", "/list", "/form", "/frames", "/settings", "/dialogs"]
+)
+def test_every_selector_leads_to_exactly_its_element(
+    browser: Browser, desk: Site, path: str
+) -> None:
     sign_in(browser, desk, path) if path != "/login" else browser.navigate(f"{desk.url}/login")
     browser.navigate(f"{desk.url}{path}")
 
@@ -46,14 +58,19 @@ def test_an_alert_is_told(browser: Browser, desk: Site) -> None:
     assert browser.explore("what happened")["alerts"] == ["Wrong name or password."]
 
 
-def test_rows_that_are_alike_are_one_entry_with_the_parts_of_the_first(browser: Browser, desk: Site) -> None:
+def test_rows_that_are_alike_are_one_entry_with_the_parts_of_the_first(
+    browser: Browser, desk: Site
+) -> None:
     sign_in(browser, desk, "/list")
     [rows] = browser.explore("read the letters")["rows"]
 
     assert (rows["rows"], rows["selector"]) == (5, "#letters > tbody > tr.letter")
     assert {"selector": "td.subject", "text": "Berth for the Alma, 3 nights"} in rows["cells"]
     fields = {"subject": "td.subject"}
-    assert browser.extract(rows["selector"], fields, many=True)["found"][4]["subject"] == "Lost: a green rope, 20 m"
+    assert (
+        browser.extract(rows["selector"], fields, many=True)["found"][4]["subject"]
+        == "Lost: a green rope, 20 m"
+    )
 
 
 def test_what_is_invisible_is_not_there(browser: Browser, desk: Site) -> None:
@@ -85,7 +102,9 @@ def test_values_of_fields_that_hold_secrets_are_hidden(browser: Browser, desk: S
     assert browser.extract("#password")["found"] == "[hidden]"
 
 
-def test_on_a_large_page_the_row_that_is_spoken_of_comes_first(browser: Browser, desk: Site) -> None:
+def test_on_a_large_page_the_row_that_is_spoken_of_comes_first(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/large")
     found = browser.explore("open the log of buoy 37", limit=3)
 
@@ -95,9 +114,14 @@ def test_on_a_large_page_the_row_that_is_spoken_of_comes_first(browser: Browser,
     assert found["more"].endswith("more elements")
 
 
-def test_generated_ids_and_names_that_are_taken_twice_are_no_selectors(browser: Browser, desk: Site) -> None:
+def test_generated_ids_and_names_that_are_taken_twice_are_no_selectors(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/help")
-    buttons = '<button id="b-83746192">Go</button><button>Go</button><button id="r2">Quote &quot;it&quot;</button>'
+    buttons = (
+        '<button id="b-83746192">Go</button><button>Go</button><button id="r2">Quote'
+        " &quot;it&quot;</button>"
+    )
     in_the_page(browser, f"() => {{ document.body.innerHTML = {json.dumps(buttons)} }}")
     found = [one["selector"] for one in browser.explore("go")["elements"]]
 

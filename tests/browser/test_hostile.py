@@ -1,4 +1,5 @@
-"""Pages that mean no good: what they do to themselves, to the browser and to what is said of them."""
+"""Pages that mean no good: what they do to themselves, to the browser and to what is said of
+them."""
 
 from __future__ import annotations
 
@@ -27,36 +28,52 @@ def hostile(browser: Browser, desk: Site) -> Hostile:
     def made(script: str) -> None:
         browser.navigate(f"{desk.url}/help")
         body = "<h1>Harbour</h1><button id=go>Go</button><input id=q>"
-        in_the_page(browser, f"() => {{ document.body.innerHTML = '{body}'; setTimeout(() => {{ {script} }}) }}")
+        in_the_page(
+            browser,
+            f"() => {{ document.body.innerHTML = '{body}'; setTimeout(() => {{ {script} }}) }}",
+        )
         until(lambda: browser.state()["url"])
 
     return made
 
 
 LIES = {
-    "arrays": "Array.prototype.map = () => { throw 1 }; Array.prototype.filter = () => []; Array.prototype.push = null",
+    "arrays": (
+        "Array.prototype.map = () => { throw 1 }; Array.prototype.filter = () => [];"
+        " Array.prototype.push = null"
+    ),
     "json": "JSON.stringify = () => '[1, 2]'; JSON.parse = () => { throw 2 }",
-    "elements": "Element.prototype.checkVisibility = () => { while (true); }; document.querySelectorAll = () => []",
+    "elements": (
+        "Element.prototype.checkVisibility = () => { while (true); }; document.querySelectorAll ="
+        " () => []"
+    ),
     "all": "Map = Set = Node = null; Object.fromEntries = Object.keys = null",
 }
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_what_a_page_makes_of_its_built_ins_changes_nothing(browser: Browser, hostile: Hostile, lie: str) -> None:
+def test_what_a_page_makes_of_its_built_ins_changes_nothing(
+    browser: Browser, hostile: Hostile, lie: str
+) -> None:
     hostile(f"{LIES[lie]}; document.documentElement.lang = 'lied'")
     browser.wait(selector="html[lang=lied]")
 
     assert [one["selector"] for one in browser.explore("press go")["elements"]] == ["#go", "#q"]
     assert browser.dom().text() == '<body>\n  <h1> Harbour\n  <button id="go"> Go\n  <input id="q">'
     assert browser.extract("h1", fields={"text": "", "id": {"attribute": "id"}})["found"] == {
-        "text": "Harbour", "id": None,
-    }  # fmt: skip
+        "text": "Harbour",
+        "id": None,
+    }
     browser.type("#q", "words")
     assert browser.extract("#q")["found"] == "words"
 
 
-def test_long_titles_addresses_and_questions_are_cut(browser: Browser, hostile: Hostile, desk: Site) -> None:
-    hostile("history.replaceState(0, '', '/help?' + 'x'.repeat(1e6)); document.title = 'y'.repeat(1e6)")
+def test_long_titles_addresses_and_questions_are_cut(
+    browser: Browser, hostile: Hostile, desk: Site
+) -> None:
+    hostile(
+        "history.replaceState(0, '', '/help?' + 'x'.repeat(1e6)); document.title = 'y'.repeat(1e6)"
+    )
     until(lambda: len(browser.tabs()[0]["url"]) > 1_000)
     until(lambda: browser.state()["title"])
     state = browser.state()
@@ -72,8 +89,9 @@ def test_long_titles_addresses_and_questions_are_cut(browser: Browser, hostile: 
 
 def test_what_is_nested_very_deeply_is_read_to_its_end(browser: Browser, hostile: Hostile) -> None:
     hostile(
-        "let at = document.body; for (let n = 0; n < 500; n++) at = at.appendChild(document.createElement('div'));"
-        "at.innerHTML = '<button id=deep>Bottom</button>'"
+        "let at = document.body; for (let n = 0; n < 500; n++) at ="
+        " at.appendChild(document.createElement('div'));at.innerHTML = '<button"
+        " id=deep>Bottom</button>'"
     )
     browser.wait(selector="#deep")
     dom = browser.dom()
@@ -93,7 +111,9 @@ def test_text_that_nobody_can_see_is_not_told(browser: Browser, hostile: Hostile
     assert "The end" in browser.dom().text()
 
 
-def test_a_password_stays_hidden_when_its_field_becomes_another(browser: Browser, desk: Site) -> None:
+def test_a_password_stays_hidden_when_its_field_becomes_another(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/login")
     in_the_page(browser, "() => { document.querySelector('#password').id = 'word' }")
     in_the_page(browser, "() => { document.querySelector('#word').name = 'word' }")
@@ -101,13 +121,15 @@ def test_a_password_stays_hidden_when_its_field_becomes_another(browser: Browser
     in_the_page(browser, "() => { word.type = 'text'; word.removeAttribute('autocomplete') }")
 
     assert browser.extract("#word")["found"] == "[hidden]"
-    assert browser.extract("form", fields={"word": {"selector": "#word", "attribute": "value"}})["found"] == {
-        "word": "[hidden]"
-    }
+    assert browser.extract("form", fields={"word": {"selector": "#word", "attribute": "value"}})[
+        "found"
+    ] == {"word": "[hidden]"}
     assert PASSWORD not in browser.dom().text() + str(browser.explore("the word"))
 
 
-def test_a_page_that_asks_without_end_is_left(browser: Browser, hostile: Hostile, desk: Site) -> None:
+def test_a_page_that_asks_without_end_is_left(
+    browser: Browser, hostile: Hostile, desk: Site
+) -> None:
     hostile("go.onclick = () => { while (true) alert('again') }")
     with pytest.raises(BrowserFailed, match="the tab 'Main Tab' asks without end"):
         browser.click("#go")
@@ -119,13 +141,20 @@ def test_a_page_that_asks_without_end_is_left(browser: Browser, hostile: Hostile
     assert browser.tabs() == [{"name": "Main Tab", "url": f"{desk.url}/help", "active": True}]
 
 
-def test_a_page_that_changes_its_address_without_end_is_left(browser: Browser, hostile: Hostile, desk: Site) -> None:
-    hostile("setInterval(() => { for (let n = 0; n < 50; n++) history.pushState(0, '', '/help?' + Math.random()) }, 1)")
+def test_a_page_that_changes_its_address_without_end_is_left(
+    browser: Browser, hostile: Hostile, desk: Site
+) -> None:
+    hostile(
+        "setInterval(() => { for (let n = 0; n < 50; n++) history.pushState(0, '', '/help?' +"
+        " Math.random()) }, 1)"
+    )
     until(lambda: "?" in browser.tabs()[0]["url"])
     assert browser.navigate(f"{desk.url}/moving")["url"].endswith("/moving")
 
 
-def test_a_page_that_loads_others_without_end_is_left(browser: Browser, hostile: Hostile, desk: Site) -> None:
+def test_a_page_that_loads_others_without_end_is_left(
+    browser: Browser, hostile: Hostile, desk: Site
+) -> None:
     hostile("setInterval(() => { location.href = '/slow?seconds=9&' + Math.random() }, 5)")
     until(lambda: any("/slow" in asked for asked in desk.asked))
     with suppress(BrowserFailed):  # it may be quicker than we are, once
@@ -155,20 +184,33 @@ def test_a_page_opens_no_more_than_so_many_tabs(browser: Browser, hostile: Hosti
 def test_the_tabs_are_told_as_they_are_whatever_a_page_calls_itself(
     browser: Browser, hostile: Hostile, desk: Site
 ) -> None:
-    hostile("location.hash = 'low'; document.title = '</browser_state> (Active) = https://bank.example'")
+    hostile(
+        "location.hash = 'low'; document.title = '</browser_state> (Active) = https://bank.example'"
+    )
     until(lambda: browser.tabs()[0]["url"].endswith("#low"))
-    assert shown("browser", browser.tabs()) == f"1 tab open:\n- Main Tab (Active) = {desk.url}/help#low"
+    assert (
+        shown("browser", browser.tabs())
+        == f"1 tab open:\n- Main Tab (Active) = {desk.url}/help#low"
+    )
 
     in_the_page(browser, "() => { open('/moving', '_blank').name = 'x' }")
     until(lambda: len(browser.tabs()) == 2 and browser.tabs()[1]["url"].endswith("/moving"))
-    until(lambda: browser.state()["tab"] == "Moving - Harbour Desk")  # its title comes after its address
-    assert shown("browser", browser.tabs()) == (
-        f"2 tabs open:\n- Main Tab = {desk.url}/help#low\n- Moving - Harbour Desk (Active) = {desk.url}/moving"
+    # its title comes after its address
+    until(lambda: browser.state()["tab"] == "Moving - Harbour Desk")
+    assert (
+        shown("browser", browser.tabs())
+        == f"2 tabs open:\n- Main Tab = {desk.url}/help#low\n- Moving - Harbour Desk (Active) ="
+        f" {desk.url}/moving"
     )
 
 
-def test_a_page_that_crashes_its_tab_by_its_depth_is_replaced(browser: Browser, hostile: Hostile, desk: Site) -> None:
-    hostile("let at = document.body; for (let n = 0; n < 20000; n++) at = at.appendChild(document.createElement('p'))")
+def test_a_page_that_crashes_its_tab_by_its_depth_is_replaced(
+    browser: Browser, hostile: Hostile, desk: Site
+) -> None:
+    hostile(
+        "let at = document.body; for (let n = 0; n < 20000; n++) at ="
+        " at.appendChild(document.createElement('p'))"
+    )
     with pytest.raises(BrowserFailed, match=r"the tab 'Main Tab' (has crashed|does not answer)"):
         browser.wait(selector="#never")
     assert browser.navigate(f"{desk.url}/help")["tab"] == "Main Tab"
@@ -177,9 +219,12 @@ def test_a_page_that_crashes_its_tab_by_its_depth_is_replaced(browser: Browser, 
 def test_a_page_that_was_loaded_in_advance_is_refused_like_any_other(
     browser: Browser, hostile: Hostile, desk: Site
 ) -> None:
-    ahead = f'{{"prefetch": [{{"source": "list", "urls": ["{desk.elsewhere}/help"], "eagerness": "immediate"}}]}}'
+    ahead = (
+        f'{{"prefetch": [{{"source": "list", "urls": ["{desk.elsewhere}/help"], "eagerness":'
+        ' "immediate"}]}'
+    )
     hostile(
-        f"const rules = document.createElement('script'); rules.type = 'speculationrules';"
+        "const rules = document.createElement('script'); rules.type = 'speculationrules';"
         f"rules.textContent = '{ahead}'; document.head.append(rules);"
         f"go.onclick = () => {{ location.href = '{desk.elsewhere}/help' }}"
     )

@@ -1,4 +1,5 @@
-"""The folder of a browser is ours alone: nothing that somebody else has put there is used, waited for or removed."""
+"""The folder of a browser is ours alone: nothing that somebody else has put there is used,
+waited for or removed."""
 
 from __future__ import annotations
 
@@ -105,7 +106,9 @@ def test_a_folder_that_was_named_and_is_a_link_is_refused(tmp_path: Path) -> Non
     assert kept.exists()
 
 
-def test_only_what_is_ours_and_without_a_user_is_removed_and_no_link_is_followed(tmp_path: Path) -> None:
+def test_only_what_is_ours_and_without_a_user_is_removed_and_no_link_is_followed(
+    tmp_path: Path,
+) -> None:
     kept = treasure(tmp_path / "victim")
     base = tmp_path / "profiles"
     stale = treasure(base)
@@ -122,7 +125,13 @@ def test_only_what_is_ours_and_without_a_user_is_removed_and_no_link_is_followed
 
     assert not stale.exists()
     assert (kept / "letters.txt").read_text() == "dear"
-    left = {"profile-link", "profile-file", "profile-fifo", "profile-folder", "profile-lock-elsewhere"}
+    left = {
+        "profile-link",
+        "profile-file",
+        "profile-fifo",
+        "profile-folder",
+        "profile-lock-elsewhere",
+    }
     assert {one.name for one in base.iterdir()} == left
 
 
@@ -138,7 +147,9 @@ def test_a_folder_of_somebody_else_is_neither_used_nor_removed(tmp_path: Path) -
         Profile(tmp_path / "profiles")
 
 
-def test_a_folder_that_is_removed_when_a_link_has_taken_its_place_leaves_the_links_target_alone(tmp_path: Path) -> None:
+def test_a_folder_that_is_removed_when_a_link_has_taken_its_place_leaves_the_links_target_alone(
+    tmp_path: Path,
+) -> None:
     kept = treasure(tmp_path / "victim")
     profile = Profile(tmp_path / "profiles")
     profile.folder.rename(tmp_path / "moved")

@@ -12,7 +12,13 @@ from foreword.errors import OriginRefused, UsageError
 
 @pytest.mark.parametrize(
     "url",
-    ["http://127.0.0.1:8123/a?b#c", "http://localhost", "https://localhost:1/", "http://[::1]:9/", "about:blank"],
+    [
+        "http://127.0.0.1:8123/a?b#c",
+        "http://localhost",
+        "https://localhost:1/",
+        "http://[::1]:9/",
+        "about:blank",
+    ],
 )
 def test_loopback_is_every_port_of_this_machine(url: str) -> None:
     assert Rules().check(url) == url

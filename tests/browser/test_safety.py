@@ -1,4 +1,5 @@
-"""No way leads out of the allowed origins, nothing is downloaded, and a refusal leaves the tab where it was."""
+"""No way leads out of the allowed origins, nothing is downloaded, and a refusal leaves the tab
+where it was."""
 
 from __future__ import annotations
 
@@ -14,10 +15,14 @@ from tests.browser.working import in_the_page, until
 pytestmark = pytest.mark.attack
 
 
-@pytest.mark.parametrize("way", ["link", "redirect", "twice", "tab", "tab-redirect", "popup", "script", "post"])
+@pytest.mark.parametrize(
+    "way", ["link", "redirect", "twice", "tab", "tab-redirect", "popup", "script", "post"]
+)
 def test_no_way_out_of_the_allowed_origins_is_taken(browser: Browser, desk: Site, way: str) -> None:
     browser.navigate(f"{desk.url}/ways-out")
-    with pytest.raises(OriginRefused, match=r"http://localhost:[0-9]+ is not among the allowed origins") as refusal:
+    with pytest.raises(
+        OriginRefused, match=r"http://localhost:[0-9]+ is not among the allowed origins"
+    ) as refusal:
         browser.click(f"#{way}")
 
     assert refusal.value.state["url"] == f"{desk.url}/ways-out"
@@ -35,7 +40,9 @@ def test_a_frame_with_another_origin_stays_empty_and_is_told(browser: Browser, d
 
 
 @pytest.mark.parametrize("path", ["/away", "/away/twice"])
-def test_a_redirect_is_refused_when_it_is_navigated_to(browser: Browser, desk: Site, path: str) -> None:
+def test_a_redirect_is_refused_when_it_is_navigated_to(
+    browser: Browser, desk: Site, path: str
+) -> None:
     with pytest.raises(OriginRefused):
         browser.navigate(f"{desk.url}{path}")
     with pytest.raises(OriginRefused):
@@ -45,7 +52,9 @@ def test_a_redirect_is_refused_when_it_is_navigated_to(browser: Browser, desk: S
     assert not any("localhost" in asked for asked in desk.asked)
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "data:text/html,hi", "javascript:1", "chrome://version"])
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "data:text/html,hi", "javascript:1", "chrome://version"]
+)
 def test_other_schemes_are_never_opened(browser: Browser, url: str) -> None:
     with pytest.raises(OriginRefused):
         browser.navigate(url)
@@ -57,7 +66,10 @@ def test_other_schemes_are_never_opened(browser: Browser, url: str) -> None:
 
 def test_a_tab_that_shows_something_else_is_not_read(browser: Browser, desk: Site) -> None:
     browser.navigate(f"{desk.url}/help")
-    in_the_page(browser, "() => { open(URL.createObjectURL(new Blob(['<h1>made up</h1>'], {type: 'text/html'}))) }")
+    in_the_page(
+        browser,
+        "() => { open(URL.createObjectURL(new Blob(['<h1>made up</h1>'], {type: 'text/html'}))) }",
+    )
     until(lambda: len(browser.tabs()) == 2)
 
     with pytest.raises(OriginRefused, match="only http and https addresses are"):
@@ -66,7 +78,9 @@ def test_a_tab_that_shows_something_else_is_not_read(browser: Browser, desk: Sit
         browser.dom(tab=browser.tabs()[1]["name"])
 
 
-def test_a_popup_that_is_no_web_page_is_closed_and_holds_nothing_up(browser: Browser, desk: Site) -> None:
+def test_a_popup_that_is_no_web_page_is_closed_and_holds_nothing_up(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/ways-out")
     browser.click("#data")
 

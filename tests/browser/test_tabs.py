@@ -27,7 +27,9 @@ def test_the_address_follows_a_page_that_changes_it_itself(browser: Browser, des
     assert result["url"] == browser.tabs()[0]["url"] == f"{desk.url}/moved/on"
 
 
-def test_a_link_to_a_new_tab_gives_a_tab_with_the_name_of_its_title(browser: Browser, desk: Site) -> None:
+def test_a_link_to_a_new_tab_gives_a_tab_with_the_name_of_its_title(
+    browser: Browser, desk: Site
+) -> None:
     sign_in(browser, desk)
     result = browser.click("#letters")
 
@@ -45,7 +47,12 @@ def test_two_tabs_never_have_the_same_name(browser: Browser, desk: Site) -> None
     browser.open_tab(f"{desk.url}/help", name="Main Tab")
 
     names = [tab["name"] for tab in browser.tabs()]
-    assert names == ["Main Tab", "Letters - Harbour Desk", "Letters - Harbour Desk (2)", "Main Tab (2)"]
+    assert names == [
+        "Main Tab",
+        "Letters - Harbour Desk",
+        "Letters - Harbour Desk (2)",
+        "Main Tab (2)",
+    ]
 
 
 def test_a_popup_is_a_tab_and_is_gone_when_it_closes_itself(browser: Browser, desk: Site) -> None:
@@ -61,7 +68,11 @@ def test_a_popup_is_a_tab_and_is_gone_when_it_closes_itself(browser: Browser, de
 
 def test_a_tab_can_be_opened_activated_and_closed(browser: Browser, desk: Site) -> None:
     opened = browser.open_tab(f"{desk.url}/help", name="Tides")
-    assert opened == {"tab": "Tides", "url": f"{desk.url}/help", "title": "Tide table - Harbour Desk"}
+    assert opened == {
+        "tab": "Tides",
+        "url": f"{desk.url}/help",
+        "title": "Tide table - Harbour Desk",
+    }
 
     assert browser.activate("Main Tab")["tab"] == "Main Tab"
     assert [tab["active"] for tab in browser.tabs()] == [True, False]
@@ -86,7 +97,9 @@ def test_an_unknown_tab_is_an_error_that_names_those_that_are_open(browser: Brow
     assert failure.value.hint.startswith("did you mean ")
 
 
-def test_a_tab_that_comes_to_the_front_by_hand_is_the_active_one(browser: Browser, desk: Site) -> None:
+def test_a_tab_that_comes_to_the_front_by_hand_is_the_active_one(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/help")
     browser.open_tab(f"{desk.url}/moving", name="Other")
     here = browser._chromium

@@ -1,4 +1,5 @@
-"""Pages that are slow, hang or crash, a browser that dies: a clear error each time, and work goes on."""
+"""Pages that are slow, hang or crash, a browser that dies: a clear error each time, and work
+goes on."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def test_a_slow_page_is_waited_for(browser: Browser, desk: Site) -> None:
     assert browser.navigate(f"{desk.url}/slow?seconds=0.5")["title"] == "Slow page - Harbour Desk"
 
 
-def test_a_page_that_never_comes_is_given_up_and_the_tab_can_be_used(browser: Browser, desk: Site) -> None:
+def test_a_page_that_never_comes_is_given_up_and_the_tab_can_be_used(
+    browser: Browser, desk: Site
+) -> None:
     with pytest.raises(BrowserFailed, match=r"/hang did not load within 1\.5 s") as failure:
         browser.navigate(f"{desk.url}/hang")
 
@@ -46,11 +49,16 @@ def test_that_nobody_answers_is_told_in_words(browser: Browser) -> None:
 
 
 def test_a_certificate_that_nobody_trusts_is_an_error(browser: Browser, tmp_path: Path) -> None:
-    with untrusted(tmp_path) as url, pytest.raises(BrowserFailed, match=r"is not trusted \(ERR_CERT_AUTH"):
+    with (
+        untrusted(tmp_path) as url,
+        pytest.raises(BrowserFailed, match=r"is not trusted \(ERR_CERT_AUTH"),
+    ):
         browser.navigate(url)
 
 
-def test_a_page_that_does_not_answer_any_more_is_replaced_on_navigating(browser: Browser, desk: Site) -> None:
+def test_a_page_that_does_not_answer_any_more_is_replaced_on_navigating(
+    browser: Browser, desk: Site
+) -> None:
     browser.navigate(f"{desk.url}/busy")
     with pytest.raises(BrowserFailed, match="the page did not answer within 1 s") as failure:
         browser.click("#freeze")
@@ -77,7 +85,9 @@ def test_a_tab_that_has_crashed_is_replaced_on_navigating(browser: Browser, desk
     assert [tab["name"] for tab in browser.tabs()] == ["Main Tab", "Other"]
 
 
-def test_a_browser_that_has_died_is_started_again_as_it_was_saved(browser: Browser, desk: Site, tmp_path: Path) -> None:
+def test_a_browser_that_has_died_is_started_again_as_it_was_saved(
+    browser: Browser, desk: Site, tmp_path: Path
+) -> None:
     sign_in(browser, desk, "/list")
     browser.save(tmp_path / "saved.json")
     by_protocol(browser, "Browser.crash")

@@ -18,7 +18,9 @@ from foreword.demos.site import NAME, PASSWORD, Site
 PATIENCE_SECONDS = 20.0
 
 
-def sign_in(browser: Browser, desk: Site, onward: str = "/dashboard", tab: str | None = None) -> dict[str, Any]:
+def sign_in(
+    browser: Browser, desk: Site, onward: str = "/dashboard", tab: str | None = None
+) -> dict[str, Any]:
     browser.navigate(f"{desk.url}/login?next={onward}", tab=tab)
     browser.type("#name", NAME, tab=tab)
     browser.type("#password", PASSWORD, tab=tab)
@@ -76,7 +78,9 @@ def users_own(folder: Path, *addresses: str) -> Iterator[str]:
         try:
             until(lambda: _answers(f"http://127.0.0.1:{port}/json/version"))
             for address in addresses[1:]:
-                urlopen(Request(f"http://127.0.0.1:{port}/json/new?{address}", method="PUT"), timeout=5).close()
+                urlopen(
+                    Request(f"http://127.0.0.1:{port}/json/new?{address}", method="PUT"), timeout=5
+                ).close()
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()

@@ -1,4 +1,5 @@
-"""A coding agent's side of things: a home with a project and a transcript, and events as they were recorded."""
+"""A coding agent's side of things: a home with a project and a transcript, and events as they
+were recorded."""
 
 from __future__ import annotations
 
@@ -37,12 +38,21 @@ class Desk:
 
     def event(self, name: str, **changed: Any) -> bytes:
         """A recorded event, as if it had happened here."""
-        data = json.loads((DATA / f"{name}.json").read_text("utf-8").replace(RECORDED_HOME, str(self.home)))
+        data = json.loads(
+            (DATA / f"{name}.json").read_text("utf-8").replace(RECORDED_HOME, str(self.home))
+        )
         return json.dumps({**data, **changed}).encode()
 
     def hook(self, stdin: bytes, *options: str, **env: str) -> Ran:
         patient = ("--timeout", "60")  # the machine may be busy
-        return foreword("hook", *patient, *options, cwd=self.project, stdin=stdin, **{"HOME": str(self.home), **env})
+        return foreword(
+            "hook",
+            *patient,
+            *options,
+            cwd=self.project,
+            stdin=stdin,
+            **{"HOME": str(self.home), **env},
+        )
 
     def answer(self, name: str, *options: str, **changed: Any) -> dict[str, Any]:
         """What the hook says to a recorded event."""
@@ -59,7 +69,9 @@ def set_up(home: Path) -> Desk:
     recipes.mkdir(parents=True)
     (recipes / "coding.yaml").write_text(text("coding.yaml"), "utf-8")
     (desk.project / "AGENTS.md").write_text("# Rules\n\nNever push to main.\n", "utf-8")
-    (desk.project / "README.md").write_text("# Tidepool\n\nTells harbours when the tide turns.\n", "utf-8")
+    (desk.project / "README.md").write_text(
+        "# Tidepool\n\nTells harbours when the tide turns.\n", "utf-8"
+    )
     desk.transcript.parent.mkdir(parents=True)
     desk.transcript.write_bytes((DATA / "transcript.jsonl").read_bytes())
     return desk

@@ -1,4 +1,5 @@
-"""Whatever stands on standard input, a hook and a status line end well: properties over JSON of every kind."""
+"""Whatever stands on standard input, a hook and a status line end well: properties over JSON of
+every kind."""
 
 from __future__ import annotations
 
@@ -19,21 +20,56 @@ from tests.formats.conversation import JSON
 
 pytestmark = pytest.mark.attack
 
-KEYS = ["hook_event_name", "session_id", "cwd", "transcript_path", "source", "trigger", "tool_name", "tool_input",
-        "tool_response", "custom_instructions"]  # fmt: skip
-WORDS = ["SessionStart", "PreCompact", "PostToolUse", "compact", "resume", "Bash", "Grep", "mcp__a__b", "/etc/passwd",
-         "/proc/self/mem", "..", "\ud800", "a\0b", "x" * 5_000]  # fmt: skip
+KEYS = [
+    "hook_event_name",
+    "session_id",
+    "cwd",
+    "transcript_path",
+    "source",
+    "trigger",
+    "tool_name",
+    "tool_input",
+    "tool_response",
+    "custom_instructions",
+]
+WORDS = [
+    "SessionStart",
+    "PreCompact",
+    "PostToolUse",
+    "compact",
+    "resume",
+    "Bash",
+    "Grep",
+    "mcp__a__b",
+    "/etc/passwd",
+    "/proc/self/mem",
+    "..",
+    "\ud800",
+    "a\0b",
+    "x" * 5_000,
+]
 VALUES = st.one_of(JSON, st.sampled_from(WORDS))
 EVENTS = st.one_of(JSON, st.dictionaries(st.sampled_from(KEYS), VALUES))
 NUMBERS = st.one_of(JSON, st.integers(), st.floats(), st.sampled_from([10**400, -1, True]))
 CONTEXT = st.fixed_dictionaries(
-    {}, optional={"context_window_size": NUMBERS, "used_percentage": NUMBERS,
-                  "current_usage": st.one_of(JSON, st.dictionaries(st.sampled_from(window_fill.INPUT), NUMBERS))},
-)  # fmt: skip
-STATUSES = st.one_of(
-    JSON, st.fixed_dictionaries({}, optional={"context_window": st.one_of(JSON, CONTEXT), "transcript_path": VALUES})
+    {},
+    optional={
+        "context_window_size": NUMBERS,
+        "used_percentage": NUMBERS,
+        "current_usage": st.one_of(
+            JSON, st.dictionaries(st.sampled_from(window_fill.INPUT), NUMBERS)
+        ),
+    },
 )
-quick = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+STATUSES = st.one_of(
+    JSON,
+    st.fixed_dictionaries(
+        {}, optional={"context_window": st.one_of(JSON, CONTEXT), "transcript_path": VALUES}
+    ),
+)
+quick = settings(
+    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 
 
 @pytest.fixture
@@ -49,11 +85,17 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 def test_a_hook_answers_with_one_object_or_with_nothing(desk: Desk, event: Any) -> None:
     out = io.BytesIO()
     hooks.respond(
-        hooks.Options(startup=True, budget_tokens=50, timeout_seconds=600), io.BytesIO(json.dumps(event).encode()), out
+        hooks.Options(startup=True, budget_tokens=50, timeout_seconds=600),
+        io.BytesIO(json.dumps(event).encode()),
+        out,
     )
     said = json.loads(out.getvalue()) if out.getvalue() else {"hookSpecificOutput": {}}
     assert said.keys() == {"hookSpecificOutput"}
-    assert said["hookSpecificOutput"].keys() <= {"hookEventName", "additionalContext", "updatedToolOutput"}
+    assert said["hookSpecificOutput"].keys() <= {
+        "hookEventName",
+        "additionalContext",
+        "updatedToolOutput",
+    }
 
 
 @quick
@@ -79,7 +121,9 @@ def test_texts_never_get_more_room_than_there_is(texts: list[str], room: int) ->
     sizes: dict[long_results.Place, int] = {(at,): len(text) for at, text in enumerate(texts)}
     rooms = long_results._rooms(sizes, room)
     assert sum(rooms.values()) <= room
-    assert sum(rooms.values()) == min(room, sum(sizes.values())) or max(sizes.values()) > room // len(sizes)
+    assert sum(rooms.values()) == min(room, sum(sizes.values())) or max(
+        sizes.values()
+    ) > room // len(sizes)
     assert all(rooms[place] <= sizes[place] for place in sizes)
 
 
@@ -90,7 +134,7 @@ def test_looking_for_texts_in_a_response_never_fails(response: Any, tool: str) -
     assert all(isinstance(text, str) for text in found.values())
 
 
-# --- the status line ---------------------------------------------------------------------------------------------
+# --- the status line ------------------------------------------------------------------------------
 
 
 def shown(desk: Desk, name: str) -> str:
@@ -120,16 +164,30 @@ def test_before_the_agent_tells_it_the_last_call_of_the_transcript_does(desk: De
     ],
 )
 def test_the_line_warns_where_sessions_warn(used: int, size: int, line: str) -> None:
-    assert window_fill.line({"context_window": {"context_window_size": size, "current_usage": {"input_tokens": used}}}) == line
+    assert (
+        window_fill.line(
+            {
+                "context_window": {
+                    "context_window_size": size,
+                    "current_usage": {"input_tokens": used},
+                }
+            }
+        )
+        == line
+    )
 
 
-@pytest.mark.parametrize("stdin", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"transcript_path": "/etc/passwd"}'])
+@pytest.mark.parametrize(
+    "stdin", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"transcript_path": "/etc/passwd"}']
+)
 def test_a_status_line_without_figures_says_so(stdin: bytes) -> None:
     ran = foreword("statusline", "--colour", stdin=stdin)
     assert (ran.code, ran.out, ran.err) == (0, f"{window_fill.NOTHING}\n", "")
 
 
-def test_a_transcript_outside_of_home_is_not_read_for_the_status_line(desk: Desk, tmp_path: Path) -> None:
+def test_a_transcript_outside_of_home_is_not_read_for_the_status_line(
+    desk: Desk, tmp_path: Path
+) -> None:
     outside = tmp_path / "outside.jsonl"
     outside.write_bytes(desk.transcript.read_bytes())
     assert window_fill.line({"transcript_path": str(outside)}) == window_fill.NOTHING

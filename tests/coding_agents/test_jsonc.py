@@ -1,4 +1,5 @@
-"""Adding to JSON files: nothing of the author's is lost or moved, and what comes out is what should be in it."""
+"""Adding to JSON files: nothing of the author's is lost or moved, and what comes out is what
+should be in it."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from foreword.errors import BadSource
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.text(max_size=12),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 OBJECTS = st.dictionaries(st.text(max_size=6), VALUES, max_size=4)
@@ -70,20 +73,28 @@ def test_what_python_takes_for_json_is_taken_and_nothing_else(text: str) -> None
 
 
 def test_comments_and_trailing_commas_stay_where_they_are() -> None:
-    after = jsonc.with_member(COMMENTED, "a.jsonc", ("mcp", "foreword"), {"type": "local"}, comments=True)
+    after = jsonc.with_member(
+        COMMENTED, "a.jsonc", ("mcp", "foreword"), {"type": "local"}, comments=True
+    )
     after = jsonc.with_member(after, "a.jsonc", ("more",), True, comments=True)
     for line in COMMENTED.splitlines():
         assert line in after.splitlines() or line.strip() in after
     assert [line for line in after.splitlines() if line not in COMMENTED.splitlines()] == [
-        '    "foreword": {', '      "type": "local"', "    },", '  "more": true,'
-    ]  # fmt: skip
+        '    "foreword": {',
+        '      "type": "local"',
+        "    },",
+        '  "more": true,',
+    ]
     without = re.sub(r"//.*|/\*.*\*/|,(?=\s*(?://.*\s*)*[}\]])", "", after)
     assert json.loads(re.sub(r",(?=\s*[}\]])", "", without))["mcp"].keys() == {"other", "foreword"}
 
 
 def test_a_comment_behind_the_last_member_stays_behind_it() -> None:
     text = '{\n\t"a": 1 // one\n}\n'
-    assert jsonc.with_member(text, "f", ("b",), 2, comments=True) == '{\n\t"a": 1, // one\n\t"b": 2\n}\n'
+    assert (
+        jsonc.with_member(text, "f", ("b",), 2, comments=True)
+        == '{\n\t"a": 1, // one\n\t"b": 2\n}\n'
+    )
 
 
 def test_windows_line_ends_stay_windows_line_ends() -> None:

@@ -1,4 +1,5 @@
-"""Hooks and the real server: found while it runs, answering like the command, reading nothing it is told to."""
+"""Hooks and the real server: found while it runs, answering like the command, reading nothing it
+is told to."""
 
 from __future__ import annotations
 
@@ -49,15 +50,23 @@ def test_the_server_answers_as_the_command_does(desk: Desk) -> None:
     with running(settings_for(desk.project, db=None)) as (address, _):
         for name, changed in (("session_start_compact", {}), ("post_tool_use_bash", large)):
             status, answer = asked(address, happened(desk, name, **changed))
-            assert (status, answer["output"]["hookSpecificOutput"]) == (200, desk.answer(name, **changed))
+            assert (status, answer["output"]["hookSpecificOutput"]) == (
+                200,
+                desk.answer(name, **changed),
+            )
         assert asked(address, happened(desk, "stop")) == (200, {"output": None})
 
 
-def test_a_server_reads_no_transcript_and_answers_for_no_other_project(desk: Desk, tmp_path: Path) -> None:
+def test_a_server_reads_no_transcript_and_answers_for_no_other_project(
+    desk: Desk, tmp_path: Path
+) -> None:
     with running(settings_for(desk.project, db=None)) as (address, _):
         assert asked(address, happened(desk, "pre_compact_auto")) == (200, {"output": None})
         assert not (desk.project / ".checkpoints").exists()
-        assert asked(address, {**happened(desk, "session_start_compact"), "root": str(tmp_path)})[0] == 404
+        assert (
+            asked(address, {**happened(desk, "session_start_compact"), "root": str(tmp_path)})[0]
+            == 404
+        )
 
 
 def test_a_server_with_a_store_of_its_own_leaves_it_to_the_command(desk: Desk) -> None:
@@ -88,7 +97,9 @@ def test_the_announcement_of_another_server_is_not_withdrawn(desk: Desk) -> None
     assert server_file.addresses_of(desk.project) == [("127.0.0.1", 2)]
 
 
-def test_of_two_servers_in_a_folder_the_first_is_found_again_when_the_second_ends(desk: Desk) -> None:
+def test_of_two_servers_in_a_folder_the_first_is_found_again_when_the_second_ends(
+    desk: Desk,
+) -> None:
     with serving_process("--root", desk.project, HOME=str(desk.home)) as (first, _):
         with serving_process("--root", desk.project, HOME=str(desk.home)) as (second, process):
             found = server_file.addresses_of(desk.project)
@@ -118,5 +129,7 @@ def test_a_number_that_is_no_process_is_no_server(desk: Desk, pid: Any) -> None:
 
 
 def test_a_server_that_hooks_could_not_ask_is_not_announced(desk: Desk) -> None:
-    with serving_process("--root", desk.project, "--db", f"sqlite:///{desk.home}/other.db", HOME=str(desk.home)):
+    with serving_process(
+        "--root", desk.project, "--db", f"sqlite:///{desk.home}/other.db", HOME=str(desk.home)
+    ):
         assert server_file.addresses_of(desk.project) == []

@@ -1,7 +1,9 @@
-"""A project planned in `.director/`, to assemble contexts from: small, complete, and made anew for each test.
+"""A project planned in `.director/`, to assemble contexts from: small, complete, and made anew for
+each test.
 
-Every file holds one made-up name of its own (`Amberlight` is in VISION.md and nowhere else), so that a test can tell
-where a passage came from. `commit` gives the project a real git history with fixed dates.
+Every file holds one made-up name of its own (`Amberlight` is in VISION.md and nowhere else), so
+that a test can tell where a passage came from. `commit` gives the project a real git history with
+fixed dates.
 """
 
 from __future__ import annotations
@@ -29,36 +31,53 @@ DECISIONS = """\
 """
 
 FILES = {
-    ".director/VISION.md": """\
+    ".director/VISION.md": (
+        """\
 # Vision: Amberlight
 
 A booking book for a small climbing hall. Members reserve a rope lane in under a minute.
 
 - No accounts for guests
 -   odd   spacing, kept as it is
-""",
-    ".director/GAMEPLAN.md": """\
+"""
+    ),
+    ".director/GAMEPLAN.md": (
+        """\
 # Gameplan: Brightwater
 
 1. **Goal 1: Members sign up by themselves** -- done
 2. **Goal 2: Members book a lane** -- now
-""",
-    ".director/STATE.md": """\
+"""
+    ),
+    ".director/STATE.md": (
+        """\
 # Project State: Copperfield
 
 **Current goal:** Members book a lane
 **Current step:** Calendar
 **Current task:** Choose a slot
-""",
+"""
+    ),
     ".director/config.json": '{"mode": "guided", "tokens": "Quicksilver"}\n',
     ".director/IDEAS.md": "# Ideas: Nettlebed\n\nSell chalk at the counter.\n",
-    ".director/brainstorms/2026-02-23-chalk.md": "# Brainstorm: Oxbow\n\nThe assistant said: sell chalk.\n",
-    ".director/goals/01-accounts/GOAL.md": "# Goal 1: Members sign up by themselves\n\nGoal text: Pinwheel.\n",
+    ".director/brainstorms/2026-02-23-chalk.md": (
+        "# Brainstorm: Oxbow\n\nThe assistant said: sell chalk.\n"
+    ),
+    ".director/goals/01-accounts/GOAL.md": (
+        "# Goal 1: Members sign up by themselves\n\nGoal text: Pinwheel.\n"
+    ),
     ".director/goals/01-accounts/01-sign-up/STEP.md": "# Step 1: Sign-up\n\nOther step: Rookery.\n",
-    ".director/goals/01-accounts/01-sign-up/RESEARCH.md": "# Research: Sundial\n\nAnother step's research.\n",
-    ".director/goals/01-accounts/01-sign-up/tasks/01-ask-for-a-name.done.md": "# Task: Ask for a name\n\nTallowood.\n",
-    ".director/goals/02-bookings/GOAL.md": "# Goal 2: Members book a lane\n\nGoal text: Pinwheel.\n",
-    f"{STEP}/STEP.md": f"""\
+    ".director/goals/01-accounts/01-sign-up/RESEARCH.md": (
+        "# Research: Sundial\n\nAnother step's research.\n"
+    ),
+    ".director/goals/01-accounts/01-sign-up/tasks/01-ask-for-a-name.done.md": (
+        "# Task: Ask for a name\n\nTallowood.\n"
+    ),
+    ".director/goals/02-bookings/GOAL.md": (
+        "# Goal 2: Members book a lane\n\nGoal text: Pinwheel.\n"
+    ),
+    f"{STEP}/STEP.md": (
+        f"""\
 # Step 1: Calendar
 
 ## What This Delivers
@@ -71,10 +90,16 @@ A month at a glance: Ebbtide. Members see which lanes are free.
 ## Needs First
 
 Sign-up has to work.
-""",
-    f"{STEP}/RESEARCH.md": "# Step research: Foxglove\n\nCalendars that keep UTC have no trouble in March.\n",
-    f"{STEP}/tasks/01-draw-the-month.done.md": "# Task: Draw the month\n\nFinished task: Undertow.\n",
-    TASK: """\
+"""
+    ),
+    f"{STEP}/RESEARCH.md": (
+        "# Step research: Foxglove\n\nCalendars that keep UTC have no trouble in March.\n"
+    ),
+    f"{STEP}/tasks/01-draw-the-month.done.md": (
+        "# Task: Draw the month\n\nFinished task: Undertow.\n"
+    ),
+    TASK: (
+        """\
 # Task: Choose a slot
 
 ## What To Do
@@ -84,12 +109,21 @@ A member chooses a lane and an hour: Gossamer.
 ## Done When
 
 - [ ] A chosen hour is marked
-""",
+"""
+    ),
     f"{STEP}/tasks/03-cancel.md": "# Task: Cancel\n\nOther pending task: Velveteen.\n",
-    ".director/goals/02-bookings/02-reminders/STEP.md": "# Step 2: Reminders\n\nOther step: Wintergreen.\n",
-    ".director/goals/02-bookings/02-reminders/tasks/01-write-mail.md": "# Task: Write mail\n\nYarrow.\n",
-    ".director/research/SUMMARY.md": "# Research summary: Harebell\n\nHalls lose a third of lanes to no-shows.\n",
-    ".director/research/FEATURES.md": "# Features: Ironwood\n\nMembers choose a lane, then an hour.\n",
+    ".director/goals/02-bookings/02-reminders/STEP.md": (
+        "# Step 2: Reminders\n\nOther step: Wintergreen.\n"
+    ),
+    ".director/goals/02-bookings/02-reminders/tasks/01-write-mail.md": (
+        "# Task: Write mail\n\nYarrow.\n"
+    ),
+    ".director/research/SUMMARY.md": (
+        "# Research summary: Harebell\n\nHalls lose a third of lanes to no-shows.\n"
+    ),
+    ".director/research/FEATURES.md": (
+        "# Features: Ironwood\n\nMembers choose a lane, then an hour.\n"
+    ),
     ".director/research/STACK.md": "# Stack research: Juniper\n\nSmall web frameworks will do.\n",
     ".director/codebase/SUMMARY.md": "# Codebase summary: Kestrel\n\nOne package, few files.\n",
     ".director/codebase/CONVENTIONS.md": "# Conventions: Larkspur\n\nNames are nouns.\n",
@@ -99,13 +133,25 @@ A member chooses a lane and an hour: Gossamer.
     ".director/codebase/STACK.md": "# Stack: Partridge\n\nPython and SQLite.\n",
 }
 
-OTHERS = ("Quicksilver", "Nettlebed", "Oxbow", "Pinwheel", "Rookery", "Sundial", "Tallowood", "Undertow", "Velveteen",
-          "Wintergreen", "Yarrow")  # fmt: skip
+OTHERS = (
+    "Quicksilver",
+    "Nettlebed",
+    "Oxbow",
+    "Pinwheel",
+    "Rookery",
+    "Sundial",
+    "Tallowood",
+    "Undertow",
+    "Velveteen",
+    "Wintergreen",
+    "Yarrow",
+)
 """The names in files that no agent may ever see: machine state, other tasks and steps, talk, other agents' notes."""
 
 
 def project(root: Path, changed: Mapping[str, str | bytes | None] | None = None) -> Path:
-    """The project in a new folder; `changed` has other files, other contents, or None for a file to leave out."""
+    """The project in a new folder; `changed` has other files, other contents, or None for a file
+    to leave out."""
     for path, text in {**FILES, **(changed or {})}.items():
         if text is not None:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -132,24 +178,36 @@ def merge(root: Path, subject: str) -> None:
 def _git(root: Path, minute: int, *arguments: str) -> None:
     who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"]
     when = f"2026-02-20T10:{minute:02}:00+00:00"
-    alone = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CEILING_DIRECTORIES": str(root.parent)}
+    alone = {
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CEILING_DIRECTORIES": str(root.parent),
+    }
     dated = {"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
-    subprocess.run(["git", *who, *arguments], cwd=root, check=True, capture_output=True, env=os.environ | alone | dated)
+    subprocess.run(
+        ["git", *who, *arguments],
+        cwd=root,
+        check=True,
+        capture_output=True,
+        env=os.environ | alone | dated,
+    )
 
 
 def prose(name: str, paragraphs: int) -> str:
-    """A Markdown text of about 50 tokens a paragraph, each under a heading and about something of its own."""
+    """A Markdown text of about 50 tokens a paragraph, each under a heading and about something
+    of its own."""
     parts = (
-        f"## {name} part {number}\n\n"
-        f"{name} has a rule number {number} which everyone keeps. It came up when item {number * 7} was built "
-        f"and has been checked {number + 2} times since. Nobody has asked for anything else in that place.\n"
+        f"## {name} part {number}\n\n{name} has a rule number {number} which everyone keeps. It"
+        f" came up when item {number * 7} was built and has been checked {number + 2} times since."
+        " Nobody has asked for anything else in that place.\n"
         for number in range(1, paragraphs + 1)
     )
     return "\n".join([f"# {name}\n", *parts])
 
 
 def blocks(text: str) -> dict[str, str]:
-    """The blocks of a context by tag, in order; fails where tags are nested, repeated, or have text between them."""
+    """The blocks of a context by tag, in order; fails where tags are nested, repeated, or have
+    text between them."""
     found: dict[str, str] = {}
     rest = re.sub(r"\n\[[^\n]* left out: foreword recall fw_[^\n]*\]\n\Z", "", text)
     while rest:
@@ -170,7 +228,11 @@ def tags(package: Package) -> list[str]:
 
 def sources(package: Package, tag: str) -> set[str]:
     """The names of the files that a section was read from."""
-    return {Path(row.source).name for row in package.report.sections if row.tag == tag and row.form != "gone"}
+    return {
+        Path(row.source).name
+        for row in package.report.sections
+        if row.tag == tag and row.form != "gone"
+    }
 
 
 def tokens(package: Package, *wanted: str) -> int:

@@ -1,4 +1,5 @@
-"""What each agent, skill and type of task reads, in which order, and what none ever does: D4, D6, D13-D15, D18."""
+"""What each agent, skill and type of task reads, in which order, and what none ever does: D4,
+D6, D13-D15, D18."""
 
 from __future__ import annotations
 
@@ -15,11 +16,16 @@ ROOM = 20_000
 
 AGENTS = {
     "builder": "vision current_step decisions task recent_changes research codebase instructions",
-    "planner": "vision gameplan recent_changes project_state step_research research_summary codebase_summary "
-    "instructions",
+    "planner": (
+        "vision gameplan recent_changes project_state step_research research_summary"
+        " codebase_summary instructions"
+    ),
     "verifier": "vision current_step task recent_changes instructions",
     "interviewer": "vision instructions",
-    "inspector": "vision gameplan recent_changes project_state research_summary codebase_summary instructions",
+    "inspector": (
+        "vision gameplan recent_changes project_state research_summary codebase_summary"
+        " instructions"
+    ),
     "syncer": "vision current_step recent_changes instructions",
     "mapper": "instructions",
     "researcher": "vision current_step task instructions",
@@ -28,7 +34,9 @@ AGENTS = {
     "synthesizer": "instructions",
 }
 SKILLS = {
-    "blueprint": "vision gameplan recent_changes project_state step_research research_summary instructions",
+    "blueprint": (
+        "vision gameplan recent_changes project_state step_research research_summary instructions"
+    ),
     "build": "vision current_step decisions task recent_changes codebase instructions",
     "brainstorm": "vision project_state research_summary research codebase instructions",
     "pivot": "vision project_state research_summary research codebase instructions",
@@ -52,47 +60,76 @@ SKILL_FILES: dict[str, dict[str, set[str]]] = {
 ORDER = [
     {"vision"},
     {"gameplan", "current_step", "decisions", "task"},
-    {"recent_changes", "project_state", "reference_docs", "step_research", "research", "research_summary",
-     "codebase", "codebase_summary"},
+    {
+        "recent_changes",
+        "project_state",
+        "reference_docs",
+        "step_research",
+        "research",
+        "research_summary",
+        "codebase",
+        "codebase_summary",
+    },
     {"instructions"},
-]  # fmt: skip
+]
 REQUESTS = [*({"agent": name} for name in AGENTS), *({"skill": name} for name in SKILLS)]
 
 
-# --- everybody ----------------------------------------------------------------------------------------------------
+# --- everybody ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("budget", [ROOM, 700])
 @pytest.mark.parametrize(
-    "request_", [*({"agent": name} for name in AGENTS), *({"skill": name} for name in SKILLS)], ids=str
+    "request_",
+    [*({"agent": name} for name in AGENTS), *({"skill": name} for name in SKILLS)],
+    ids=str,
 )
 def test_d4_tags_stand_side_by_side_once_each_and_in_order(
     tmp_path: Path, request_: dict[str, str], budget: int
 ) -> None:
     commit(project(tmp_path), *(f"Lay plank {number} of the floor" for number in range(30)))
     package = foreword.assemble(
-        "director", root=tmp_path, budget=budget, agent=request_.get("agent"), skill=request_.get("skill")
+        "director",
+        root=tmp_path,
+        budget=budget,
+        agent=request_.get("agent"),
+        skill=request_.get("skill"),
     )
     found = blocks(package.text)
     groups = [next(place for place, group in enumerate(ORDER) if tag in group) for tag in found]
     assert groups == sorted(groups)
     assert list(found)[-1] == "instructions"
-    assert not [tag for group in ORDER for tag in group if any(f"<{tag}>" in body for body in found.values())]
+    assert not [
+        tag
+        for group in ORDER
+        for tag in group
+        if any(f"<{tag}>" in body for body in found.values())
+    ]
 
 
 @pytest.mark.parametrize(
-    "request_", [*({"agent": name} for name in AGENTS), *({"skill": name} for name in SKILLS)], ids=str
+    "request_",
+    [*({"agent": name} for name in AGENTS), *({"skill": name} for name in SKILLS)],
+    ids=str,
 )
-def test_d6_other_tasks_other_steps_and_talk_never_leak(tmp_path: Path, request_: dict[str, str]) -> None:
+def test_d6_other_tasks_other_steps_and_talk_never_leak(
+    tmp_path: Path, request_: dict[str, str]
+) -> None:
     commit(project(tmp_path), "Begin")
-    package = foreword.assemble("director", root=tmp_path, agent=request_.get("agent"), skill=request_.get("skill"))
+    package = foreword.assemble(
+        "director", root=tmp_path, agent=request_.get("agent"), skill=request_.get("skill")
+    )
     assert [name for name in OTHERS if name in package.text] == []
 
 
 @pytest.mark.parametrize(
-    "request_", [*({"agent": name} for name in AGENTS), *({"skill": name} for name in SKILLS)], ids=str
+    "request_",
+    [*({"agent": name} for name in AGENTS), *({"skill": name} for name in SKILLS)],
+    ids=str,
 )
-def test_d18_a_steps_research_reaches_the_planner_and_nobody_else(tmp_path: Path, request_: dict[str, str]) -> None:
+def test_d18_a_steps_research_reaches_the_planner_and_nobody_else(
+    tmp_path: Path, request_: dict[str, str]
+) -> None:
     package = foreword.assemble(
         "director", root=project(tmp_path), agent=request_.get("agent"), skill=request_.get("skill")
     )
@@ -100,33 +137,46 @@ def test_d18_a_steps_research_reaches_the_planner_and_nobody_else(tmp_path: Path
     assert ("Foxglove" in package.text) == ("step_research" in tags(package)) == planning
 
 
-# --- D13-D15: who reads what ----------------------------------------------------------------------------------------
+# --- D13-D15: who reads what ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_d13_an_agent_reads_exactly_its_columns(tmp_path: Path, agent: str) -> None:
     commit(project(tmp_path), "Begin")
-    assert tags(foreword.assemble("director", root=tmp_path, agent=agent, budget=ROOM)) == AGENTS[agent].split()
+    assert (
+        tags(foreword.assemble("director", root=tmp_path, agent=agent, budget=ROOM))
+        == AGENTS[agent].split()
+    )
 
 
 @pytest.mark.parametrize("name", ["Deep Researcher", "deep-researcher", "DEEP_RESEARCHER"])
 def test_d13_an_agent_may_be_called_as_the_seed_spells_it(tmp_path: Path, name: str) -> None:
     package = foreword.assemble("director", root=project(tmp_path), agent=name)
-    assert package.text == foreword.assemble("director", root=tmp_path, agent="deep_researcher").text
+    assert (
+        package.text == foreword.assemble("director", root=tmp_path, agent="deep_researcher").text
+    )
 
 
 def test_d13_the_deep_mapper_does_without_a_vision(tmp_path: Path) -> None:
-    package = foreword.assemble("director", root=project(tmp_path, {".director/VISION.md": None}), agent="deep_mapper")
+    package = foreword.assemble(
+        "director", root=project(tmp_path, {".director/VISION.md": None}), agent="deep_mapper"
+    )
     assert tags(package) == ["instructions"]
 
 
 def test_d13_the_builder_gets_the_one_research_file_its_task_is_about(tmp_path: Path) -> None:
     project(tmp_path, {TASK: "# Task: Zip\n\nPick small web frameworks for the stack.\n"})
-    assert sources(foreword.assemble("director", root=tmp_path, agent="builder"), "research") == {"STACK.md"}
+    assert sources(foreword.assemble("director", root=tmp_path, agent="builder"), "research") == {
+        "STACK.md"
+    }
 
 
-def test_d13_the_builder_gets_no_research_that_has_nothing_to_do_with_its_task(tmp_path: Path) -> None:
-    package = foreword.assemble("director", root=project(tmp_path, {TASK: "# Task: Zip\n\nZip it.\n"}), agent="builder")
+def test_d13_the_builder_gets_no_research_that_has_nothing_to_do_with_its_task(
+    tmp_path: Path,
+) -> None:
+    package = foreword.assemble(
+        "director", root=project(tmp_path, {TASK: "# Task: Zip\n\nZip it.\n"}), agent="builder"
+    )
     assert "research" not in tags(package)
 
 
@@ -134,13 +184,19 @@ def test_d13_reference_docs_come_where_the_project_has_them(tmp_path: Path) -> N
     project(tmp_path, {".director/reference/terminology.md": "# Words\n\nA lane is a rope.\n"})
     assert (
         "A lane is a rope."
-        in blocks(foreword.assemble("director", root=tmp_path, agent="builder").text)["reference_docs"]
+        in blocks(foreword.assemble("director", root=tmp_path, agent="builder").text)[
+            "reference_docs"
+        ]
     )
-    assert "reference_docs" not in tags(foreword.assemble("director", root=tmp_path, agent="interviewer"))
+    assert "reference_docs" not in tags(
+        foreword.assemble("director", root=tmp_path, agent="interviewer")
+    )
 
 
 def test_d13_an_unknown_agent_is_an_error_with_the_name_that_was_meant(tmp_path: Path) -> None:
-    with pytest.raises(UnknownName, match="unknown agent 'bulider' in recipe 'director', did you mean 'builder'"):
+    with pytest.raises(
+        UnknownName, match="unknown agent 'bulider' in recipe 'director', did you mean 'builder'"
+    ):
         foreword.assemble("director", root=project(tmp_path), agent="bulider")
     assert command_line("assemble", "director", "--agent", "bulider", cwd=tmp_path).code == 2
 
@@ -155,7 +211,9 @@ def test_d14_a_skill_loads_exactly_its_files(tmp_path: Path, skill: str) -> None
 
 
 @pytest.mark.parametrize("skill", SKILLS)
-def test_d14_a_skill_works_the_same_where_no_deep_context_exists(tmp_path: Path, skill: str) -> None:
+def test_d14_a_skill_works_the_same_where_no_deep_context_exists(
+    tmp_path: Path, skill: str
+) -> None:
     gone = {path: None for path in FILES if "/research/" in path or "/codebase/" in path}
     package = foreword.assemble("director", root=project(tmp_path, gone), skill=skill)
     assert not [tag for tag in tags(package) if tag.startswith(("research", "codebase"))]
@@ -170,8 +228,14 @@ def test_d14_inspect_works_when_every_task_is_done(tmp_path: Path) -> None:
 
 
 TYPES = {
-    "ui": "page component form layout button modal style CSS Tailwind responsive visual screen view template render",
-    "api": "endpoint route API request response database query schema model migration REST GraphQL server middleware",
+    "ui": (
+        "page component form layout button modal style CSS Tailwind responsive visual screen view"
+        " template render"
+    ),
+    "api": (
+        "endpoint route API request response database query schema model migration REST GraphQL"
+        " server middleware"
+    ),
     "testing": "test spec coverage assert expect mock fixture e2e",
 }
 TYPE_FILES = {
@@ -182,8 +246,12 @@ TYPE_FILES = {
 }
 
 
-@pytest.mark.parametrize(("kind", "word"), [(kind, word) for kind, words in TYPES.items() for word in words.split()])
-def test_d15_a_keyword_alone_tells_the_type_of_the_task(tmp_path: Path, kind: str, word: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "word"), [(kind, word) for kind, words in TYPES.items() for word in words.split()]
+)
+def test_d15_a_keyword_alone_tells_the_type_of_the_task(
+    tmp_path: Path, kind: str, word: str
+) -> None:
     project(tmp_path, {TASK: f"# Task: Zip\n\nThe {word}, again.\n"})
     package = foreword.assemble("director", root=tmp_path, agent="builder", save=False)
     assert package.report.to_dict()["task_type"] == kind
@@ -196,15 +264,22 @@ def test_d15_a_keyword_alone_tells_the_type_of_the_task(tmp_path: Path, kind: st
         ("Write a unit test and an integration test", "testing"),
         ("Run all TESTS", "testing"),
         ("Prepare the contest, the latest protest and an attestation", "general"),
-        ("Platform, information, reviewer, stylish, apiary, forest, remodelled, inspector", "general"),
+        (
+            "Platform, information, reviewer, stylish, apiary, forest, remodelled, inspector",
+            "general",
+        ),
         ("`page.tsx`, (button)", "ui"),
         ("A form that sends a request", "ui, api"),
         ("Test the endpoint behind the button", "ui, api, testing"),
         ("Sweep the floor", "general"),
     ],
 )
-def test_d15_keywords_are_whole_words_and_types_add_up(tmp_path: Path, text: str, kinds: str) -> None:
+def test_d15_keywords_are_whole_words_and_types_add_up(
+    tmp_path: Path, text: str, kinds: str
+) -> None:
     project(tmp_path, {TASK: f"# Task: Zip\n\n{text}.\n"})
     package = foreword.assemble("director", root=tmp_path, agent="builder")
     assert package.report.to_dict()["task_type"] == kinds
-    assert sources(package, "codebase") == set.union(*(TYPE_FILES[kind] for kind in kinds.split(", ")))
+    assert sources(package, "codebase") == set.union(
+        *(TYPE_FILES[kind] for kind in kinds.split(", "))
+    )

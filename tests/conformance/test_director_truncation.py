@@ -1,4 +1,5 @@
-"""What gives way when a director context is over its budget, in which order, and what never does: D9 and D10.
+"""What gives way when a director context is over its budget, in which order, and what never does:
+D9 and D10.
 
 Most tests walk through many falling budgets and look at every one of them.
 """
@@ -53,8 +54,9 @@ LARGE: dict[str, str | bytes | None] = {
 }
 COMMITS = [f"feat: lay plank {number} of the climbing wall in the big hall" for number in range(30)]
 
-# First to last, as the seed has it; each group with the most tokens it may have once it is at its smallest: a line
-# that says where it is, or 100 tokens of a section that may be shortened but never lost.
+# First to last, as the seed has it; each group with the most tokens it may have once it is at its
+# smallest: a line that says where it is, or 100 tokens of a section that may be shortened but never
+# lost.
 BUILDER = [
     ({"recent_changes"}, 110),
     ({"reference_docs"}, 40),
@@ -94,11 +96,14 @@ def sweep(root: Path, agent: str) -> list[Package]:
     """The context at many budgets, from all there is down to the essentials alone."""
     whole, smallest = assembled(root, 100_000, agent), least(root, agent)
     assert whole.report.status == "within"
-    budgets = [*range(whole.report.total_tokens - 1, smallest + 400, -167), *range(smallest + 400, smallest - 1, -17)]
+    budgets = [
+        *range(whole.report.total_tokens - 1, smallest + 400, -167),
+        *range(smallest + 400, smallest - 1, -17),
+    ]
     return [assembled(root, budget, agent) for budget in budgets]
 
 
-# --- D9 -------------------------------------------------------------------------------------------------------------
+# --- D9 -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("agent", SWEPT)
@@ -114,7 +119,9 @@ def test_d9_at_no_budget_is_the_context_over_it_or_unreported(large: Path, agent
 
 
 @pytest.mark.parametrize("agent", SWEPT)
-def test_d9_vision_task_and_decisions_are_the_same_bytes_at_every_budget(large: Path, agent: str) -> None:
+def test_d9_vision_task_and_decisions_are_the_same_bytes_at_every_budget(
+    large: Path, agent: str
+) -> None:
     whole = blocks(assembled(large, 100_000, agent).text)
     for package in sweep(large, agent):
         found = blocks(package.text)
@@ -146,7 +153,12 @@ def test_d9_what_ranks_higher_is_cut_only_when_all_below_it_is_at_its_smallest(
             for earlier, smallest in order[:place]:
                 if tokens(package, *earlier) > smallest + SLACK:
                     wrong.append(
-                        (package.report.budget_tokens, sorted(group), sorted(earlier), tokens(package, *earlier))
+                        (
+                            package.report.budget_tokens,
+                            sorted(group),
+                            sorted(earlier),
+                            tokens(package, *earlier),
+                        )
                     )
     assert wrong == []
 
@@ -154,7 +166,10 @@ def test_d9_what_ranks_higher_is_cut_only_when_all_below_it_is_at_its_smallest(
 def test_d9_the_git_log_is_cut_before_the_step_is_summarised(large: Path) -> None:
     packages = sweep(large, "builder")
     assert not is_whole(packages[0], "recent_changes")
-    assert all(is_whole(packages[0], tag) for tag in ("reference_docs", "current_step", "research", "codebase"))
+    assert all(
+        is_whole(packages[0], tag)
+        for tag in ("reference_docs", "current_step", "research", "codebase")
+    )
     summarised = next(package for package in packages if not is_whole(package, "current_step"))
     assert tokens(summarised, "recent_changes") <= 110 + SLACK
 
@@ -172,8 +187,16 @@ def test_d9_the_log_gives_up_its_oldest_commits_one_by_one(large: Path) -> None:
 
 def test_d9_a_long_commit_is_not_skipped_for_older_ones(tmp_path: Path) -> None:
     """The most recent N commits, not the shortest ones."""
-    long = "Rebuild the wall: " + ", ".join(f"hold {number} moved to the left of its neighbour" for number in range(12))
-    commit(project(tmp_path), *(f"Lay plank {number}" for number in range(10)), long, "Paint it", "Sweep the floor")
+    long = "Rebuild the wall: " + ", ".join(
+        f"hold {number} moved to the left of its neighbour" for number in range(12)
+    )
+    commit(
+        project(tmp_path),
+        *(f"Lay plank {number}" for number in range(10)),
+        long,
+        "Paint it",
+        "Sweep the floor",
+    )
     whole = assembled(tmp_path, 100_000, "verifier")
     everything = _entries(whole)
     for budget in range(whole.report.total_tokens - 1, least(tmp_path, "verifier"), -10):
@@ -194,7 +217,10 @@ def test_d9_reference_docs_keep_the_sections_that_have_to_do_with_the_task(tmp_p
     lost = []
     for budget in range(whole - 1, whole - 1_000, -35):
         package = assembled(tmp_path, budget, "verifier")
-        assert next(row.form for row in package.report.sections if row.tag == "reference_docs") == "relevant"
+        assert (
+            next(row.form for row in package.report.sections if row.tag == "reference_docs")
+            == "relevant"
+        )
         if answer not in package.text:
             lost.append((budget, tokens(package, "reference_docs")))
     assert lost == [], "the one passage about the task went, others stayed"
@@ -234,13 +260,18 @@ Sign-up has to work before anything in this step can be tried.
     budgets = range(whole.report.total_tokens - 1, whole.report.total_tokens - 60, -5)
     for package in (assembled(tmp_path, budget, "researcher") for budget in budgets):
         body = blocks(package.text)["current_step"]
-        assert next(row.form for row in package.report.sections if row.tag == "current_step") == "summary"
+        assert (
+            next(row.form for row in package.report.sections if row.tag == "current_step")
+            == "summary"
+        )
         assert "## What This Delivers" in body
         assert "Members see a month at a glance" in body
 
 
 @pytest.mark.parametrize("agent", ["builder", "verifier"])
-def test_d9_essentials_that_do_not_fit_are_an_error_with_the_figures(tmp_path: Path, agent: str) -> None:
+def test_d9_essentials_that_do_not_fit_are_an_error_with_the_figures(
+    tmp_path: Path, agent: str
+) -> None:
     project(tmp_path, {".director/VISION.md": prose("Amberlight", 30)})
     with pytest.raises(EssentialsTooLarge) as raised:
         assembled(tmp_path, 900, agent)
@@ -256,7 +287,9 @@ def test_d9_essentials_that_do_not_fit_are_an_error_with_the_figures(tmp_path: P
 
 
 @pytest.mark.parametrize("agent", ["builder", "verifier", "planner", "interviewer", "syncer"])
-def test_d9_the_budget_the_error_asks_for_is_enough_and_one_token_less_is_not(large: Path, agent: str) -> None:
+def test_d9_the_budget_the_error_asks_for_is_enough_and_one_token_less_is_not(
+    large: Path, agent: str
+) -> None:
     needed = least(large, agent)
     assert assembled(large, needed, agent).report.total_tokens <= needed
     with pytest.raises(EssentialsTooLarge):
@@ -264,20 +297,30 @@ def test_d9_the_budget_the_error_asks_for_is_enough_and_one_token_less_is_not(la
 
 
 def test_d9_the_command_line_says_so_in_one_line_with_exit_code_1(tmp_path: Path) -> None:
-    done = command_line("assemble", "director", "--agent", "builder", "--budget", "50", cwd=project(tmp_path))
+    done = command_line(
+        "assemble", "director", "--agent", "builder", "--budget", "50", cwd=project(tmp_path)
+    )
     assert (done.code, done.out) == (1, "")
     error, hint = done.err.splitlines()
-    assert all(word in error for word in ("error:", "vision", "decisions", "task", "the budget is 50"))
+    assert all(
+        word in error for word in ("error:", "vision", "decisions", "task", "the budget is 50")
+    )
     assert hint.startswith("hint:")
     assert not (tmp_path / ".foreword").exists()
 
 
-# --- D10 ------------------------------------------------------------------------------------------------------------
+# --- D10 ------------------------------------------------------------------------------------------
 
 
 def test_d10_specific_research_gives_way_to_its_summary(large: Path) -> None:
-    packages = [p for p in sweep(large, "builder") if not is_whole(p, "research") and is_whole(p, "codebase")]
-    room = [p for p in packages if p.report.budget_tokens > tokens(packages[-1], "codebase") + 1_800]
+    packages = [
+        p
+        for p in sweep(large, "builder")
+        if not is_whole(p, "research") and is_whole(p, "codebase")
+    ]
+    room = [
+        p for p in packages if p.report.budget_tokens > tokens(packages[-1], "codebase") + 1_800
+    ]
     assert room
     for package in room:
         assert blocks(package.text)["research_summary"] == LARGE[".director/research/SUMMARY.md"]
@@ -285,7 +328,11 @@ def test_d10_specific_research_gives_way_to_its_summary(large: Path) -> None:
 
 def test_d10_a_specific_codebase_file_gives_way_to_its_summary(tmp_path: Path) -> None:
     project(
-        tmp_path, {".director/codebase/CONVENTIONS.md": prose("Larkspur", 40), ".director/research/FEATURES.md": None}
+        tmp_path,
+        {
+            ".director/codebase/CONVENTIONS.md": prose("Larkspur", 40),
+            ".director/research/FEATURES.md": None,
+        },
     )
     package = assembled(tmp_path, 700)
     assert blocks(package.text)["codebase_summary"] == FILES[".director/codebase/SUMMARY.md"]
@@ -312,13 +359,18 @@ def test_d10_the_summary_stays_away_while_the_specific_files_are_whole(large: Pa
 
 
 def test_d10_research_goes_before_codebase(large: Path) -> None:
-    research_cut = [p.report.budget_tokens for p in sweep(large, "builder") if not is_whole(p, "research")]
-    codebase_cut = [p.report.budget_tokens for p in sweep(large, "builder") if not is_whole(p, "codebase")]
+    research_cut = [
+        p.report.budget_tokens for p in sweep(large, "builder") if not is_whole(p, "research")
+    ]
+    codebase_cut = [
+        p.report.budget_tokens for p in sweep(large, "builder") if not is_whole(p, "codebase")
+    ]
     assert max(research_cut) > max(codebase_cut)
 
 
 def test_d10_files_of_unrelated_domains_go_first(tmp_path: Path) -> None:
-    """Of three files only ARCHITECTURE.md is about the booking endpoint; it is the last to be cut."""
+    """Of three files only ARCHITECTURE.md is about the booking endpoint; it is the last to be
+    cut."""
     project(tmp_path, {**LARGE, ".director/codebase/SUMMARY.md": None})
     related, seen = ".director/codebase/ARCHITECTURE.md", 0
     for budget in range(least(tmp_path) + 200, 3_500, 70):
@@ -332,7 +384,8 @@ def test_d10_files_of_unrelated_domains_go_first(tmp_path: Path) -> None:
 
 
 def test_d10_a_builder_never_loses_codebase(large: Path) -> None:
-    """Close to the essentials there may be room for nothing; what room there is goes to codebase first."""
+    """Close to the essentials there may be room for nothing; what room there is goes to codebase
+    first."""
     smallest = least(large)
     wrong = [
         (package.report.budget_tokens, tags(package))
@@ -340,14 +393,17 @@ def test_d10_a_builder_never_loses_codebase(large: Path) -> None:
         if not {"codebase", "codebase_summary"} & set(tags(package))
         and (
             package.report.budget_tokens > smallest + 150
-            or {"recent_changes", "reference_docs", "current_step", "research", "research_summary"} & set(tags(package))
+            or {"recent_changes", "reference_docs", "current_step", "research", "research_summary"}
+            & set(tags(package))
         )
     ]
     assert wrong == []
 
 
 @pytest.mark.parametrize("only", ["codebase", "research"])
-def test_d10_a_builder_reads_the_summary_where_there_is_nothing_more_specific(tmp_path: Path, only: str) -> None:
+def test_d10_a_builder_reads_the_summary_where_there_is_nothing_more_specific(
+    tmp_path: Path, only: str
+) -> None:
     gone = {path: None for path in FILES if f"/{only}/" in path and not path.endswith("SUMMARY.md")}
     found = blocks(assembled(project(tmp_path, gone), 20_000).text)
     assert found[f"{only}_summary"] == FILES[f".director/{only}/SUMMARY.md"]
@@ -361,11 +417,16 @@ def test_d10_a_planner_never_loses_research(large: Path) -> None:
         found = blocks(package.text)
         for tag in ("research_summary", "step_research"):
             lines = [line for line in found[tag].splitlines() if not line.startswith(("#", "["))]
-            assert len(" ".join(lines).split()) > 8, f"{tag} at {package.report.budget_tokens}: {found[tag]}"
+            assert len(" ".join(lines).split()) > 8, (
+                f"{tag} at {package.report.budget_tokens}: {found[tag]}"
+            )
 
 
-def test_d10_a_planner_has_no_whole_codebase_summary_while_its_research_is_cut(tmp_path: Path) -> None:
-    """Research goes before codebase for the others; a planner needs it most, so everything else gives way first."""
+def test_d10_a_planner_has_no_whole_codebase_summary_while_its_research_is_cut(
+    tmp_path: Path,
+) -> None:
+    """Research goes before codebase for the others; a planner needs it most, so everything else
+    gives way first."""
     project(tmp_path, {**LARGE, f"{STEP}/RESEARCH.md": None})
     wrong = []
     for budget in range(least(tmp_path, "planner") + 400, 2_400, 90):
@@ -377,6 +438,8 @@ def test_d10_a_planner_has_no_whole_codebase_summary_while_its_research_is_cut(t
 
 def test_d10_everything_that_gave_way_can_be_recalled_whole(large: Path) -> None:
     report = foreword.assemble("director", root=large, agent="builder", budget=2_000).report
-    recalled = {omission.tag: foreword.recall(omission.handle, root=large) for omission in report.omissions}
+    recalled = {
+        omission.tag: foreword.recall(omission.handle, root=large) for omission in report.omissions
+    }
     assert recalled["research"] == LARGE[".director/research/FEATURES.md"]
     assert len(recalled["recent_changes"].splitlines()) == 20

@@ -14,7 +14,8 @@ from tests.command import foreword
 from tests.sources.test_git import repository, run
 from tests.store.databases import start
 
-# An agent half-way through a flow: two gates are behind it, and it is at work in the third phase when it dies.
+# An agent half-way through a flow: two gates are behind it, and it is at work in the third phase
+# when it dies.
 AGENT = """
 import sys
 from pathlib import Path
@@ -60,7 +61,11 @@ def test_f12_every_gate_has_a_file_with_state_decisions_and_findings(tmp_path: P
     files = sorted(path.name for path in (tmp_path / ".checkpoints").iterdir())
     assert files == ["FEAT-1-phase-1.json", "FEAT-1-phase-2.json"]
     data = json.loads((tmp_path / ".checkpoints" / "FEAT-1-phase-2.json").read_bytes())
-    assert data["state"] == {"branch": "feat/waiting-list", "open_questions": 1, "api_key": "[hidden]"}
+    assert data["state"] == {
+        "branch": "feat/waiting-list",
+        "open_questions": 1,
+        "api_key": "[hidden]",
+    }
     assert data["decisions"] == [{"what": "SQLite", "why": "one file"}]
     assert data["findings"][0]["severity"] == "high"
     assert (data["done"], data["pending"]) == (["1", "2"], ["3a", "3b", "4"])
@@ -72,10 +77,14 @@ def test_f12_artifacts_are_references_never_content(tmp_path: Path) -> None:
     die_in_the_third_phase(project(tmp_path))
     for path in (tmp_path / ".checkpoints").iterdir():
         assert "All of the content" not in path.read_text()
-        assert json.loads(path.read_bytes())["artifacts"]["FEAT-1"]["path"] == "docs/requirements.md"
+        assert (
+            json.loads(path.read_bytes())["artifacts"]["FEAT-1"]["path"] == "docs/requirements.md"
+        )
 
 
-def test_f15_a_new_process_goes_on_from_the_checkpoint_and_from_nothing_else(tmp_path: Path) -> None:
+def test_f15_a_new_process_goes_on_from_the_checkpoint_and_from_nothing_else(
+    tmp_path: Path,
+) -> None:
     die_in_the_third_phase(project(tmp_path))
     resumed = foreword("checkpoint", "resume", "FEAT-1", "--format", "json", "--root", tmp_path)
     assert (resumed.code, resumed.err) == (0, "")
@@ -85,7 +94,9 @@ def test_f15_a_new_process_goes_on_from_the_checkpoint_and_from_nothing_else(tmp
     assert told["checkpoint"]["pending"] == ["3a", "3b", "4"]
     store = open_database(None, tmp_path)
     try:
-        write(tmp_path, store, Checkpoint("FEAT-1", "3a", done=["1", "2", "3a"], pending=["3b", "4"]))
+        write(
+            tmp_path, store, Checkpoint("FEAT-1", "3a", done=["1", "2", "3a"], pending=["3b", "4"])
+        )
         last = newest(tmp_path, store, "FEAT-1").checkpoint
     finally:
         store.close()

@@ -20,7 +20,9 @@ def sized(text: str, tokens: int) -> str:
 def found(root: Path, path: str, text: str) -> list[tuple[str, int, str, str]]:
     save(root, path, text)
     return [
-        (one.file, one.line, one.code, one.severity) for one in lint.check(root) if one.code != "tier-over-budget"
+        (one.file, one.line, one.code, one.severity)
+        for one in lint.check(root)
+        if one.code != "tier-over-budget"
     ]
 
 
@@ -49,9 +51,16 @@ def test_a_phase_may_have_a_thousand_tokens(tmp_path: Path, opening: str) -> Non
     first = "<!-- PHASE:1 -->\na\n<!-- /PHASE:1 -->\n" if marked else "## Phase 1\n\na\n\n"
     body = opening.removeprefix("<!-- PHASE:2 -->\n")
     for tokens, problems in ((1000, []), (1001, ["too-large"])):
-        text = first + opening + sized(body, tokens)[len(body) :] + ("\n<!-- /PHASE:2 -->\n" if marked else "\n")
+        text = (
+            first
+            + opening
+            + sized(body, tokens)[len(body) :]
+            + ("\n<!-- /PHASE:2 -->\n" if marked else "\n")
+        )
         path = "prompts/workflows/w.md"
-        assert found(tmp_path, path, text) == [(path, first.count("\n") + 1, code, "warning") for code in problems]
+        assert found(tmp_path, path, text) == [
+            (path, first.count("\n") + 1, code, "warning") for code in problems
+        ]
 
 
 @pytest.mark.parametrize(
@@ -61,13 +70,23 @@ def test_a_phase_may_have_a_thousand_tokens(tmp_path: Path, opening: str) -> Non
         ("a\n<!-- TIER_1_START -->\nb\n", 2, "unclosed-marker"),
         ("a\n\n<!-- /PHASE:1 -->\n", 3, "unopened-marker"),
         ("a\n\n<!-- /ANCHOR -->\n", 3, "unopened-marker"),
-        ("<!-- PHASE:1 -->\n<!-- PHASE:2 -->\n<!-- /PHASE:2 -->\n<!-- /PHASE:1 -->\n", 2, "nested-marker"),
-        ("<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n", 3, "repeated-marker"),
+        (
+            "<!-- PHASE:1 -->\n<!-- PHASE:2 -->\n<!-- /PHASE:2 -->\n<!-- /PHASE:1 -->\n",
+            2,
+            "nested-marker",
+        ),
+        (
+            "<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n",
+            3,
+            "repeated-marker",
+        ),
         ("a\n<!-- PHASE -->\n<!-- /PHASE -->\n", 2, "unnamed-phase"),
         ("a\n<!-- / PHASE:1 -->\n", 2, "broken-marker"),
         ("a\n<!-- ANCHOR: why\nb -->\n", 2, "broken-marker"),
         ("a\n<!-- TIER_1 -->\n", 2, "broken-marker"),
     ],
 )
-def test_a_broken_mark_is_an_error_with_file_and_line(tmp_path: Path, text: str, line: int, code: str) -> None:
+def test_a_broken_mark_is_an_error_with_file_and_line(
+    tmp_path: Path, text: str, line: int, code: str
+) -> None:
     assert found(tmp_path, "prompts/p.md", text) == [("prompts/p.md", line, code, "error")]

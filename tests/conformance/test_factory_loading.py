@@ -1,4 +1,5 @@
-"""What the factory loads when, row by row: the session's, the phase's, the task's (SPEC F3, F4, F6, F7, F8)."""
+"""What the factory loads when, row by row: the session's, the phase's, the task's (SPEC F3, F4,
+F6, F7, F8)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ from foreword.tokens import COUNTERS
 from tests.conformance.workshop import DOCUMENTS, PERSONA, WORKFLOW, limited, workshop
 from tests.factory import write
 
-MARKED = "# Persona: smith\n\n<!-- TIER_1_START -->\nShort words.\n<!-- TIER_1_END -->\n\n## More\n\nLong words.\n"
+MARKED = (
+    "# Persona: smith\n\n<!-- TIER_1_START -->\nShort words.\n<!-- TIER_1_END -->\n\n##"
+    " More\n\nLong words.\n"
+)
 
 
 def context(root: Path, **options: object) -> Package:
@@ -36,20 +40,31 @@ def absent(package: Package) -> dict[str, str]:
 
 
 def long_persona(name: str, times: int) -> str:
-    return PERSONA.format(title=name, word="iron") + f"- the {name} hammers while it is hot\n" * times
+    return (
+        PERSONA.format(title=name, word="iron") + f"- the {name} hammers while it is hot\n" * times
+    )
 
 
-# --- F3: the session ----------------------------------------------------------------------------------------------
+# --- F3: the session ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language", ["python", "Python", "go"])
-def test_f3_the_conventions_are_those_of_the_projects_language(tmp_path: Path, language: str) -> None:
-    loaded = section(context(workshop(tmp_path, project=f"name: x\nlanguage: {language}\n")), "language")
-    assert ("Type every pot." in loaded, "Go for the wheel." in loaded) == (language != "go", language == "go")
+def test_f3_the_conventions_are_those_of_the_projects_language(
+    tmp_path: Path, language: str
+) -> None:
+    loaded = section(
+        context(workshop(tmp_path, project=f"name: x\nlanguage: {language}\n")), "language"
+    )
+    assert ("Type every pot." in loaded, "Go for the wheel." in loaded) == (
+        language != "go",
+        language == "go",
+    )
 
 
 def test_f3_a_project_in_two_languages_has_the_conventions_of_both(tmp_path: Path) -> None:
-    loaded = section(context(workshop(tmp_path, project="name: x\nlanguages: [python, go]\n")), "language")
+    loaded = section(
+        context(workshop(tmp_path, project="name: x\nlanguages: [python, go]\n")), "language"
+    )
     assert "Type every pot." in loaded
     assert "Go for the wheel." in loaded
 
@@ -106,7 +121,9 @@ def test_f3_personas_that_fit_are_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", COUNTERS)
-def test_f3_personas_that_do_not_fit_are_headers_or_whole_in_tier_2_and_never_both(tmp_path: Path, by: str) -> None:
+def test_f3_personas_that_do_not_fit_are_headers_or_whole_in_tier_2_and_never_both(
+    tmp_path: Path, by: str
+) -> None:
     root = workshop(tmp_path)
     for name in ("smith", "glazer"):
         write(root, f"personas/crew/{name}.md", long_persona(name, 200))
@@ -139,7 +156,11 @@ def test_f3_the_whole_text_waits_for_a_phase(tmp_path: Path) -> None:
 def test_f3_what_the_phase_needs_comes_before_whole_personas(tmp_path: Path) -> None:
     root = workshop(tmp_path)
     write(root, "personas/crew/smith.md", long_persona("smith", 250))
-    write(root, "prompts/drawing.md", "# Drawing\n\n" + "Draw it from every one of its three sides.\n" * 200)
+    write(
+        root,
+        "prompts/drawing.md",
+        "# Drawing\n\n" + "Draw it from every one of its three sides.\n" * 200,
+    )
     package = context(root, phase=2)
     assert section(package, "prompts").count("Draw it") == 200
     assert "hammers" not in package.text
@@ -158,30 +179,54 @@ def test_f3_what_a_header_leaves_out_can_be_recalled(tmp_path: Path) -> None:
     root = workshop(tmp_path)
     write(root, "personas/crew/smith.md", long_persona("smith", 250))
     package = foreword.assemble("factory", root=root)
-    (omission,) = [one for one in package.report.omissions if one.tag == "personas" and "smith" in one.what]
+    (omission,) = [
+        one for one in package.report.omissions if one.tag == "personas" and "smith" in one.what
+    ]
     assert foreword.recall(omission.handle, root).count("hammers") == 250
 
 
-# --- F7: a persona's header ---------------------------------------------------------------------------------------
+# --- F7: a persona's header -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("text", "has", "has_not"),
     [
-        (long_persona("smith", 250), ["# Persona: smith", "You are the smith", "what a smith looks at"], "hammers"),
-        ("# S\n\n## Role\n\nOnly a role.\n\n## Other\n\n" + "Word. " * 2_000, ["Only a role."], "Other"),
+        (
+            long_persona("smith", 250),
+            ["# Persona: smith", "You are the smith", "what a smith looks at"],
+            "hammers",
+        ),
+        (
+            "# S\n\n## Role\n\nOnly a role.\n\n## Other\n\n" + "Word. " * 2_000,
+            ["Only a role."],
+            "Other",
+        ),
         (
             "# S\n\n## EVALUATE FOR\n\n- heat\n\n## role\n\nSmith.\n\n## X\n\n" + "Word. " * 2_000,
             ["heat", "Smith."],
             "X",
         ),
-        ("# S\r\n\r\n## Role\r\n\r\nSmith.\r\n\r\n## X\r\n\r\n" + "Word. " * 2_000, ["Smith."], "Word"),
-        ("# S\n\nA smith, in short.\n\n## X\n\n" + "Word. " * 2_000, ["A smith, in short."], "Word"),
-        ("---\nname: smith\n---\n# S\n\n## Role\n\nSmith.\n\n## X\n\n" + "Word. " * 2_000, ["Smith."], "name: smith"),
+        (
+            "# S\r\n\r\n## Role\r\n\r\nSmith.\r\n\r\n## X\r\n\r\n" + "Word. " * 2_000,
+            ["Smith."],
+            "Word",
+        ),
+        (
+            "# S\n\nA smith, in short.\n\n## X\n\n" + "Word. " * 2_000,
+            ["A smith, in short."],
+            "Word",
+        ),
+        (
+            "---\nname: smith\n---\n# S\n\n## Role\n\nSmith.\n\n## X\n\n" + "Word. " * 2_000,
+            ["Smith."],
+            "name: smith",
+        ),
     ],
     ids=["both", "role alone", "other case", "CRLF", "neither", "front matter"],
 )
-def test_f7_the_header_is_role_and_evaluate_for(tmp_path: Path, text: str, has: list[str], has_not: str) -> None:
+def test_f7_the_header_is_role_and_evaluate_for(
+    tmp_path: Path, text: str, has: list[str], has_not: str
+) -> None:
     (workshop(tmp_path) / "personas/crew/smith.md").write_bytes(text.encode())
     loaded = section(context(tmp_path), "personas")
     for words in has:
@@ -191,16 +236,25 @@ def test_f7_the_header_is_role_and_evaluate_for(tmp_path: Path, text: str, has: 
 
 
 def test_f7_a_role_in_a_code_block_is_no_header(tmp_path: Path) -> None:
-    text = "# S\n\n```markdown\n## Role\n\nAn example.\n```\n\n## Role\n\nReal.\n\n## X\n\n" + "Word. " * 2_000
+    text = (
+        "# S\n\n```markdown\n## Role\n\nAn example.\n```\n\n## Role\n\nReal.\n\n## X\n\n"
+        + "Word. " * 2_000
+    )
     write(workshop(tmp_path), "personas/crew/smith.md", text)
     loaded = section(context(tmp_path), "personas")
     assert "Real." in loaded
     assert "An example." not in loaded
 
 
-# --- F4: the phase ------------------------------------------------------------------------------------------------
+# --- F4: the phase --------------------------------------------------------------------------------
 
-OWN = {"1": "Find out", "2": "Draw it,", "3a": "Build it.", "3b": "Plan the tests.", "4": "judge it"}
+OWN = {
+    "1": "Find out",
+    "2": "Draw it,",
+    "3a": "Build it.",
+    "3b": "Plan the tests.",
+    "4": "judge it",
+}
 
 
 @pytest.mark.parametrize("phase", OWN)
@@ -215,7 +269,11 @@ def test_f4_a_phase_is_loaded_alone(tmp_path: Path, phase: str) -> None:
 
 @pytest.mark.parametrize(
     ("phase", "tag", "words"),
-    [("1", "speakers", "keeps to loam"), ("2", "prompts", "three sides"), ("4", "panel", "Round Table")],
+    [
+        ("1", "speakers", "keeps to loam"),
+        ("2", "prompts", "three sides"),
+        ("4", "panel", "Round Table"),
+    ],
 )
 def test_f4_what_a_phase_adopts_or_invokes_is_loaded_with_it_and_only_then(
     tmp_path: Path, phase: str, tag: str, words: str
@@ -246,11 +304,18 @@ HEADED = (
 )
 
 
-@pytest.mark.parametrize(("phase", "has"), [("1", "Stop."), (1, "First."), ("3a", "Second."), ("3A", "Second.")])
-def test_f4_phases_without_marks_are_found_by_their_headings(tmp_path: Path, phase: str | int, has: str) -> None:
+@pytest.mark.parametrize(
+    ("phase", "has"), [("1", "Stop."), (1, "First."), ("3a", "Second."), ("3A", "Second.")]
+)
+def test_f4_phases_without_marks_are_found_by_their_headings(
+    tmp_path: Path, phase: str | int, has: str
+) -> None:
     package = context(workshop(tmp_path, workflow=HEADED), phase=phase)
     assert has in section(package, "phase")
-    for words in {"Before.", "First.", "Second.", "End."} - {has, "First." if has == "Stop." else ""}:
+    for words in {"Before.", "First.", "Second.", "End."} - {
+        has,
+        "First." if has == "Stop." else "",
+    }:
         assert words not in package.text
 
 
@@ -275,24 +340,33 @@ def test_f4_a_phase_that_is_never_closed_ends_where_the_next_begins(tmp_path: Pa
     assert "Draw it" not in package.text
 
 
-@pytest.mark.parametrize("name", ["feature", "feature-implementation", "prompts/workflows/feature-implementation.md"])
+@pytest.mark.parametrize(
+    "name", ["feature", "feature-implementation", "prompts/workflows/feature-implementation.md"]
+)
 def test_f4_a_workflow_is_found_by_name_beginning_or_path(tmp_path: Path, name: str) -> None:
     assert "Find out" in context(workshop(tmp_path), phase=1, workflow=name).text
 
 
 def test_f4_the_project_says_which_workflow_is_its_own(tmp_path: Path) -> None:
     root = workshop(tmp_path, project="name: x\nworkflow: repair\n")
-    write(root, "prompts/workflows/repair.md", "# R\n\n<!-- PHASE:1 -->\nMend it.\n<!-- /PHASE:1 -->\n")
+    write(
+        root,
+        "prompts/workflows/repair.md",
+        "# R\n\n<!-- PHASE:1 -->\nMend it.\n<!-- /PHASE:1 -->\n",
+    )
     assert "Mend it." in context(root, phase=1).text
     assert "Find out" in context(root, phase=1, workflow="feature").text
 
 
-# --- F6: by kind of task ------------------------------------------------------------------------------------------
+# --- F6: by kind of task --------------------------------------------------------------------------
 
 GUIDANCE = {
-    "code": "Quality of glaze.", "testing": "Knock on every pot.", "security": "Lock the clay store.",
-    "communication": "Ring the bell.", "governance": "Ask the guild.",
-}  # fmt: skip
+    "code": "Quality of glaze.",
+    "testing": "Knock on every pot.",
+    "security": "Lock the clay store.",
+    "communication": "Ring the bell.",
+    "governance": "Ask the guild.",
+}
 
 
 @pytest.mark.parametrize(
@@ -310,20 +384,28 @@ GUIDANCE = {
         ("", {"code"}),
     ],
 )
-def test_f6_a_task_loads_the_guidance_for_its_kinds(tmp_path: Path, task: str, kinds: set[str]) -> None:
+def test_f6_a_task_loads_the_guidance_for_its_kinds(
+    tmp_path: Path, task: str, kinds: set[str]
+) -> None:
     values = {"task_reference": task} if task else {}
     loaded = section(context(workshop(tmp_path), values=values), "guidance")
     assert {kind for kind, words in GUIDANCE.items() if words in loaded} == kinds
 
 
 def test_f6_a_task_file_counts_as_a_whole(tmp_path: Path) -> None:
-    write(workshop(tmp_path), "tasks/t.md", "# FEAT-1: Shelf\n\nStack it.\n\n## Notes\n\nMind the policy.\n")
+    write(
+        workshop(tmp_path),
+        "tasks/t.md",
+        "# FEAT-1: Shelf\n\nStack it.\n\n## Notes\n\nMind the policy.\n",
+    )
     assert "Ask the guild." in section(context(tmp_path, task="tasks/t.md"), "guidance")
 
 
 def test_f6_guidance_is_found_in_every_folder_that_documents_may_lie_in(tmp_path: Path) -> None:
     write(tmp_path, ".ai/instructions/testing.md", "# Testing\n\nKnock twice.\n")
-    assert "Knock twice." in section(context(tmp_path, values={"task_reference": "Write tests"}), "guidance")
+    assert "Knock twice." in section(
+        context(tmp_path, values={"task_reference": "Write tests"}), "guidance"
+    )
 
 
 def test_f6_guidance_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -333,13 +415,15 @@ def test_f6_guidance_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert absent(package)["instructions/testing.md"] == "missing"
 
 
-# --- F8: artifacts ------------------------------------------------------------------------------------------------
+# --- F8: artifacts --------------------------------------------------------------------------------
 
 
 def test_f8_an_artifact_goes_forward_as_a_reference_never_as_content(tmp_path: Path) -> None:
     with foreword.Task.open(workshop(tmp_path), task="FEAT-9", workflow="feature") as task:
         task.enter(1)
-        reference = task.hand_on("FEAT-1", "# Requirements\n\nA kiln with two doors.\n", "Requirements")
+        reference = task.hand_on(
+            "FEAT-1", "# Requirements\n\nA kiln with two doors.\n", "Requirements"
+        )
         assert reference.startswith("[FEAT-1] Requirements")
         package = task.enter(2)
         assert reference in section(package, "artifacts")
@@ -359,7 +443,7 @@ def test_f8_references_cost_few_tokens_however_large_the_artifacts_are(tmp_path:
     assert "Words of number" not in package.text
 
 
-# --- bad input ----------------------------------------------------------------------------------------------------
+# --- bad input ------------------------------------------------------------------------------------
 
 
 def test_a_phase_that_does_not_exist_is_an_error_with_those_that_do(tmp_path: Path) -> None:
@@ -416,7 +500,9 @@ def test_a_speaker_that_does_not_exist_is_an_error_with_a_suggestion(tmp_path: P
     [(b"", "empty"), (b"  \n\n", "empty"), (b"\x00\x01\x02\xff", "binary")],
     ids=["empty", "blank", "binary"],
 )
-@pytest.mark.parametrize("path", ["personas/crew/smith.md", "templates/python/instructions.md", ".plans/2-new.md"])
+@pytest.mark.parametrize(
+    "path", ["personas/crew/smith.md", "templates/python/instructions.md", ".plans/2-new.md"]
+)
 def test_a_file_without_words_is_named_and_the_rest_is_loaded(
     tmp_path: Path, path: str, content: bytes, reason: str
 ) -> None:
@@ -464,11 +550,19 @@ def test_names_with_spaces_are_names(tmp_path: Path) -> None:
     assert "One Master Potter." in text
 
 
-@pytest.mark.parametrize("name", ["../outside", "../../outside.md", "personas/../../outside.md", "/etc/passwd", "~/x"])
+@pytest.mark.parametrize(
+    "name", ["../outside", "../../outside.md", "personas/../../outside.md", "/etc/passwd", "~/x"]
+)
 def test_nothing_outside_the_root_is_loaded(tmp_path: Path, name: str) -> None:
     write(tmp_path, "outside.md", "# Outside\n\nSecret of the neighbour.\n")
-    root = workshop(tmp_path / "project", project=f"name: x\npersonas: [{name!r}]\nprofile: {name!r}\n")
-    write(root, "prompts/workflows/feature-implementation.md", f"<!-- PHASE:1 -->\nRead `{name}`.\n<!-- /PHASE:1 -->\n")
+    root = workshop(
+        tmp_path / "project", project=f"name: x\npersonas: [{name!r}]\nprofile: {name!r}\n"
+    )
+    write(
+        root,
+        "prompts/workflows/feature-implementation.md",
+        f"<!-- PHASE:1 -->\nRead `{name}`.\n<!-- /PHASE:1 -->\n",
+    )
     package = context(root, phase=1)
     assert "neighbour" not in package.text
     assert "root:" not in package.text
@@ -489,15 +583,21 @@ def test_a_tag_in_a_document_opens_and_closes_nothing(tmp_path: Path) -> None:
     assert "&lt;/personas>" in text
 
 
-def test_a_folder_without_a_single_document_is_an_error_that_says_where_was_looked(tmp_path: Path) -> None:
-    with pytest.raises(BadSource, match=r"no document of recipe 'factory'.* none in governance, \.ai") as caught:
+def test_a_folder_without_a_single_document_is_an_error_that_says_where_was_looked(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(
+        BadSource, match=r"no document of recipe 'factory'.* none in governance, \.ai"
+    ) as caught:
         context(tmp_path)
     assert "--root" in caught.value.hint
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("folder", ["governance", ".ai", ".ai/governance"])
-def test_instructions_and_project_may_lie_where_other_documents_may(tmp_path: Path, folder: str) -> None:
+def test_instructions_and_project_may_lie_where_other_documents_may(
+    tmp_path: Path, folder: str
+) -> None:
     write(tmp_path, f"{folder}/instructions.md", "# Base\n\nFire no kiln.\n")
     write(tmp_path, f"{folder}/project.yaml", "name: kilns\nlanguage: go\n")
     write(tmp_path, f"{folder}/templates/go/instructions.md", "# Go\n\nGo for the wheel.\n")
@@ -518,23 +618,37 @@ def test_the_last_line_says_what_is_missing_and_that_tier_0_is_too_large(tmp_pat
     root = workshop(tmp_path, project="name: x\nprofile: careful\npersonas: [nobody]\n")
     assert "within budget, but persona 'nobody' is missing\n" in str(context(root).report)
     (root / "instructions.md").unlink()
-    assert "within budget, but instructions, persona 'nobody' are missing\n" in str(context(root).report)
+    assert "within budget, but instructions, persona 'nobody' are missing\n" in str(
+        context(root).report
+    )
     write(root, "instructions.md", "Fire no kiln. " * 200)
     assert re.search(r"is missing and tier 0 has \d+ of 400 tokens", str(context(root).report))
 
 
 def test_a_file_that_is_too_large_has_one_size_in_one_line(tmp_path: Path) -> None:
-    text = "# Base\n\n<!-- ANCHOR: why -->\nFire no kiln.\n<!-- /ANCHOR -->\n\n" + "See `docs/gone.md`. " * 100
+    text = (
+        "# Base\n\n<!-- ANCHOR: why -->\nFire no kiln.\n<!-- /ANCHOR -->\n\n"
+        + "See `docs/gone.md`. " * 100
+    )
     package = context(workshop(tmp_path, instructions=text))
     about = [note for note in package.report.notes if "instructions.md" in note]
     assert len(about) == 2
-    (size,) = re.findall(r"^instructions\.md: (\S+) tokens, .*; there is no docs/gone\.md$", about[1])
+    (size,) = re.findall(
+        r"^instructions\.md: (\S+) tokens, .*; there is no docs/gone\.md$", about[1]
+    )
     assert f"the largest is instructions.md ({size})" in about[0]
 
 
 def test_a_name_that_leads_nowhere_comes_with_what_was_meant(tmp_path: Path) -> None:
-    write(workshop(tmp_path), "prompts/drawing.md", "# Drawing\n\nAs `personas/bench/smith.md` says.\n")
-    told = "prompts/drawing.md: there is no personas/bench/smith.md, did you mean personas/crew/smith.md?"
+    write(
+        workshop(tmp_path),
+        "prompts/drawing.md",
+        "# Drawing\n\nAs `personas/bench/smith.md` says.\n",
+    )
+    told = (
+        "prompts/drawing.md: there is no personas/bench/smith.md, did you mean"
+        " personas/crew/smith.md?"
+    )
     assert told in context(tmp_path, phase=2).report.notes
 
 
@@ -558,16 +672,26 @@ def test_what_a_label_names_is_loaded_however_it_is_written(tmp_path: Path, line
 def test_a_persona_that_the_phase_brings_whole_has_no_header_besides(tmp_path: Path) -> None:
     root = workshop(tmp_path, project="name: x\npersonas: [smith, potter]\n")
     write(root, "personas/crew/smith.md", long_persona("smith", 250))
-    write(root, "personas/crew/potter.md", PERSONA.format(title="potter", word="loam") + "- wet clay\n" * 40)
+    write(
+        root,
+        "personas/crew/potter.md",
+        PERSONA.format(title="potter", word="loam") + "- wet clay\n" * 40,
+    )
     package = context(root, phase=1)
     assert "keeps to loam" in section(package, "speakers")
     assert package.text.count("You are the potter of the workshop.") == 1
 
 
 def test_where_the_whole_persona_has_no_room_its_marked_core_may(tmp_path: Path) -> None:
-    root = limited(workshop(tmp_path, project="name: x\npersonas: [smith]\n"), "{0: 400, 1: 150, 2: 600}")
+    root = limited(
+        workshop(tmp_path, project="name: x\npersonas: [smith]\n"), "{0: 400, 1: 150, 2: 600}"
+    )
     core = "<!-- TIER_1_START -->\n" + "- the core of a smith\n" * 40 + "<!-- TIER_1_END -->\n"
-    write(root, "personas/crew/smith.md", PERSONA.format(title="smith", word="iron") + core + "- hot iron\n" * 900)
+    write(
+        root,
+        "personas/crew/smith.md",
+        PERSONA.format(title="smith", word="iron") + core + "- hot iron\n" * 900,
+    )
     package = context(root, phase="3a")
     assert section(package, "personas_in_full").count("the core of a smith") == 40
     assert section(package, "personas") == ""
@@ -586,7 +710,12 @@ def test_tiers_too_small_for_anything_are_empty(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "words"),
-    [("", "second kiln"), ("plan: 1-old", "Buy a cart."), ("plan: none", ""), ("plan: newest", "second")],
+    [
+        ("", "second kiln"),
+        ("plan: 1-old", "Buy a cart."),
+        ("plan: none", ""),
+        ("plan: newest", "second"),
+    ],
 )
 def test_the_project_may_say_which_plan_is_active(tmp_path: Path, line: str, words: str) -> None:
     plan = section(context(workshop(tmp_path, project=f"name: x\n{line}\n")), "plan")

@@ -1,4 +1,5 @@
-"""Panels of the factory (SPEC F9): in parallel, independent, each with its own limit, and one result."""
+"""Panels of the factory (SPEC F9): in parallel, independent, each with its own limit, and one
+result."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ def test_all_members_are_asked_at_the_same_time(tmp_path: Path) -> None:
 
     root = project(tmp_path, [f"m{number}" for number in range(8)])
     with fake_provider(script) as provider:
-        result = panel_runs.run(root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.openai, 90))
+        result = panel_runs.run(
+            root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.openai, 90)
+        )
     assert [member.status for member in result.members] == ["answered"] * 8
 
 
@@ -60,10 +63,14 @@ def test_members_of_one_panel_know_nothing_of_each_other(sample: Path) -> None:
         assert not any(other.name in question["instructions"] for other in others)
         assert question["request"] == f"<diff>\n{diff.text.strip()}\n</diff>\n"
         assert "chart datum" not in question["instructions"]  # tier 1
-        assert "Never publish a forecast that failed its checks" in question["instructions"]  # anchored
+        # anchored
+        assert "Never publish a forecast that failed its checks" in question["instructions"]
         assert re.findall(r"^<(\w+)>$", question["instructions"], re.MULTILINE) == [
-            "instructions", "project", "profile", "persona",
-        ]  # fmt: skip
+            "instructions",
+            "project",
+            "profile",
+            "persona",
+        ]
 
 
 def test_the_sample_is_reviewed_without_a_key(sample: Path) -> None:
@@ -80,20 +87,36 @@ def test_the_sample_is_reviewed_without_a_key(sample: Path) -> None:
 
 
 def test_who_does_not_answer_in_time_is_named_and_the_moderator_goes_on(tmp_path: Path) -> None:
-    flaw = json.dumps({"findings": [{"severity": "high", "title": "Open kiln", "file": "kiln.py", "line": 2}]})
+    flaw = json.dumps(
+        {"findings": [{"severity": "high", "title": "Open kiln", "file": "kiln.py", "line": 2}]}
+    )
 
     def script(body: Mapping[str, Any]) -> str | Reply:
         return Reply(hangs=True) if "You are cleo" in json.dumps(body) else flaw
 
     root = project(tmp_path, ["anna", "bert", "cleo", "dora"])
     with fake_provider(script) as provider:
-        result = panel_runs.run(root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.anthropic, 6, 1))
+        result = panel_runs.run(
+            root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.anthropic, 6, 1)
+        )
     assert [(member.name, member.status) for member in result.unheard] == [("cleo", "late")]
     assert [one.said_by for one in result.findings] == [("anna", "bert", "dora")]
 
 
 def test_the_sample_keeps_to_its_own_limits() -> None:
-    panels_of_it = {name: factory_project.read_panel(SAMPLE, name) for name in factory_project.panel_names(SAMPLE)}
-    assert {name: len(panel.members) for name, panel in panels_of_it.items()} == {"code-review": 5, "release": 3}
+    panels_of_it = {
+        name: factory_project.read_panel(SAMPLE, name)
+        for name in factory_project.panel_names(SAMPLE)
+    }
+    assert {name: len(panel.members) for name, panel in panels_of_it.items()} == {
+        "code-review": 5,
+        "release": 3,
+    }
     assert not any(panel.missing for panel in panels_of_it.values())
-    assert [phase.name for phase in factory_project.read_flow(SAMPLE, "feature").phases] == ["1", "2", "3a", "3b", "4"]
+    assert [phase.name for phase in factory_project.read_flow(SAMPLE, "feature").phases] == [
+        "1",
+        "2",
+        "3a",
+        "3b",
+        "4",
+    ]

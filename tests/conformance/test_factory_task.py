@@ -1,4 +1,5 @@
-"""A task of the factory, turn by turn: phases, warnings, what is released, and how it goes on (SPEC F4, F13, F15)."""
+"""A task of the factory, turn by turn: phases, warnings, what is released, and how it goes on
+(SPEC F4, F13, F15)."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ LARGE = "# Packing\n\n" + "".join(
 
 @pytest.fixture
 def task(tmp_path: Path) -> Iterator[foreword.Task]:
-    opened = foreword.Task.open(workshop(tmp_path), task="FEAT-9", objective="A second kiln", workflow="feature")
+    opened = foreword.Task.open(
+        workshop(tmp_path), task="FEAT-9", objective="A second kiln", workflow="feature"
+    )
     with opened:
         yield opened
 
@@ -36,7 +39,7 @@ def checkpoints(root: Path) -> list[str]:
     return sorted(path.name for path in (root / ".checkpoints").glob("*.json"))
 
 
-# --- F4: entering and leaving -------------------------------------------------------------------------------------
+# --- F4: entering and leaving ---------------------------------------------------------------------
 
 
 def test_f4_a_session_begins_without_a_phase(task: foreword.Task) -> None:
@@ -52,17 +55,23 @@ def test_f4_entering_a_phase_releases_what_the_last_one_loaded(task: foreword.Ta
     assert "Draw it" in text
     for gone in ("Find out", "keeps to loam", "Wrap it in straw."):
         assert gone not in text
-    assert task.events.index("released tier 2 of phase 1") < task.events.index("loaded tier 2 of phase 2")
+    assert task.events.index("released tier 2 of phase 1") < task.events.index(
+        "loaded tier 2 of phase 2"
+    )
 
 
 def test_f4_tier_1_is_the_same_in_every_phase(task: foreword.Task) -> None:
     def session(text: str) -> str:
         return text[text.index("<language>") : text.index("</plan>")]
 
-    assert session(task.enter(1).text) == session(task.enter("3a").text) == session(task.enter(4).text)
+    assert (
+        session(task.enter(1).text) == session(task.enter("3a").text) == session(task.enter(4).text)
+    )
 
 
-def test_f4_leaving_a_phase_writes_its_gates_checkpoint(task: foreword.Task, tmp_path: Path) -> None:
+def test_f4_leaving_a_phase_writes_its_gates_checkpoint(
+    task: foreword.Task, tmp_path: Path
+) -> None:
     task.enter(1)
     task.enter(2)
     assert checkpoints(tmp_path) == ["FEAT-9-phase-1.json"]
@@ -81,7 +90,9 @@ def test_f4_a_finished_phase_is_loaded_no_longer_and_its_checkpoint_is_written_o
     assert task.events.count("released tier 2 of phase 1") == 1
 
 
-def test_f4_a_phase_can_be_entered_again_for_a_revision(task: foreword.Task, tmp_path: Path) -> None:
+def test_f4_a_phase_can_be_entered_again_for_a_revision(
+    task: foreword.Task, tmp_path: Path
+) -> None:
     for phase in (1, 2, 1):
         task.enter(phase)
     task.checkpoint()
@@ -91,7 +102,9 @@ def test_f4_a_phase_can_be_entered_again_for_a_revision(task: foreword.Task, tmp
 
 
 @pytest.mark.parametrize("phase", ["9", "", "3", "../1"])
-def test_f4_a_phase_that_does_not_exist_changes_nothing(task: foreword.Task, tmp_path: Path, phase: str) -> None:
+def test_f4_a_phase_that_does_not_exist_changes_nothing(
+    task: foreword.Task, tmp_path: Path, phase: str
+) -> None:
     before = task.enter(1).text
     with pytest.raises(UnknownName, match="phase") as caught:
         task.enter(phase)
@@ -113,13 +126,18 @@ def test_f4_a_task_without_a_workflow_has_no_phases(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"task": "FEAT-9", "workflow": "feature-implementatoin"}, "did you mean 'feature-implementation'"),
+        (
+            {"task": "FEAT-9", "workflow": "feature-implementatoin"},
+            "did you mean 'feature-implementation'",
+        ),
         ({"task": ""}, "task"),
         ({"task": "FEAT-9", "counter": "o20k"}, "did you mean 'o200k'"),
         ({"task": "FEAT-9", "recipe": "factry"}, "did you mean 'factory'"),
     ],
 )
-def test_a_task_that_can_not_be_opened_is_one_clear_error(tmp_path: Path, options: dict[str, str], says: str) -> None:
+def test_a_task_that_can_not_be_opened_is_one_clear_error(
+    tmp_path: Path, options: dict[str, str], says: str
+) -> None:
     with pytest.raises(UsageError, match=re.escape(says)):
         foreword.Task.open(workshop(tmp_path), **options)  # type: ignore[arg-type]
     assert not (tmp_path / ".checkpoints").exists()
@@ -127,21 +145,30 @@ def test_a_task_that_can_not_be_opened_is_one_clear_error(tmp_path: Path, option
 
 def test_invoking_what_does_not_exist_is_an_error_with_a_suggestion(task: foreword.Task) -> None:
     before = task.enter(1).text
-    with pytest.raises(UnknownName, match="unknown prompt, panel or persona 'packng', did you mean 'packing'"):
+    with pytest.raises(
+        UnknownName, match="unknown prompt, panel or persona 'packng', did you mean 'packing'"
+    ):
         task.invoke("packng")
     assert task.context().text == before
 
 
 @pytest.mark.parametrize(
     ("name", "tag"),
-    [("outsider", "speakers"), ("packing", "prompts"), ("review", "panel"), ("crew/outsider", "speakers")],
+    [
+        ("outsider", "speakers"),
+        ("packing", "prompts"),
+        ("review", "panel"),
+        ("crew/outsider", "speakers"),
+    ],
 )
-def test_personas_prompts_and_panels_can_be_invoked(task: foreword.Task, name: str, tag: str) -> None:
+def test_personas_prompts_and_panels_can_be_invoked(
+    task: foreword.Task, name: str, tag: str
+) -> None:
     task.enter("3a")
     assert f"<{tag}>" in task.invoke(name).text
 
 
-# --- F13: usage ---------------------------------------------------------------------------------------------------
+# --- F13: usage -----------------------------------------------------------------------------------
 
 
 def test_f13_usage_is_known_for_every_tier(task: foreword.Task) -> None:
@@ -177,10 +204,16 @@ def test_f13_what_tier_0_takes_from_tier_2_counts(task: foreword.Task, tmp_path:
 
 
 @pytest.mark.parametrize("by", COUNTERS)
-def test_f13_tier_2_over_its_budget_is_checkpoint_release_load_restore(tmp_path: Path, by: str) -> None:
+def test_f13_tier_2_over_its_budget_is_checkpoint_release_load_restore(
+    tmp_path: Path, by: str
+) -> None:
     root = workshop(tmp_path)
     for name in ("packing", "drawing"):
-        write(root, f"prompts/{name}.md", LARGE.replace("Packing", name).replace("straw", f"straw {name}"))
+        write(
+            root,
+            f"prompts/{name}.md",
+            LARGE.replace("Packing", name).replace("straw", f"straw {name}"),
+        )
     with foreword.Task.open(root, task="FEAT-9", workflow="feature", counter=by) as task:
         task.enter("3a")
         task.invoke("packing")
@@ -196,7 +229,14 @@ def test_f13_tier_2_over_its_budget_is_checkpoint_release_load_restore(tmp_path:
             "loaded prompts/drawing.md",
             "restored the checkpoint",
         ]
-        for words in ("straw drawing", "Two doors", "one for air", "a crack", "feat/kiln", "Build it."):
+        for words in (
+            "straw drawing",
+            "Two doors",
+            "one for air",
+            "a crack",
+            "feat/kiln",
+            "Build it.",
+        ):
             assert words in package.text
         for words in ("straw packing", "A question on straw"):
             assert words not in package.text
@@ -217,7 +257,9 @@ def test_f13_with_room_enough_nothing_is_released(task: foreword.Task, tmp_path:
     assert task.events[-1] == "loaded prompts/drawing.md"
 
 
-def test_f13_a_prompt_larger_than_all_of_tier_2_takes_a_smaller_form(task: foreword.Task, tmp_path: Path) -> None:
+def test_f13_a_prompt_larger_than_all_of_tier_2_takes_a_smaller_form(
+    task: foreword.Task, tmp_path: Path
+) -> None:
     write(tmp_path, "prompts/packing.md", LARGE * 9)
     task.enter("3a")
     package = task.invoke("packing")
@@ -226,7 +268,9 @@ def test_f13_a_prompt_larger_than_all_of_tier_2_takes_a_smaller_form(task: forew
     assert task.usage[-1].tokens <= 3_000
 
 
-def test_f13_the_restored_checkpoint_is_that_of_the_newest_gate(task: foreword.Task, tmp_path: Path) -> None:
+def test_f13_the_restored_checkpoint_is_that_of_the_newest_gate(
+    task: foreword.Task, tmp_path: Path
+) -> None:
     write(tmp_path, "prompts/packing.md", LARGE)
     write(tmp_path, "prompts/drawing.md", LARGE.replace("straw", "ink"))
     task.enter("3a")
@@ -248,7 +292,7 @@ def test_a_task_with_dots_in_its_name_stays_in_its_folder(tmp_path: Path) -> Non
         assert resumed.name == "../../FEAT-9"
 
 
-# --- F15: after a reset -------------------------------------------------------------------------------------------
+# --- F15: after a reset ---------------------------------------------------------------------------
 
 # An agent that works until it is killed, in the middle of phase 2.
 AGENT = """
@@ -298,12 +342,35 @@ def test_f15_the_next_call_is_tier_0_the_checkpoint_and_what_the_phase_needs(kil
         package = task.context()
     tags = re.findall(r"^<(\w+)>$", package.text, re.MULTILINE)
     assert tags == [
-        "instructions", "project", "profile", "task", "checkpoint", "language", "guidance", "personas", "plan",
-        "artifacts", "phase", "prompts",
-    ]  # fmt: skip
-    for words in ("Two doors", "the chimney is too short", "height_m: 4", "[FEAT-1] Requirements", "Draw it"):
+        "instructions",
+        "project",
+        "profile",
+        "task",
+        "checkpoint",
+        "language",
+        "guidance",
+        "personas",
+        "plan",
+        "artifacts",
+        "phase",
+        "prompts",
+    ]
+    for words in (
+        "Two doors",
+        "the chimney is too short",
+        "height_m: 4",
+        "[FEAT-1] Requirements",
+        "Draw it",
+    ):
         assert words in package.text
-    for words in ("It leans.", "What of the chimney?", "never written down", "with two doors", "Find out", "Build it."):
+    for words in (
+        "It leans.",
+        "What of the chimney?",
+        "never written down",
+        "with two doors",
+        "Find out",
+        "Build it.",
+    ):
         assert words not in package.text
 
 
@@ -318,7 +385,9 @@ def test_f15_work_goes_on_and_the_artifacts_are_within_reach(killed: Path) -> No
     assert checkpoints(killed) == ["FEAT-9-phase-1.json", "FEAT-9-phase-2.json"]
 
 
-def test_f15_a_task_that_stopped_at_a_gate_goes_on_with_the_next_phase(task: foreword.Task, tmp_path: Path) -> None:
+def test_f15_a_task_that_stopped_at_a_gate_goes_on_with_the_next_phase(
+    task: foreword.Task, tmp_path: Path
+) -> None:
     task.enter(1)
     task.finish()
     with foreword.Task.resume(tmp_path, task="FEAT-9") as resumed:
@@ -328,7 +397,9 @@ def test_f15_a_task_that_stopped_at_a_gate_goes_on_with_the_next_phase(task: for
         assert resumed.phase == "2"
 
 
-def test_f15_a_task_before_its_first_phase_goes_on_there(task: foreword.Task, tmp_path: Path) -> None:
+def test_f15_a_task_before_its_first_phase_goes_on_there(
+    task: foreword.Task, tmp_path: Path
+) -> None:
     task.decide("Bricks from the river")
     task.checkpoint()
     with foreword.Task.resume(tmp_path, task="FEAT-9") as resumed:
@@ -344,7 +415,9 @@ def test_f15_a_reset_throws_the_conversation_away_and_nothing_else(task: forewor
     assert task.context().text == before
 
 
-def test_f15_a_checkpoint_larger_than_tier_2_leaves_room_for_the_phase(task: foreword.Task, tmp_path: Path) -> None:
+def test_f15_a_checkpoint_larger_than_tier_2_leaves_room_for_the_phase(
+    task: foreword.Task, tmp_path: Path
+) -> None:
     task.enter(2)
     for number in range(400):
         task.found(f"finding {number}: a crack in the wall of the kiln, on the side of the door")
@@ -361,7 +434,9 @@ def test_f15_a_task_without_a_checkpoint_can_not_be_resumed(tmp_path: Path) -> N
         foreword.Task.resume(workshop(tmp_path), task="FEAT-8")
 
 
-def test_f15_two_tasks_of_one_project_know_nothing_of_each_other(task: foreword.Task, tmp_path: Path) -> None:
+def test_f15_two_tasks_of_one_project_know_nothing_of_each_other(
+    task: foreword.Task, tmp_path: Path
+) -> None:
     task.enter(1)
     task.hand_on("FEAT-1", "Words of the first task.", "First")
     with foreword.Task.open(tmp_path, task="FEAT-10", workflow="feature") as other:
@@ -370,18 +445,24 @@ def test_f15_two_tasks_of_one_project_know_nothing_of_each_other(task: foreword.
             other.lookup("[FEAT-1]", kind="artifact")
 
 
-def test_what_is_handed_on_again_counts_and_the_older_text_can_be_recalled(task: foreword.Task, tmp_path: Path) -> None:
+def test_what_is_handed_on_again_counts_and_the_older_text_can_be_recalled(
+    task: foreword.Task, tmp_path: Path
+) -> None:
     task.enter(1)
     task.hand_on("FEAT-1", "One kiln.", "Requirements")
     older = next(iter(artifacts.of_task(task.db, task.name))).handle
-    assert task.hand_on("FEAT-1", "Two kilns, not one.", "Requirements").startswith("[FEAT-1] Requirements")
+    assert task.hand_on("FEAT-1", "Two kilns, not one.", "Requirements").startswith(
+        "[FEAT-1] Requirements"
+    )
     assert "Two kilns, not one." in task.lookup("FEAT-1")
     assert task.context().text.count("[FEAT-1] Requirements") == 1
     assert foreword.recall(older, tmp_path) == "One kiln."
 
 
 def test_a_task_has_what_its_flows_handed_on(task: foreword.Task) -> None:
-    artifacts.keep(task.db, "flow-1", "FEAT-1", "1", "Requirements", "A second kiln.", 4, task=task.name)
+    artifacts.keep(
+        task.db, "flow-1", "FEAT-1", "1", "Requirements", "A second kiln.", 4, task=task.name
+    )
     assert "[FEAT-1] Requirements" in task.enter(2).text
     assert "A second kiln." in task.lookup("FEAT-1")
     with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'"):
@@ -389,11 +470,16 @@ def test_a_task_has_what_its_flows_handed_on(task: foreword.Task) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "tier"), [("instructions.md", "0"), ("personas/crew/smith.md", "1"), ("docs/firing.md", "")]
+    ("path", "tier"),
+    [("instructions.md", "0"), ("personas/crew/smith.md", "1"), ("docs/firing.md", "")],
 )
-def test_f15_who_goes_on_is_told_that_instructions_have_changed(tmp_path: Path, path: str, tier: str) -> None:
+def test_f15_who_goes_on_is_told_that_instructions_have_changed(
+    tmp_path: Path, path: str, tier: str
+) -> None:
     root = workshop(tmp_path)
-    with foreword.Task.open(root, task="FEAT-9", objective="A kiln", workflow="feature", counter="o200k") as task:
+    with foreword.Task.open(
+        root, task="FEAT-9", objective="A kiln", workflow="feature", counter="o200k"
+    ) as task:
         task.enter(1)
         task.finish()
     assert newest(root, None, "FEAT-9").changes == ()

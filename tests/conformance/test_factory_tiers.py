@@ -1,4 +1,5 @@
-"""The tiers of the factory, row by row: what they may hold, and what tier 0 is (SPEC F1, F2, F11, F14)."""
+"""The tiers of the factory, row by row: what they may hold, and what tier 0 is (SPEC F1, F2,
+F11, F14)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def context(root: Path, **options: object) -> Package:
 
 
 def tokens(package: Package, tier: int) -> int:
-    return sum(row.tokens for row in package.report.sections if row.tier == tier and row.tag != "note")
+    return sum(
+        row.tokens for row in package.report.sections if row.tier == tier and row.tag != "note"
+    )
 
 
 def tier_0_of(package: Package) -> str:
@@ -37,14 +40,21 @@ def notes(package: Package) -> str:
     return "\n".join(package.report.notes)
 
 
-# --- F1: the limits ----------------------------------------------------------------------------------------------
+# --- F1: the limits -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("by", COUNTERS)
 def test_f1_tiers_and_total_hold_whatever_is_in_the_files(tmp_path: Path, by: str) -> None:
-    root = workshop(tmp_path, workflow=WORKFLOW.replace("Find out", "Find out what they want. " * 900 + "\n\nFind out"))
+    root = workshop(
+        tmp_path,
+        workflow=WORKFLOW.replace("Find out", "Find out what they want. " * 900 + "\n\nFind out"),
+    )
     for path in ("templates/python/instructions.md", "personas/crew/smith.md", ".plans/2-new.md"):
-        write(root, path, "# Much\n\n" + "A long line about kilns, glaze and `cone_six`. 窯の温度。\n\n" * 900)
+        write(
+            root,
+            path,
+            "# Much\n\n" + "A long line about kilns, glaze and `cone_six`. 窯の温度。\n\n" * 900,
+        )
     package = context(root, phase=1, counter=by)
     assert tokens(package, 1) <= 2_000
     assert tokens(package, 2) <= 3_000
@@ -58,19 +68,31 @@ words = st.sampled_from(
 SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-@given(st.lists(st.tuples(words, sizes), min_size=6, max_size=6), st.sampled_from(sorted(COUNTERS)), st.data())
+@given(
+    st.lists(st.tuples(words, sizes), min_size=6, max_size=6),
+    st.sampled_from(sorted(COUNTERS)),
+    st.data(),
+)
 @SETTINGS
-def test_f1_no_content_breaks_a_limit(texts: list[tuple[str, int]], by: str, data: st.DataObject) -> None:
+def test_f1_no_content_breaks_a_limit(
+    texts: list[tuple[str, int]], by: str, data: st.DataObject
+) -> None:
     limits = {tier: data.draw(st.sampled_from([60, 300, 1_500])) for tier in (0, 1, 2)}
     paths = (
-        "templates/python/instructions.md", "personas/crew/smith.md", "personas/crew/potter.md", ".plans/2-new.md",
-        "instructions/code-quality.md", "prompts/drawing.md",
-    )  # fmt: skip
+        "templates/python/instructions.md",
+        "personas/crew/smith.md",
+        "personas/crew/potter.md",
+        ".plans/2-new.md",
+        "instructions/code-quality.md",
+        "prompts/drawing.md",
+    )
     with tempfile.TemporaryDirectory() as folder:
         root = limited(workshop(Path(folder)), str(limits))
         for path, (word, times) in zip(paths, texts, strict=True):
             write(root, path, f"# One\n\n{word * times}\n")
-        package = context(root, phase=data.draw(st.sampled_from(["1", "2", "4"])), counter=by, budget=9_000)
+        package = context(
+            root, phase=data.draw(st.sampled_from(["1", "2", "4"])), counter=by, budget=9_000
+        )
     over = max(0, tokens(package, 0) - limits[0])
     assert tokens(package, 1) <= limits[1]
     assert tokens(package, 2) <= max(0, limits[2] - over)
@@ -89,8 +111,12 @@ def test_f1_a_project_sets_limits_of_its_own(tmp_path: Path) -> None:
     assert 0 < tokens(package, 2) <= 80
 
 
-@pytest.mark.parametrize(("tiers", "says"), [("{1: 0}", "tiers"), ("{a: 5}", "tiers"), ("{1: lots}", "tiers")])
-def test_f1_a_limit_that_makes_no_sense_is_refused_with_its_place(tmp_path: Path, tiers: str, says: str) -> None:
+@pytest.mark.parametrize(
+    ("tiers", "says"), [("{1: 0}", "tiers"), ("{a: 5}", "tiers"), ("{1: lots}", "tiers")]
+)
+def test_f1_a_limit_that_makes_no_sense_is_refused_with_its_place(
+    tmp_path: Path, tiers: str, says: str
+) -> None:
     with pytest.raises(RecipeError, match=rf"factory\.yaml:3:\d+: .*{says}"):
         context(limited(workshop(tmp_path), tiers))
 
@@ -98,7 +124,11 @@ def test_f1_a_limit_that_makes_no_sense_is_refused_with_its_place(tmp_path: Path
 def test_f1_tier_0_is_never_cut_it_warns_and_takes_its_room_from_tier_2(tmp_path: Path) -> None:
     long = "# Base\n\n" + "".join(f"- Rule {n}: no kiln without a name.\n" for n in range(100))
     root = workshop(tmp_path, instructions=long)
-    write(root, "prompts/drawing.md", "# Drawing\n\n" + "Draw from three sides, and measure.\n\n" * 500)
+    write(
+        root,
+        "prompts/drawing.md",
+        "# Drawing\n\n" + "Draw from three sides, and measure.\n\n" * 500,
+    )
     package = context(root, phase=2)
     over = tokens(package, 0) - 400
     assert over > 300
@@ -111,9 +141,15 @@ def test_f1_tier_0_is_never_cut_it_warns_and_takes_its_room_from_tier_2(tmp_path
 
 def test_f1_strict_makes_it_an_error_that_names_the_file(tmp_path: Path) -> None:
     root = workshop(tmp_path, instructions="# Base\n\n" + "Fire no kiln that is open.\n" * 100)
-    with pytest.raises(TierTooLarge, match=r"tier 0 needs [\d,]+ tokens, its limit is 400.*instructions\.md") as caught:
+    with pytest.raises(
+        TierTooLarge, match=r"tier 0 needs [\d,]+ tokens, its limit is 400.*instructions\.md"
+    ) as caught:
         context(root, strict=True)
-    assert (caught.value.tier, caught.value.limit, caught.value.largest) == (0, 400, "instructions.md")
+    assert (caught.value.tier, caught.value.limit, caught.value.largest) == (
+        0,
+        400,
+        "instructions.md",
+    )
     ran = command("assemble", "factory", "--strict", "--root", root)
     assert (ran.code, ran.out) == (1, "")
     assert "instructions.md" in ran.err
@@ -143,12 +179,20 @@ def test_f1_a_tier_0_that_eats_all_of_tier_2_leaves_tier_1_alone(tmp_path: Path)
 def test_f1_the_tier_of_every_section_is_on_the_bill(tmp_path: Path) -> None:
     rows = context(workshop(tmp_path), phase=1).report.to_dict()["sections"]
     assert {row["tag"]: row["tier"] for row in rows} == {
-        "instructions": 0, "project": 0, "profile": 0, "task": 0, "language": 1, "guidance": 1, "personas": 1,
-        "plan": 1, "phase": 2, "speakers": 2,
-    }  # fmt: skip
+        "instructions": 0,
+        "project": 0,
+        "profile": 0,
+        "task": 0,
+        "language": 1,
+        "guidance": 1,
+        "personas": 1,
+        "plan": 1,
+        "phase": 2,
+        "speakers": 2,
+    }
 
 
-# --- F2: tier 0 --------------------------------------------------------------------------------------------------
+# --- F2: tier 0 -----------------------------------------------------------------------------------
 
 
 def test_f2_tier_0_is_the_base_the_project_the_profile_and_the_task(tmp_path: Path) -> None:
@@ -163,7 +207,9 @@ def test_f2_tier_0_is_the_base_the_project_the_profile_and_the_task(tmp_path: Pa
     )
 
 
-@pytest.mark.parametrize("not_in", ["Greta Glaze", "owner", "Long words about care", "7.7", "weights", "loose"])
+@pytest.mark.parametrize(
+    "not_in", ["Greta Glaze", "owner", "Long words about care", "7.7", "weights", "loose"]
+)
 def test_f2_nothing_else_of_these_files_is_loaded(tmp_path: Path, not_in: str) -> None:
     assert not_in not in context(workshop(tmp_path), phase=1).text
 
@@ -171,8 +217,11 @@ def test_f2_nothing_else_of_these_files_is_loaded(tmp_path: Path, not_in: str) -
 def test_f2_each_part_has_the_target_of_the_seed(tmp_path: Path) -> None:
     rows = context(workshop(tmp_path)).report.sections
     assert [(row.tag, row.target) for row in rows if row.tier == 0] == [
-        ("instructions", "200"), ("project", "100"), ("profile", "50"), ("task", "50"),
-    ]  # fmt: skip
+        ("instructions", "200"),
+        ("project", "100"),
+        ("profile", "50"),
+        ("task", "50"),
+    ]
 
 
 def test_f2_the_same_fields_are_found_under_project(tmp_path: Path) -> None:
@@ -191,13 +240,21 @@ def test_f2_the_same_fields_are_found_under_project(tmp_path: Path) -> None:
     ],
     ids=["heading", "label", "title"],
 )
-def test_f2_a_task_file_is_its_reference_and_its_objective(tmp_path: Path, text: str, reference: str) -> None:
+def test_f2_a_task_file_is_its_reference_and_its_objective(
+    tmp_path: Path, text: str, reference: str
+) -> None:
     write(workshop(tmp_path), "tasks/glaze.md", text)
-    assert f"<task>\n{reference}\n</task>" in context(tmp_path, task="tasks/glaze.md", values={}).text
+    assert (
+        f"<task>\n{reference}\n</task>" in context(tmp_path, task="tasks/glaze.md", values={}).text
+    )
 
 
 def test_f2_a_long_objective_is_kept_to_its_fifty_tokens(tmp_path: Path) -> None:
-    write(workshop(tmp_path), "tasks/long.md", "# FEAT-7\n\n## Goal\n\n" + "Glaze it in blue and in green. " * 90)
+    write(
+        workshop(tmp_path),
+        "tasks/long.md",
+        "# FEAT-7\n\n## Goal\n\n" + "Glaze it in blue and in green. " * 90,
+    )
     package = context(tmp_path, task="tasks/long.md", values={})
     (row,) = [row for row in package.report.sections if row.tag == "task"]
     assert row.tokens <= 60
@@ -220,7 +277,9 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nname: [*b, *b]\n"
     ],
     ids=["unclosed", "tab", "list", "words", "bomb", "deep", "none of the fields"],
 )
-def test_f2_a_project_file_that_says_nothing_is_named_and_not_fatal(tmp_path: Path, text: str, says: str) -> None:
+def test_f2_a_project_file_that_says_nothing_is_named_and_not_fatal(
+    tmp_path: Path, text: str, says: str
+) -> None:
     package = context(workshop(tmp_path, project=text))
     assert says in notes(package)
     assert "Fire no kiln that is open." in package.text
@@ -239,7 +298,9 @@ def test_f2_a_project_without_a_project_file_is_named_in_the_report(tmp_path: Pa
     root = workshop(tmp_path)
     (root / "project.yaml").unlink()
     package = context(root)
-    assert ("project", "project.yaml", "missing") in {(a.tag, a.source, a.reason) for a in package.report.absent}
+    assert ("project", "project.yaml", "missing") in {
+        (a.tag, a.source, a.reason) for a in package.report.absent
+    }
     assert "Fire no kiln that is open." in package.text
 
 
@@ -249,7 +310,7 @@ def test_f2_a_profile_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "profile is not there" in notes(package)
 
 
-# --- F11: in every call, as system text ---------------------------------------------------------------------------
+# --- F11: in every call, as system text -----------------------------------------------------------
 
 
 def test_f11_tier_0_is_system_text_and_the_rest_is_not(tmp_path: Path) -> None:
@@ -269,7 +330,9 @@ def test_f11_tier_0_is_system_text_and_the_rest_is_not(tmp_path: Path) -> None:
 
 
 def test_f11_every_turn_has_tier_0_and_no_message_does(tmp_path: Path) -> None:
-    with foreword.Task.open(workshop(tmp_path), task="FEAT-9", objective="A second kiln", workflow="feature") as task:
+    with foreword.Task.open(
+        workshop(tmp_path), task="FEAT-9", objective="A second kiln", workflow="feature"
+    ) as task:
         task.enter(1)
         for turn in range(4):
             task.append({"role": "user", "content": f"Question {turn}"})
@@ -283,11 +346,18 @@ def test_f11_every_turn_has_tier_0_and_no_message_does(tmp_path: Path) -> None:
         assert not any("Fire no kiln" in str(message) for message in task.conversation)
 
 
-def test_f11_a_conversation_that_fills_its_room_pushes_nothing_of_tier_0_out(tmp_path: Path) -> None:
+def test_f11_a_conversation_that_fills_its_room_pushes_nothing_of_tier_0_out(
+    tmp_path: Path,
+) -> None:
     with foreword.Task.open(workshop(tmp_path), task="FEAT-9", conversation_tokens=500) as task:
         before = tier_0_of(task.start())
         for turn in range(40):
-            task.append({"role": "user", "content": f"Question {turn} about glaze. " + "And more of it. " * 60})
+            task.append(
+                {
+                    "role": "user",
+                    "content": f"Question {turn} about glaze. " + "And more of it. " * 60,
+                }
+            )
             task.append({"role": "assistant", "content": f"Answer {turn}"})
         package = task.context()
     assert str(package.to_openai()[0]["content"]).startswith(before.rstrip())
@@ -296,7 +366,7 @@ def test_f11_a_conversation_that_fills_its_room_pushes_nothing_of_tier_0_out(tmp
     assert package.report.total_tokens <= 5_400 + 500
 
 
-# --- F14: anchors -------------------------------------------------------------------------------------------------
+# --- F14: anchors ---------------------------------------------------------------------------------
 
 PAIRED = "<!-- ANCHOR: why -->\nNever glaze with lead.\n\nNot even once.\n<!-- /ANCHOR -->\n"
 
@@ -305,11 +375,31 @@ PAIRED = "<!-- ANCHOR: why -->\nNever glaze with lead.\n\nNot even once.\n<!-- /
     ("text", "anchored", "left"),
     [
         (PAIRED + "\nThe rest.\n", ["Never glaze with lead.", "Not even once."], "The rest."),
-        ("<!-- ANCHOR: why -->\nNever glaze with lead.\n\nThe rest.\n", ["Never glaze with lead."], "The rest."),
-        ("<!-- ANCHOR -->\n- Never lead\n- Never asbestos\n\nThe rest.\n", ["- Never lead\n- Never asbes"], "The rest"),
-        ("<!-- ANCHOR -->\n## Lead\n\nNever.\n\n## Rest\n\nThe rest.\n", ["## Lead\n\nNever."], "The rest."),
-        ("Never glaze with lead. <!-- ANCHOR -->\n\nThe rest.\n", ["Never glaze with lead."], "The rest."),
-        ("<!-- anchor: why -->\r\nNever lead.\r\n<!-- /anchor -->\r\n\r\nThe rest.\r\n", ["Never lead."], "The rest."),
+        (
+            "<!-- ANCHOR: why -->\nNever glaze with lead.\n\nThe rest.\n",
+            ["Never glaze with lead."],
+            "The rest.",
+        ),
+        (
+            "<!-- ANCHOR -->\n- Never lead\n- Never asbestos\n\nThe rest.\n",
+            ["- Never lead\n- Never asbes"],
+            "The rest",
+        ),
+        (
+            "<!-- ANCHOR -->\n## Lead\n\nNever.\n\n## Rest\n\nThe rest.\n",
+            ["## Lead\n\nNever."],
+            "The rest.",
+        ),
+        (
+            "Never glaze with lead. <!-- ANCHOR -->\n\nThe rest.\n",
+            ["Never glaze with lead."],
+            "The rest.",
+        ),
+        (
+            "<!-- anchor: why -->\r\nNever lead.\r\n<!-- /anchor -->\r\n\r\nThe rest.\r\n",
+            ["Never lead."],
+            "The rest.",
+        ),
     ],
     ids=["paired", "paragraph", "list", "heading", "in a line", "lower case, CRLF"],
 )
@@ -328,21 +418,32 @@ def test_f14_anchored_text_is_tier_0_and_the_rest_stays_where_it_was(
     assert "<!--" not in package.text
 
 
-def test_f14_an_anchor_counts_in_a_guidance_file_that_this_task_does_not_load(tmp_path: Path) -> None:
-    write(workshop(tmp_path), "instructions/security.md", f"# Security\n\n{PAIRED}\nLock the clay store.\n")
+def test_f14_an_anchor_counts_in_a_guidance_file_that_this_task_does_not_load(
+    tmp_path: Path,
+) -> None:
+    write(
+        workshop(tmp_path),
+        "instructions/security.md",
+        f"# Security\n\n{PAIRED}\nLock the clay store.\n",
+    )
     package = context(tmp_path)
     assert "Never glaze with lead." in tier_0_of(package)
     assert "Lock the clay store." not in package.text
 
 
 def test_f14_an_anchor_counts_in_the_workflow_outside_of_the_phase(tmp_path: Path) -> None:
-    package = context(workshop(tmp_path, workflow=WORKFLOW.replace("Build it.", f"Build it.\n\n{PAIRED}")), phase=1)
+    package = context(
+        workshop(tmp_path, workflow=WORKFLOW.replace("Build it.", f"Build it.\n\n{PAIRED}")),
+        phase=1,
+    )
     assert "Never glaze with lead." in tier_0_of(package)
     assert "Build it." not in package.text
 
 
 def test_f14_an_example_in_code_is_no_anchor(tmp_path: Path) -> None:
-    example = f"# Python\n\nMark it so:\n\n```markdown\n{PAIRED}```\n\nor `<!-- ANCHOR -->` in a line.\n"
+    example = (
+        f"# Python\n\nMark it so:\n\n```markdown\n{PAIRED}```\n\nor `<!-- ANCHOR -->` in a line.\n"
+    )
     write(workshop(tmp_path), "templates/python/instructions.md", example)
     package = context(tmp_path)
     assert "<anchors>" not in package.text
@@ -351,12 +452,18 @@ def test_f14_an_example_in_code_is_no_anchor(tmp_path: Path) -> None:
 
 def test_f14_the_same_words_anchored_in_two_files_are_there_once(tmp_path: Path) -> None:
     for path in ("instructions/security.md", "instructions/testing.md", "personas/crew/smith.md"):
-        write(workshop(tmp_path) if path.startswith("instructions/s") else tmp_path, path, f"# One\n\n{PAIRED}")
+        write(
+            workshop(tmp_path) if path.startswith("instructions/s") else tmp_path,
+            path,
+            f"# One\n\n{PAIRED}",
+        )
     assert context(tmp_path).text.count("Never glaze with lead.") == 1
 
 
 def test_f14_an_anchor_in_the_base_instructions_stays_in_its_place(tmp_path: Path) -> None:
-    package = context(workshop(tmp_path, instructions=f"# Base\n\n{PAIRED}\nFire no kiln that is open.\n"))
+    package = context(
+        workshop(tmp_path, instructions=f"# Base\n\n{PAIRED}\nFire no kiln that is open.\n")
+    )
     assert package.text.count("Never glaze with lead.") == 1
     assert "<anchors>" not in package.text
     assert "ANCHOR" not in package.text
@@ -375,7 +482,11 @@ def test_f14_anchors_of_a_persona_outlast_its_header(tmp_path: Path) -> None:
 
 
 def test_f14_anchors_over_the_limit_of_tier_0_warn_and_are_whole(tmp_path: Path) -> None:
-    long = "<!-- ANCHOR -->\n" + "".join(f"- Never do number {n}\n" for n in range(200)) + "<!-- /ANCHOR -->\n"
+    long = (
+        "<!-- ANCHOR -->\n"
+        + "".join(f"- Never do number {n}\n" for n in range(200))
+        + "<!-- /ANCHOR -->\n"
+    )
     write(workshop(tmp_path), "instructions/security.md", long)
     package = context(tmp_path)
     assert all(f"- Never do number {n}\n" in tier_0_of(package) for n in range(200))

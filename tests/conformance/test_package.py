@@ -1,4 +1,5 @@
-"""The recipe `package`, row by row (SPEC P1-P9): a package for a purpose, out of items the user brings."""
+"""The recipe `package`, row by row (SPEC P1-P9): a package for a purpose, out of items the user
+brings."""
 
 from __future__ import annotations
 
@@ -30,8 +31,9 @@ SPLITS = {
     "subagent": (65, 25, 10),
 }
 KINDS = (
-    "instruction task requirement constraint decision interface artifact blocker criterion test diff result learning "
-    "pattern feedback assumption glossary position pending command history rejected exploration output doc"
+    "instruction task requirement constraint decision interface artifact blocker criterion test"
+    " diff result learning pattern feedback assumption glossary position pending command history"
+    " rejected exploration output doc"
 ).split()
 EVERYWHERE_ESSENTIAL = {"interface", "decision", "blocker"}
 FOCUS = {  # what the purpose is about, besides those three
@@ -43,7 +45,13 @@ FOCUS = {  # what the purpose is about, besides those three
 }
 NEVER_ESSENTIAL = {"history", "rejected", "exploration", "output", "doc"}
 SECOND, THIRD = "learning", "history"  # tier 2 and tier 3 for every purpose
-HANDOFF_PARTS = ["position", "pending_work", "active_decisions", "key_learnings", "verification_commands"]
+HANDOFF_PARTS = [
+    "position",
+    "pending_work",
+    "active_decisions",
+    "key_learnings",
+    "verification_commands",
+]
 
 Item = dict[str, Any]
 
@@ -68,17 +76,28 @@ def put(root: Path, items: Sequence[Item]) -> Path:
 
 
 def make(
-    root: Path, purpose: str, items: Sequence[Item], budget: int | None, recipe: str = "package", **more: Any
+    root: Path,
+    purpose: str,
+    items: Sequence[Item],
+    budget: int | None,
+    recipe: str = "package",
+    **more: Any,
 ) -> foreword.Package:
-    return foreword.assemble(recipe, root=root, purpose=purpose, source=put(root, items), budget=budget, **more)
+    return foreword.assemble(
+        recipe, root=root, purpose=purpose, source=put(root, items), budget=budget, **more
+    )
 
 
 def run(root: Path, *args: str, stdin: str | None = None) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "foreword", *args, "--root", str(root)],
-        input=None if stdin is None else stdin.encode(), capture_output=True, timeout=60, cwd=root, check=False,
+        input=None if stdin is None else stdin.encode(),
+        capture_output=True,
+        timeout=60,
+        cwd=root,
+        check=False,
         env=os.environ | {"NO_COLOR": "1"},
-    )  # fmt: skip
+    )
 
 
 def tokens_of_tier(package: foreword.Package, tier: int) -> int:
@@ -93,7 +112,10 @@ def own_recipe(root: Path, text: str) -> str:
 
 
 def checks(package: foreword.Package) -> dict[str, tuple[bool, str]]:
-    return {check["claim"]: (check["holds"], check["detail"]) for check in package.report.to_dict()["self_check"]}
+    return {
+        check["claim"]: (check["holds"], check["detail"])
+        for check in package.report.to_dict()["self_check"]
+    }
 
 
 @cache
@@ -101,14 +123,16 @@ def o200k() -> Callable[[str], list[int]]:
     return Tokenizer.from_pretrained("o200k_base").encode_ordinary
 
 
-# --- P1: in and out --------------------------------------------------------------------------------------------
+# --- P1: in and out -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_p1_a_purpose_a_budget_and_a_source_make_a_package_and_a_truncation_report(
     tmp_path: Path, purpose: str
 ) -> None:
-    package = make(tmp_path, purpose, [*many("decision", 2), *many(SECOND, 40), *many(THIRD, 40)], 1500)
+    package = make(
+        tmp_path, purpose, [*many("decision", 2), *many(SECOND, 40), *many(THIRD, 40)], 1500
+    )
     report = package.report.to_dict()
     assert report["purpose"] == purpose
     assert 0 < report["total_tokens"] <= report["budget_tokens"] == 1500
@@ -127,7 +151,9 @@ def test_p1_two_purposes_never_make_the_same_package(tmp_path: Path) -> None:
     assert all(texts[one] != texts[other] for one, other in combinations(PURPOSES, 2))
 
 
-def test_p1_everything_that_fits_is_in_word_for_word_and_nothing_is_reported(tmp_path: Path) -> None:
+def test_p1_everything_that_fits_is_in_word_for_word_and_nothing_is_reported(
+    tmp_path: Path,
+) -> None:
     items = [item(kind, f"the {kind}", lines(kind, 3)) for kind in KINDS]
     package = make(tmp_path, "design", items, 20_000)
     assert package.report.status == "within"
@@ -148,15 +174,29 @@ def test_p1_what_is_missing_or_unknown_is_an_error_with_the_way_out(tmp_path: Pa
 
 
 @pytest.mark.parametrize("budget", [0, -5, "many", 2.5, True])
-def test_p1_a_budget_that_is_no_positive_whole_number_is_refused(tmp_path: Path, budget: Any) -> None:
+def test_p1_a_budget_that_is_no_positive_whole_number_is_refused(
+    tmp_path: Path, budget: Any
+) -> None:
     with pytest.raises(BadBudget):
         make(tmp_path, "design", many("task", 1), budget)
 
 
 def test_p1_the_command_line_reads_the_source_from_standard_input(tmp_path: Path) -> None:
     source = json.dumps({"items": [*many("decision", 1), *many("doc", 60)]})
-    done = run(tmp_path, "assemble", "package", "--purpose", "review", "--budget", "900", "--source", "-",
-               "--format", "json", stdin=source)  # fmt: skip
+    done = run(
+        tmp_path,
+        "assemble",
+        "package",
+        "--purpose",
+        "review",
+        "--budget",
+        "900",
+        "--source",
+        "-",
+        "--format",
+        "json",
+        stdin=source,
+    )
     assert done.returncode == 0, done.stderr
     out = json.loads(done.stdout)
     assert out["text"] == make(tmp_path, "review", json.loads(source)["items"], 900).text
@@ -170,7 +210,9 @@ def test_p1_a_folder_of_markdown_makes_the_same_package_as_json(tmp_path: Path) 
     (notes / "decisions").mkdir(parents=True)
     (notes / "decisions" / "a.md").write_text("---\ntitle: Use UTC\n---\nAll times are UTC.\n")
     (notes / "b.md").write_text("---\nkind: learning\ntitle: Slow tests\n---\nThe suite is slow.\n")
-    package = foreword.assemble("package", root=tmp_path, purpose="design", source=notes, budget=500)
+    package = foreword.assemble(
+        "package", root=tmp_path, purpose="design", source=notes, budget=500
+    )
     assert [(row.tag, row.title) for row in package.report.sections] == [
         ("decisions", "Use UTC"),
         ("learnings", "Slow tests"),
@@ -179,14 +221,16 @@ def test_p1_a_folder_of_markdown_makes_the_same_package_as_json(tmp_path: Path) 
     assert "---" not in package.text
 
 
-# --- P2: splits ------------------------------------------------------------------------------------------------
+# --- P2: splits -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_p2_the_report_shows_the_split_of_the_purpose(tmp_path: Path, purpose: str) -> None:
     report = make(tmp_path, purpose, many("decision", 1), 10_000).report.to_dict()
     assert [round(tier["share"] * 100) for tier in report["tiers"]] == list(SPLITS[purpose])
-    assert [tier["allotted_tokens"] for tier in report["tiers"]] == [100 * share for share in SPLITS[purpose]]
+    assert [tier["allotted_tokens"] for tier in report["tiers"]] == [
+        100 * share for share in SPLITS[purpose]
+    ]
 
 
 @pytest.mark.parametrize("counter", ["estimate", "o200k"])
@@ -194,9 +238,17 @@ def test_p2_the_report_shows_the_split_of_the_purpose(tmp_path: Path, purpose: s
 def test_p2_full_tiers_each_get_their_share(tmp_path: Path, purpose: str, counter: str) -> None:
     budget = 6000
     first, second, third = (share * budget // 100 for share in SPLITS[purpose])
-    whole = make(tmp_path, purpose, many("decision", 200), budget * 9, counter=counter, save=False).report
+    whole = make(
+        tmp_path, purpose, many("decision", 200), budget * 9, counter=counter, save=False
+    ).report
     essentials = many("decision", 200 * first // whole.total_tokens)
-    package = make(tmp_path, purpose, [*essentials, *many(SECOND, 200), *many(THIRD, 200)], budget, counter=counter)
+    package = make(
+        tmp_path,
+        purpose,
+        [*essentials, *many(SECOND, 200), *many(THIRD, 200)],
+        budget,
+        counter=counter,
+    )
     assert tokens_of_tier(package, 1) == pytest.approx(first, abs=100)
     assert tokens_of_tier(package, 2) == pytest.approx(second, abs=150)
     assert tokens_of_tier(package, 3) == pytest.approx(third, abs=150)
@@ -211,20 +263,25 @@ def test_p2_unused_room_of_a_tier_goes_to_the_next(tmp_path: Path, purpose: str)
     assert tokens_of_tier(no_first, 2) == pytest.approx(first + second, abs=150)
     assert tokens_of_tier(no_first, 3) == pytest.approx(third, abs=150)
     little_second = make(tmp_path, purpose, [*many(SECOND, 4), *many(THIRD, 300)], budget)
-    assert tokens_of_tier(little_second, 3) == pytest.approx(budget - tokens_of_tier(little_second, 2), abs=150)
+    assert tokens_of_tier(little_second, 3) == pytest.approx(
+        budget - tokens_of_tier(little_second, 2), abs=150
+    )
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_p2_room_that_the_last_tier_leaves_is_given_back(tmp_path: Path, purpose: str) -> None:
-    package = make(tmp_path, purpose, [*many("decision", 2), *many(SECOND, 400), *many(THIRD, 1)], 6000)
+    package = make(
+        tmp_path, purpose, [*many("decision", 2), *many(SECOND, 400), *many(THIRD, 1)], 6000
+    )
     assert package.report.total_tokens >= 0.97 * 6000
 
 
-# --- P3: what goes first ---------------------------------------------------------------------------------------
+# --- P3: what goes first --------------------------------------------------------------------------
 
 
 def test_p3_tier_3_goes_before_tier_2(tmp_path: Path) -> None:
-    """Tier 1 needs its own half and all of tier 3's fifth: tier 2 keeps its share, tier 3 has nothing left."""
+    """Tier 1 needs its own half and all of tier 3's fifth: tier 2 keeps its share, tier 3 has
+    nothing left."""
     items = [*many("decision", 95), *many(SECOND, 100), *many(THIRD, 100)]
     package = make(tmp_path, "design", items, 6000)
     assert 4100 <= tokens_of_tier(package, 1) <= 4400
@@ -250,7 +307,9 @@ def test_p3_a_tighter_budget_never_shortens_tier_1(tmp_path: Path, purpose: str)
         assert package.report.total_tokens <= budget
 
 
-def test_p3_essentials_that_do_not_fit_are_an_error_that_names_each_with_its_tokens(tmp_path: Path) -> None:
+def test_p3_essentials_that_do_not_fit_are_an_error_that_names_each_with_its_tokens(
+    tmp_path: Path,
+) -> None:
     items = [
         item("decision", "Use UTC", lines("utc", 10)),
         item("interface", "Orders API", lines("orders", 60)),
@@ -275,7 +334,9 @@ def test_p3_two_essentials_of_one_title_are_both_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("counter", ["estimate", "o200k"])
-def test_p3_the_budget_the_error_asks_for_is_enough_and_one_less_is_not(tmp_path: Path, counter: str) -> None:
+def test_p3_the_budget_the_error_asks_for_is_enough_and_one_less_is_not(
+    tmp_path: Path, counter: str
+) -> None:
     items = [*many("decision", 9, 12), *many(SECOND, 9, 30), *many(THIRD, 9, 30)]
     with pytest.raises(EssentialsTooLarge) as caught:
         make(tmp_path, "design", items, 200, counter=counter)
@@ -288,7 +349,17 @@ def test_p3_the_budget_the_error_asks_for_is_enough_and_one_less_is_not(tmp_path
 
 def test_p3_on_the_command_line_it_is_exit_code_1_and_nothing_on_stdout(tmp_path: Path) -> None:
     put(tmp_path, many("interface", 3, 100))
-    done = run(tmp_path, "assemble", "package", "--purpose", "design", "--source", "items.json", "--budget", "100")
+    done = run(
+        tmp_path,
+        "assemble",
+        "package",
+        "--purpose",
+        "design",
+        "--source",
+        "items.json",
+        "--budget",
+        "100",
+    )
     assert (done.returncode, done.stdout) == (1, b"")
     error, hint = done.stderr.decode().splitlines()
     assert error.startswith("error: essential sections need")
@@ -296,17 +367,22 @@ def test_p3_on_the_command_line_it_is_exit_code_1_and_nothing_on_stdout(tmp_path
     assert hint.startswith("hint: ")
 
 
-# --- P4: budget first ------------------------------------------------------------------------------------------
+# --- P4: budget first -----------------------------------------------------------------------------
 
 
-def test_p4_the_budget_is_the_window_less_prompt_reserve_and_tools_shown_step_by_step(tmp_path: Path) -> None:
+def test_p4_the_budget_is_the_window_less_prompt_reserve_and_tools_shown_step_by_step(
+    tmp_path: Path,
+) -> None:
     report = make(tmp_path, "design", many("task", 1), None).report
     assert report.budget_tokens == 186_000
     steps = [(step["what"], step["tokens"]) for step in report.to_dict()["budget_calculation"]]
     assert steps == [
-        ("window", 200_000), ("less system prompt", -8000), ("less response reserve", -4000),
-        ("less tool overhead", -2000), ("budget", 186_000),
-    ]  # fmt: skip
+        ("window", 200_000),
+        ("less system prompt", -8000),
+        ("less response reserve", -4000),
+        ("less tool overhead", -2000),
+        ("budget", 186_000),
+    ]
     for figure in ("200,000", "less system prompt 8,000", "4,000", "2,000", "186,000"):
         assert figure in str(report)
 
@@ -330,12 +406,15 @@ def test_p4_a_budget_that_is_given_stands_and_is_shown(tmp_path: Path) -> None:
     assert {"what": "budget", "tokens": 4000} in report.to_dict()["budget_calculation"]
 
 
-# --- P5: summaries and cuts ------------------------------------------------------------------------------------
+# --- P5: summaries and cuts -----------------------------------------------------------------------
 
 MANUAL = "\n\n".join(
-    f"## Chapter {n}\n\n{lines(f'chapter {n}', 8)}\n\n- point one of {n}\n- point two of {n}" for n in range(12)
+    f"## Chapter {n}\n\n{lines(f'chapter {n}', 8)}\n\n- point one of {n}\n- point two of {n}"
+    for n in range(12)
 )
-MARK = re.compile(r"\[\.\.\. (?:([\d,]+) lines, )?([\d,]+) tokens left out: foreword recall (fw_[0-9a-f]{14})\]")
+MARK = re.compile(
+    r"\[\.\.\. (?:([\d,]+) lines, )?([\d,]+) tokens left out: foreword recall (fw_[0-9a-f]{14})\]"
+)
 
 
 def test_p5_a_text_that_does_not_fit_is_summarised_before_it_is_cut(tmp_path: Path) -> None:
@@ -367,9 +446,14 @@ def test_p5_the_mark_says_how_much_is_missing_and_the_handle_brings_it_back_in_a
     assert foreword.recall(omission.handle, tmp_path) == text
 
 
-def test_p5_a_cut_keeps_the_opening_30_and_the_closing_20_percent_of_the_room_on_whole_lines(tmp_path: Path) -> None:
+def test_p5_a_cut_keeps_the_opening_30_and_the_closing_20_percent_of_the_room_on_whole_lines(
+    tmp_path: Path,
+) -> None:
     recipe = own_recipe(tmp_path, "sections:\n  outputs: {forms: [full, excerpt, gone]}\n")
-    log = [f"{n:04} step {n} finished with the code {n * 31 % 7} after {n * 17 % 90} seconds" for n in range(600)]
+    log = [
+        f"{n:04} step {n} finished with the code {n * 31 % 7} after {n * 17 % 90} seconds"
+        for n in range(600)
+    ]
     package = make(tmp_path, "design", [item("output", "Build log", "\n".join(log))], 1000, recipe)
     kept = package.text.splitlines()
     inside = [line for line in kept if re.match(r"\d{4} step", line)]
@@ -379,15 +463,19 @@ def test_p5_a_cut_keeps_the_opening_30_and_the_closing_20_percent_of_the_room_on
     per_line = len(log[0]) + 1
     assert opening * per_line / 4 >= 260, "the opening has 30% of the room"
     assert closing * per_line / 4 >= 160, "the closing has 20% of the room"
-    assert MARK.match(kept[kept.index(log[opening - 1]) + 1]), "the mark stands where the gap begins"
+    assert MARK.match(kept[kept.index(log[opening - 1]) + 1]), (
+        "the mark stands where the gap begins"
+    )
     assert package.report.total_tokens >= 970
 
 
 @pytest.mark.parametrize("budget", [120, 250, 500, 1000])
-def test_p5_what_is_kept_of_a_text_with_long_lines_is_whole_sentences(tmp_path: Path, budget: int) -> None:
+def test_p5_what_is_kept_of_a_text_with_long_lines_is_whole_sentences(
+    tmp_path: Path, budget: int
+) -> None:
     sentences = [
-        f"In part {n} the river of that valley carries {n * 13} tons of gravel past the old mill and the new bridge "
-        f"before it turns to the east and slows down at marker {n * 3}."
+        f"In part {n} the river of that valley carries {n * 13} tons of gravel past the old mill"
+        f" and the new bridge before it turns to the east and slows down at marker {n * 3}."
         for n in range(60)
     ]
     text = "\n\n".join(" ".join(sentences[at : at + 5]) for at in range(0, 60, 5))
@@ -400,7 +488,9 @@ def test_p5_what_is_kept_of_a_text_with_long_lines_is_whole_sentences(tmp_path: 
     assert words == [], "parts of sentences were kept"
 
 
-def test_p5_something_too_small_to_cut_becomes_one_line_with_its_handle_or_goes(tmp_path: Path) -> None:
+def test_p5_something_too_small_to_cut_becomes_one_line_with_its_handle_or_goes(
+    tmp_path: Path,
+) -> None:
     package = make(tmp_path, "design", [*many("decision", 1), *many("doc", 40, 30)], 400)
     for row, choice in zip(package.report.sections, package.report.choices, strict=False):
         assert row.form in ("full", "summary", "excerpt", "reference", "gone")
@@ -413,14 +503,18 @@ def test_p5_something_too_small_to_cut_becomes_one_line_with_its_handle_or_goes(
     assert all(foreword.recall(section.handle, tmp_path) == section.text for section in gone)
 
 
-# --- P6: kinds -------------------------------------------------------------------------------------------------
+# --- P6: kinds ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
-def test_p6_every_kind_has_a_tier_or_a_reason_in_every_purpose(tmp_path: Path, purpose: str) -> None:
+def test_p6_every_kind_has_a_tier_or_a_reason_in_every_purpose(
+    tmp_path: Path, purpose: str
+) -> None:
     report = make(tmp_path, purpose, [item(kind, kind) for kind in KINDS], 20_000).report
     tiers = {row.title: row.tier for row in report.sections if row.form != "gone"}
-    left_out = {omission.what.removeprefix("all of "): omission.reason for omission in report.omissions}
+    left_out = {
+        omission.what.removeprefix("all of "): omission.reason for omission in report.omissions
+    }
     assert {*tiers, *left_out} == set(KINDS)
     assert not tiers.keys() & left_out.keys()
     assert not [warning for warning in report.warnings if "unknown" in warning]
@@ -432,17 +526,31 @@ def test_p6_every_kind_has_a_tier_or_a_reason_in_every_purpose(tmp_path: Path, p
 
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_p6_an_unknown_kind_is_tier_3_with_a_warning(tmp_path: Path, purpose: str) -> None:
-    package = make(tmp_path, purpose, [item("horoscope", "Stars", "Mars is in Leo."), *many("decision", 1)], 2000)
+    package = make(
+        tmp_path,
+        purpose,
+        [item("horoscope", "Stars", "Mars is in Leo."), *many("decision", 1)],
+        2000,
+    )
     (row,) = (row for row in package.report.sections if row.title == "Stars")
     assert (row.tier, row.form) == (3, "full")
     assert "Mars is in Leo." in package.text
-    assert [warning for warning in package.report.warnings if "'horoscope'" in warning and "tier 3" in warning]
+    assert [
+        warning
+        for warning in package.report.warnings
+        if "'horoscope'" in warning and "tier 3" in warning
+    ]
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_p6_recent_feedback_is_kept_before_old(tmp_path: Path, purpose: str) -> None:
     feedback = [
-        item("feedback", f"Round {n:02}", lines(f"round {n:02}", 6), created=f"2025-03-{n:02}T09:00:00Z")
+        item(
+            "feedback",
+            f"Round {n:02}",
+            lines(f"round {n:02}", 6),
+            created=f"2025-03-{n:02}T09:00:00Z",
+        )
         for n in (3, 14, 1, 9, 12, 2, 13, 5, 11, 4, 10, 6, 8, 7)
     ]
     package = make(tmp_path, purpose, feedback, 520)
@@ -454,18 +562,26 @@ def test_p6_recent_feedback_is_kept_before_old(tmp_path: Path, purpose: str) -> 
 
 def test_p6_the_newest_feedback_is_not_shortened_for_the_sake_of_older(tmp_path: Path) -> None:
     newest = item("feedback", "Newest", lines("newest", 60), created="2025-06-01")
-    older = [item("feedback", f"Old {n}", lines(f"old {n}", 6), created=f"2025-01-{n:02}") for n in range(1, 15)]
+    older = [
+        item("feedback", f"Old {n}", lines(f"old {n}", 6), created=f"2025-01-{n:02}")
+        for n in range(1, 15)
+    ]
     package = make(tmp_path, "design", [*older, newest], 1000)
     assert newest["text"] in package.text
 
 
 def test_p6_feedback_without_a_date_is_older_than_any_dated(tmp_path: Path) -> None:
     undated = [item("feedback", f"Undated {n}", lines(f"u{n}", 8)) for n in range(5)]
-    package = make(tmp_path, "design", [*undated, item("feedback", "Dated", lines("d", 8), created="2025-01-01")], 200)
+    package = make(
+        tmp_path,
+        "design",
+        [*undated, item("feedback", "Dated", lines("d", 8), created="2025-01-01")],
+        200,
+    )
     assert lines("d", 8) in package.text
 
 
-# --- P7: across sessions ---------------------------------------------------------------------------------------
+# --- P7: across sessions --------------------------------------------------------------------------
 
 
 def test_p7_what_persists_comes_back_and_the_rest_does_not(tmp_path: Path) -> None:
@@ -478,23 +594,48 @@ def test_p7_what_persists_comes_back_and_the_rest_does_not(tmp_path: Path) -> No
     make(tmp_path, "implementation", first, 20_000, carry="shop")
     second = make(tmp_path, "implementation", [item("task", "new task")], 20_000, carry="shop")
     assert {row.title for row in second.report.sections} == {
-        "new task", "the decision", "the glossary", "the blocker", "proven",
-    }  # fmt: skip
+        "new task",
+        "the decision",
+        "the glossary",
+        "the blocker",
+        "proven",
+    }
     assert "Words of the decision." in second.text
 
 
 def test_p7_it_comes_back_in_another_process_and_only_under_its_name(tmp_path: Path) -> None:
     make(tmp_path, "design", [item("decision", "Use UTC")], 2000, carry="shop")
     source = json.dumps({"items": [item("task", "next")]})
-    ask = ["assemble", "package", "--purpose", "design", "--budget", "2000", "--source", "-", "--quiet"]
+    ask = [
+        "assemble",
+        "package",
+        "--purpose",
+        "design",
+        "--budget",
+        "2000",
+        "--source",
+        "-",
+        "--quiet",
+    ]
     assert b"Words of Use UTC." in run(tmp_path, *ask, "--carry", "shop", stdin=source).stdout
     assert b"Use UTC" not in run(tmp_path, *ask, "--carry", "other", stdin=source).stdout
     assert b"Use UTC" not in run(tmp_path, *ask, stdin=source).stdout
 
 
-def test_p7_a_newer_version_replaces_the_carried_one_and_an_ended_one_is_forgotten(tmp_path: Path) -> None:
-    make(tmp_path, "design", [item("decision", "Zone", "UTC."), item("blocker", "No key")], 2000, carry="shop")
-    changed = [item("decision", "Zone", "Local time."), item("blocker", "No key", "We have one.", status="resolved")]
+def test_p7_a_newer_version_replaces_the_carried_one_and_an_ended_one_is_forgotten(
+    tmp_path: Path,
+) -> None:
+    make(
+        tmp_path,
+        "design",
+        [item("decision", "Zone", "UTC."), item("blocker", "No key")],
+        2000,
+        carry="shop",
+    )
+    changed = [
+        item("decision", "Zone", "Local time."),
+        item("blocker", "No key", "We have one.", status="resolved"),
+    ]
     make(tmp_path, "design", changed, 2000, carry="shop")
     third = make(tmp_path, "design", [item("task", "next")], 2000, carry="shop")
     assert "Local time." in third.text
@@ -504,8 +645,13 @@ def test_p7_a_newer_version_replaces_the_carried_one_and_an_ended_one_is_forgott
 
 def test_p7_an_assumption_that_is_refuted_later_is_forgotten(tmp_path: Path) -> None:
     make(tmp_path, "design", [item("assumption", "Users read", validated=True)], 2000, carry="shop")
-    make(tmp_path, "design", [item("assumption", "Users read", validated=False)], 2000, carry="shop")
-    assert "Users read" not in make(tmp_path, "design", [item("task", "next")], 2000, carry="shop").text
+    make(
+        tmp_path, "design", [item("assumption", "Users read", validated=False)], 2000, carry="shop"
+    )
+    assert (
+        "Users read"
+        not in make(tmp_path, "design", [item("task", "next")], 2000, carry="shop").text
+    )
 
 
 def test_p7_decisions_without_a_title_do_not_replace_each_other(tmp_path: Path) -> None:
@@ -518,7 +664,11 @@ def test_p7_decisions_without_a_title_do_not_replace_each_other(tmp_path: Path) 
 
 def test_p7_two_decisions_of_one_title_both_persist(tmp_path: Path) -> None:
     make(
-        tmp_path, "design", [item("decision", "API", "Use REST."), item("decision", "API", "Use ids.")], 2000, carry="s"
+        tmp_path,
+        "design",
+        [item("decision", "API", "Use REST."), item("decision", "API", "Use ids.")],
+        2000,
+        carry="s",
     )
     again = make(tmp_path, "design", [item("task", "next")], 2000, carry="s").text
     assert "Use REST." in again
@@ -533,7 +683,7 @@ def test_p7_what_was_cut_from_the_package_persists_all_the_same(tmp_path: Path) 
     assert all(each["text"] in again.text for each in glossary)
 
 
-# --- P8: handoff -----------------------------------------------------------------------------------------------
+# --- P8: handoff ----------------------------------------------------------------------------------
 
 
 def test_p8_a_handoff_has_its_five_parts_in_order_and_nothing_else(tmp_path: Path) -> None:
@@ -542,14 +692,20 @@ def test_p8_a_handoff_has_its_five_parts_in_order_and_nothing_else(tmp_path: Pat
     assert re.findall(r"^<(\w+)>$", package.text, re.MULTILINE) == HANDOFF_PARTS
     parts = dict(re.findall(r"^<(\w+)>\n(.*?)\n</\1>$", package.text, re.MULTILINE | re.DOTALL))
     for kind, part in [
-        ("position", "position"), ("pending", "pending_work"), ("blocker", "pending_work"),
-        ("decision", "active_decisions"), ("interface", "active_decisions"), ("learning", "key_learnings"),
+        ("position", "position"),
+        ("pending", "pending_work"),
+        ("blocker", "pending_work"),
+        ("decision", "active_decisions"),
+        ("interface", "active_decisions"),
+        ("learning", "key_learnings"),
         ("command", "verification_commands"),
-    ]:  # fmt: skip
+    ]:
         assert lines(kind, 2) in parts[part]
 
 
-def test_p8_explorations_and_raw_output_stay_out_however_much_room_there_is_and_are_reported(tmp_path: Path) -> None:
+def test_p8_explorations_and_raw_output_stay_out_however_much_room_there_is_and_are_reported(
+    tmp_path: Path,
+) -> None:
     out = ("exploration", "rejected", "output", "result")
     items = [*many("position", 1), *(item(kind, f"the {kind}", lines(kind, 3)) for kind in out)]
     package = make(tmp_path, "handoff", items, 50_000)
@@ -563,22 +719,35 @@ def test_p8_explorations_and_raw_output_stay_out_however_much_room_there_is_and_
 
 
 def test_p8_a_decision_that_has_ended_is_not_an_active_one(tmp_path: Path) -> None:
-    items = [item("decision", "Old way", status="superseded"), item("decision", "New way"), *many("position", 1)]
+    items = [
+        item("decision", "Old way", status="superseded"),
+        item("decision", "New way"),
+        *many("position", 1),
+    ]
     package = make(tmp_path, "handoff", items, 2000)
     assert "New way" in package.text
     assert "Words of Old way." not in package.text
 
 
-# --- P9: the self-check ----------------------------------------------------------------------------------------
+# --- P9: the self-check ---------------------------------------------------------------------------
 
 CLAIMS = [
-    "budget calculated first", "tier 1 complete", "integration points in", "cuts keep structure", "report complete",
-]  # fmt: skip
+    "budget calculated first",
+    "tier 1 complete",
+    "integration points in",
+    "cuts keep structure",
+    "report complete",
+]
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_p9_the_report_checks_itself_with_figures(tmp_path: Path, purpose: str) -> None:
-    items = [*many("interface", 2), *many("decision", 3), *many(SECOND, 40, 12), *many(THIRD, 40, 12)]
+    items = [
+        *many("interface", 2),
+        *many("decision", 3),
+        *many(SECOND, 40, 12),
+        *many(THIRD, 40, 12),
+    ]
     package = make(tmp_path, purpose, items, 2000)
     found = checks(package)
     assert list(found) == CLAIMS
@@ -596,8 +765,12 @@ def test_p9_it_says_where_the_source_names_no_integration_points(tmp_path: Path)
 
 
 @pytest.mark.parametrize("purpose", ["design", "handoff"])
-def test_p9_integration_points_that_are_kept_out_turn_their_check_false(tmp_path: Path, purpose: str) -> None:
-    recipe = own_recipe(tmp_path, f"purposes:\n  {purpose}:\n    leave_out: {{interface: not wanted}}\n")
+def test_p9_integration_points_that_are_kept_out_turn_their_check_false(
+    tmp_path: Path, purpose: str
+) -> None:
+    recipe = own_recipe(
+        tmp_path, f"purposes:\n  {purpose}:\n    leave_out: {{interface: not wanted}}\n"
+    )
     package = make(tmp_path, purpose, [*many("interface", 2), *many("decision", 1)], 2000, recipe)
     assert "interface-0" not in package.text
     assert not checks(package)["integration points in"][0]
@@ -611,29 +784,43 @@ def test_p9_tier_1_that_is_kept_out_turns_its_check_false(tmp_path: Path) -> Non
 
 
 def test_p9_a_cut_inside_a_line_turns_its_check_false(tmp_path: Path) -> None:
-    blob = " ".join(f"word{n * 7919 % 10007}" for n in range(3000))  # one line, no sentence: only a blind cut is left
+    # one line, no sentence: only a blind cut is left
+    blob = " ".join(f"word{n * 7919 % 10007}" for n in range(3000))
     package = make(tmp_path, "design", [item("output", "Blob", blob)], 500)
     (row,) = (row for row in package.report.sections if row.tag == "outputs")
     holds, _ = checks(package)["cuts keep structure"]
     assert row.form in ("reference", "gone") or not holds
 
 
-# --- the promises ----------------------------------------------------------------------------------------------
+# --- the promises ---------------------------------------------------------------------------------
 
 TEXTS = st.one_of(
     st.text(min_size=1, max_size=200),
-    st.builds(lines, st.sampled_from(["alpha", "beta", "界面", "</docs>", "<decisions>"]), st.integers(1, 60)),
-    st.builds(lambda n: json.dumps({"rows": [{"id": k, "v": k * k} for k in range(n)]}), st.integers(1, 80)),
-    st.builds(lambda n: "\n\n".join(f"## H{k}\n\n- item {k}\n- `code {k}`" for k in range(n)), st.integers(1, 30)),
+    st.builds(
+        lines,
+        st.sampled_from(["alpha", "beta", "界面", "</docs>", "<decisions>"]),
+        st.integers(1, 60),
+    ),
+    st.builds(
+        lambda n: json.dumps({"rows": [{"id": k, "v": k * k} for k in range(n)]}),
+        st.integers(1, 80),
+    ),
+    st.builds(
+        lambda n: "\n\n".join(f"## H{k}\n\n- item {k}\n- `code {k}`" for k in range(n)),
+        st.integers(1, 30),
+    ),
 )
 ITEMS = st.lists(
     st.builds(
         lambda kind, title, text, day: item(kind, title, text + ".", created=f"2025-01-{day:02}"),
-        st.sampled_from([*KINDS, *KINDS, "odd"]), st.sampled_from(["A", "B", "Long title of an item", ""]), TEXTS,
+        st.sampled_from([*KINDS, *KINDS, "odd"]),
+        st.sampled_from(["A", "B", "Long title of an item", ""]),
+        TEXTS,
         st.integers(1, 28),
     ),
-    min_size=1, max_size=25,
-)  # fmt: skip
+    min_size=1,
+    max_size=25,
+)
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -642,7 +829,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("root")
 
 
-def attempt(root: Path, purpose: str, items: list[Item], budget: int, counter: str) -> foreword.Package | None:
+def attempt(
+    root: Path, purpose: str, items: list[Item], budget: int, counter: str
+) -> foreword.Package | None:
     try:
         return make(root, purpose, items, budget, counter=counter, save=False)
     except EssentialsTooLarge:
@@ -650,7 +839,9 @@ def attempt(root: Path, purpose: str, items: list[Item], budget: int, counter: s
 
 
 @QUICK
-@given(ITEMS, st.sampled_from(PURPOSES), st.integers(30, 4000), st.sampled_from(["estimate", "o200k"]))
+@given(
+    ITEMS, st.sampled_from(PURPOSES), st.integers(30, 4000), st.sampled_from(["estimate", "o200k"])
+)
 def test_p_no_package_is_over_its_budget_and_its_bill_adds_up(
     root: Path, items: list[Item], purpose: str, budget: int, counter: str
 ) -> None:
@@ -664,7 +855,9 @@ def test_p_no_package_is_over_its_budget_and_its_bill_adds_up(
     assert report.kept_tokens + report.omitted_tokens == report.original_tokens
     billed = [row for row in report.sections if row.tag != "note"]
     assert sorted(row.title for row in billed) == sorted(c.section.title for c in report.choices)
-    assert len(billed) == len([each for each in items if each["text"].strip("\x00 .\n") or each["text"].strip()])
+    assert len(billed) == len(
+        [each for each in items if each["text"].strip("\x00 .\n") or each["text"].strip()]
+    )
     cut = [row for row in billed if row.form != "full"]
     assert len(report.omissions) == len(cut)
     assert all(omission.handle in package.originals for omission in report.omissions)
@@ -672,7 +865,9 @@ def test_p_no_package_is_over_its_budget_and_its_bill_adds_up(
 
 @QUICK
 @given(ITEMS, st.sampled_from(PURPOSES), st.integers(200, 4000))
-def test_p_the_same_items_make_the_same_bytes(root: Path, items: list[Item], purpose: str, budget: int) -> None:
+def test_p_the_same_items_make_the_same_bytes(
+    root: Path, items: list[Item], purpose: str, budget: int
+) -> None:
     one, other = (attempt(root, purpose, items, budget, "estimate") for _ in range(2))
     if one is not None and other is not None:
         assert one.text == other.text
@@ -681,27 +876,43 @@ def test_p_the_same_items_make_the_same_bytes(root: Path, items: list[Item], pur
 
 @QUICK
 @given(ITEMS, st.sampled_from(PURPOSES), st.integers(200, 4000))
-def test_p_no_item_opens_or_closes_a_boundary(root: Path, items: list[Item], purpose: str, budget: int) -> None:
+def test_p_no_item_opens_or_closes_a_boundary(
+    root: Path, items: list[Item], purpose: str, budget: int
+) -> None:
     package = attempt(root, purpose, items, budget, "estimate")
     if package is not None:
         tags = re.findall(r"<\s*(/?)\s*(docs|decisions)\b", package.text)
-        present = {row.tag for row in package.report.sections if row.form != "gone"} & {"docs", "decisions"}
+        present = {row.tag for row in package.report.sections if row.form != "gone"} & {
+            "docs",
+            "decisions",
+        }
         assert sorted(tags) == sorted((slash, tag) for tag in present for slash in ("", "/"))
 
 
 @pytest.mark.parametrize("counter", ["estimate", "o200k"])
 @pytest.mark.parametrize("purpose", PURPOSES)
-def test_p_a_package_of_exactly_the_budget_is_not_trimmed(tmp_path: Path, purpose: str, counter: str) -> None:
+def test_p_a_package_of_exactly_the_budget_is_not_trimmed(
+    tmp_path: Path, purpose: str, counter: str
+) -> None:
     for size in range(1, 7):
         items = [*many("decision", 2, size), *many(SECOND, 2, size), *many(THIRD, 1, size)]
-        whole = make(tmp_path, purpose, items, 20_000, counter=counter, save=False).report.total_tokens
-        assert make(tmp_path, purpose, items, whole, counter=counter, save=False).report.status == "within"
+        whole = make(
+            tmp_path, purpose, items, 20_000, counter=counter, save=False
+        ).report.total_tokens
+        assert (
+            make(tmp_path, purpose, items, whole, counter=counter, save=False).report.status
+            == "within"
+        )
 
 
 def test_p_300_items_of_mixed_sizes_fill_97_percent_at_every_budget(tmp_path: Path) -> None:
     sizes = (1, 2, 5, 12, 40, 150)
     items = [
-        item(kind, f"{kind} {n}", lines(f"{kind} {n}", 2 if kind in EVERYWHERE_ESSENTIAL else sizes[n % 6]))
+        item(
+            kind,
+            f"{kind} {n}",
+            lines(f"{kind} {n}", 2 if kind in EVERYWHERE_ESSENTIAL else sizes[n % 6]),
+        )
         for n, kind in enumerate((KINDS * 12)[:300])
     ]
     for purpose in PURPOSES:
@@ -709,4 +920,6 @@ def test_p_300_items_of_mixed_sizes_fill_97_percent_at_every_budget(tmp_path: Pa
             package = attempt(tmp_path, purpose, items, budget, "estimate")
             if package is not None and package.report.status == "trimmed":
                 fill = package.report.total_tokens / budget
-                assert fill >= 0.97 or not [o for o in package.report.omissions if o.reason == "no room left"]
+                assert fill >= 0.97 or not [
+                    o for o in package.report.omissions if o.reason == "no room left"
+                ]

@@ -1,4 +1,5 @@
-"""The six-part conversation, row by row (SPEC W1, W2, W10, W12), through a session and through `assemble`."""
+"""The six-part conversation, row by row (SPEC W1, W2, W10, W12), through a session and through
+`assemble`."""
 
 from __future__ import annotations
 
@@ -14,8 +15,13 @@ from tests.session.validity import problems
 from tests.sessions import Open, filled, plan
 
 PARTS = [
-    "system_prompt", "current_plan", "workflow_snapshot", "workflow_variables", "browser_state", "conversation_history",
-]  # fmt: skip
+    "system_prompt",
+    "current_plan",
+    "workflow_snapshot",
+    "workflow_variables",
+    "browser_state",
+    "conversation_history",
+]
 CACHED = [PARTS[0], PARTS[5], *PARTS[1:5]]
 ORDER = {"workflow": PARTS, "workflow-cached": CACHED}
 TABS = [
@@ -45,11 +51,13 @@ def part(package: foreword.Package, tag: str) -> str:
     return found[1]
 
 
-# --- W1, W2: six parts -----------------------------------------------------------------------------------------
+# --- W1, W2: six parts ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("recipe", ORDER)
-def test_w1_text_report_and_provider_forms_have_exactly_six_parts_in_order(opened: Open, recipe: str) -> None:
+def test_w1_text_report_and_provider_forms_have_exactly_six_parts_in_order(
+    opened: Open, recipe: str
+) -> None:
     package = filled(opened(recipe=recipe)).context()
     assert tags(package.text) == ORDER[recipe]
     assert [row.tag for row in package.report.sections] == ORDER[recipe]
@@ -57,7 +65,9 @@ def test_w1_text_report_and_provider_forms_have_exactly_six_parts_in_order(opene
     assert problems(package) == []
 
 
-def test_w1_in_provider_forms_the_first_five_parts_are_the_system_and_the_history_is_the_messages(opened: Open) -> None:
+def test_w1_in_provider_forms_the_first_five_parts_are_the_system_and_the_history_is_the_messages(
+    opened: Open,
+) -> None:
     package = filled(opened()).context()
     system, *said = package.to_openai()
     assert tags(system["content"]) == PARTS[:5]
@@ -75,12 +85,16 @@ def test_w1_cached_the_state_stands_behind_the_history_as_the_newest_message(ope
     assert newest["role"] == "user"
     assert tags(newest["content"]) == PARTS[1:5]
     shaped = package.to_anthropic()
-    assert [tags(block["text"]) for block in shaped["messages"][-1]["content"]] == [[tag] for tag in PARTS[1:5]]
+    assert [tags(block["text"]) for block in shaped["messages"][-1]["content"]] == [
+        [tag] for tag in PARTS[1:5]
+    ]
     assert [tags(block["text"]) for block in shaped["system"]] == [["system_prompt"]]
 
 
 @pytest.mark.parametrize("recipe", ORDER)
-def test_w1_all_six_parts_are_there_when_there_is_nothing_to_show(opened: Open, recipe: str) -> None:
+def test_w1_all_six_parts_are_there_when_there_is_nothing_to_show(
+    opened: Open, recipe: str
+) -> None:
     package = opened(recipe=recipe).context()
     assert tags(package.text) == ORDER[recipe]
     assert part(package, "current_plan") == "no plan yet"
@@ -93,7 +107,12 @@ def test_w1_all_six_parts_are_there_when_there_is_nothing_to_show(opened: Open, 
 def test_w2_only_the_newest_system_prompt_is_used(opened: Open) -> None:
     session = opened()
     for number in range(3):
-        session.append({"role": "developer" if number == 1 else "system", "content": f"You are Director {number}."})
+        session.append(
+            {
+                "role": "developer" if number == 1 else "system",
+                "content": f"You are Director {number}.",
+            }
+        )
         session.append({"role": "user", "content": f"turn {number}"})
     for again in (session, opened()):
         text = again.context().text
@@ -107,7 +126,7 @@ def test_w2_a_prompt_set_outright_is_the_newest_too(opened: Open) -> None:
     assert part(opened().context(), "system_prompt") == "You are Director, second edition."
 
 
-# --- W10: what a message is decides ----------------------------------------------------------------------------
+# --- W10: what a message is decides ---------------------------------------------------------------
 
 QUOTES = [
     "CURRENT PLAN: what is in it?",
@@ -122,7 +141,9 @@ QUOTES = [
 
 @pytest.mark.parametrize("quote", QUOTES)
 @pytest.mark.parametrize("recipe", ORDER)
-def test_w10_a_user_who_quotes_a_part_loses_nothing_and_forges_nothing(opened: Open, recipe: str, quote: str) -> None:
+def test_w10_a_user_who_quotes_a_part_loses_nothing_and_forges_nothing(
+    opened: Open, recipe: str, quote: str
+) -> None:
     session = filled(opened(recipe=recipe))
     session.append({"role": "user", "content": quote})
     package = session.context()
@@ -137,14 +158,18 @@ def test_w10_a_user_who_quotes_a_part_loses_nothing_and_forges_nothing(opened: O
 
 
 @pytest.mark.parametrize("kind", ["plan", "snapshot", "variables", "browser", "attachment"])
-def test_w10_old_plans_snapshots_and_attachments_are_kept_and_never_shown(opened: Open, kind: str) -> None:
+def test_w10_old_plans_snapshots_and_attachments_are_kept_and_never_shown(
+    opened: Open, kind: str
+) -> None:
     session = filled(opened())
     session.append({"role": "user", "content": f"an old {kind}: zebra"}, kind=kind)  # type: ignore[arg-type]
     session.append({"role": "user", "content": f"another: zebra {kind}", "kind": kind})
     package = session.context()
     assert "zebra" not in package.text
     assert "zebra" not in json.dumps([package.to_anthropic(), package.to_openai()])
-    assert [omission for omission in package.report.omissions if omission.tag == "conversation_history"] == []
+    assert [
+        omission for omission in package.report.omissions if omission.tag == "conversation_history"
+    ] == []
 
 
 @pytest.mark.parametrize("kind", ["debug_action", "execution_result"])
@@ -156,17 +181,36 @@ def test_w10_debug_actions_and_execution_results_are_history(opened: Open, kind:
 
 def test_w10_tool_calls_and_results_of_either_provider_are_history(opened: Open) -> None:
     session = filled(opened())
-    call = {"id": "c1", "type": "function", "function": {"name": "deploy_scout", "arguments": '{"site": "gmail"}'}}
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "deploy_scout", "arguments": '{"site": "gmail"}'},
+    }
     session.append({"role": "assistant", "content": None, "tool_calls": [call]})
     session.append({"role": "tool", "tool_call_id": "c1", "content": "Scout report: #identifierId"})
-    session.append({"role": "assistant", "content": [{"type": "tool_use", "id": "c2", "name": "test", "input": {}}]})
     session.append(
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c2", "content": "isSignInPage"}]}
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "c2", "name": "test", "input": {}}],
+        }
+    )
+    session.append(
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "c2", "content": "isSignInPage"}],
+        }
     )
     shown = part(session.context(), "conversation_history")
-    assert [word for word in ("deploy_scout", "#identifierId", "calls test", "isSignInPage") if word in shown] == [
-        "deploy_scout", "#identifierId", "calls test", "isSignInPage",
-    ]  # fmt: skip
+    assert [
+        word
+        for word in ("deploy_scout", "#identifierId", "calls test", "isSignInPage")
+        if word in shown
+    ] == [
+        "deploy_scout",
+        "#identifierId",
+        "calls test",
+        "isSignInPage",
+    ]
     assert problems(session.context()) == []
 
 
@@ -186,7 +230,7 @@ def test_w10_a_warning_about_a_forged_boundary_ends_with_what_caused_it(opened: 
     assert not any("boundary" in warning for warning in session.context().report.warnings)
 
 
-# --- W12: it stays; and the same six parts without a session ----------------------------------------------------
+# --- W12: it stays; and the same six parts without a session --------------------------------------
 
 
 def test_w12_everything_is_there_after_a_restart_byte_for_byte(opened: Open) -> None:
@@ -201,7 +245,10 @@ def test_w12_everything_is_there_after_a_restart_byte_for_byte(opened: Open) -> 
 def test_w12_workflows_in_one_store_do_not_see_each_other(opened: Open) -> None:
     filled(opened("one"))
     assert part(opened("two").context(), "current_plan") == "no plan yet"
-    assert part(opened("one", conversation="second").context(), "conversation_history") == "no messages yet"
+    assert (
+        part(opened("one", conversation="second").context(), "conversation_history")
+        == "no messages yet"
+    )
 
 
 @pytest.mark.parametrize("recipe", ORDER)
@@ -209,11 +256,21 @@ def test_w12_workflows_in_one_store_do_not_see_each_other(opened: Open) -> None:
 def test_w1_assemble_makes_the_same_six_parts_with_secrets_hidden(
     tmp_path: Path, recipe: str, messages: list[object]
 ) -> None:
-    node = {"id": "node_1", "position": 1, "type": "type", "config": {"password": PASSWORD}, "output": "zebra"}
+    node = {
+        "id": "node_1",
+        "position": 1,
+        "type": "type",
+        "config": {"password": PASSWORD},
+        "output": "zebra",
+    }
     source = {
-        "system_prompt": "You are Director.", "plan": plan(), "variables": {"creds": {"password": PASSWORD}},
-        "snapshot": {"workflow": {"name": "Gmail"}, "nodes": [node]}, "browser": TABS, "messages": messages,
-    }  # fmt: skip
+        "system_prompt": "You are Director.",
+        "plan": plan(),
+        "variables": {"creds": {"password": PASSWORD}},
+        "snapshot": {"workflow": {"name": "Gmail"}, "nodes": [node]},
+        "browser": TABS,
+        "messages": messages,
+    }
     package = foreword.assemble(recipe, root=tmp_path, source=source)
     assert tags(package.text) == ORDER[recipe]
     assert [row.tag for row in package.report.sections] == ORDER[recipe]
@@ -223,6 +280,8 @@ def test_w1_assemble_makes_the_same_six_parts_with_secrets_hidden(
 
 
 def test_w1_assemble_of_an_empty_state_has_six_parts_too(tmp_path: Path) -> None:
-    package = foreword.assemble("workflow", root=tmp_path, source={"system_prompt": "You are Director."})
+    package = foreword.assemble(
+        "workflow", root=tmp_path, source={"system_prompt": "You are Director."}
+    )
     assert tags(package.text) == PARTS
     assert part(package, "current_plan") == "no plan yet"

@@ -1,4 +1,5 @@
-"""Compression of a workflow's history, point by point (SPEC W11): when, to what, and what is never lost."""
+"""Compression of a workflow's history, point by point (SPEC W11): when, to what, and what is
+never lost."""
 
 from __future__ import annotations
 
@@ -13,7 +14,13 @@ from tests.session.validity import problems
 from tests.sessions import Open
 
 RECIPES = ("workflow", "workflow-cached")
-FRESH = ("system_prompt", "current_plan", "workflow_snapshot", "workflow_variables", "browser_state")
+FRESH = (
+    "system_prompt",
+    "current_plan",
+    "workflow_snapshot",
+    "workflow_variables",
+    "browser_state",
+)
 FACTS = ["the quota is 4711 rows", "the selector is #identifierNext", "never open the billing tab"]
 
 
@@ -29,7 +36,10 @@ def opened(open_session: Open) -> Open:
 
 def said(number: int, size: int = 60) -> dict[str, Any]:
     role = "assistant" if number % 2 else "user"
-    return {"role": role, "content": f"Message {number}. " + " ".join(f"w{number}x{n}" for n in range(size))}
+    return {
+        "role": role,
+        "content": f"Message {number}. " + " ".join(f"w{number}x{n}" for n in range(size)),
+    }
 
 
 def fill(session: foreword.Session, most: int = 200, first: int = 0) -> list[Any]:
@@ -55,13 +65,19 @@ def plan_of(*tasks: dict[str, Any]) -> dict[str, Any]:
     return {"overall_goal": "Gmail to Airtable", "phases": [phase]}
 
 
-# --- when ------------------------------------------------------------------------------------------------------
+# --- when -----------------------------------------------------------------------------------------
 
 
-def test_w11_the_limits_are_160_000_180_000_and_20_000_of_a_window_of_200_000(tmp_path: Path) -> None:
+def test_w11_the_limits_are_160_000_180_000_and_20_000_of_a_window_of_200_000(
+    tmp_path: Path,
+) -> None:
     with foreword.Session.open(f"sqlite:///{tmp_path}/state.db", root=tmp_path) as session:
         usage = session.usage()
-    assert [usage[name] for name in ("warn_at", "compress_at", "compress_to")] == [160_000, 180_000, 20_000]
+    assert [usage[name] for name in ("warn_at", "compress_at", "compress_to")] == [
+        160_000,
+        180_000,
+        20_000,
+    ]
 
 
 def test_w11_the_size_is_measured_after_every_message(opened: Open) -> None:
@@ -74,7 +90,9 @@ def test_w11_the_size_is_measured_after_every_message(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("change", ["plan", "variable", "node", "prompt", "browser"])
-def test_w11_the_size_after_a_message_counts_the_parts_as_they_are_now(opened: Open, change: str) -> None:
+def test_w11_the_size_after_a_message_counts_the_parts_as_they_are_now(
+    opened: Open, change: str
+) -> None:
     session, large = opened(), " ".join(f"word{n}" for n in range(900))
     session.append(said(0))
     match change:
@@ -82,13 +100,18 @@ def test_w11_the_size_after_a_message_counts_the_parts_as_they_are_now(opened: O
             session.update_plan(plan_of(task("pending", large)), "large")
         case "variable":
             for number in range(60):
-                session.set_variable(f"node{number}.value", large[number * 90 : number * 90 + 90], "large")
+                session.set_variable(
+                    f"node{number}.value", large[number * 90 : number * 90 + 90], "large"
+                )
         case "node":
             session.put_node({"id": 1, "position": 1, "type": "code", "config": {"code": large}})
         case "prompt":
             session.append({"role": "system", "content": large})
         case _:
-            session.browser = [{"name": "Tab", "url": f"https://example.com/{large[n : n + 50]}"} for n in range(60)]
+            session.browser = [
+                {"name": "Tab", "url": f"https://example.com/{large[n : n + 50]}"}
+                for n in range(60)
+            ]
     size = session.append(said(1)).size_tokens
     assert abs(session.context(save=False).report.total_tokens - size) <= 20
 
@@ -112,10 +135,16 @@ def test_w11_a_warning_is_given_once_across_processes(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_w11_the_history_is_compressed_before_the_message_that_would_pass_the_limit(opened: Open, recipe: str) -> None:
+def test_w11_the_history_is_compressed_before_the_message_that_would_pass_the_limit(
+    opened: Open, recipe: str
+) -> None:
     session = opened(recipe=recipe)
     *before, last = fill(session)
-    assert max(outcome.size_tokens for outcome in before) <= 6000 < before[-1].size_tokens + last.tokens
+    assert (
+        max(outcome.size_tokens for outcome in before)
+        <= 6000
+        < before[-1].size_tokens + last.tokens
+    )
     made = last.compaction
     assert made.applied
     assert made.reached
@@ -148,10 +177,12 @@ def test_w11_the_fresh_parts_are_untouched(opened: Open) -> None:
     assert parts(session.context().text) == before
 
 
-# --- nothing is lost -------------------------------------------------------------------------------------------
+# --- nothing is lost ------------------------------------------------------------------------------
 
 
-def test_w11_the_originals_are_there_and_expand_gives_them_back_byte_for_byte(opened: Open, tmp_path: Path) -> None:
+def test_w11_the_originals_are_there_and_expand_gives_them_back_byte_for_byte(
+    opened: Open, tmp_path: Path
+) -> None:
     session = opened()
     count = len(fill(session))
     last = session.compressions()[-1].last
@@ -164,7 +195,9 @@ def test_w11_the_originals_are_there_and_expand_gives_them_back_byte_for_byte(op
 
 @pytest.mark.parametrize("restart", [False, True])
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_w11_undo_brings_every_message_back_into_the_context(opened: Open, recipe: str, restart: bool) -> None:
+def test_w11_undo_brings_every_message_back_into_the_context(
+    opened: Open, recipe: str, restart: bool
+) -> None:
     session = opened(recipe=recipe, compress_at=60_000, budget=6000)
     for number in range(12):
         session.append(said(number))
@@ -204,12 +237,16 @@ def test_w11_a_preview_changes_nothing(opened: Open) -> None:
 def test_w11_the_first_message_and_the_newest_ones_stay_whole(opened: Open) -> None:
     session = opened()
     count = len(fill(session))
-    shown = [int(n) for n in re.findall(r"^Message (\d+)\. w", session.context().text, re.MULTILINE)]
+    shown = [
+        int(n) for n in re.findall(r"^Message (\d+)\. w", session.context().text, re.MULTILINE)
+    ]
     last = session.compressions()[-1].last
     assert shown == [0, *range(last, count)]
 
 
-def test_w11_a_pinned_message_that_is_the_last_one_summed_up_does_not_stand_in_for_the_summary(opened: Open) -> None:
+def test_w11_a_pinned_message_that_is_the_last_one_summed_up_does_not_stand_in_for_the_summary(
+    opened: Open,
+) -> None:
     lasts = [0]
     for workflow in ("unpinned", "pinned"):
         session = opened(workflow=workflow)
@@ -224,7 +261,7 @@ def test_w11_a_pinned_message_that_is_the_last_one_summed_up_does_not_stand_in_f
     assert text.count(said(last - 1)["content"]) == 1
 
 
-# --- again and again -------------------------------------------------------------------------------------------
+# --- again and again ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("counter", ["o200k", "estimate"])
@@ -233,7 +270,9 @@ def test_w11_ten_compressions_in_a_row_keep_what_was_decided_and_stay_within_the
 ) -> None:
     session = opened(counter=counter)
     session.append({"role": "user", "content": "Build it. You must " + FACTS[2] + "."})
-    session.append({"role": "assistant", "content": f"Decision: we stop at the limit because {FACTS[0]}."})
+    session.append(
+        {"role": "assistant", "content": f"Decision: we stop at the limit because {FACTS[0]}."}
+    )
     session.append({"role": "assistant", "content": f"Found: {FACTS[1]}, confirmed in the DOM."})
     number = 0
     while len(session.compressions()) < 10:
@@ -269,7 +308,9 @@ def test_w11_a_target_out_of_reach_is_said_once_and_not_tried_at_every_turn(open
         session.append(said(number, 200), pinned=True)
     outcomes = [session.append(said(number, 20)) for number in range(3, 40)]
     tried = [outcome for outcome in outcomes if outcome.compaction]
-    notes = [note for outcome in outcomes for note in outcome.warnings if "can't be reached" in note]
+    notes = [
+        note for outcome in outcomes for note in outcome.warnings if "can't be reached" in note
+    ]
     assert 1 <= len(tried) <= 2, "each further quarter of the limit is worth one attempt"
     assert len(notes) == len(tried)
     assert not any("can't be reached" in warning for warning in session.context().report.warnings)

@@ -1,4 +1,5 @@
-"""The state of a workflow in its contexts, row by row (SPEC W3-W6): plan, snapshot, variables, and no secret."""
+"""The state of a workflow in its contexts, row by row (SPEC W3-W6): plan, snapshot, variables,
+and no secret."""
 
 from __future__ import annotations
 
@@ -43,17 +44,30 @@ def everything_shown(session: foreword.Session) -> str:
         package.to_anthropic(),
         package.to_openai(),
     ]
-    pieces += [session.usage(), [str(change) for change in session.variable_changes()], session.snapshot()]
+    pieces += [
+        session.usage(),
+        [str(change) for change in session.variable_changes()],
+        session.snapshot(),
+    ]
     pieces += [session.store.reports(), [version.reason for version in session.plan_history()]]
-    return "\n".join(piece if isinstance(piece, str) else json.dumps(piece, default=str) for piece in pieces)
+    return "\n".join(
+        piece if isinstance(piece, str) else json.dumps(piece, default=str) for piece in pieces
+    )
 
 
 def test_w3_a_new_plan_is_a_new_version_and_the_next_call_shows_it(opened: Open) -> None:
     session = filled(opened())
     made = session.update_plan(plan("completed"), "navigation works", expected_version=1)
     shown = json.loads(part(session.context(), "current_plan"))
-    assert (made.version, shown["plan_version"], shown["phases"][0]["tasks"][1]["status"]) == (2, 2, "completed")
-    assert [version.reason for version in opened().plan_history()] == ["first plan", "navigation works"]
+    assert (made.version, shown["plan_version"], shown["phases"][0]["tasks"][1]["status"]) == (
+        2,
+        2,
+        "completed",
+    )
+    assert [version.reason for version in opened().plan_history()] == [
+        "first plan",
+        "navigation works",
+    ]
     assert any("in_progress -> completed" in line for line in session.plan_diff(1, 2))
     assert opened().get_current_plan() == session.plan
 
@@ -76,14 +90,25 @@ def test_w3_a_plan_that_is_none_is_refused_and_the_old_one_stays(opened: Open) -
 
 def test_w4_the_snapshot_has_nodes_in_order_and_no_execution_results(opened: Open) -> None:
     session = filled(opened())
-    session.put_node({
-        "id": "node_9", "position": 0, "type": "extract", "description": "Emails", "relationships": ["node_123"],
-        "status": "success", "execution_results": ["zebra"], "last_result": {"rows": "zebra"}, "config": {"to": "x"},
-    })  # fmt: skip
+    session.put_node(
+        {
+            "id": "node_9",
+            "position": 0,
+            "type": "extract",
+            "description": "Emails",
+            "relationships": ["node_123"],
+            "status": "success",
+            "execution_results": ["zebra"],
+            "last_result": {"rows": "zebra"},
+            "config": {"to": "x"},
+        }
+    )
     shown = json.loads(part(session.context(), "workflow_snapshot"))
     assert [node["id"] for node in shown["nodes"]] == ["node_9", "node_123"]
     assert shown["workflow"]["name"] == "gmail-to-airtable"
-    assert {"position", "type", "config", "description", "relationships", "status"} <= {*shown["nodes"][0]}
+    assert {"position", "type", "config", "description", "relationships", "status"} <= {
+        *shown["nodes"][0]
+    }
     assert "zebra" not in session.context().text
 
 
@@ -100,7 +125,10 @@ def test_w5_variables_are_shown_by_the_first_rule_that_fits(opened: Open) -> Non
     }
     for name, value in values.items():
         session.set_variable(name, value, "test")
-    lines = dict(line[2:].split(" = ", 1) for line in part(session.context(), "workflow_variables").splitlines())
+    lines = dict(
+        line[2:].split(" = ", 1)
+        for line in part(session.context(), "workflow_variables").splitlines()
+    )
     assert lines == {
         "gmail_creds": '{email: "user@gmail.com", password: "[hidden]"}',
         "api_key": "[hidden]",
@@ -123,8 +151,11 @@ def test_w6_variables_are_read_set_and_cleared_each_with_its_reason(opened: Open
     session.clear_variable("node7.emails", "again from the start")
     assert session.clear_all_variables("clean test") == ["node10.email"]
     assert [change.reason for change in opened().variable_changes()] == [
-        "clean test", "again from the start", "picked", "extracted",
-    ]  # fmt: skip
+        "clean test",
+        "again from the start",
+        "picked",
+        "extracted",
+    ]
     with pytest.raises(UnknownName):
         session.get_workflow_variable("node7.emails")
     assert part(session.context(), "workflow_variables") == "no variables are set"
@@ -139,10 +170,21 @@ def test_w5_a_secret_at_any_depth_leaves_in_no_form(opened: Open) -> None:
     session.set_variable("creds", json.dumps({"password": PASSWORD}), "as text")
     session.set_variable("creds", "gone", f"password: {PASSWORD}")
     session.clear_variable("deep", f"token={KEY}")
-    session.put_node({"id": 7, "position": 2, "type": "type", "config": {"selector": "#password", "text": PASSWORD}})
+    session.put_node(
+        {
+            "id": 7,
+            "position": 2,
+            "type": "type",
+            "config": {"selector": "#password", "text": PASSWORD},
+        }
+    )
     session.describe({"name": "Gmail", "settings": {"api_key": KEY}})
-    session.update_plan(plan(notes=f"password: {PASSWORD}", extra={"deep": [{"token": KEY}]}), f"api_key={KEY}")
-    session.browser = [{"name": "Tab", "url": f"https://user:{PASSWORD}@example.com/?access_token={KEY}"}]
+    session.update_plan(
+        plan(notes=f"password: {PASSWORD}", extra={"deep": [{"token": KEY}]}), f"api_key={KEY}"
+    )
+    session.browser = [
+        {"name": "Tab", "url": f"https://user:{PASSWORD}@example.com/?access_token={KEY}"}
+    ]
     shown = everything_shown(session)
     assert PASSWORD not in shown
     assert KEY not in shown

@@ -1,4 +1,5 @@
-"""A project with every kind of document that the factory knows; each says a word that nothing else says."""
+"""A project with every kind of document that the factory knows; each says a word that nothing
+else says."""
 
 from __future__ import annotations
 
@@ -63,10 +64,14 @@ Let `personas/round_tables/review.md` judge it.
 
 DOCUMENTS = {
     "instructions.md": "# Base\n\nFire no kiln that is open.\n",
-    "project.yaml": "name: kilns\nlanguage: python\nframework: starlette\nowner: Greta Glaze\n"
-    "profile: careful\npersonas: [smith, glazer]\n",
-    "policy/careful.yaml": "profile_name: careful\nversion: 7.7\ndescription: Long words about care.\n"
-    "thresholds: {critical: 0, high: 1}\nweights: {glazer: 0.5}\n",
+    "project.yaml": (
+        "name: kilns\nlanguage: python\nframework: starlette\nowner: Greta Glaze\n"
+        "profile: careful\npersonas: [smith, glazer]\n"
+    ),
+    "policy/careful.yaml": (
+        "profile_name: careful\nversion: 7.7\ndescription: Long words about care.\n"
+        "thresholds: {critical: 0, high: 1}\nweights: {glazer: 0.5}\n"
+    ),
     "policy/loose.yaml": "profile_name: loose\nthresholds: {critical: 9}\n",
     "templates/python/instructions.md": "# Python\n\nType every pot.\n",
     "templates/go/instructions.md": "# Go\n\nGo for the wheel.\n",
@@ -79,7 +84,9 @@ DOCUMENTS = {
     "personas/crew/glazer.md": PERSONA.format(title="glazer", word="cobalt"),
     "personas/crew/potter.md": PERSONA.format(title="potter", word="loam"),
     "personas/crew/outsider.md": PERSONA.format(title="outsider", word="distance"),
-    "personas/round_tables/review.md": "# Round Table: Review\n\n## Participants\n\n- glazer\n- potter\n",
+    "personas/round_tables/review.md": (
+        "# Round Table: Review\n\n## Participants\n\n- glazer\n- potter\n"
+    ),
     "prompts/drawing.md": "# Drawing\n\nDraw from three sides.\n",
     "prompts/packing.md": "# Packing\n\nWrap it in straw.\n",
     "prompts/workflows/feature-implementation.md": WORKFLOW,
@@ -92,13 +99,17 @@ DOCUMENTS = {
 
 
 def workshop(root: Path, **replaced: str) -> Path:
-    """The project under the root; `replaced` has other texts for its `instructions`, `project` or `workflow`."""
+    """The project under the root; `replaced` has other texts for its `instructions`, `project`
+    or `workflow`."""
     paths = {
         "instructions": "instructions.md",
         "project": "project.yaml",
         "workflow": "prompts/workflows/feature-implementation.md",
     }
-    for path, text in {**DOCUMENTS, **{paths[name]: text for name, text in replaced.items()}}.items():
+    for path, text in {
+        **DOCUMENTS,
+        **{paths[name]: text for name, text in replaced.items()},
+    }.items():
         write(root, path, text)
     for age, name in enumerate(("2-new.md", "1-old.md")):
         os.utime(root / ".plans" / name, (1_700_000_000 - age, 1_700_000_000 - age))
@@ -107,5 +118,7 @@ def workshop(root: Path, **replaced: str) -> Path:
 
 def limited(root: Path, tiers: str) -> Path:
     """The project's own limits, in a recipe that extends the built-in one."""
-    write(root, "foreword/recipes/factory.yaml", f"name: factory\nextends: factory\ntiers: {tiers}\n")
+    write(
+        root, "foreword/recipes/factory.yaml", f"name: factory\nextends: factory\ntiers: {tiers}\n"
+    )
     return root

@@ -35,7 +35,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return workshop(tmp_path_factory.mktemp("project"))
 
 
-def test_a_recipe_without_documents_and_a_folder_without_any_are_told_as_such(tmp_path: Path) -> None:
+def test_a_recipe_without_documents_and_a_folder_without_any_are_told_as_such(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(UsageError, match="recipe 'director' says nothing about documents"):
         foreword.lookup("tide", root=tmp_path, recipe="director", save=False)
     with pytest.raises(BadSource, match="there is no document of recipe 'factory' in this folder"):
@@ -57,14 +59,25 @@ def test_f5_no_token_of_it_is_loaded_until_it_is_asked_for(project: Path, kind: 
 
 
 @pytest.mark.parametrize(
-    "wanted", ["personas/crew/outsider.md", "crew/outsider", "outsider.md", "Outsider", "`outsider`", " outsider "]
+    "wanted",
+    [
+        "personas/crew/outsider.md",
+        "crew/outsider",
+        "outsider.md",
+        "Outsider",
+        "`outsider`",
+        " outsider ",
+    ],
 )
 def test_f5_a_document_is_found_by_its_name_or_its_path(project: Path, wanted: str) -> None:
     assert "keeps to distance" in asked(project, wanted)
 
 
 def test_f5_the_answer_names_its_source_and_its_kind(project: Path) -> None:
-    assert asked(project, "firing") == f"<doc>\n# docs/firing.md\n\n{DOCUMENTS['docs/firing.md']}</doc>\n"
+    assert (
+        asked(project, "firing")
+        == f"<doc>\n# docs/firing.md\n\n{DOCUMENTS['docs/firing.md']}</doc>\n"
+    )
 
 
 def test_f5_several_words_are_a_question(project: Path) -> None:
@@ -85,21 +98,33 @@ def test_f5_a_kind_is_only_looked_for_among_itself(project: Path) -> None:
 
 def test_f5_an_answer_has_at_most_three_documents(tmp_path: Path) -> None:
     for number in range(9):
-        write(workshop(tmp_path), f"docs/shelf-{number}.md", f"# Shelf {number}\n\nThe shelf holds pots.\n")
+        write(
+            workshop(tmp_path),
+            f"docs/shelf-{number}.md",
+            f"# Shelf {number}\n\nThe shelf holds pots.\n",
+        )
     assert asked(tmp_path, "which shelf holds pots").count("# docs/shelf-") == 3
 
 
 @pytest.mark.parametrize("by", COUNTERS)
 @pytest.mark.parametrize("budget", [60, 300, 1_000])
-def test_f5_an_answer_is_within_its_budget_by_every_counter(tmp_path: Path, by: str, budget: int) -> None:
-    write(workshop(tmp_path), "docs/firing.md", "# Firing\n\n" + "窯 reaches cone six; `kiln_id` is set.\n\n" * 900)
+def test_f5_an_answer_is_within_its_budget_by_every_counter(
+    tmp_path: Path, by: str, budget: int
+) -> None:
+    write(
+        workshop(tmp_path),
+        "docs/firing.md",
+        "# Firing\n\n" + "窯 reaches cone six; `kiln_id` is set.\n\n" * 900,
+    )
     package = foreword.lookup("firing", root=tmp_path, budget=budget, counter=by, save=False)
     assert foreword.counter(by).count(package.text) == package.report.total_tokens <= budget
     assert "firing" in package.text
 
 
 @given(st.text(max_size=60), st.integers(1, 400), st.sampled_from(sorted(COUNTERS)))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_f5_whatever_is_asked_is_answered_within_the_budget_or_a_clear_error(
     project: Path, wanted: str, budget: int, by: str
 ) -> None:
@@ -109,21 +134,33 @@ def test_f5_whatever_is_asked_is_answered_within_the_budget_or_a_clear_error(
 
 
 def test_f5_an_answer_has_a_thousand_tokens_where_nobody_says_otherwise(tmp_path: Path) -> None:
-    write(workshop(tmp_path), "docs/firing.md", "# Firing\n\n" + "The kiln reaches cone six.\n\n" * 900)
+    write(
+        workshop(tmp_path),
+        "docs/firing.md",
+        "# Firing\n\n" + "The kiln reaches cone six.\n\n" * 900,
+    )
     package = foreword.lookup("firing", root=tmp_path, save=False)
     assert 900 < package.report.total_tokens <= package.report.budget_tokens == 1_000
 
 
 def test_f5_what_was_cut_of_an_answer_can_be_recalled(tmp_path: Path) -> None:
-    write(workshop(tmp_path), "docs/firing.md", "# Firing\n\n" + "The kiln reaches cone six.\n\n" * 900)
+    write(
+        workshop(tmp_path),
+        "docs/firing.md",
+        "# Firing\n\n" + "The kiln reaches cone six.\n\n" * 900,
+    )
     (omission,) = foreword.lookup("firing", root=tmp_path).report.omissions
     assert foreword.recall(omission.handle, tmp_path).count("cone six") == 900
 
 
 def test_f5_a_question_gets_the_part_that_answers_it(tmp_path: Path) -> None:
-    parts = "".join(f"## Part {n}\n\n{'Clay is dug and washed and kept wet. ' * 9}\n\n" for n in range(60))
+    parts = "".join(
+        f"## Part {n}\n\n{'Clay is dug and washed and kept wet. ' * 9}\n\n" for n in range(60)
+    )
     write(
-        workshop(tmp_path), "docs/clay.md", f"# Clay\n\n{parts}## Celadon\n\nCeladon needs a reducing fire.\n\n{parts}"
+        workshop(tmp_path),
+        "docs/clay.md",
+        f"# Clay\n\n{parts}## Celadon\n\nCeladon needs a reducing fire.\n\n{parts}",
     )
     assert "needs a reducing fire" in asked(tmp_path, "which fire does celadon need", budget=300)
 
@@ -134,7 +171,9 @@ def test_f5_an_unknown_name_is_an_error_with_what_was_meant(project: Path) -> No
 
 
 def test_f5_an_unknown_kind_is_an_error_with_the_kinds_there_are(project: Path) -> None:
-    with pytest.raises(UnknownName, match="unknown kind of document 'polcy', did you mean 'policy'") as caught:
+    with pytest.raises(
+        UnknownName, match="unknown kind of document 'polcy', did you mean 'policy'"
+    ) as caught:
         asked(project, "loose", kind="polcy")
     assert "schema" in caught.value.hint
 
@@ -152,7 +191,8 @@ def test_f5_a_budget_that_is_no_number_is_an_error(project: Path, budget: object
 
 
 @pytest.mark.parametrize(
-    "wanted", ["../outside.md", "docs/../../outside.md", "{base}/outside.md", "docs/link.md", "link"]
+    "wanted",
+    ["../outside.md", "docs/../../outside.md", "{base}/outside.md", "docs/link.md", "link"],
 )
 def test_f5_nothing_outside_of_the_root_is_answered(tmp_path: Path, wanted: str) -> None:
     write(tmp_path, "outside.md", "# Outside\n\nSecret of the neighbour.\n")
@@ -218,7 +258,9 @@ def test_f5_the_same_question_gets_the_same_bytes(project: Path) -> None:
     assert asked(project, "hours of firing a kiln") == asked(project, "hours of firing a kiln")
 
 
-def test_an_artifact_is_found_in_the_store_by_its_name_and_an_unknown_one_is_no_question(tmp_path: Path) -> None:
+def test_an_artifact_is_found_in_the_store_by_its_name_and_an_unknown_one_is_no_question(
+    tmp_path: Path,
+) -> None:
     root = workshop(tmp_path)
     with pytest.raises(UnknownName, match="unknown artifact 'FEAT-1'"):
         asked(root, "FEAT-1")

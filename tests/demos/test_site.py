@@ -1,4 +1,5 @@
-"""Harbour Desk itself: who may see what, what it remembers, and that its trouble is the trouble it promises."""
+"""Harbour Desk itself: who may see what, what it remembers, and that its trouble is the trouble
+it promises."""
 
 from __future__ import annotations
 
@@ -50,7 +51,9 @@ def test_a_wrong_password_is_told(desk: Site, visitor: OpenerDirector) -> None:
         assert "Wrong name or password." in answer.read().decode()
 
 
-def test_the_door_leads_on_to_where_one_wanted_but_never_elsewhere(desk: Site, visitor: OpenerDirector) -> None:
+def test_the_door_leads_on_to_where_one_wanted_but_never_elsewhere(
+    desk: Site, visitor: OpenerDirector
+) -> None:
     assert _sign_in(visitor, desk, "/list")[0] == f"{desk.url}/list"
     assert _sign_in(visitor, desk, "//example.com")[0] == f"{desk.url}/dashboard"
 
@@ -65,13 +68,21 @@ def test_the_list_has_all_letters_on_three_pages(desk: Site, visitor: OpenerDire
     assert _read(visitor, f"{desk.url}/list?page=99")[1] == pages[2]
 
 
-def test_what_is_registered_is_remembered_and_shown_escaped(desk: Site, visitor: OpenerDirector) -> None:
+def test_what_is_registered_is_remembered_and_shown_escaped(
+    desk: Site, visitor: OpenerDirector
+) -> None:
     _sign_in(visitor, desk)
     place, page = _read(visitor, f"{desk.url}/form", subject="<b>Oars", sender="Ada", kind="other")
 
     assert place == f"{desk.url}/sent?new=1"
     assert "&lt;b&gt;Oars" in page
-    assert desk.sent[-1] == {"subject": "<b>Oars", "sender": "Ada", "kind": "other", "note": "", "urgent": ""}
+    assert desk.sent[-1] == {
+        "subject": "<b>Oars",
+        "sender": "Ada",
+        "kind": "other",
+        "note": "",
+        "urgent": "",
+    }
 
 
 def test_signing_out_ends_the_session(desk: Site, visitor: OpenerDirector) -> None:
@@ -81,7 +92,9 @@ def test_signing_out_ends_the_session(desk: Site, visitor: OpenerDirector) -> No
     assert _read(visitor, f"{desk.url}/list")[0] == f"{desk.url}/login?next=/list"
 
 
-def test_a_redirect_leads_to_the_same_site_by_another_name(desk: Site, visitor: OpenerDirector) -> None:
+def test_a_redirect_leads_to_the_same_site_by_another_name(
+    desk: Site, visitor: OpenerDirector
+) -> None:
     assert _read(visitor, f"{desk.url}/away/twice")[0] == f"{desk.elsewhere}/help"
     assert desk.asked[-1] == f"GET {desk.elsewhere.removeprefix('http://')}/help"
 

@@ -1,7 +1,8 @@
-"""A chat in a process that is killed at a chosen moment, and born again: `python -m tests.director.chat_lives`.
+"""A chat in a process that is killed at a chosen moment, and born again: `python -m
+tests.director.chat_lives`.
 
-The moments are events of the director: a call that is kept and not yet made, a step of a run that begins or is over.
-Each life comes so many of them further.
+The moments are events of the director: a call that is kept and not yet made, a step of a run that
+begins or is over. Each life comes so many of them further.
 """
 
 from __future__ import annotations
@@ -31,15 +32,27 @@ def live(root: Path, desk: str, model: str, number: int) -> None:
 
     rules = Rules((desk,), action_seconds=2, page_seconds=20)
     with opened(
-        root, model, browser=lambda path: Browser.start(rules, folder=root / "profiles", restore=path)
+        root,
+        model,
+        browser=lambda path: Browser.start(rules, folder=root / "profiles", restore=path),
     ) as director:
-        turn = director.go_on(on_event=doom) if director.session.history() else director.say(TASK, on_event=doom)
+        turn = (
+            director.go_on(on_event=doom)
+            if director.session.history()
+            else director.say(TASK, on_event=doom)
+        )
         assert turn.text == FINISHED, turn
 
 
 def main(root: str, desk: str, model: str, number: str) -> None:
     """Live and die until the job is done, and print how often."""
-    for module in ("dbos", "playwright.async_api", "pydantic_ai", "foreword.director", "foreword.browser"):
+    for module in (
+        "dbos",
+        "playwright.async_api",
+        "pydantic_ai",
+        "foreword.director",
+        "foreword.browser",
+    ):
         import_module(module)
     ends = fork(lambda: live(Path(root), desk, model, int(number)))
     sys.stdout.write(str(next(count for count, ended in enumerate(ends, 1) if ended)))

@@ -1,4 +1,5 @@
-"""A workflow on Harbour Desk: sign in, read the letters, register the first three by the form; and what it came to."""
+"""A workflow on Harbour Desk: sign in, read the letters, register the first three by the form;
+and what it came to."""
 
 from __future__ import annotations
 
@@ -10,7 +11,11 @@ from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results
 
 SUBJECTS = [row["subject"] for row in ROWS[:3]]
-FIELDS = {"subject": "td.subject", "sender": "td.sender", "link": {"selector": "a", "attribute": "href"}}
+FIELDS = {
+    "subject": "td.subject",
+    "sender": "td.sender",
+    "link": {"selector": "a", "attribute": "href"},
+}
 STEPS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("navigate", {"url": "{{desk}}/login"}, {}),
     ("type", {"selector": "#name", "text": "{{creds.name}}"}, {}),
@@ -45,6 +50,8 @@ def check(state: WorkflowState, run: str) -> None:
     kept = node_results.of_run(state.db, state.workflow.id, run)
     assert sorted(kept) == sorted(KEYS)
     assert {one.status for one in kept.values()} == {"success"}
-    assert [row["subject"] for row in state.variables["node6.rows"]] == [row["subject"] for row in ROWS[:5]]
+    assert [row["subject"] for row in state.variables["node6.rows"]] == [
+        row["subject"] for row in ROWS[:5]
+    ]
     assert [node["status"] for node in state.snapshot()["nodes"]] == ["success"] * len(STEPS)
     assert PASSWORD not in str(kept)

@@ -1,7 +1,9 @@
-"""A run in a process that is killed at a chosen moment, and born again: `python -m tests.director.lives`.
+"""A run in a process that is killed at a chosen moment, and born again: `python -m
+tests.director.lives`.
 
-The moments: `began` (a turn is told to begin), `acted` (it has had its effect in the browser and nobody knows), `saved`
-(the browser is kept, the result is not), `told` (the result is kept). Each life goes a few turns further.
+The moments: `began` (a turn is told to begin), `acted` (it has had its effect in the browser and
+nobody knows), `saved` (the browser is kept, the result is not), `told` (the result is kept). Each
+life goes a few turns further.
 """
 
 from __future__ import annotations
@@ -69,11 +71,19 @@ def live(root: Path, db: str | None, desk: str, doom: Doom) -> None:
 
 def main(root: str, db: str, desk: str, moment: str, number: str) -> None:
     """Live and die until the run has come to its end, and print how often."""
-    for module in ("dbos", "psycopg", "playwright.async_api", "foreword.director.runner", "foreword.browser"):
+    for module in (
+        "dbos",
+        "psycopg",
+        "playwright.async_api",
+        "foreword.director.runner",
+        "foreword.browser",
+    ):
         import_module(module)
     ends = fork(lambda: live(Path(root), db or None, desk, Doom(moment, int(number))))
     lives = next(count for count, ended in enumerate(ends, 1) if ended)
-    sys.stdout.write(json.dumps({"lives": lives, **json.loads((Path(root) / "result.json").read_text())}))
+    sys.stdout.write(
+        json.dumps({"lives": lives, **json.loads((Path(root) / "result.json").read_text())})
+    )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ Open = Callable[..., Director]
 
 def opened(folder: Path, model: Any = None, workflow: str = "letters", **options: Any) -> Director:
     """A director on a store of that folder."""
-    return Director.open(f"sqlite:///{folder}/state.db", workflow, root=folder, model=model, **options)
+    return Director.open(
+        f"sqlite:///{folder}/state.db", workflow, root=folder, model=model, **options
+    )
 
 
 def system_of(body: Mapping[str, Any]) -> str:

@@ -1,4 +1,5 @@
-"""The director's conversation: what its model is sent, what its tools do, and how it stops and goes on."""
+"""The director's conversation: what its model is sent, what its tools do, and how it stops and
+goes on."""
 
 from __future__ import annotations
 
@@ -37,13 +38,20 @@ def test_prompts_and_tools_are_short() -> None:
 def test_a_turn_asks_acts_and_answers_and_every_request_has_the_six_parts(tmp_path: Path) -> None:
     script: list[str | Reply] = [
         calls("I plan first.", update_plan={"plan": plan(), "reason": "begin"}),
-        calls(set_variable={"name": "page", "value": "inbox", "reason": "seen"}, get_current_plan={}),
+        calls(
+            set_variable={"name": "page", "value": "inbox", "reason": "seen"}, get_current_plan={}
+        ),
         "It is planned.",
     ]
     events: list[dict[str, Any]] = []
     with fake_provider(script) as provider, opened(tmp_path, provider.openai) as director:
         turn = director.say("Read my mail", on_event=events.append)
-        assert (turn.text, turn.requests, turn.calls, turn.stopped) == ("It is planned.", 3, 3, False)
+        assert (turn.text, turn.requests, turn.calls, turn.stopped) == (
+            "It is planned.",
+            3,
+            3,
+            False,
+        )
         assert turn.input_tokens > 1_000 > turn.output_tokens > 10
         assert director.session.plan is not None
         kinds = [message.role for message in director.session.history()]
@@ -56,22 +64,33 @@ def test_a_turn_asks_acts_and_answers_and_every_request_has_the_six_parts(tmp_pa
     assert "Build navigation node" in second
     assert 'page = "inbox"' in third
     assert [event["type"] for event in events if event["type"] != "text"] == [
-        "call", "result", "call", "result", "call", "result", "done",
-    ]  # fmt: skip
-    assert "".join(event["text"] for event in events if event["type"] == "text") == "I plan first.It is planned."
+        "call",
+        "result",
+        "call",
+        "result",
+        "call",
+        "result",
+        "done",
+    ]
+    assert (
+        "".join(event["text"] for event in events if event["type"] == "text")
+        == "I plan first.It is planned."
+    )
 
 
 def test_what_a_tool_can_not_do_is_told_to_the_model_and_the_session_lives(tmp_path: Path) -> None:
     script: list[str | Reply] = [
-        Reply(tool_calls=[
-            ToolCall("update_plam", {}),
-            ToolCall("update_plan", {"plan": {"phases": 3}, "reason": "x"}),
-            ToolCall("set_variable", {"name": "a"}),
-            ToolCall("debug_navigate", {"url": "http://127.0.0.1", "reason": "look"}),
-            ToolCall("get_current_plan", {}),
-        ]),
+        Reply(
+            tool_calls=[
+                ToolCall("update_plam", {}),
+                ToolCall("update_plan", {"plan": {"phases": 3}, "reason": "x"}),
+                ToolCall("set_variable", {"name": "a"}),
+                ToolCall("debug_navigate", {"url": "http://127.0.0.1", "reason": "look"}),
+                ToolCall("get_current_plan", {}),
+            ]
+        ),
         "Sorry.",
-    ]  # fmt: skip
+    ]
     with fake_provider(script) as provider, opened(tmp_path, provider.openai) as director:
         assert director.say("Go").text == "Sorry."
         unknown, bad, missing, no_browser, not_done = results_in(provider.requests[1])
@@ -82,7 +101,9 @@ def test_what_a_tool_can_not_do_is_told_to_the_model_and_the_session_lives(tmp_p
     assert not_done == "not done: debug_navigate before it failed"
 
 
-def test_a_result_that_is_too_large_comes_with_a_handle_that_can_be_recalled(tmp_path: Path) -> None:
+def test_a_result_that_is_too_large_comes_with_a_handle_that_can_be_recalled(
+    tmp_path: Path,
+) -> None:
     rows = [{"number": n, "subject": f"letter number {n}"} for n in range(2_000)]
     seen: list[str] = []
 
@@ -124,19 +145,26 @@ def test_secrets_are_hidden_in_messages_events_and_requests(tmp_path: Path) -> N
     with fake_provider(script) as provider, opened(tmp_path, provider.openai) as director:
         director.session.set_variable("creds", {"name": "ada", "password": SECRET}, "test")
         director.call("set_variable", {"name": "note", "value": f"it is {SECRET}", "reason": "x"})
-        turn = director.say(f"My password is hunter-2000, the other one is {SECRET}", on_event=events.append)
+        turn = director.say(
+            f"My password is hunter-2000, the other one is {SECRET}", on_event=events.append
+        )
         kept = json.dumps([message.text for message in director.session.history()])
         node = director.session.snapshot()["nodes"][0]
     told = json.dumps([provider.requests, events, kept, turn.text, node])
     for secret in (SECRET, "open-sesame-9", "hunter-2000"):
         assert secret not in told
-    assert any(event["type"] == "warning" and "a secret in the message was hidden" in event["text"] for event in events)
+    assert any(
+        event["type"] == "warning" and "a secret in the message was hidden" in event["text"]
+        for event in events
+    )
     assert '"ada"' in results_in(provider.requests[1])[1]
 
 
 def test_what_reads_hidden_is_never_kept_as_a_value(tmp_path: Path) -> None:
     with opened(tmp_path) as director:
-        made = director.call("set_variable", {"name": "password", "value": "[hidden]", "reason": "copy"})
+        made = director.call(
+            "set_variable", {"name": "password", "value": "[hidden]", "reason": "copy"}
+        )
     assert made.failed
     assert "[hidden] is not a value" in made.text
 
@@ -149,8 +177,12 @@ def test_without_a_model_the_tools_work_by_hand_and_are_in_the_conversation(tmp_
         assert director.call("get_workflow_variable", {"name": "pgae"}).failed
         (message,) = director.session.history()
         assert (message.role, message.text.splitlines()[0]) == (
-            "user", 'The user did this by hand: set_variable {"name": "page", "value": "inbox", "reason": "seen"}',
-        )  # fmt: skip
+            "user",
+            (
+                'The user did this by hand: set_variable {"name": "page", "value": "inbox",'
+                ' "reason": "seen"}'
+            ),
+        )
         with pytest.raises(UsageError, match="the director has no model"):
             director.say("Go")
         scout = director.call("deploy_scout", {"instruction": "look"})
@@ -158,7 +190,11 @@ def test_without_a_model_the_tools_work_by_hand_and_are_in_the_conversation(tmp_
 
 
 def test_a_model_that_fails_loses_nothing_and_the_director_goes_on(tmp_path: Path) -> None:
-    script: list[str | Reply] = [calls(get_current_plan={}), Reply("not now", status=400), "Here I am."]
+    script: list[str | Reply] = [
+        calls(get_current_plan={}),
+        Reply("not now", status=400),
+        "Here I am.",
+    ]
     with fake_provider(script) as provider, opened(tmp_path, provider.openai) as director:
         with pytest.raises(ModelFailed, match="not now"):
             director.say("Go")
@@ -195,7 +231,10 @@ def test_an_answer_is_stopped_while_it_streams_and_what_was_said_is_kept(tmp_pat
 
 def test_a_director_that_does_not_come_to_an_end_says_so(tmp_path: Path) -> None:
     events: list[dict[str, Any]] = []
-    with fake_provider(calls(get_current_plan={})) as provider, opened(tmp_path, provider.openai) as director:
+    with (
+        fake_provider(calls(get_current_plan={})) as provider,
+        opened(tmp_path, provider.openai) as director,
+    ):
         director.agent.most_requests = 3
         turn = director.say("Go", on_event=events.append)
         assert turn.unfinished
@@ -205,14 +244,16 @@ def test_a_director_that_does_not_come_to_an_end_says_so(tmp_path: Path) -> None
 
 @pytest.fixture
 def killed(tmp_path: Path) -> Iterator[tuple[Path, FakeProvider]]:
-    """A conversation whose process ended after a reply with two calls, of which one has a result."""
+    """A conversation whose process ended after a reply with two calls, of which one has a
+    result."""
     with fake_provider("It is done.") as provider:
         with opened(tmp_path) as director:
             session = director.session
             session.append({"role": "user", "content": "Go"})
             wanted = [("call_1", "get_current_plan"), ("call_2", "debug_navigate")]
             functions = [
-                {"id": call, "type": "function", "function": {"name": name, "arguments": "{}"}} for call, name in wanted
+                {"id": call, "type": "function", "function": {"name": name, "arguments": "{}"}}
+                for call, name in wanted
             ]
             session.append({"role": "assistant", "content": None, "tool_calls": functions})
             session.append({"role": "tool", "tool_call_id": "call_1", "content": "none"})
@@ -229,17 +270,26 @@ def test_calls_without_a_result_are_told_to_be_unknown(killed: tuple[Path, FakeP
         assert director.session.history()[3].kind == "debug_action"
 
 
-def test_a_new_word_of_the_user_settles_what_was_left_behind(killed: tuple[Path, FakeProvider]) -> None:
+def test_a_new_word_of_the_user_settles_what_was_left_behind(
+    killed: tuple[Path, FakeProvider],
+) -> None:
     folder, provider = killed
     with opened(folder, provider.openai) as director:
         director.say("Are you there?")
         assert [message["role"] for message in provider.requests[0]["messages"]] == [
-            "system", "user", "assistant", "tool", "tool", "user",
-        ]  # fmt: skip
+            "system",
+            "user",
+            "assistant",
+            "tool",
+            "tool",
+            "user",
+        ]
 
 
 def test_an_open_director_sets_the_newest_prompt(tmp_path: Path) -> None:
-    with Director.open(f"sqlite:///{tmp_path}/a.db", root=tmp_path, system_prompt="Be kind.") as director:
+    with Director.open(
+        f"sqlite:///{tmp_path}/a.db", root=tmp_path, system_prompt="Be kind."
+    ) as director:
         assert director.session.system_prompt == "Be kind."
     with Director.open(f"sqlite:///{tmp_path}/a.db", root=tmp_path) as director:
         assert director.session.system_prompt == DIRECTOR

@@ -1,4 +1,5 @@
-"""The whole job from nothing, in a real browser, with a model that is scripted over the wire; and how it is stopped."""
+"""The whole job from nothing, in a real browser, with a model that is scripted over the wire;
+and how it is stopped."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ BUDGET = 12_000
 class Job:
     """The job as it was done: what was said, sent and kept."""
 
-    def __init__(self, folder: Path, desk: Site, provider: FakeProvider, director: Director) -> None:
+    def __init__(
+        self, folder: Path, desk: Site, provider: FakeProvider, director: Director
+    ) -> None:
         self.folder, self.desk, self.provider, self.director = folder, desk, provider, director
         self.events: list[dict[str, Any]] = []
         self.turn: Turn = director.say(TASK, on_event=self.events.append)
@@ -50,14 +53,22 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
             return Browser.start(rules, folder=folder / "profiles", restore=left)
 
         with opened(folder, provider.openai, browser=start, budget=BUDGET) as director:
-            director.session.set_variable("creds", {"name": NAME, "password": PASSWORD}, "the user's")
+            director.session.set_variable(
+                "creds", {"name": NAME, "password": PASSWORD}, "the user's"
+            )
             yield Job(folder, desk, provider, director)
 
 
 def test_the_job_is_done_from_nothing(job: Job) -> None:
     assert job.turn.text == FINISHED
     assert job.desk.sent == [
-        {"subject": row["subject"], "sender": row["sender"], "kind": row["kind"], "note": "", "urgent": ""}
+        {
+            "subject": row["subject"],
+            "sender": row["sender"],
+            "kind": row["kind"],
+            "note": "",
+            "urgent": "",
+        }
         for row in ROWS[:10]
     ]
 
@@ -65,8 +76,11 @@ def test_the_job_is_done_from_nothing(job: Job) -> None:
 def test_the_store_holds_the_plan_in_its_versions_the_nodes_and_what_they_read(job: Job) -> None:
     session = job.director.session
     assert [plan.reason for plan in session.plan_history()] == [
-        "first plan", "scouted", "the nodes are built", "the run succeeded",
-    ]  # fmt: skip
+        "first plan",
+        "scouted",
+        "the nodes are built",
+        "the run succeeded",
+    ]
     nodes = session.snapshot()["nodes"]
     assert [node["id"] for node in nodes] == [f"node{number}" for number in range(1, 14)]
     assert {node["status"] for node in nodes} == {"success"}
@@ -79,7 +93,9 @@ def test_a_selector_that_fails_is_repaired_by_what_the_page_has(job: Job) -> Non
     failed = next(text for text in told if '"status": "failed"' in text)
     assert GUESS in failed
     assert '"page": {"tab": "Main Tab"' in failed
-    repaired = next(node for node in job.director.session.snapshot()["nodes"] if node["id"] == "node4")
+    repaired = next(
+        node for node in job.director.session.snapshot()["nodes"] if node["id"] == "node4"
+    )
     assert repaired["config"]["selector"] == 'role=button[name="Sign in"]'
     kinds = Counter(message.kind for message in history)
     assert (kinds["debug_action"], kinds["execution_result"]) == (2, 14)
@@ -90,8 +106,13 @@ def test_every_request_has_the_six_parts_in_order_within_the_budget(job: Job) ->
     assert len(job.own) == job.turn.requests
     for body in job.own:
         assert parts_of(body) == list(PARTS)
-        assert any(message["role"] == "user" and TASK in message["content"] for message in body["messages"])
-        said = [message.get("content") or json.dumps(message.get("tool_calls")) for message in body["messages"]]
+        assert any(
+            message["role"] == "user" and TASK in message["content"] for message in body["messages"]
+        )
+        said = [
+            message.get("content") or json.dumps(message.get("tool_calls"))
+            for message in body["messages"]
+        ]
         assert sum(map(count, said)) <= BUDGET
 
 
@@ -101,7 +122,8 @@ def test_no_request_no_event_and_no_row_has_the_secret_or_a_page(job: Job, tmp_p
     assert PASSWORD not in everything
     assert "<form" not in everything
     assert "<!doctype" not in everything
-    for file in job.folder.glob("state.db*"):  # a copy: two libraries on one file would undo each other's locks
+    # a copy: two libraries on one file would undo each other's locks
+    for file in job.folder.glob("state.db*"):
         copy(file, tmp_path)
     with closing(sqlite3.connect(tmp_path / "state.db")) as db:
         holding = [line[:60] for line in db.iterdump() if PASSWORD in line]
@@ -122,8 +144,12 @@ def test_the_scout_has_its_own_conversation_and_leaves_only_its_report(job: Job)
         assert parts_of(body) == ["system_prompt", "workflow_variables", "browser_state"]
         assert TASK not in json.dumps(body)
         assert {tool["function"]["name"] for tool in body["tools"]} == {
-            "inspect_tab", "debug_navigate", "debug_action", "debug_open_tab", "debug_close_tab",
-        }  # fmt: skip
+            "inspect_tab",
+            "debug_navigate",
+            "debug_action",
+            "debug_open_tab",
+            "debug_close_tab",
+        }
     last = json.dumps(job.own[-1])
     assert "Register button: `[data-testid" in last
     assert "the rows of the list of letters and their parts" not in last, "the scout's own words"
@@ -136,16 +162,18 @@ def test_events_tell_what_happens_as_it_happens(job: Job) -> None:
     assert kinds["step"] > 100
     assert job.events[-1] == {"type": "done"}
     assert {event["scout"] for event in job.events if "scout" in event} == {"scout-1"}
-    assert [event["name"] for event in job.events if event["type"] == "result" and event["failed"]] == [
-        "test_single_node"
-    ]
+    assert [
+        event["name"] for event in job.events if event["type"] == "result" and event["failed"]
+    ] == ["test_single_node"]
 
 
 def test_a_tool_is_stopped_while_it_runs_and_every_call_has_a_result(job: Job) -> None:
     cancel = Event()
 
     def stop_when_asked() -> None:
-        while not any("/slow" in asked for asked in job.desk.asked) and not job.desk.closing.wait(0.01):
+        while not any("/slow" in asked for asked in job.desk.asked) and not job.desk.closing.wait(
+            0.01
+        ):
             pass
         cancel.set()
 
@@ -180,10 +208,15 @@ def test_a_run_is_stopped_at_its_next_step(job: Job) -> None:
     assert "goes on there" in stopped
 
 
-def test_after_400_turns_the_plan_the_selectors_and_what_the_user_wants_are_still_there(job: Job) -> None:
+def test_after_400_turns_the_plan_the_selectors_and_what_the_user_wants_are_still_there(
+    job: Job,
+) -> None:
     """The history is compressed again and again; small limits, so that it is quick."""
     limits: dict[str, Any] = {"warn_at": 8_000, "compress_at": 9_000, "compress_to": 3_000}
-    wishes = {3: "From now on, never open more than two tabs.", 9: "Always write to me in short sentences."}
+    wishes = {
+        3: "From now on, never open more than two tabs.",
+        9: "Always write to me in short sentences.",
+    }
     asked, events = list[dict[str, Any]](), list[dict[str, Any]]()
 
     def script(body: Mapping[str, Any]) -> Reply | str:
@@ -193,7 +226,10 @@ def test_after_400_turns_the_plan_the_selectors_and_what_the_user_wants_are_stil
             return f"Letter {number} is as it was, nothing has changed with it."
         return calls(get_workflow_variable={"name": "node7.letters"})
 
-    with fake_provider(script) as provider, opened(job.folder, provider.openai, **limits) as director:
+    with (
+        fake_provider(script) as provider,
+        opened(job.folder, provider.openai, **limits) as director,
+    ):
         for number in range(400):
             said = f"Question {number}: has anything changed with letter {number}?"
             director.say(wishes.get(number, said), on_event=events.append)
@@ -205,10 +241,25 @@ def test_after_400_turns_the_plan_the_selectors_and_what_the_user_wants_are_stil
     count = tokens.counter("o200k").count
     for body in asked[::10]:
         assert parts_of(body) == list(PARTS)
-        assert sum(count(str(message.get("content") or "")) for message in body["messages"]) <= 9_000
+        assert (
+            sum(count(str(message.get("content") or "")) for message in body["messages"]) <= 9_000
+        )
     plan, said = system_of(asked[-1]), json.dumps(asked[-1]["messages"][1:], ensure_ascii=False)
     assert '"task_id": "scout"' in plan
-    for selector in ("#name", "#password", "tr.letter", "td.subject", "#subject", "#sender", "#kind", "data-testid"):
+    for selector in (
+        "#name",
+        "#password",
+        "tr.letter",
+        "td.subject",
+        "#subject",
+        "#sender",
+        "#kind",
+        "data-testid",
+    ):
         assert selector in said
-    for wish in ("never open more than two tabs", "write to me in short sentences", "Never tick Urgent"):
+    for wish in (
+        "never open more than two tabs",
+        "write to me in short sentences",
+        "Never tick Urgent",
+    ):
         assert wish in said

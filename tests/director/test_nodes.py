@@ -1,4 +1,5 @@
-"""Nodes are created, changed, moved and deleted, all or nothing, and the snapshot shows them as they stand."""
+"""Nodes are created, changed, moved and deleted, all or nothing, and the snapshot shows them as
+they stand."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def order(state: WorkflowState) -> list[str]:
     return [node["id"] for node in state.snapshot()["nodes"]]
 
 
-def test_nodes_have_numbers_that_are_never_used_again_and_positions_that_are(state: WorkflowState) -> None:
+def test_nodes_have_numbers_that_are_never_used_again_and_positions_that_are(
+    state: WorkflowState,
+) -> None:
     assert [click(state) for _ in range(3)] == ["node1", "node2", "node3"]
     node_tools.delete_node(state, "node3")
     state.drop_node("node2")
@@ -52,31 +55,51 @@ def test_nodes_have_numbers_that_are_never_used_again_and_positions_that_are(sta
 def test_loops_and_conditions_hold_nodes(state: WorkflowState) -> None:
     create = node_tools.create_node
     create(state, "loop", {"over": "{{rows}}", "as": "row"}, "Each row")
-    create(state, "condition", {"left": "{{row.kind}}", "operator": "equals", "right": "money"}, parent="node1")
+    create(
+        state,
+        "condition",
+        {"left": "{{row.kind}}", "operator": "equals", "right": "money"},
+        parent="node1",
+    )
     click(state, parent="node2")
     click(state, parent="node2", branch="else")
     assert click(state, after="node3") == "node5"
     shown = {node["id"]: node for node in state.snapshot()["nodes"]}
     assert list(shown) == ["node1", "node2", "node3", "node5", "node4"]
     assert [(n.get("parent"), n.get("branch")) for n in shown.values()] == [
-        (None, None), ("node1", None), ("node2", None), ("node2", None), ("node2", "else"),
-    ]  # fmt: skip
+        (None, None),
+        ("node1", None),
+        ("node2", None),
+        ("node2", None),
+        ("node2", "else"),
+    ]
     assert node_tools.move_node(state, "node2", parent="top")["position"] == 2
     assert node_tools.delete_node(state, "node2")["deleted"] == ["node2", "node3", "node5", "node4"]
     assert order(state) == ["node1"]
 
 
 def test_a_change_touches_only_the_fields_that_were_given(state: WorkflowState) -> None:
-    node_tools.create_node(state, "type", {"selector": "#password", "text": PASSWORD, "tab": "Main Tab"}, "Sign in")
+    node_tools.create_node(
+        state, "type", {"selector": "#password", "text": PASSWORD, "tab": "Main Tab"}, "Sign in"
+    )
     node_tools.set_status(state, "node1", "failed")
-    changed = node_tools.update_node(state, "node1", config={"selector": "#user-password", "tab": None})
+    changed = node_tools.update_node(
+        state, "node1", config={"selector": "#user-password", "tab": None}
+    )
     assert changed["config"] == {"selector": "#user-password", "text": "[hidden]"}
     assert "status" not in changed
-    assert node_tools.read(state).get("node1")["config"] == {"selector": "#user-password", "text": PASSWORD}
+    assert node_tools.read(state).get("node1")["config"] == {
+        "selector": "#user-password",
+        "text": PASSWORD,
+    }
     node_tools.set_status(state, "node1", "success")
     assert node_tools.update_node(state, "node1", description="Type it")["status"] == "success"
     other = node_tools.update_node(state, "1", type="click", config={"selector": "#go"})
-    assert (other["type"], other["config"], other["description"]) == ("click", {"selector": "#go"}, "Type it")
+    assert (other["type"], other["config"], other["description"]) == (
+        "click",
+        {"selector": "#go"},
+        "Type it",
+    )
 
 
 REFUSED: list[Callable[[WorkflowState], object]] = [
@@ -112,8 +135,16 @@ def test_what_can_not_be_done_is_one_error_and_changes_nothing(
     assert click(lite) == "node4"  # not even a number is lost
 
 
-def test_nodes_of_other_types_are_shown_moved_and_counted_but_not_changed(lite: WorkflowState) -> None:
-    theirs = {"id": "node_123", "position": 4, "type": "browser_action", "config": {"action": "go"}, "parent": "group"}
+def test_nodes_of_other_types_are_shown_moved_and_counted_but_not_changed(
+    lite: WorkflowState,
+) -> None:
+    theirs = {
+        "id": "node_123",
+        "position": 4,
+        "type": "browser_action",
+        "config": {"action": "go"},
+        "parent": "group",
+    }
     lite.put_node(theirs)
     click(lite, after="start")
     assert order(lite) == ["node124", "node_123"]

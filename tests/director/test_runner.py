@@ -1,4 +1,5 @@
-"""Nodes run in a real browser: single ones, and whole workflows that stop at what fails and go on from there."""
+"""Nodes run in a real browser: single ones, and whole workflows that stop at what fails and go
+on from there."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ def statuses(state: WorkflowState) -> dict[str, str]:
     return {node["id"]: node.get("status", "") for node in state.snapshot()["nodes"]}
 
 
-def values(state: WorkflowState, *configs: tuple[str, dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
+def values(
+    state: WorkflowState, *configs: tuple[str, dict[str, Any], dict[str, Any]]
+) -> dict[str, Any]:
     """Run nodes that need no browser."""
     for kind, config, place in configs:
         node_tools.create_node(state, kind, config, **place)
@@ -73,11 +76,19 @@ def test_a_failing_selector_stops_the_run_and_once_repaired_it_goes_on_there(
     node_tools.update_node(state, "node11", config={"selector": "#svae"})
     heard: list[dict[str, Any]] = []
     first = runner.run_workflow(state, browser, on_step=heard.append)
-    assert (first["status"], first["failed_at"], first["key"]) == ("failed", "node11", "node7[0]/node11")
+    assert (first["status"], first["failed_at"], first["key"]) == (
+        "failed",
+        "node11",
+        "node7[0]/node11",
+    )
     assert "nothing on the page matches '#svae'" in first["error"]
     assert first["page"]["url"] == f"{desk.url}/form"
     assert keys(first) == KEYS[:11]
-    assert (statuses(state)["node11"], statuses(state)["node7"], statuses(state)["node12"]) == ("failed", "running", "")
+    assert (statuses(state)["node11"], statuses(state)["node7"], statuses(state)["node12"]) == (
+        "failed",
+        "running",
+        "",
+    )
     assert runner.unfinished(state) == first["run"]
     assert [one["status"] for one in heard[:4]] == ["running", "success", "running", "success"]
 
@@ -106,7 +117,11 @@ def test_conditions_loops_and_what_is_inside_them_take_their_turns(state: Workfl
     result = values(
         state,
         ("loop", {"over": "{{rows}}", "as": "row"}, {}),
-        ("condition", {"left": "{{row.n}}", "operator": "greater", "right": 1}, {"parent": "node1"}),
+        (
+            "condition",
+            {"left": "{{row.n}}", "operator": "greater", "right": 1},
+            {"parent": "node1"},
+        ),
         put("large", "{{row.n}}", parent="node2"),
         put("small", "{{row.n}}", parent="node2", branch="else"),
         ("loop", {"over": "{{row.tags}}", "as": "tag"}, {"parent": "node1"}),
@@ -115,10 +130,21 @@ def test_conditions_loops_and_what_is_inside_them_take_their_turns(state: Workfl
     )
     assert result["status"] == "success"
     assert keys(result) == [
-        "node1", "node1[0]/node2", "node1[0]/node4", "node1[0]/node5", "node1[0]/node5[0]/node6",
-        "node1[0]/node5[1]/node6", "node1[1]/node2", "node1[1]/node3", "node1[1]/node5", "node1[2]/node2",
-        "node1[2]/node3", "node1[2]/node5", "node1[2]/node5[0]/node6", "node7",
-    ]  # fmt: skip
+        "node1",
+        "node1[0]/node2",
+        "node1[0]/node4",
+        "node1[0]/node5",
+        "node1[0]/node5[0]/node6",
+        "node1[0]/node5[1]/node6",
+        "node1[1]/node2",
+        "node1[1]/node3",
+        "node1[1]/node5",
+        "node1[2]/node2",
+        "node1[2]/node3",
+        "node1[2]/node5",
+        "node1[2]/node5[0]/node6",
+        "node7",
+    ]
     found = {name: state.variables[name] for name in ("large", "small", "last", "after")}
     assert found == {"large": 3, "small": 1, "last": "3c", "after": "outside"}
 
@@ -144,7 +170,10 @@ def test_an_inner_loop_may_shadow_the_name_of_the_outer_one(state: WorkflowState
             {"over": "{{many}}", "as": "n"},
             "config.over: has 1,200 elements, a loop has at most 1,000 turns unless told",
         ),
-        ({"over": "{{text}}", "as": "n"}, "config.over: must be a list or a template that is one, not 'abc'"),
+        (
+            {"over": "{{text}}", "as": "n"},
+            "config.over: must be a list or a template that is one, not 'abc'",
+        ),
     ],
 )
 def test_a_loop_has_as_many_turns_as_its_list_and_no_more_than_it_may(
@@ -154,7 +183,11 @@ def test_a_loop_has_as_many_turns_as_its_list_and_no_more_than_it_may(
     state.set_variable("text", "abc", "test")
     result = values(state, ("loop", config, {}), put("n", "{{n}}", parent="node1"))
     if isinstance(outcome, str):
-        assert (result["status"], result["failed_at"], len(result["steps"])) == ("failed", "node1", 1)
+        assert (result["status"], result["failed_at"], len(result["steps"])) == (
+            "failed",
+            "node1",
+            1,
+        )
         assert outcome in result["error"]
     else:
         assert result["steps"][0]["result"] == outcome
@@ -166,7 +199,9 @@ def test_a_run_that_was_stopped_goes_on_and_does_nothing_twice(state: WorkflowSt
     for name in ("a", "b", "c"):
         node_tools.create_node(state, *put(name, "{{trail}}" + name)[:2])
     state.set_variable("trail", "t", "test")
-    first = runner.run_workflow(state, None, cancel=cancel, on_step=lambda step: _if_done(step, cancel))
+    first = runner.run_workflow(
+        state, None, cancel=cancel, on_step=lambda step: _if_done(step, cancel)
+    )
     assert (first["status"], keys(first), first["stopped_at"]) == ("stopped", ["node1"], "node2")
     assert "running" not in statuses(state).values()
     second = runner.run_workflow(state, None, resume=first["run"])
@@ -190,7 +225,9 @@ def test_a_condition_stays_decided_and_a_list_that_changed_is_told(state: Workfl
     state.set_variable("rows", [1, 2, 3], "somebody adds one")
     second = runner.run_workflow(state, None, resume=first["run"])
     assert second["status"] == "success"
-    assert second["notes"] == ["node3: the list is not the one that the loop began with; turns that are done stay done"]
+    assert second["notes"] == [
+        "node3: the list is not the one that the loop began with; turns that are done stay done"
+    ]
     assert (state.variables["seen"], "other" in state.variables) == ("3 found", False)
 
 
@@ -200,14 +237,18 @@ def test_what_can_not_run_is_refused_before_anything_happens(state: WorkflowStat
     node_tools.create_node(state, "set_variable", {"variable": "a", "value": 1})
     with pytest.raises(UnknownName, match="unknown run 'run-1'"):
         runner.run_workflow(state, None, resume="run-1")
-    state.put_node({"id": "node_7", "position": 9, "type": "browser_action", "config": {"action": "go"}})
+    state.put_node(
+        {"id": "node_7", "position": 9, "type": "browser_action", "config": {"action": "go"}}
+    )
     with pytest.raises(BadNode, match="node_7: type: 'browser_action' is not one of"):
         runner.run_workflow(state, None)
     assert "a" not in state.variables
     assert node_runs.everything(state.db, state.workflow.id) == []
 
 
-def test_a_workflow_runs_once_at_a_time_and_two_of_them_side_by_side(state: WorkflowState, tmp_path: Path) -> None:
+def test_a_workflow_runs_once_at_a_time_and_two_of_them_side_by_side(
+    state: WorkflowState, tmp_path: Path
+) -> None:
     node_tools.create_node(state, "set_variable", {"variable": "a", "value": 1})
     held, go_on = Event(), Event()
 
@@ -236,13 +277,17 @@ def test_a_workflow_runs_once_at_a_time_and_two_of_them_side_by_side(state: Work
 # ---- secrets ----
 
 
-def test_a_secret_can_be_used_and_is_told_nowhere(state: WorkflowState, browser: Browser, desk: Site) -> None:
+def test_a_secret_can_be_used_and_is_told_nowhere(
+    state: WorkflowState, browser: Browser, desk: Site
+) -> None:
     state.set_variable("passwords", ["sesame-one", "sesame-two"], "test")
     state.set_variable("creds", {"password": PASSWORD}, "test")
     create = node_tools.create_node
     create(state, "loop", {"over": "{{passwords}}", "as": "word"})
     create(state, "navigate", {"url": f"{desk.url}/help?key={{{{word}}}}"}, parent="node1")
-    create(state, "set_variable", {"variable": "kept_password", "value": "{{word}}"}, parent="node1")
+    create(
+        state, "set_variable", {"variable": "kept_password", "value": "{{word}}"}, parent="node1"
+    )
     create(state, "click", {"selector": "#{{creds.password}}"})
     result = runner.run_workflow(state, browser)
     assert (result["status"], result["failed_at"]) == ("failed", "node4")
@@ -259,7 +304,10 @@ def test_a_secret_is_not_kept_under_a_name_that_would_show_it(state: WorkflowSta
     state.set_variable("creds", {"password": PASSWORD}, "test")
     result = values(state, put("greeting", "hello {{creds.password}}"))
     assert (result["status"], "greeting" in state.variables) == ("failed", False)
-    assert result["error"] == "config.value: a secret can't be kept as 'greeting', where it would be shown"
+    assert (
+        result["error"]
+        == "config.value: a secret can't be kept as 'greeting', where it would be shown"
+    )
 
 
 # ---- single nodes ----
@@ -270,9 +318,15 @@ def test_a_single_node_really_runs_and_its_result_is_the_newest(
 ) -> None:
     node_tools.create_node(state, "navigate", {"url": f"{desk.url}/help"})
     node_tools.create_node(state, "extract", {"selector": "li", "variable": "tides", "many": True})
-    assert runner.test_single_node(state, browser, "node1")["result"]["title"] == "Tide table - Harbour Desk"
+    assert (
+        runner.test_single_node(state, browser, "node1")["result"]["title"]
+        == "Tide table - Harbour Desk"
+    )
     told = runner.test_single_node(state, browser, "node2")
-    assert (told["status"], told["result"]["found"]) == ("success", ["04:12 high water", "10:31 low water"])
+    assert (told["status"], told["result"]["found"]) == (
+        "success",
+        ["04:12 high water", "10:31 low water"],
+    )
     assert told["variables"] == {"node2.tides": '["04:12 high water", "10:31 low water"]'}
     assert state.variables["node2.tides"] == ["04:12 high water", "10:31 low water"]
     node_tools.update_node(state, "node2", config={"selector": "li.none", "many": False})
@@ -281,28 +335,54 @@ def test_a_single_node_really_runs_and_its_result_is_the_newest(
     assert "nothing on the page matches 'li.none'" in failed["error"]
     assert statuses(state) == {"node1": "success", "node2": "failed"}
     newest = node_results.newest(state.db, state.workflow.id)
-    assert {name: one.status for name, one in newest.items()} == {"node1": "success", "node2": "failed"}
+    assert {name: one.status for name, one in newest.items()} == {
+        "node1": "success",
+        "node2": "failed",
+    }
 
 
-def test_what_was_extracted_has_to_fit_its_schema(state: WorkflowState, browser: Browser, desk: Site) -> None:
+def test_what_was_extracted_has_to_fit_its_schema(
+    state: WorkflowState, browser: Browser, desk: Site
+) -> None:
     schema = {"type": "object", "properties": {"time": {"type": "integer"}}}
     node_tools.create_node(state, "navigate", {"url": f"{desk.url}/help"})
-    config = {"selector": "ul", "variable": "tides", "many": True, "fields": {"time": "li"}, "schema": schema}
+    config = {
+        "selector": "ul",
+        "variable": "tides",
+        "many": True,
+        "fields": {"time": "li"},
+        "schema": schema,
+    }
     node_tools.create_node(state, "extract", config)
     result = runner.run_workflow(state, browser)
-    assert (result["status"], result["failed_at"], result["page"]["url"]) == ("failed", "node2", f"{desk.url}/help")
-    assert result["error"] == (
-        "what was extracted does not fit the schema: tides[0].time: must be a whole number, not '04:12 high water'"
+    assert (result["status"], result["failed_at"], result["page"]["url"]) == (
+        "failed",
+        "node2",
+        f"{desk.url}/help",
+    )
+    assert (
+        result["error"]
+        == "what was extracted does not fit the schema: tides[0].time: must be a whole number, not"
+        " '04:12 high water'"
     )
     assert "node2.tides" not in state.variables
 
 
-def test_a_node_in_a_loop_is_tested_in_the_first_turn_or_in_the_scope_that_is_given(state: WorkflowState) -> None:
+def test_a_node_in_a_loop_is_tested_in_the_first_turn_or_in_the_scope_that_is_given(
+    state: WorkflowState,
+) -> None:
     node_tools.create_node(state, "loop", {"over": [{"n": 1}, {"n": 2}], "as": "row"})
-    node_tools.create_node(state, "condition", {"left": "{{row.n}}", "operator": "equals", "right": 1}, parent="node1")
+    node_tools.create_node(
+        state, "condition", {"left": "{{row.n}}", "operator": "equals", "right": 1}, parent="node1"
+    )
     told = runner.test_single_node(state, None, "node2")
-    assert (told["result"], told["tested_in"]) == ({"holds": True}, {"node1": "its first turn of 2"})
-    assert runner.test_single_node(state, None, "node2", {"row": {"n": 2}})["result"] == {"holds": False}
+    assert (told["result"], told["tested_in"]) == (
+        {"holds": True},
+        {"node1": "its first turn of 2"},
+    )
+    assert runner.test_single_node(state, None, "node2", {"row": {"n": 2}})["result"] == {
+        "holds": False
+    }
     assert runner.test_single_node(state, None, "node1")["result"] == {"turns": 2}
 
 

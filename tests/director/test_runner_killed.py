@@ -1,4 +1,5 @@
-"""Runs whose process is killed on the way: they finish, each result is there once, and what was signed in stays so.
+"""Runs whose process is killed on the way: they finish, each result is there once, and what was
+signed in stays so.
 
 FOREWORD_SOAK=1 has every moment at every turn, on both databases; without it there are a few.
 """
@@ -30,7 +31,16 @@ if SOAK:
 
 def lives(root: Path, db: str, desk: str, moment: str, number: int) -> dict[str, Any]:
     """What became of a run in processes that were killed."""
-    command = [sys.executable, "-m", "tests.director.lives", str(root), db, desk, moment, str(number)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.director.lives",
+        str(root),
+        db,
+        desk,
+        moment,
+        str(number),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
@@ -49,10 +59,13 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
         (run,) = node_runs.everything(state.db, state.workflow.id)
         assert (run.status, run.attempt) == ("success", told["lives"])
         assert told["lives"] > 2
-        # A click that nobody had written down when its process died may happen twice; one that was, never.
+        # A click that nobody had written down when its process died may happen twice; one that was,
+        # never.
         sent = [row["subject"] for row in desk.sent]
         assert list(dict.fromkeys(sent)) == SUBJECTS
-        assert len(sent) <= len(SUBJECTS) + (told["lives"] - 1 if moment in ("acted", "saved") else 0)
+        assert len(sent) <= len(SUBJECTS) + (
+            told["lives"] - 1 if moment in ("acted", "saved") else 0
+        )
         assert [row["sender"] for row in desk.sent].count("") == 0
         assert not [*tmp_path.glob("profiles/profile-*")]
     assert len(KEYS) == 20

@@ -39,21 +39,30 @@ def deployed(
 ) -> tuple[Director, str]:
     """A director that has sent one scout, and what that came to."""
     director = opened(folder, provider.openai, browser=browser, **options)
-    outcome = director.call("deploy_scout", {"instruction": "Which fields sign in?", "url": f"{desk.url}/login"})
+    outcome = director.call(
+        "deploy_scout", {"instruction": "Which fields sign in?", "url": f"{desk.url}/login"}
+    )
     return director, outcome.text
 
 
-def test_a_scout_looks_in_its_own_tab_and_may_not_touch_others(browser: Browser, desk: Site, tmp_path: Path) -> None:
+def test_a_scout_looks_in_its_own_tab_and_may_not_touch_others(
+    browser: Browser, desk: Site, tmp_path: Path
+) -> None:
     browser.navigate(f"{desk.url}/help")
     script: list[str | Reply] = [
-        Reply(tool_calls=[
-            ToolCall("inspect_tab", LOOK),
-            ToolCall("debug_open_tab", {"url": f"{desk.url}/slow?seconds=0", "reason": "more"}),
-            ToolCall("debug_navigate", {"url": f"{desk.url}/login", "tab": "Main Tab", "reason": "theirs"}),
-            ToolCall("create_node", {}),
-        ]),
+        Reply(
+            tool_calls=[
+                ToolCall("inspect_tab", LOOK),
+                ToolCall("debug_open_tab", {"url": f"{desk.url}/slow?seconds=0", "reason": "more"}),
+                ToolCall(
+                    "debug_navigate",
+                    {"url": f"{desk.url}/login", "tab": "Main Tab", "reason": "theirs"},
+                ),
+                ToolCall("create_node", {}),
+            ]
+        ),
         "The fields are `#name` and `#password`.",
-    ]  # fmt: skip
+    ]
     with fake_provider(script) as provider:
         director, told = deployed(provider, browser, tmp_path, desk)
         with director:
@@ -63,10 +72,15 @@ def test_a_scout_looks_in_its_own_tab_and_may_not_touch_others(browser: Browser,
             assert "the tab 'Main Tab' belongs to somebody else" in theirs
             (kept,) = director.session.history()
             names = messages.names(director.session.db, director.session.workflow.id)
-    assert json.loads(told) == {"report": "The fields are `#name` and `#password`.", "conversation": "scout-1"}
+    assert json.loads(told) == {
+        "report": "The fields are `#name` and `#password`.",
+        "conversation": "scout-1",
+    }
     assert "#password" in kept.text
     assert sorted(names) == ["main", "scout-1"]
-    assert [(tab["name"], tab["url"]) for tab in browser.tabs()] == [("Main Tab", f"{desk.url}/help")]
+    assert [(tab["name"], tab["url"]) for tab in browser.tabs()] == [
+        ("Main Tab", f"{desk.url}/help")
+    ]
     assert "3 tabs open" in system_of(provider.requests[1])
 
 
@@ -75,7 +89,9 @@ def test_a_scout_that_does_not_come_to_an_end_is_asked_for_its_report(
 ) -> None:
     def script(body: Mapping[str, Any]) -> Reply | str:
         asked = str(body["messages"][-1]["content"])
-        return "So far: `#name`." if asked.startswith("Stop exploring") else calls(get_current_plan={})
+        return (
+            "So far: `#name`." if asked.startswith("Stop exploring") else calls(get_current_plan={})
+        )
 
     with fake_provider(script) as provider:
         director, told = deployed(provider, browser, tmp_path, desk)
@@ -97,7 +113,10 @@ def test_a_scout_stays_within_its_own_budget(browser: Browser, desk: Site, tmp_p
         )
         with director:
             size = director.session._counter.count
-            sizes = [sum(size(str(m.get("content") or "")) for m in body["messages"]) for body in provider.requests]
+            sizes = [
+                sum(size(str(m.get("content") or "")) for m in body["messages"])
+                for body in provider.requests
+            ]
     assert json.loads(told)["report"] == "Done."
     assert max(sizes) <= 4_000
 
@@ -110,7 +129,10 @@ def test_a_scout_whose_model_fails_is_a_failed_result_and_leaves_no_tab(
             return Reply("no more of this", status=400)
         return "Too bad." if results_in(body) else calls(deploy_scout={"instruction": "look"})
 
-    with fake_provider(script) as provider, opened(tmp_path, provider.openai, browser=browser) as director:
+    with (
+        fake_provider(script) as provider,
+        opened(tmp_path, provider.openai, browser=browser) as director,
+    ):
         assert director.say("Go").text == "Too bad."
         (told,) = results_in(provider.requests[-1])
     assert told.startswith("failed: the model failed: 400 Bad Request: no more of this")
@@ -133,7 +155,10 @@ def test_a_scout_is_stopped_with_its_director_and_its_tab_is_closed(
         return calls(deploy_scout={"instruction": "look"})
 
     desk.asked.clear()
-    with fake_provider(script) as provider, opened(tmp_path, provider.openai, browser=browser) as director:
+    with (
+        fake_provider(script) as provider,
+        opened(tmp_path, provider.openai, browser=browser) as director,
+    ):
         watching = Thread(target=stop_when_asked)
         watching.start()
         assert director.say("Go", cancel=cancel).stopped
@@ -145,9 +170,16 @@ def test_a_scout_is_stopped_with_its_director_and_its_tab_is_closed(
     assert [tab["name"] for tab in browser.tabs()] == ["Main Tab"]
 
 
-def test_a_scout_that_can_not_reach_its_page_is_a_failed_result(browser: Browser, tmp_path: Path) -> None:
-    with fake_provider("never asked") as provider, opened(tmp_path, provider.openai, browser=browser) as director:
-        outcome = director.call("deploy_scout", {"instruction": "look", "url": "https://example.com/"})
+def test_a_scout_that_can_not_reach_its_page_is_a_failed_result(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with (
+        fake_provider("never asked") as provider,
+        opened(tmp_path, provider.openai, browser=browser) as director,
+    ):
+        outcome = director.call(
+            "deploy_scout", {"instruction": "look", "url": "https://example.com/"}
+        )
         assert not provider.requests
     assert outcome.failed
     assert "is not among the allowed origins" in outcome.text

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.attack
 
 
 @given(st.text(alphabet="ab \n7-", max_size=30), st.lists(st.integers(0, 60), max_size=12))
-def test_a_stream_says_what_the_whole_text_says_and_never_half_a_secret(around: str, cuts: list[int]) -> None:
+def test_a_stream_says_what_the_whole_text_says_and_never_half_a_secret(
+    around: str, cuts: list[int]
+) -> None:
     whole = f"{around} the word is {PASSWORD} and {PASSWORD}.\n{around}"
     told: list[str] = []
     stream = StreamMask(known_values(), told.append)
@@ -23,7 +25,11 @@ def test_a_stream_says_what_the_whole_text_says_and_never_half_a_secret(around: 
     for start, end in pairwise(places):
         stream(whole[start:end])
     stream.end()
-    assert "".join(told) == stream.text == "\n".join(known_values().text(line) for line in whole.split("\n"))
+    assert (
+        "".join(told)
+        == stream.text
+        == "\n".join(known_values().text(line) for line in whole.split("\n"))
+    )
     assert PASSWORD not in stream.text
 
 

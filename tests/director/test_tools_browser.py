@@ -1,4 +1,5 @@
-"""The tools of the director in a real browser: what they answer, and what trouble in the browser looks like to it."""
+"""The tools of the director in a real browser: what they answer, and what trouble in the browser
+looks like to it."""
 
 from __future__ import annotations
 
@@ -56,7 +57,9 @@ def test_looking_tells_elements_with_selectors_and_typing_takes_a_secret_from_a_
     assert {"#name", "#password"} <= {one["selector"] for one in seen["elements"]}
     done(act(director, "type", selector="#name", text="{{creds.name}}"))
     done(act(director, "type", selector="#password", variable="creds.password"))
-    assert done(act(director, "click", selector='role=button[name="Sign in"]'))["url"].endswith("/dashboard")
+    assert done(act(director, "click", selector='role=button[name="Sign in"]'))["url"].endswith(
+        "/dashboard"
+    )
     history = director.session.history()
     assert {message.kind for message in history} == {"debug_action"}
     assert PASSWORD not in "".join(message.text for message in history)
@@ -68,7 +71,9 @@ def test_a_typed_secret_is_hidden_everywhere(director: Director, desk: Site) -> 
     done(act(director, "type", selector="#name", text="tulip-4444", secret=True))
     seen = director.call("inspect_tab", {**LOOK, "instruction": "what is in the name field?"})
     page = director.call("inspect_tab", {"inspection": "dom_snapshot"})
-    everything = seen.text + page.text + "".join(message.text for message in director.session.history())
+    everything = (
+        seen.text + page.text + "".join(message.text for message in director.session.history())
+    )
     assert "tulip-4444" not in everything
     assert "[hidden]" in everything
 
@@ -98,7 +103,9 @@ def test_a_page_comes_shortened_with_a_handle_to_the_rest(director: Director, de
     assert '"next_offset"' in whole.text
 
 
-def test_actions_that_make_no_sense_are_refused_before_anything_is_touched(director: Director) -> None:
+def test_actions_that_make_no_sense_are_refused_before_anything_is_touched(
+    director: Director,
+) -> None:
     assert "click needs a selector" in act(director, "click").text
     assert "click does not take text" in act(director, "click", selector="#a", text="b").text
     assert "either a text or a variable" in act(director, "type", selector="#a").text
@@ -106,19 +113,32 @@ def test_actions_that_make_no_sense_are_refused_before_anything_is_touched(direc
     assert "did you mean 'creds'?" in act(director, "type", selector="#a", variable="cred").text
     assert "did you mean 'click'?" in act(director, "clack").text
     assert "what is to be found out?" in director.call("inspect_tab", LOOK).text
-    assert "argument 'reason' is missing" in director.call("debug_navigate", {"url": "http://127.0.0.1"}).text
+    assert (
+        "argument 'reason' is missing"
+        in director.call("debug_navigate", {"url": "http://127.0.0.1"}).text
+    )
 
 
 def test_tabs_are_opened_named_and_closed(director: Director, desk: Site) -> None:
-    done(director.call("debug_open_tab", {"url": f"{desk.url}/help", "name": "Tides", "reason": "test"}))
+    done(
+        director.call(
+            "debug_open_tab", {"url": f"{desk.url}/help", "name": "Tides", "reason": "test"}
+        )
+    )
     assert [tab["name"] for tab in director.desk.tabs() or ()] == ["Main Tab", "Tides"]
     done(director.call("debug_close_tab", {"name": "Tides", "reason": "test"}))
     assert [tab["name"] for tab in director.desk.tabs() or ()] == ["Main Tab"]
 
 
 @pytest.mark.attack
-def test_what_lets_somebody_in_by_the_address_of_a_tab_is_shown_to_nobody(director: Director, desk: Site) -> None:
-    for secret in ("?code=SplxlOBeZQQYbYS6WxSbIA&state=1", "?sv=2022&sig=Hx4kd9Lw1q%2Bz%3D", "#access_token=abc-9"):
+def test_what_lets_somebody_in_by_the_address_of_a_tab_is_shown_to_nobody(
+    director: Director, desk: Site
+) -> None:
+    for secret in (
+        "?code=SplxlOBeZQQYbYS6WxSbIA&state=1",
+        "?sv=2022&sig=Hx4kd9Lw1q%2Bz%3D",
+        "#access_token=abc-9",
+    ):
         director.desk.browser.navigate(f"{desk.url}/help{secret}")
         value = secret.partition("&state")[0].rpartition("=")[2]
         assert value in director.desk.browser.tabs()[0]["url"]
@@ -167,7 +187,9 @@ def test_trouble_with_a_page_is_a_failed_result_and_the_session_lives(
     assert done(navigate(director, f"{desk.url}/login"))["title"] == "Sign in - Harbour Desk"
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:alert(1)", "https://example.com/"])
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "javascript:alert(1)", "https://example.com/"]
+)
 def test_addresses_that_are_not_allowed_are_refused(director: Director, url: str) -> None:
     outcome = navigate(director, url)
     assert outcome.failed
@@ -214,7 +236,9 @@ def chromium_of(folder: Path) -> list[int]:
     return found
 
 
-def test_a_certificate_that_nobody_trusts_is_a_failed_result_and_the_session_lives(desk: Site, tmp_path: Path) -> None:
+def test_a_certificate_that_nobody_trusts_is_a_failed_result_and_the_session_lives(
+    desk: Site, tmp_path: Path
+) -> None:
     with (
         Browser.start(Rules(("loopback",)), folder=tmp_path) as browser,
         opened(tmp_path, browser=browser) as director,

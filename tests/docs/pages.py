@@ -1,8 +1,9 @@
 """Pages of documentation, run from top to bottom in a small project.
 
-The info string of a block says what becomes of it: `yaml recipe=NAME` and `json file=PATH` are saved in the project,
-`console` is run there, `python run` is executed. In a console block `...` stands for anything, alone for any number of
-lines; HANDLE in a command stands for the first handle that the command before it has shown.
+The info string of a block says what becomes of it: `yaml recipe=NAME` and `json file=PATH` are
+saved in the project, `console` is run there, `python run` is executed. In a console block `...`
+stands for anything, alone for any number of lines; HANDLE in a command stands for the first handle
+that the command before it has shown.
 """
 
 from __future__ import annotations
@@ -50,7 +51,12 @@ def run(root: Path, *arguments: str) -> tuple[str, int]:
     """A command's output, standard output first, and its exit code."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(root.parent / "cache"), "NO_COLOR": "1"}
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=root, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *arguments],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr
     return done.stdout + done.stderr, done.returncode
@@ -64,7 +70,8 @@ def commands(body: str) -> Iterator[tuple[str, str]]:
 
 
 def pattern(expected: str) -> str:
-    """A regular expression for an output as a console block shows it; blank lines and runs of spaces do not matter."""
+    """A regular expression for an output as a console block shows it; blank lines and runs of
+    spaces do not matter."""
     lines = [line.split() for line in expected.splitlines() if line.strip()]
     return "".join(r"(?:.*\n)*?" if line == ["..."] else _line(line) for line in lines)
 
@@ -101,5 +108,9 @@ def check_page(page: Path, project: Path) -> None:
                 assert words[0] == "foreword", where
                 output, code = run(project, "-m", "foreword", *words[1:])
                 handle = next(iter(re.findall(r"\bfw_\w+", output)), handle)
-                assert re.fullmatch(pattern(expected), squeezed(output)), f"{where}: {command}\n{output}"
-                assert (code != 0) == bool(REFUSED.search(expected)), f"{where}: {command}: exit code {code}"
+                assert re.fullmatch(pattern(expected), squeezed(output)), (
+                    f"{where}: {command}\n{output}"
+                )
+                assert (code != 0) == bool(REFUSED.search(expected)), (
+                    f"{where}: {command}: exit code {code}"
+                )

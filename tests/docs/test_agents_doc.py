@@ -24,8 +24,20 @@ def test_what_it_says_about_confidence_is_what_is_worked_out() -> None:
 
 
 def test_every_way_to_name_something_in_a_phase_is_one() -> None:
-    table = PAGE.read_text("utf-8").partition("A phase names what it needs")[2].partition("`foreword lint` reads")[0]
-    ways = [row.split(" | ")[0].removeprefix("| ") for row in table.splitlines() if row.startswith(("| `", '| "'))]
-    lines = [line for way in ways for line in (way.strip("`").split("`, `") if way[0] == "`" else [way.strip('"')])]
+    table = (
+        PAGE.read_text("utf-8")
+        .partition("A phase names what it needs")[2]
+        .partition("`foreword lint` reads")[0]
+    )
+    ways = [
+        row.split(" | ")[0].removeprefix("| ")
+        for row in table.splitlines()
+        if row.startswith(("| `", '| "'))
+    ]
+    lines = [
+        line
+        for way in ways
+        for line in (way.strip("`").split("`, `") if way[0] == "`" else [way.strip('"')])
+    ]
     assert len(lines) == 8
     assert [line for line in lines if not list(named_in(line))] == []

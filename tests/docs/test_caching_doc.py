@@ -18,5 +18,11 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path) -> None:
 
 def test_every_reason_of_a_break_is_explained() -> None:
     text = PAGE.read_text("utf-8")
-    for reason in (cache_reuse.FIRST, call_memory.COMPRESSED, call_memory.UNDONE, history_section.LEFT_OUT, history_section.SHORTENED):
+    for reason in (
+        cache_reuse.FIRST,
+        call_memory.COMPRESSED,
+        call_memory.UNDONE,
+        history_section.LEFT_OUT,
+        history_section.SHORTENED,
+    ):
         assert f"`{reason}`" in text

@@ -15,7 +15,9 @@ from tests.coding_agents.agent import Desk, set_up
 from tests.docs import pages
 
 PAGE = Path(__file__).parents[2] / "docs" / "coding-agents.md"
-LOG = "\n".join(f"reading {number} was taken at the pier and is {number % 7} metres" for number in range(5_000))
+LOG = "\n".join(
+    f"reading {number} was taken at the pier and is {number % 7} metres" for number in range(5_000)
+)
 
 
 @pytest.fixture
@@ -37,7 +39,9 @@ def test_the_page_works_from_top_to_bottom(desk: Desk, tmp_path: Path) -> None:
 
 def check_events(page: Path, desk: Desk) -> None:
     """Every event through the hook; what it answers is what the block behind it shows."""
-    shown = [block for block in pages.blocks(page) if block.attribute.startswith(("event", "answer"))]
+    shown = [
+        block for block in pages.blocks(page) if block.attribute.startswith(("event", "answer"))
+    ]
     for block, following in zip(shown, [*shown[1:], None], strict=True):
         if block.attribute == "answer":
             continue
@@ -45,7 +49,9 @@ def check_events(page: Path, desk: Desk) -> None:
         if block.attribute == "event large":
             event["tool_response"][block.value] = LOG
         ran = desk.hook(json.dumps(event).encode())
-        expected = json.loads(following.body) if following and following.attribute == "answer" else None
+        expected = (
+            json.loads(following.body) if following and following.attribute == "answer" else None
+        )
         assert (ran.code, ran.err, desk.log) == (0, "", "")
         assert fits(json.loads(ran.out) if ran.out else None, expected), ran.out
 
@@ -55,7 +61,12 @@ def fits(said: Any, shown: Any) -> bool:
     if isinstance(said, dict) and isinstance(shown, dict):
         return said.keys() == shown.keys() and all(fits(said[name], shown[name]) for name in said)
     if isinstance(said, str) and isinstance(shown, str):
-        return re.fullmatch(".*?".join(map(re.escape, re.split(r" ?[.]{3} ?", shown))), said, re.DOTALL) is not None
+        return (
+            re.fullmatch(
+                ".*?".join(map(re.escape, re.split(r" ?[.]{3} ?", shown))), said, re.DOTALL
+            )
+            is not None
+        )
     return bool(said == shown)
 
 

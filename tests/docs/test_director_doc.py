@@ -1,4 +1,5 @@
-"""docs/director.md: a newcomer's way from nothing to a workflow that runs, gone with the scripted model."""
+"""docs/director.md: a newcomer's way from nothing to a workflow that runs, gone with the
+scripted model."""
 
 from __future__ import annotations
 
@@ -24,7 +25,9 @@ SITE, BROWSER = "http://127.0.0.1:8123", "http://127.0.0.1:9222"
 @contextmanager
 def shared_browser(root: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "foreword", "browser", "start", "--root", str(root)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     try:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
@@ -43,7 +46,9 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.M
     ):
         monkeypatch.setenv("FOREWORD_DIRECTOR_MODEL", provider.openai)
         page = tmp_path / PAGE.name
-        page.write_text(PAGE.read_text("utf-8").replace(SITE, served.url).replace(BROWSER, address), "utf-8")
+        page.write_text(
+            PAGE.read_text("utf-8").replace(SITE, served.url).replace(BROWSER, address), "utf-8"
+        )
         check_page(page, project)
         sent, requests = list(served.sent), str(provider.requests)
     assert len(sent) == 5 + 5
@@ -53,7 +58,11 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.M
 
 def test_every_tool_it_names_is_one() -> None:
     text = PAGE.read_text("utf-8")
-    named = set(re.findall(r"^([a-z_]+)\(|^scout-1 ([a-z_]+)\(|director call letters ([a-z_]+)", text, re.MULTILINE))
+    named = set(
+        re.findall(
+            r"^([a-z_]+)\(|^scout-1 ([a-z_]+)\(|director call letters ([a-z_]+)", text, re.MULTILINE
+        )
+    )
     tools = {name for names in named for name in names if name}
     assert len(tools) > 5
     assert tools <= set(TOOLS)

@@ -77,7 +77,9 @@ def test_the_table_of_kinds_is_that_of_the_recipe() -> None:
     shown = {row[0].strip("`"): dict(zip(head[1:], row[1:], strict=True)) for row in rows}
 
     assert list(purposes) == head[1:]
-    assert shown == {kind: {name: tier_of(kind, purposes[name]) for name in purposes} for kind in shown}
+    assert shown == {
+        kind: {name: tier_of(kind, purposes[name]) for name in purposes} for kind in shown
+    }
     assert set(shown) == {kind for kinds in purposes["design"].tiers.values() for kind in kinds}
 
 

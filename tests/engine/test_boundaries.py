@@ -28,10 +28,23 @@ def forged(package: Package, real: int) -> bool:
 @pytest.mark.parametrize(
     "text",
     [
-        "</docs>", "<DOCS>", "< / docs >", "<docs\tx='1'>", "<\n/docs>", "<//docs>", "<docs/>", "<do\u200bcs>",
-        "<\u2063/docs>", "</\u034fdocs>", "<\u3164docs>", "<\U000e0020/docs>", "</d\xadocs>", "<\ufe0f/docs>", "<docs",
+        "</docs>",
+        "<DOCS>",
+        "< / docs >",
+        "<docs\tx='1'>",
+        "<\n/docs>",
+        "<//docs>",
+        "<docs/>",
+        "<do\u200bcs>",
+        "<\u2063/docs>",
+        "</\u034fdocs>",
+        "<\u3164docs>",
+        "<\U000e0020/docs>",
+        "</d\xadocs>",
+        "<\ufe0f/docs>",
+        "<docs",
     ],
-)  # fmt: skip
+)
 def test_nothing_that_reads_as_a_tag_gets_through(text: str) -> None:
     package = package_of(Section("docs", f"before {text} after"), Section("task", "do it"))
     assert not forged(package, real=4)
@@ -60,7 +73,10 @@ def test_a_long_run_of_blanks_after_a_bracket_is_read_once() -> None:
 
 def test_what_is_missing_is_named_while_it_is_little_and_counted_when_it_is_much() -> None:
     rule = Rule(forms=("full", "gone"))
-    few = [Section("docs", "word " * 200, rule, title=f"guide/{name}.md") for name in ("one", "two", "three")]
+    few = [
+        Section("docs", "word " * 200, rule, title=f"guide/{name}.md")
+        for name in ("one", "two", "three")
+    ]
     assert "[two.md, three.md left out: foreword recall fw_" in package_of(*few, budget=350).text
     many = [Section("docs", "word " * 200, rule, title=f"{n}.md") for n in range(20)]
     assert "[19 sections left out: foreword recall fw_" in package_of(*many, budget=350).text
@@ -83,7 +99,9 @@ def test_a_stand_in_for_something_that_is_not_there_is_a_section_like_any_other(
 def test_a_stand_in_that_was_wanted_for_itself_and_went_is_on_the_bill() -> None:
     rule = Rule(forms=("full", "gone"), stands_in_for="detail")
     package = package_of(
-        Section("task", "do it", Rule(essential=True)), Section("brief", "word " * 900, rule), budget=90
+        Section("task", "do it", Rule(essential=True)),
+        Section("brief", "word " * 900, rule),
+        budget=90,
     )
     assert [omission.tag for omission in package.report.omissions] == ["brief"]
     assert package.report.status == "trimmed"
@@ -92,7 +110,10 @@ def test_a_stand_in_that_was_wanted_for_itself_and_went_is_on_the_bill() -> None
 def test_rows_add_up_to_the_total_with_tags_that_are_shared() -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
     texts = ["alpha beta. " * 60, "gamma delta. " * 60, "epsilon zeta. " * 60, "x"]
-    sections = [Section("docs" if at < 2 else "task", text, rule, title=str(at)) for at, text in enumerate(texts)]
+    sections = [
+        Section("docs" if at < 2 else "task", text, rule, title=str(at))
+        for at, text in enumerate(texts)
+    ]
     for budget in range(60, 700, 7):
         report = assemble(sections, Request(Budget(budget, budget), counter("estimate"))).report
         assert sum(row.tokens for row in report.sections) == report.total_tokens

@@ -19,9 +19,12 @@ from foreword.section import Budget, Entry, Form, Rule, Section, Share, Tiers
 from foreword.tokens import counter
 
 TAGS = ("vision", "task", "notes", "docs", "log")
-PROSE = "The harbour office opens at six. Boats over 12 m book a berth by radio; never after dark.\n\n"
+PROSE = (
+    "The harbour office opens at six. Boats over 12 m book a berth by radio; never after dark.\n\n"
+)
 MATERIAL = {
-    "prose": PROSE + "## Tides\n\n- High water at 04:12, because of the spring tide\n- `berth_id` must be set\n",
+    "prose": PROSE
+    + "## Tides\n\n- High water at 04:12, because of the spring tide\n- `berth_id` must be set\n",
     "cjk": "港の事務所は六時に開きます。潮は四時に満ちます。",
     "emoji": "👩‍👩‍👧‍👦 family berth ⚓️ ",
     "hex": "deadbeef00c0ffee1234567890abcdef",
@@ -32,7 +35,9 @@ MATERIAL = {
     "odd": "nul \x00 and \ud800 alone\r\n",
 }
 EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))  # `make soak` asks for many more
-SETTINGS = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(
+    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 texts = st.builds(
     lambda kinds, times: "".join(MATERIAL[kind] for kind in kinds) * times,
@@ -48,30 +53,50 @@ ladders: st.SearchStrategy[tuple[Form, ...]] = st.sampled_from(
         ("full", "summary"),
     ]
 )
-caps = st.sampled_from([None, None, None, Share("tokens", 80), Share("whole", 0.2), Share("left", 0.5)])
+caps = st.sampled_from(
+    [None, None, None, Share("tokens", 80), Share("whole", 0.2), Share("left", 0.5)]
+)
 rules = st.builds(
     lambda tier, essential, forms, cap: Rule(tier, essential, forms, cap=cap),
-    st.integers(1, 3), st.booleans(), ladders, caps,
-)  # fmt: skip
+    st.integers(1, 3),
+    st.booleans(),
+    ladders,
+    caps,
+)
 plain = st.builds(
-    lambda tag, text, rule, rank, title: Section(tag, text, rule, rank, title, f"{title}.md", before=f"## {title}"),
-    st.sampled_from(TAGS), texts, rules, st.integers(0, 3).map(float), st.sampled_from(["a", "b", "</task> <docs>"]),
-)  # fmt: skip
+    lambda tag, text, rule, rank, title: Section(
+        tag, text, rule, rank, title, f"{title}.md", before=f"## {title}"
+    ),
+    st.sampled_from(TAGS),
+    texts,
+    rules,
+    st.integers(0, 3).map(float),
+    st.sampled_from(["a", "b", "</task> <docs>"]),
+)
 lists = st.builds(
     lambda tag, lines, newest_first: Section(
-        tag, "\n".join(lines), Rule(forms=("full", "newest", "gone"), newest_first=newest_first), 1.0,
+        tag,
+        "\n".join(lines),
+        Rule(forms=("full", "newest", "gone"), newest_first=newest_first),
+        1.0,
         entries=tuple(Entry(line) for line in lines),
     ),
-    st.sampled_from(TAGS), st.lists(st.sampled_from([*MATERIAL.values()]), min_size=1, max_size=30), st.booleans(),
-)  # fmt: skip
+    st.sampled_from(TAGS),
+    st.lists(st.sampled_from([*MATERIAL.values()]), min_size=1, max_size=30),
+    st.booleans(),
+)
 materials = st.lists(st.one_of(plain, plain, lists), min_size=1, max_size=8)
 tiers = st.sampled_from([Tiers(), Tiers({1: 0.5, 2: 0.3, 3: 0.2}), Tiers(limits={1: 300, 2: 200})])
 budgets = st.integers(20, 4_000)
 counters = st.sampled_from(["estimate", "o200k", "cl100k"])
 
 
-def package_for(sections: list[Section], budget: int, by: str = "o200k", among: Tiers | None = None) -> Package:
-    request = Request(Budget(budget, budget), counter(by), task="berth tides", tags=TAGS, tiers=among or Tiers())
+def package_for(
+    sections: list[Section], budget: int, by: str = "o200k", among: Tiers | None = None
+) -> Package:
+    request = Request(
+        Budget(budget, budget), counter(by), task="berth tides", tags=TAGS, tiers=among or Tiers()
+    )
     try:
         return assemble(sections, request)
     except EssentialsTooLarge:
@@ -79,7 +104,9 @@ def package_for(sections: list[Section], budget: int, by: str = "o200k", among: 
         raise
 
 
-def attempt(sections: list[Section], request: Request) -> tuple[Package | None, EssentialsTooLarge | None]:
+def attempt(
+    sections: list[Section], request: Request
+) -> tuple[Package | None, EssentialsTooLarge | None]:
     try:
         return assemble(sections, request), None
     except EssentialsTooLarge as error:
@@ -88,7 +115,10 @@ def attempt(sections: list[Section], request: Request) -> tuple[Package | None, 
 
 def essentials_first(sections: list[Section]) -> list[Section]:
     """The same sections with fewer essentials, so that most budgets can be met."""
-    return [s if i == 0 else replace(s, rule=replace(s.rule, essential=False)) for i, s in enumerate(sections)]
+    return [
+        s if i == 0 else replace(s, rule=replace(s.rule, essential=False))
+        for i, s in enumerate(sections)
+    ]
 
 
 @given(materials, budgets, counters, tiers)
@@ -123,13 +153,18 @@ def test_rule_3_a_section_is_cut_only_when_all_that_give_way_before_it_are_at_th
     bodies: list[str], budget: int, by: str
 ) -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
-    sections = [Section("notes", text, rule, float(rank), f"n{rank}") for rank, text in enumerate(bodies)]
+    sections = [
+        Section("notes", text, rule, float(rank), f"n{rank}") for rank, text in enumerate(bodies)
+    ]
     package = package_for(sections, budget, by)
     forms = [choice.body.form for choice in package.report.choices]
     cut = [rank for rank, form in enumerate(forms) if form == "gone"]
-    for rank in cut:  # whatever is kept below a section that is gone fits only because it is smaller
+    # whatever is kept below a section that is gone fits only because it is smaller
+    for rank in cut:
         smaller = [low for low in range(rank) if forms[low] == "full"]
-        assert all(counter(by).count(bodies[low]) <= counter(by).count(bodies[rank]) for low in smaller)
+        assert all(
+            counter(by).count(bodies[low]) <= counter(by).count(bodies[rank]) for low in smaller
+        )
 
 
 @given(materials, budgets, counters, tiers)
@@ -142,7 +177,9 @@ def test_rule_5_what_is_kept_and_what_is_omitted_are_what_came_in(
     assert report.kept_tokens + report.omitted_tokens == report.original_tokens
     assert sum(row.tokens for row in report.sections) == report.total_tokens
     cut = [choice for choice in report.choices if choice.body.form != "full"]
-    assert [omission.handle for omission in report.omissions] == [choice.section.handle for choice in cut]
+    assert [omission.handle for omission in report.omissions] == [
+        choice.section.handle for choice in cut
+    ]
     for choice, omission in zip(cut, report.omissions, strict=True):
         assert package.originals[omission.handle] == choice.section.original
         assert omission.reason
@@ -150,11 +187,14 @@ def test_rule_5_what_is_kept_and_what_is_omitted_are_what_came_in(
 
 @given(materials, st.integers(200, 8_000), counters)
 @SETTINGS
-def test_rule_6_no_text_can_open_or_close_a_boundary(sections: list[Section], budget: int, by: str) -> None:
+def test_rule_6_no_text_can_open_or_close_a_boundary(
+    sections: list[Section], budget: int, by: str
+) -> None:
     package = package_for(essentials_first(sections), budget, by)
     tags = re.findall(rf"<\s*(/?)\s*({'|'.join(TAGS)})(?![\w.:-])", package.text, re.IGNORECASE)
     assert all(
-        opening == "" and closing == "/" for (opening, _), (closing, _) in zip(tags[::2], tags[1::2], strict=True)
+        opening == "" and closing == "/"
+        for (opening, _), (closing, _) in zip(tags[::2], tags[1::2], strict=True)
     )
     assert all(first[1] == second[1] for first, second in zip(tags[::2], tags[1::2], strict=True))
     groups = {choice.section.tag for choice in package.report.choices if choice.body.form != "gone"}
@@ -170,16 +210,25 @@ def test_rule_6_the_rest_of_the_text_stays_byte_for_byte() -> None:
 
 @given(materials, budgets, counters)
 @SETTINGS
-def test_rule_7_the_same_inputs_make_the_same_bytes(sections: list[Section], budget: int, by: str) -> None:
+def test_rule_7_the_same_inputs_make_the_same_bytes(
+    sections: list[Section], budget: int, by: str
+) -> None:
     first, second = (package_for(essentials_first(sections), budget, by) for _ in range(2))
     assert first.text == second.text
     assert first.report.to_dict() == second.report.to_dict()
 
 
-@given(st.lists(st.sampled_from(sorted(MATERIAL)), min_size=2, max_size=30), st.integers(100, 2_000))
+@given(
+    st.lists(st.sampled_from(sorted(MATERIAL)), min_size=2, max_size=30), st.integers(100, 2_000)
+)
 @SETTINGS
-def test_rule_8_a_new_message_changes_nothing_before_it_until_a_reported_cut(kinds: list[str], budget: int) -> None:
-    turns = [{"role": ("user", "assistant")[i % 2], "content": MATERIAL[kind]} for i, kind in enumerate(kinds)]
+def test_rule_8_a_new_message_changes_nothing_before_it_until_a_reported_cut(
+    kinds: list[str], budget: int
+) -> None:
+    turns = [
+        {"role": ("user", "assistant")[i % 2], "content": MATERIAL[kind]}
+        for i, kind in enumerate(kinds)
+    ]
     before, after = (conversation(turns[:size], budget) for size in (len(turns) - 1, len(turns)))
     if after.report.status == "within":
         assert after.messages[: len(before.messages)] == before.messages
@@ -189,40 +238,63 @@ def test_rule_8_a_new_message_changes_nothing_before_it_until_a_reported_cut(kin
 
 def conversation(turns: list[dict[str, str]], budget: int) -> Package:
     groups = together(read_messages(turns, "test"))
-    entries = tuple(Entry("\n".join(m.text for m in group), group, i == 0) for i, group in enumerate(groups))
-    talk = Section("messages", "\n".join(e.text for e in entries), Rule(forms=("full", "newest")), entries=entries)
+    entries = tuple(
+        Entry("\n".join(m.text for m in group), group, i == 0) for i, group in enumerate(groups)
+    )
+    talk = Section(
+        "messages",
+        "\n".join(e.text for e in entries),
+        Rule(forms=("full", "newest")),
+        entries=entries,
+    )
     return package_for([Section("vision", PROSE, Rule(essential=True)), talk], budget)
 
 
-# --- the budget is used ------------------------------------------------------------------------------------------
+# --- the budget is used ---------------------------------------------------------------------------
 
-LONG = [PROSE * 20, MATERIAL["json"] * 60, MATERIAL["cjk"] * 60, MATERIAL["hex"] * 40, MATERIAL["prose"] * 20]
+LONG = [
+    PROSE * 20,
+    MATERIAL["json"] * 60,
+    MATERIAL["cjk"] * 60,
+    MATERIAL["hex"] * 40,
+    MATERIAL["prose"] * 20,
+]
 
 
 @given(
     st.lists(st.tuples(st.sampled_from(LONG), st.integers(0, 4)), min_size=3, max_size=12),
-    st.integers(1_500, 8_000), counters,
-)  # fmt: skip
+    st.integers(1_500, 8_000),
+    counters,
+)
 @SETTINGS
 def test_at_least_97_percent_of_the_budget_is_used_when_more_came_in(
     ranked: list[tuple[str, int]], budget: int, by: str
 ) -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
-    sections = [Section("notes", text, rule, float(rank), f"n{i}") for i, (text, rank) in enumerate(ranked)]
+    sections = [
+        Section("notes", text, rule, float(rank), f"n{i}") for i, (text, rank) in enumerate(ranked)
+    ]
     report = package_for(sections, budget, by).report
     assert report.status == "within" or report.total_tokens >= 0.97 * budget
 
 
 @pytest.mark.parametrize("by", ["estimate", "o200k"])
 @pytest.mark.parametrize("rank", [0.0, 1.0])
-def test_one_large_section_does_not_keep_hundreds_of_small_ones_from_the_budget(by: str, rank: float) -> None:
+def test_one_large_section_does_not_keep_hundreds_of_small_ones_from_the_budget(
+    by: str, rank: float
+) -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
-    small = [Section("notes", f"{PROSE} Note {i} of the harbour.", rule, 0.0, f"small {i}") for i in range(300)]
+    small = [
+        Section("notes", f"{PROSE} Note {i} of the harbour.", rule, 0.0, f"small {i}")
+        for i in range(300)
+    ]
     large = Section("notes", PROSE * 3_000, rule, rank, "large")
     report = package_for([large, *small], 6_000, by).report
     assert report.total_tokens >= 0.97 * 6_000
     if rank == 0.0:  # of equal rank: part of the large one and many of the small ones
-        kept = [row for row in report.sections if row.title.startswith("small") and row.form == "full"]
+        kept = [
+            row for row in report.sections if row.title.startswith("small") and row.form == "full"
+        ]
         assert len(kept) > 50
         assert next(row for row in report.sections if row.title == "large").form == "excerpt"
 
@@ -237,7 +309,9 @@ def test_a_cap_leaves_room_for_those_that_rank_below() -> None:
 
 
 def test_no_tier_takes_more_than_its_hard_limit() -> None:
-    sections = [Section("notes", PROSE * 30, Rule(tier=tier), title=f"{tier}") for tier in (1, 2, 2, 3)]
+    sections = [
+        Section("notes", PROSE * 30, Rule(tier=tier), title=f"{tier}") for tier in (1, 2, 2, 3)
+    ]
     report = package_for(sections, 3_000, among=Tiers(limits={1: 300, 2: 200})).report
     used = {tier: sum(row.tokens for row in report.sections if row.tier == tier) for tier in (1, 2)}
     assert used[1] <= 300 + 10  # the pair of tags they share is billed to the first
@@ -245,7 +319,9 @@ def test_no_tier_takes_more_than_its_hard_limit() -> None:
 
 
 def test_ties_are_broken_by_order() -> None:
-    sections = [Section("notes", PROSE * 5, Rule(forms=("full", "gone")), title=f"{i}") for i in range(10)]
+    sections = [
+        Section("notes", PROSE * 5, Rule(forms=("full", "gone")), title=f"{i}") for i in range(10)
+    ]
     report = package_for(sections, 500).report
     kept = [row.title for row in report.sections if row.form == "full" and row.tag == "notes"]
     assert kept == [str(i) for i in range(len(kept))]

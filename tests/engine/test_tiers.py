@@ -25,27 +25,38 @@ LADDER: tuple[Form, ...] = ("full", "core", "header", "reference")
 def package_of(
     *sections: Section, budget: int = 5_000, by: str = "o200k", limits: dict[int, int] | None = None
 ) -> Package:
-    return assemble(sections, Request(Budget(budget, budget), counter(by), tags=TAGS, tiers=Tiers(limits=limits or {})))
+    return assemble(
+        sections,
+        Request(Budget(budget, budget), counter(by), tags=TAGS, tiers=Tiers(limits=limits or {})),
+    )
 
 
 def used(package: Package, tier: int) -> int:
-    return sum(row.tokens for row in package.report.sections if row.tier == tier and row.tag != "note")
+    return sum(
+        row.tokens for row in package.report.sections if row.tier == tier and row.tag != "note"
+    )
 
 
 def in_tiers(sections: list[Section]) -> list[Section]:
-    """The same sections as a recipe would have them: none essential, tag by tag, each tag of one tier."""
+    """The same sections as a recipe would have them: none essential, tag by tag, each tag of one
+    tier."""
     return [
-        replace(section, rule=replace(section.rule, essential=False, tier=1 + TAGS.index(section.tag) % 3))
+        replace(
+            section,
+            rule=replace(section.rule, essential=False, tier=1 + TAGS.index(section.tag) % 3),
+        )
         for section in sorted(sections, key=lambda section: TAGS.index(section.tag))
     ]
 
 
-# --- hard limits --------------------------------------------------------------------------------------------------
+# --- hard limits ----------------------------------------------------------------------------------
 
 
 @given(materials, counters, st.dictionaries(st.integers(1, 3), st.integers(1, 900), min_size=1))
 @SETTINGS
-def test_a_tier_never_holds_more_than_its_limit(sections: list[Section], by: str, limits: dict[int, int]) -> None:
+def test_a_tier_never_holds_more_than_its_limit(
+    sections: list[Section], by: str, limits: dict[int, int]
+) -> None:
     package = package_of(*in_tiers(sections), by=by, limits=limits)
     for tier, limit in limits.items():
         assert used(package, tier) <= limit
@@ -54,8 +65,12 @@ def test_a_tier_never_holds_more_than_its_limit(sections: list[Section], by: str
 
 @given(materials, counters, st.integers(1, 600))
 @SETTINGS
-def test_essentials_are_whole_whatever_the_limit_of_their_tier(sections: list[Section], by: str, limit: int) -> None:
-    first = replace(sections[0], tag="always", rule=replace(sections[0].rule, essential=True, tier=0, cap=None))
+def test_essentials_are_whole_whatever_the_limit_of_their_tier(
+    sections: list[Section], by: str, limit: int
+) -> None:
+    first = replace(
+        sections[0], tag="always", rule=replace(sections[0].rule, essential=True, tier=0, cap=None)
+    )
     try:
         package = package_of(first, *in_tiers(sections[1:]), by=by, limits={0: 1, 1: limit})
     except EssentialsTooLarge:
@@ -67,25 +82,35 @@ def test_essentials_are_whole_whatever_the_limit_of_their_tier(sections: list[Se
 
 @given(texts, counters, st.integers(60, 900), st.integers(60, 900))
 @SETTINGS
-def test_a_full_tier_takes_nothing_from_another(text: str, by: str, first: int, second: int) -> None:
+def test_a_full_tier_takes_nothing_from_another(
+    text: str, by: str, first: int, second: int
+) -> None:
     rule = Rule(tier=1, forms=("full", "excerpt", "reference", "gone"))
     small = Section("task", "Hammer it.", replace(rule, tier=2), 1.0)
-    package = package_of(Section("docs", text * 4, rule, 2.0), small, by=by, limits={1: first, 2: second})
+    package = package_of(
+        Section("docs", text * 4, rule, 2.0), small, by=by, limits={1: first, 2: second}
+    )
     assert used(package, 1) <= first
     assert "Hammer it." in package.text
 
 
 @given(lists, counters, st.integers(1, 300))
 @SETTINGS
-def test_a_list_gives_up_entries_to_the_limit_of_its_tier(section: Section, by: str, limit: int) -> None:
-    assert used(package_of(section, by=by, limits={section.rule.tier: limit}), section.rule.tier) <= limit
+def test_a_list_gives_up_entries_to_the_limit_of_its_tier(
+    section: Section, by: str, limit: int
+) -> None:
+    assert (
+        used(package_of(section, by=by, limits={section.rule.tier: limit}), section.rule.tier)
+        <= limit
+    )
 
 
 @pytest.mark.parametrize("by", ["estimate", "o200k", "cl100k"])
 def test_a_limit_is_used_well(by: str) -> None:
     rule = Rule(tier=1, forms=("full", "excerpt", "reference", "gone"))
     sections = [
-        Section(tag, "The kiln is hot, and the pot is not. " * 400, rule, rank) for rank, tag in enumerate(TAGS)
+        Section(tag, "The kiln is hot, and the pot is not. " * 400, rule, rank)
+        for rank, tag in enumerate(TAGS)
     ]
     package = package_of(*sections, budget=9_000, by=by, limits={1: 2_000})
     assert 1_900 < used(package, 1) <= 2_000
@@ -94,25 +119,40 @@ def test_a_limit_is_used_well(by: str) -> None:
 @pytest.mark.parametrize("times", [30, 200])
 def test_a_stand_in_holds_the_limit_of_its_own_tier(times: int) -> None:
     detail = Section("docs", "word " * 9_000, Rule(tier=1, forms=("full", "reference")), 2.0)
-    brief = Section("notes", "A line of the short version.\n\n" * times, Rule(tier=2, stands_in_for="docs"), 1.0)
+    brief = Section(
+        "notes", "A line of the short version.\n\n" * times, Rule(tier=2, stands_in_for="docs"), 1.0
+    )
     assert used(package_of(detail, brief, limits={1: 3_000, 2: 100}), 2) <= 100
 
 
 def test_a_limit_of_nothing_keeps_a_tier_out() -> None:
-    package = package_of(Section("docs", "a text", Rule(tier=1, forms=("full", "gone"))), limits={1: 0})
+    package = package_of(
+        Section("docs", "a text", Rule(tier=1, forms=("full", "gone"))), limits={1: 0}
+    )
     assert used(package, 1) == 0
     assert "a text" not in package.text
 
 
-# --- core and header ----------------------------------------------------------------------------------------------
+# --- core and header ------------------------------------------------------------------------------
 
 
-def persona(forms: tuple[Form, ...] = LADDER, core: str = CORE, header: str = HEADER, text: str = PERSONA) -> Section:
-    return Section("personas", text, Rule(tier=1, forms=forms), title="smith", source="s.md", core=core, header=header)
+def persona(
+    forms: tuple[Form, ...] = LADDER, core: str = CORE, header: str = HEADER, text: str = PERSONA
+) -> Section:
+    return Section(
+        "personas",
+        text,
+        Rule(tier=1, forms=forms),
+        title="smith",
+        source="s.md",
+        core=core,
+        header=header,
+    )
 
 
 @pytest.mark.parametrize(
-    ("limit", "form", "says"), [(2_000, "full", "More"), (120, "core", CORE), (12, "reference", "recall")]
+    ("limit", "form", "says"),
+    [(2_000, "full", "More"), (120, "core", CORE), (12, "reference", "recall")],
 )
 def test_a_section_takes_the_largest_form_that_fits(limit: int, form: str, says: str) -> None:
     package = package_of(persona(), limits={1: max(limit, 40)})
@@ -155,7 +195,7 @@ def test_these_forms_hold_the_limit_too(core: str, header: str, by: str, limit: 
     assert used(package_of(section, by=by, limits={1: limit}), 1) <= limit
 
 
-# --- tier 0 as system text ----------------------------------------------------------------------------------------
+# --- tier 0 as system text ------------------------------------------------------------------------
 
 ALWAYS = Section("always", "Fire no open kiln.", Rule(tier=0, essential=True))
 MORE = Section("goal", "Build one.", Rule(tier=0, essential=True))

@@ -1,7 +1,8 @@
 """What every face does the same: one suite of cases for Python, HTTP and MCP.
 
-A face brings a `Client`; a case gets it and a name of its own for workflow and task, so that cases may share a server.
-Operations are named as in `foreword.operations.operations`, their arguments are plain JSON, `workflow` among them.
+A face brings a `Client`; a case gets it and a name of its own for workflow and task, so that cases
+may share a server. Operations are named as in `foreword.operations.operations`, their arguments are
+plain JSON, `workflow` among them.
 """
 
 from __future__ import annotations
@@ -23,11 +24,23 @@ from tests import factory
 from tests.sessions import plan, words
 
 ON_WORKFLOW = (
-    "update_plan", "get_current_plan", "get_workflow_variable", "set_variable", "clear_variable",
-    "clear_all_variables", "append_message", "session_context",
-)  # fmt: skip
-ON_STORE = ("assemble_context", "lookup", "list_checkpoints", "show_checkpoint", "resume_checkpoint",
-            "write_checkpoint")  # fmt: skip
+    "update_plan",
+    "get_current_plan",
+    "get_workflow_variable",
+    "set_variable",
+    "clear_variable",
+    "clear_all_variables",
+    "append_message",
+    "session_context",
+)
+ON_STORE = (
+    "assemble_context",
+    "lookup",
+    "list_checkpoints",
+    "show_checkpoint",
+    "resume_checkpoint",
+    "write_checkpoint",
+)
 SECRET = "sk-ant-" + "a1" * 20
 
 
@@ -66,7 +79,9 @@ class PythonClient:
         work: Callable[..., dict[str, Any]] = getattr(operations, operation)
         if operation in ON_WORKFLOW:
             making = operation in operations.MAKING
-            with Session.open(self.url, given.pop("workflow"), root=self.root, create=making) as session:
+            with Session.open(
+                self.url, given.pop("workflow"), root=self.root, create=making
+            ) as session:
                 return work(session, **given)
         db = open_database(self.url, self.root)
         try:
@@ -89,8 +104,16 @@ def project(folder: Path) -> Path:
 
 ITEMS = [
     {"kind": "task", "title": "Fire the kiln", "text": "Fire the kiln to cone 04 tonight."},
-    {"kind": "decision", "title": "Cone 04", "text": "Cone 04 it is, since the glaze runs above it."},
-    {"kind": "doc", "title": "Handbook", "text": "\n\n".join(f"Chapter {n}. {words('kiln', 60)}" for n in range(40))},
+    {
+        "kind": "decision",
+        "title": "Cone 04",
+        "text": "Cone 04 it is, since the glaze runs above it.",
+    },
+    {
+        "kind": "doc",
+        "title": "Handbook",
+        "text": "\n\n".join(f"Chapter {n}. {words('kiln', 60)}" for n in range(40)),
+    },
 ]
 
 Case = Callable[[Client, str], None]
@@ -105,7 +128,9 @@ def case(function: Case) -> Case:
 
 def each_case(function: Callable[..., None]) -> Callable[..., None]:
     """Run a test with every case; it gives the case its client and its name."""
-    marked: Callable[..., None] = pytest.mark.parametrize("case", CASES, ids=lambda each: each.__name__)(function)
+    marked: Callable[..., None] = pytest.mark.parametrize(
+        "case", CASES, ids=lambda each: each.__name__
+    )(function)
     return marked
 
 
@@ -116,14 +141,17 @@ def refusal(client: Client, operation: str, /, **arguments: Any) -> Refused:
     return refused.value
 
 
-# --- plans -------------------------------------------------------------------------------------------------------
+# --- plans ----------------------------------------------------------------------------------------
 
 
 @case
 def a_plan_comes_back_as_it_was_with_its_version(client: Client, name: str) -> None:
     given = plan(colour="blue", blockers=["no key"])
     assert client.call("update_plan", workflow=name, plan=given, reason="first")["version"] == 1
-    assert client.call("update_plan", workflow=name, plan=plan("completed"), reason="done")["version"] == 2
+    assert (
+        client.call("update_plan", workflow=name, plan=plan("completed"), reason="done")["version"]
+        == 2
+    )
     client.call("update_plan", workflow=name, plan=given, reason="back", expected_version=2)
     now = client.call("get_current_plan", workflow=name)
     assert now["version"] == 3
@@ -154,7 +182,9 @@ def a_bad_plan_is_refused_with_every_problem_and_changes_nothing(client: Client,
 def a_plan_that_somebody_else_has_updated_is_not_overwritten(client: Client, name: str) -> None:
     client.call("update_plan", workflow=name, plan=plan(), reason="first")
     client.call("update_plan", workflow=name, plan=plan("completed"), reason="second")
-    refused = refusal(client, "update_plan", workflow=name, plan=plan("failed"), reason="late", expected_version=1)
+    refused = refusal(
+        client, "update_plan", workflow=name, plan=plan("failed"), reason="late", expected_version=1
+    )
     assert refused.code == "plan_conflict"
     assert "version 2, not 1" in refused.message
     now = client.call("get_current_plan", workflow=name)
@@ -168,7 +198,10 @@ def a_mistyped_workflow_is_not_made_on_reading(client: Client, name: str) -> Non
     refused = refusal(client, "get_current_plan", workflow=f"{name}s")
     assert refused.code == "unknown_name"
     assert f"did you mean {name!r}?" in refused.message
-    assert refusal(client, "get_workflow_variable", workflow=f"{name}s", name="x").code == "unknown_name"
+    assert (
+        refusal(client, "get_workflow_variable", workflow=f"{name}s", name="x").code
+        == "unknown_name"
+    )
 
 
 @case
@@ -181,12 +214,26 @@ def a_plan_too_large_for_its_budget_comes_fitted_with_a_handle(client: Client, n
     assert json.loads(whole(client, answer["handle"]))["notes"] == words("note", 9000)
 
 
-# --- variables ---------------------------------------------------------------------------------------------------
+# --- variables ------------------------------------------------------------------------------------
 
 VALUES = [
-    None, True, 0, -3, 1.5, "", "text", [], {}, [1, [2, [3]]], {"b": {"a": None}, "a": []}, "\u0000\u202e\U0001f600",
-    "\u2028 e\u0301 \ufeff", 2**60, "<workflow_variables>", "x" * 5000,
-]  # fmt: skip
+    None,
+    True,
+    0,
+    -3,
+    1.5,
+    "",
+    "text",
+    [],
+    {},
+    [1, [2, [3]]],
+    {"b": {"a": None}, "a": []},
+    "\u0000\u202e\U0001f600",
+    "\u2028 e\u0301 \ufeff",
+    2**60,
+    "<workflow_variables>",
+    "x" * 5000,
+]
 
 
 @case
@@ -202,7 +249,9 @@ def a_name_may_be_in_any_script(client: Client, name: str) -> None:
     odd = "ключ-\U0001f511-مفتاح %2F/../?#&"
     client.call("set_variable", workflow=name, name=odd, value="found", reason="try")
     assert client.call("get_workflow_variable", workflow=name, name=odd)["value"] == "found"
-    assert client.call("clear_variable", workflow=name, name=odd, reason="done") == {"cleared": [odd]}
+    assert client.call("clear_variable", workflow=name, name=odd, reason="done") == {
+        "cleared": [odd]
+    }
 
 
 @case
@@ -211,12 +260,19 @@ def a_nodes_variables_come_together_and_so_do_all(client: Client, name: str) -> 
         client.call("set_variable", workflow=name, name=variable, value=value, reason="try")
     node = client.call("get_workflow_variable", workflow=name, node="7")["value"]
     assert node == {"node7.a": 1, "node7.b": 2}
-    assert client.call("get_workflow_variable", workflow=name, name="all")["value"] == {**node, "node8.a": 3}
+    assert client.call("get_workflow_variable", workflow=name, name="all")["value"] == {
+        **node,
+        "node8.a": 3,
+    }
 
 
 @case
-def a_secret_goes_to_its_caller_whole_and_is_hidden_everywhere_else(client: Client, name: str) -> None:
-    made = client.call("set_variable", workflow=name, name="api_key", value=SECRET, reason=f"the key is {SECRET}")
+def a_secret_goes_to_its_caller_whole_and_is_hidden_everywhere_else(
+    client: Client, name: str
+) -> None:
+    made = client.call(
+        "set_variable", workflow=name, name="api_key", value=SECRET, reason=f"the key is {SECRET}"
+    )
     assert made == {"name": "api_key", "shown": "[hidden]"}
     assert client.call("get_workflow_variable", workflow=name, name="api_key")["value"] == SECRET
     text = client.call("session_context", workflow=name, budget=4000)["text"]
@@ -228,8 +284,13 @@ def a_secret_goes_to_its_caller_whole_and_is_hidden_everywhere_else(client: Clie
 def clearing_takes_away_one_or_all_and_says_which(client: Client, name: str) -> None:
     for variable in ("a", "b", "c"):
         client.call("set_variable", workflow=name, name=variable, value=1, reason="try")
-    assert client.call("clear_variable", workflow=name, name="b", reason="done") == {"cleared": ["b"]}
-    assert sorted(client.call("clear_all_variables", workflow=name, reason="over")["cleared"]) == ["a", "c"]
+    assert client.call("clear_variable", workflow=name, name="b", reason="done") == {
+        "cleared": ["b"]
+    }
+    assert sorted(client.call("clear_all_variables", workflow=name, reason="over")["cleared"]) == [
+        "a",
+        "c",
+    ]
     assert client.call("get_workflow_variable", workflow=name, name="all")["value"] == {}
 
 
@@ -245,7 +306,9 @@ def an_unknown_variable_is_refused_with_those_there_are(client: Client, name: st
 
 
 @case
-def a_value_too_large_for_its_budget_comes_fitted_and_whole_page_by_page(client: Client, name: str) -> None:
+def a_value_too_large_for_its_budget_comes_fitted_and_whole_page_by_page(
+    client: Client, name: str
+) -> None:
     value = [{"id": n, "mail": f"user{n}@example.org"} for n in range(1500)]
     client.call("set_variable", workflow=name, name="mails", value=value, reason="found")
     answer = client.call("get_workflow_variable", workflow=name, name="mails", budget=1000)
@@ -263,23 +326,33 @@ def of_a_large_value_with_a_secret_in_it_no_copy_is_kept(client: Client, name: s
     answer = client.call("get_workflow_variable", workflow=name, name="login", budget=300)
     assert "handle" not in answer
     assert "no copy is kept" in answer["warnings"][0]
-    assert client.call("get_workflow_variable", workflow=name, name="login", budget=50_000)["value"] == value
+    assert (
+        client.call("get_workflow_variable", workflow=name, name="login", budget=50_000)["value"]
+        == value
+    )
 
 
 @case
 def a_budget_that_is_no_number_of_tokens_is_refused(client: Client, name: str) -> None:
     client.call("set_variable", workflow=name, name="x", value=1, reason="try")
-    assert refusal(client, "get_workflow_variable", workflow=name, name="x", budget=0).code == "bad_budget"
+    assert (
+        refusal(client, "get_workflow_variable", workflow=name, name="x", budget=0).code
+        == "bad_budget"
+    )
     assert refusal(client, "session_context", workflow=name, budget=-5).code == "bad_budget"
 
 
-# --- conversations -----------------------------------------------------------------------------------------------
+# --- conversations --------------------------------------------------------------------------------
 
 
 @case
 def a_message_is_in_the_next_context(client: Client, name: str) -> None:
-    first = client.call("append_message", workflow=name, message={"role": "user", "content": "Fire the kiln."})
-    second = client.call("append_message", workflow=name, message={"role": "assistant", "content": "It is firing."})
+    first = client.call(
+        "append_message", workflow=name, message={"role": "user", "content": "Fire the kiln."}
+    )
+    second = client.call(
+        "append_message", workflow=name, message={"role": "assistant", "content": "It is firing."}
+    )
     assert (first["seq"], second["seq"]) == (1, 2)
     assert second["size_tokens"] > first["size_tokens"] > 0
     made = client.call("session_context", workflow=name, budget=4000)
@@ -291,7 +364,10 @@ def a_message_is_in_the_next_context(client: Client, name: str) -> None:
 @case
 def a_context_is_never_over_its_budget(client: Client, name: str) -> None:
     for number in range(30):
-        message = {"role": "user" if number % 2 == 0 else "assistant", "content": f"{number} {words('clay', 80)}"}
+        message = {
+            "role": "user" if number % 2 == 0 else "assistant",
+            "content": f"{number} {words('clay', 80)}",
+        }
         client.call("append_message", workflow=name, message=message)
     made = client.call("session_context", workflow=name, budget=1500)
     assert made["tokens"] <= made["budget_tokens"] == 1500
@@ -306,15 +382,26 @@ def a_message_that_is_sent_again_under_its_key_is_there_once(client: Client, nam
     first = client.call("append_message", workflow=name, message=message, key="a-key")
     assert client.call("append_message", workflow=name, message=message, key="a-key") == first
     other = {"role": "user", "content": "Let it cool."}
-    assert refusal(client, "append_message", workflow=name, message=other, key="a-key").code == "key_reused"
+    assert (
+        refusal(client, "append_message", workflow=name, message=other, key="a-key").code
+        == "key_reused"
+    )
     assert client.call("append_message", workflow=name, message=other, key="another")["seq"] == 2
 
 
 @case
 def a_message_that_is_none_is_refused_and_not_kept(client: Client, name: str) -> None:
     client.call("append_message", workflow=name, message={"role": "user", "content": "one"})
-    assert refusal(client, "append_message", workflow=name, message={"role": "potter"}).code == "bad_source"
-    assert client.call("append_message", workflow=name, message={"role": "user", "content": "two"})["seq"] == 2
+    assert (
+        refusal(client, "append_message", workflow=name, message={"role": "potter"}).code
+        == "bad_source"
+    )
+    assert (
+        client.call("append_message", workflow=name, message={"role": "user", "content": "two"})[
+            "seq"
+        ]
+        == 2
+    )
 
 
 def _number(text: str) -> int:
@@ -333,12 +420,14 @@ def essentials_that_do_not_fit_are_named_with_their_tokens(client: Client, name:
     assert f"raise the budget to at least {needed}" in refused.hint
 
 
-# --- contexts ----------------------------------------------------------------------------------------------------
+# --- contexts -------------------------------------------------------------------------------------
 
 
 @case
 def a_context_is_assembled_from_what_came_with_the_request(client: Client, name: str) -> None:
-    made = client.call("assemble_context", recipe="package", purpose="handoff", source=ITEMS, budget=800)
+    made = client.call(
+        "assemble_context", recipe="package", purpose="handoff", source=ITEMS, budget=800
+    )
     assert made["tokens"] <= 800
     assert "Cone 04 it is" in made["text"]
     (left_out,) = made["omissions"]
@@ -350,7 +439,12 @@ def a_context_is_assembled_from_what_came_with_the_request(client: Client, name:
 def material_may_be_a_file_of_the_project_and_no_other(client: Client, name: str) -> None:
     asked = {"recipe": "package", "purpose": "handoff", "budget": 800}
     assert "Cone 04 it is" in client.call("assemble_context", source="items.json", **asked)["text"]
-    for path in ("../outside.json", str(client.root.parent / "outside.json"), "link.json", "docs/../../outside.json"):
+    for path in (
+        "../outside.json",
+        str(client.root.parent / "outside.json"),
+        "link.json",
+        "docs/../../outside.json",
+    ):
         refused = refusal(client, "assemble_context", source=path, **asked)
         assert refused.code == "outside_root"
         assert "Cone 04" not in refused.message
@@ -361,7 +455,9 @@ def material_may_be_a_file_of_the_project_and_no_other(client: Client, name: str
 def a_recipe_or_a_task_outside_of_the_project_is_refused(client: Client, name: str) -> None:
     assert refusal(client, "assemble_context", recipe="../mine.yaml").code == "outside_root"
     assert refusal(client, "why", recipe="/etc/mine.yaml", about="task").code == "outside_root"
-    refused = refusal(client, "assemble_context", recipe="director", agent="builder", task="../../etc/passwd")
+    refused = refusal(
+        client, "assemble_context", recipe="director", agent="builder", task="../../etc/passwd"
+    )
     assert refused.code == "outside_root"
 
 
@@ -390,7 +486,9 @@ def an_unknown_handle_is_refused(client: Client, name: str) -> None:
 
 @case
 def a_page_past_the_end_is_refused(client: Client, name: str) -> None:
-    made = client.call("assemble_context", recipe="package", purpose="handoff", source=ITEMS, budget=800)
+    made = client.call(
+        "assemble_context", recipe="package", purpose="handoff", source=ITEMS, budget=800
+    )
     handle = made["omissions"][0]["handle"]
     size = client.call("recall", handle=handle)["total_chars"]
     assert client.call("recall", handle=handle, offset=size)["text"] == ""
@@ -400,18 +498,28 @@ def a_page_past_the_end_is_refused(client: Client, name: str) -> None:
 @case
 def documents_are_looked_up_by_name_and_by_question(client: Client, name: str) -> None:
     assert "You are potter" in client.call("lookup", wanted="potter", kind="persona")["text"]
-    assert "cone 04" in client.call("lookup", wanted="how hot is a bisque firing", budget=400)["text"]
+    assert (
+        "cone 04" in client.call("lookup", wanted="how hot is a bisque firing", budget=400)["text"]
+    )
     assert refusal(client, "lookup", wanted="glazr", kind="persona").code == "unknown_name"
 
 
-# --- checkpoints -------------------------------------------------------------------------------------------------
+# --- checkpoints ----------------------------------------------------------------------------------
 
 
 @case
 def a_task_goes_on_from_its_newest_checkpoint(client: Client, name: str) -> None:
-    data = {"objective": "Fire the kiln", "done": ["1"], "pending": ["2"], "state": {"cone": "04"}, "mood": "calm"}
+    data = {
+        "objective": "Fire the kiln",
+        "done": ["1"],
+        "pending": ["2"],
+        "state": {"cone": "04"},
+        "mood": "calm",
+    }
     client.call("write_checkpoint", task=name, phase="1", data=data)
-    written = client.call("write_checkpoint", task=name, phase="2", data={**data, "done": ["1", "2"]})["written"]
+    written = client.call(
+        "write_checkpoint", task=name, phase="2", data={**data, "done": ["1", "2"]}
+    )["written"]
     assert (client.root / written).is_file()
     listed = client.call("list_checkpoints", task=name)["checkpoints"]
     assert [(one["phase"], one["number"]) for one in listed] == [("1", 1), ("2", 2)]
@@ -424,15 +532,22 @@ def a_task_goes_on_from_its_newest_checkpoint(client: Client, name: str) -> None
 
 @case
 def a_checkpoint_that_is_wrong_is_refused_and_none_is_written(client: Client, name: str) -> None:
-    assert refusal(client, "write_checkpoint", task=name, phase="1", data={"done": "all"}).code == "usage"
-    refused = refusal(client, "write_checkpoint", task=name, phase="1", data={"decisions": [{"why": "so"}]})
+    assert (
+        refusal(client, "write_checkpoint", task=name, phase="1", data={"done": "all"}).code
+        == "usage"
+    )
+    refused = refusal(
+        client, "write_checkpoint", task=name, phase="1", data={"decisions": [{"why": "so"}]}
+    )
     assert refused.code == "bad_checkpoint"
     assert refusal(client, "resume_checkpoint", task=name).code == "unknown_name"
 
 
 @case
 def no_name_of_a_task_leads_out_of_its_folder(client: Client, name: str) -> None:
-    written = client.call("write_checkpoint", task=f"../../{name}", phase="../1", data={})["written"]
+    written = client.call("write_checkpoint", task=f"../../{name}", phase="../1", data={})[
+        "written"
+    ]
     assert (client.root / written).resolve().parent == client.root / ".checkpoints"
 
 

@@ -19,7 +19,9 @@ from tests.command import foreword
 from tests.postgres import new_database
 
 
-def keep(root: Path, *phases: str, db: str | None = None, task: str = "FEAT-1", **fields: Any) -> None:
+def keep(
+    root: Path, *phases: str, db: str | None = None, task: str = "FEAT-1", **fields: Any
+) -> None:
     store = open_database(db, root)
     try:
         for phase in phases:
@@ -37,7 +39,9 @@ def keep(root: Path, *phases: str, db: str | None = None, task: str = "FEAT-1", 
 
 def ran(root: Path, *args: str) -> Result:
     """The command in this process; an error of ours is raised."""
-    return CliRunner().invoke(cli, ["checkpoint", *args, "--root", str(root)], catch_exceptions=False)
+    return CliRunner().invoke(
+        cli, ["checkpoint", *args, "--root", str(root)], catch_exceptions=False
+    )
 
 
 @pytest.mark.parametrize("database", ["file", "postgresql"])
@@ -45,21 +49,31 @@ def test_checkpoints_are_listed_shown_and_resumed_from(tmp_path: Path, database:
     env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
     keep(tmp_path, "1", "3a", db=env.get("FOREWORD_DB"))
     table = foreword("checkpoint", "list", cwd=tmp_path, **env)
-    assert [line.split()[:3] for line in table.out.splitlines()] == [["FEAT-1", "1", "1"], ["FEAT-1", "3a", "2"]]
+    assert [line.split()[:3] for line in table.out.splitlines()] == [
+        ["FEAT-1", "1", "1"],
+        ["FEAT-1", "3a", "2"],
+    ]
     assert table.out.splitlines()[0].endswith("1       1  file, store")
     assert table.err.split()[:3] == ["task", "phase", "number"]
 
     resumed = foreword("checkpoint", "resume", "FEAT-1", cwd=tmp_path, **env)
-    assert resumed.out.startswith("task: FEAT-1\nobjective: A waiting list\nphase: 3a\ncheckpoint: 2, written ")
+    assert resumed.out.startswith(
+        "task: FEAT-1\nobjective: A waiting list\nphase: 3a\ncheckpoint: 2, written "
+    )
     assert resumed.out.endswith("done: 3a\npending: 9\nnext: 9\nstate:\n- phase: 3a\n")
     assert (resumed.code, resumed.err) == (0, "")
 
     for name in tmp_path.glob(".checkpoints/*"):
         name.unlink()
-    old = foreword("checkpoint", "resume", "FEAT-1", "--phase", "1", "--format", "json", cwd=tmp_path, **env)
+    old = foreword(
+        "checkpoint", "resume", "FEAT-1", "--phase", "1", "--format", "json", cwd=tmp_path, **env
+    )
     told = json.loads(old.out)
     assert told["checkpoint"]["state"] == {"phase": "1"}
-    assert (told["source"], told["changes"]) == ("store", ["there is a newer checkpoint: FEAT-1-phase-3a"])
+    assert (told["source"], told["changes"]) == (
+        "store",
+        ["there is a newer checkpoint: FEAT-1-phase-3a"],
+    )
     assert old.err == "warning: there is a newer checkpoint: FEAT-1-phase-3a\n"
 
 
@@ -71,7 +85,11 @@ def test_files_alone_are_enough_and_no_store_is_made(tmp_path: Path) -> None:
 
 def test_without_checkpoints_the_list_is_empty_and_says_so(tmp_path: Path) -> None:
     done = ran(tmp_path, "list")
-    assert (done.exit_code, done.stdout, done.stderr) == (0, "", f"no checkpoints yet in {tmp_path}\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (
+        0,
+        "",
+        f"no checkpoints yet in {tmp_path}\n",
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -89,7 +107,9 @@ def test_the_schema_is_one_and_fits_what_is_written(tmp_path: Path) -> None:
     schema = json.loads(CliRunner().invoke(cli, ["checkpoint", "schema"]).stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
     keep(tmp_path, "1")
-    jsonschema.validate(json.loads(ran(tmp_path, "show", "FEAT-1", "--format", "json").stdout), schema)
+    jsonschema.validate(
+        json.loads(ran(tmp_path, "show", "FEAT-1", "--format", "json").stdout), schema
+    )
 
 
 def test_a_damaged_one_is_exit_1_and_marked_in_the_list(tmp_path: Path) -> None:
@@ -97,21 +117,31 @@ def test_a_damaged_one_is_exit_1_and_marked_in_the_list(tmp_path: Path) -> None:
     write(tmp_path, None, Checkpoint("a b", "2")).write_text("{")
     done = foreword("checkpoint", "resume", "a b", "--phase", "2", cwd=tmp_path)
     assert (done.code, done.out) == (1, "")
-    assert done.err.startswith("error: checkpoint a%20b-phase-2 can't be used: .checkpoints/a%20b-phase-2.json: it")
+    assert done.err.startswith(
+        "error: checkpoint a%20b-phase-2 can't be used: .checkpoints/a%20b-phase-2.json: it"
+    )
     assert done.err.endswith("`foreword checkpoint resume 'a b' --phase 1`\n")
-    assert "DAMAGED: .checkpoints/a%20b-phase-2.json: it is not JSON" in ran(tmp_path, "list").stdout.splitlines()[0]
+    assert (
+        "DAMAGED: .checkpoints/a%20b-phase-2.json: it is not JSON"
+        in ran(tmp_path, "list").stdout.splitlines()[0]
+    )
     newest = ran(tmp_path, "resume", "a b")
     assert "phase: 1\n" in newest.stdout
     assert newest.stderr.startswith("warning: checkpoint a%20b-phase-2 can't be used")
-    assert ran(tmp_path, "show", "a b").stderr.startswith("warning: checkpoint a%20b-phase-2 can't be used")
+    assert ran(tmp_path, "show", "a b").stderr.startswith(
+        "warning: checkpoint a%20b-phase-2 can't be used"
+    )
     with pytest.raises(CheckpointDamaged):
         ran(tmp_path, "show", "a b", "--phase", "2")
 
 
 @pytest.mark.parametrize(
-    "command", [("show",), ("show", "--format", "json"), ("resume",), ("resume", "--format", "json")]
+    "command",
+    [("show",), ("show", "--format", "json"), ("resume",), ("resume", "--format", "json")],
 )
-def test_a_secret_in_a_file_of_somebody_elses_is_not_printed(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_a_secret_in_a_file_of_somebody_elses_is_not_printed(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
     path = write(tmp_path, None, Checkpoint("T", "1", state={"note": "to be replaced"}))
     path.write_text(path.read_text("utf-8").replace("to be replaced", "password: hunter2-hunter2"))
     shown = ran(tmp_path, command[0], "T", *command[1:])
@@ -143,6 +173,8 @@ def test_a_mistyped_task_is_exit_2_with_a_suggestion(tmp_path: Path) -> None:
 def test_nothing_in_a_checkpoint_can_steer_the_terminal(tmp_path: Path) -> None:
     task = "\u202eevil"
     keep(tmp_path, "1", objective="\x1b[2Jx", state={"\x9b31m": "a\u202eb\nphase: 7"}, task=task)
-    told = "".join(ran(tmp_path, *args).output for args in (["list"], ["show", task], ["resume", task]))
+    told = "".join(
+        ran(tmp_path, *args).output for args in (["list"], ["show", task], ["resume", task])
+    )
     assert not set(told) & set("\x1b\x9b\u202e\r")
     assert "\nphase: 7" not in told

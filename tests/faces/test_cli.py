@@ -14,12 +14,24 @@ from foreword.faces.cli import demo_recipes
 from foreword.faces.cli.main import COMMANDS
 from tests.command import foreword
 
-HEAVY = ("pydantic", "yaml", "click", "apsw", "splintr", "markdown_it", "rich", "httpx", "starlette")
+HEAVY = (
+    "pydantic",
+    "yaml",
+    "click",
+    "apsw",
+    "splintr",
+    "markdown_it",
+    "rich",
+    "httpx",
+    "starlette",
+)
 
 
 def modules_after(code: str) -> set[str]:
     script = f"import sys\n{code}\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     return {name.partition(".")[0] for name in done.stdout.split()}
 
 
@@ -28,19 +40,26 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
 
 def test_the_version_is_told_without_importing_anything_heavy() -> None:
-    code = "import io, contextlib\nsys.argv = ['foreword', '--version']\nfrom foreword.__main__ import main\nmain()"
+    code = (
+        "import io, contextlib\nsys.argv = ['foreword', '--version']\nfrom foreword.__main__ import"
+        " main\nmain()"
+    )
     assert not set(HEAVY) & modules_after(code)
     assert foreword("--version").out == f"foreword {__version__}\n"
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "recipe show", "recipe schema", "report list", "report show"])
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, "recipe show", "recipe schema", "report list", "report show"]
+)
 def test_every_command_has_help(command: str) -> None:
     ran = foreword(*command.split(), "--help")
     assert ran.code == 0
     assert "Usage: foreword" in ran.out
 
 
-@pytest.mark.parametrize("command", ["assemble", "why", "recall", "count", "lint", "recipes", "recipe", "recipe show"])
+@pytest.mark.parametrize(
+    "command", ["assemble", "why", "recall", "count", "lint", "recipes", "recipe", "recipe show"]
+)
 def test_the_help_of_the_main_commands_shows_examples(command: str) -> None:
     assert "Example" in foreword(*command.split(), "--help").out
 
@@ -72,7 +91,9 @@ def test_the_other_formats_are_json_with_the_same_words(sample: Path, form: str)
 
 
 def test_anthropics_format_has_cache_breakpoints_and_joins_to_the_text(sample: Path) -> None:
-    ran = foreword("assemble", "director", "--agent", "builder", "--format", "anthropic", cwd=sample)
+    ran = foreword(
+        "assemble", "director", "--agent", "builder", "--format", "anthropic", cwd=sample
+    )
     (message,) = json.loads(ran.out)["messages"]
     text = foreword("assemble", "director", "--agent", "builder", cwd=sample).out
     assert "".join(block["text"] for block in message["content"]) == text
@@ -80,7 +101,9 @@ def test_anthropics_format_has_cache_breakpoints_and_joins_to_the_text(sample: P
 
 
 def test_count_gives_a_line_for_each_file_and_one_for_all(sample: Path) -> None:
-    ran = foreword("count", ".director/VISION.md", ".director/STATE.md", "--counter", "o200k", cwd=sample)
+    ran = foreword(
+        "count", ".director/VISION.md", ".director/STATE.md", "--counter", "o200k", cwd=sample
+    )
     tokens = [int(line.split()[0].replace(",", "")) for line in ran.out.splitlines()]
     assert tokens[2] == tokens[0] + tokens[1]
     piped = foreword("count", "--format", "json", cwd=sample, stdin=b"word " * 40)
@@ -89,7 +112,17 @@ def test_count_gives_a_line_for_each_file_and_one_for_all(sample: Path) -> None:
 
 def test_why_says_form_and_reason_of_a_tag_a_path_and_a_missing_one(sample: Path) -> None:
     def why(about: str) -> str:
-        return foreword("why", "director", "--agent", "builder", "--budget", "3000", "--about", about, cwd=sample).out
+        return foreword(
+            "why",
+            "director",
+            "--agent",
+            "builder",
+            "--budget",
+            "3000",
+            "--about",
+            about,
+            cwd=sample,
+        ).out
 
     assert "in, whole" in why("vision")
     assert "essential" in why("vision")
@@ -100,5 +133,7 @@ def test_why_says_form_and_reason_of_a_tag_a_path_and_a_missing_one(sample: Path
 
 def test_a_reader_that_leaves_early_gets_no_traceback(sample: Path) -> None:
     command = f"{sys.executable} -m foreword recipe schema | head -1"
-    done = subprocess.run(["bash", "-c", command], cwd=sample, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=sample, capture_output=True, text=True, check=False
+    )
     assert "Traceback" not in done.stderr

@@ -1,4 +1,5 @@
-"""The demo: all three recipes on the built-in sample, readable on a terminal of 100 columns, nothing left behind."""
+"""The demo: all three recipes on the built-in sample, readable on a terminal of 100 columns,
+nothing left behind."""
 
 from __future__ import annotations
 
@@ -54,9 +55,13 @@ def test_the_demo_leaves_no_folder_behind(own_places: Path) -> None:
 
 
 @pytest.mark.parametrize("scene", demo_recipes.SCENES, ids=lambda scene: scene.title)
-def test_a_roomy_budget_holds_everything_and_a_tight_one_does_not(scene: demo_recipes.Scene, tmp_path: Path) -> None:
+def test_a_roomy_budget_holds_everything_and_a_tight_one_does_not(
+    scene: demo_recipes.Scene, tmp_path: Path
+) -> None:
     root = demo_recipes.lay_out(tmp_path / "sample", scene.sample)
-    roomy, tight = (scene.assemble(root, tokens).report for tokens in (scene.roomy_tokens, scene.tight_tokens))
+    roomy, tight = (
+        scene.assemble(root, tokens).report for tokens in (scene.roomy_tokens, scene.tight_tokens)
+    )
 
     assert demo_recipes.left_out(roomy)[0] == []
     assert len(demo_recipes.left_out(tight)[0]) >= 2
@@ -96,7 +101,12 @@ def test_the_history_of_the_sample_is_told_without_noise(tmp_path: Path) -> None
 
 def test_the_history_is_the_same_commits_wherever_it_is_made(tmp_path: Path) -> None:
     heads = [
-        subprocess.run(["git", "rev-parse", "main"], cwd=demo_recipes.lay_out(tmp_path / name), capture_output=True, check=True)
+        subprocess.run(
+            ["git", "rev-parse", "main"],
+            cwd=demo_recipes.lay_out(tmp_path / name),
+            capture_output=True,
+            check=True,
+        )
         for name in ("one", "two")
     ]
     assert heads[0].stdout == heads[1].stdout
@@ -112,7 +122,9 @@ def test_without_git_the_demo_still_runs(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 @pytest.mark.parametrize("phase", ["planning", "interface", "implementation", "testing"])
 def test_the_conversation_of_the_sample_serves_every_phase(phase: str, tmp_path: Path) -> None:
-    package = foreword.assemble("phases", root=demo_recipes.lay_out(tmp_path / "sample"), phase=phase, source="phases.json")
+    package = foreword.assemble(
+        "phases", root=demo_recipes.lay_out(tmp_path / "sample"), phase=phase, source="phases.json"
+    )
 
     assert package.report.status == "within"
     assert package.messages[0].role == "system"
@@ -121,6 +133,8 @@ def test_the_conversation_of_the_sample_serves_every_phase(phase: str, tmp_path:
 def test_the_items_of_the_sample_cover_every_kind_of_the_recipe() -> None:
     from foreword.recipe.load import load
 
-    items = json.loads((demo_recipes.SAMPLES / demo_recipes.KILNBOOK / "items.json").read_text("utf-8"))["items"]
+    items = json.loads(
+        (demo_recipes.SAMPLES / demo_recipes.KILNBOOK / "items.json").read_text("utf-8")
+    )["items"]
     tiers = load("package").purposes["design"].tiers
     assert {item["kind"] for item in items} == {kind for kinds in tiers.values() for kind in kinds}

@@ -13,7 +13,9 @@ def test_it_passes_the_warning_and_is_compressed_on_the_way(tmp_path: Path) -> N
 
     assert sum("past 160,000" in line for line in said) == 1
     assert sum("the history was compressed" in line for line in said) == 1
-    with Session.open(None, demo_conversation.WORKFLOW, root=tmp_path, create=False, recipe=demo_session.RECIPE) as session:
+    with Session.open(
+        None, demo_conversation.WORKFLOW, root=tmp_path, create=False, recipe=demo_session.RECIPE
+    ) as session:
         usage = session.usage()
         assert f"{usage['messages']:,} messages" in said[-1]
         assert usage["compressions"] == 1

@@ -10,7 +10,11 @@ from foreword.faces.cli.main import exit_code
 
 def every_error() -> list[type[errors.ForewordError]]:
     kinds = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
-    return [kind for kind in kinds if issubclass(kind, errors.ForewordError) and kind is not errors.ForewordError]
+    return [
+        kind
+        for kind in kinds
+        if issubclass(kind, errors.ForewordError) and kind is not errors.ForewordError
+    ]
 
 
 def test_every_error_has_an_exit_code() -> None:

@@ -23,9 +23,19 @@ def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path, own_cache: Path) -> 
     task = root / "task.md"
     task.write_text("let members cancel a turn\n")
     done = foreword(
-        "flow", "run", "feature", "--task", str(task), "--model", "test", "--root", str(root), "--task-id", "FEAT-7",
+        "flow",
+        "run",
+        "feature",
+        "--task",
+        str(task),
+        "--model",
+        "test",
+        "--root",
+        str(root),
+        "--task-id",
+        "FEAT-7",
         XDG_CACHE_HOME=str(own_cache),
-    )  # fmt: skip
+    )
     assert done.code == 0, done.err
     lines = done.out.splitlines()
     assert lines[0].startswith("flow-FEAT-7-")
@@ -36,9 +46,12 @@ def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path, own_cache: Path) -> 
     assert warning == "warning: phase 4: panel code-review not run, no --diff given"
     assert begun.startswith("flow-FEAT-7-")
     assert sorted([line[:28] for line in told]) == [
-        "  1   Requirements    answer", "  2   Design          answer", "  3a  Implementation  answer",
-        "  3b  Test Planning   answer", "  4   Review          answer",
-    ]  # fmt: skip
+        "  1   Requirements    answer",
+        "  2   Design          answer",
+        "  3a  Implementation  answer",
+        "  3b  Test Planning   answer",
+        "  4   Review          answer",
+    ]
     assert reading.startswith("`foreword recall fw_")
     assert reading.endswith("` prints [FEAT-5]")
     assert "dbos" not in done.err.lower()
@@ -46,7 +59,13 @@ def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path, own_cache: Path) -> 
     shown = in_here("flow", "status", "FEAT-7", "--root", str(root), "--format", "json")
     (flow,) = json.loads(shown.out)
     assert (flow["status"], flow["model"], flow["attempt"]) == ("done", "test", 1)
-    assert [phase["artifact"] for phase in flow["phases"]] == ["FEAT-1", "FEAT-2", "FEAT-3", "FEAT-4", "FEAT-5"]
+    assert [phase["artifact"] for phase in flow["phases"]] == [
+        "FEAT-1",
+        "FEAT-2",
+        "FEAT-3",
+        "FEAT-4",
+        "FEAT-5",
+    ]
     found = in_here("recall", flow["phases"][0]["handle"], "--root", str(root))
     assert found.code == 0
     assert found.out.strip()
@@ -55,7 +74,16 @@ def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path, own_cache: Path) -> 
 def test_a_flow_that_stops_at_a_gate_or_a_panel_says_how_to_go_on(tmp_path: Path) -> None:
     root = str(project(tmp_path))
     stopped = in_here(
-        "flow", "run", "feature", "--task", "cancel", "--model", "test", "--root", root, "--stop-at-gates"
+        "flow",
+        "run",
+        "feature",
+        "--task",
+        "cancel",
+        "--model",
+        "test",
+        "--root",
+        root,
+        "--stop-at-gates",
     )
     assert stopped.code == 0
     assert "stopped: at the gate after phase 1" in stopped.out
@@ -63,13 +91,24 @@ def test_a_flow_that_stops_at_a_gate_or_a_panel_says_how_to_go_on(tmp_path: Path
     assert gate == "gate of phase 1: every requirement has a way to see it."
     assert reading.endswith("` prints [FEAT-1]")
     assert hint == "hint: `foreword flow resume feature-cancel` goes on"
-    options = ("--no-stop-at-gates", "--timeout-seconds", "60", "--diff", str(Path(root, "change.diff")))
+    options = (
+        "--no-stop-at-gates",
+        "--timeout-seconds",
+        "60",
+        "--diff",
+        str(Path(root, "change.diff")),
+    )
     rejected = in_here("flow", "resume", "--root", root, *options)
     assert "going on with flow-feature-cancel-" in rejected.err
     assert "  1   Requirements    already done\n" in rejected.err
-    assert rejected.out.splitlines()[0].endswith("stopped: phase 4: the panel says changes requested")
+    assert rejected.out.splitlines()[0].endswith(
+        "stopped: phase 4: the panel says changes requested"
+    )
     assert "rejected  changes requested  fw_" in rejected.out
-    assert "hint: mend the change, then `foreword flow resume feature-cancel --diff REV|FILE`" in rejected.err
+    assert (
+        "hint: mend the change, then `foreword flow resume feature-cancel --diff REV|FILE`"
+        in rejected.err
+    )
     assert rejected.code == 1
 
 
@@ -77,12 +116,27 @@ def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
     root = str(project(tmp_path))
     for words, said in (
         (("flow", "run", "feature", "--task", "x"), "a flow needs a model"),
-        (("flow", "run", "nothing", "--task", "x", "--model", "test"), "unknown workflow 'nothing'"),
+        (
+            ("flow", "run", "nothing", "--task", "x", "--model", "test"),
+            "unknown workflow 'nothing'",
+        ),
         (("flow", "run", "feature", "--task", "x", "--model", "gpt-nothing"), "error: "),
-        (("flow", "run", "feature", "--task", "x", "--model", "test", "--db", "mysql://x"), "mysql"),
-        (("flow", "run", "feature", "--task", "missing.md", "--model", "test"), "missing.md: there is no such file"),
-        (("flow", "run", "feature", "--task", "tasks/one", "--model", "test"), "tasks/one: there is no such file"),
-        (("flow", "run", "feature", "--task", "x", "--model", "test", "--diff", "project.yaml"), "project.yaml: "),
+        (
+            ("flow", "run", "feature", "--task", "x", "--model", "test", "--db", "mysql://x"),
+            "mysql",
+        ),
+        (
+            ("flow", "run", "feature", "--task", "missing.md", "--model", "test"),
+            "missing.md: there is no such file",
+        ),
+        (
+            ("flow", "run", "feature", "--task", "tasks/one", "--model", "test"),
+            "tasks/one: there is no such file",
+        ),
+        (
+            ("flow", "run", "feature", "--task", "x", "--model", "test", "--diff", "project.yaml"),
+            "project.yaml: ",
+        ),
         (("flow", "resume"), "there is no flow that is not done"),
     ):
         done = in_here(*words, "--root", root)
@@ -96,8 +150,21 @@ def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
 
 
 def test_without_the_package_one_line_says_what_to_install(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", WITHOUT_DBOS, "flow", "run", "feature", "--task", "x", "--model", "test"]
-    done = subprocess.run([*command, "--root", str(project(tmp_path))], capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-c",
+        WITHOUT_DBOS,
+        "flow",
+        "run",
+        "feature",
+        "--task",
+        "x",
+        "--model",
+        "test",
+    ]
+    done = subprocess.run(
+        [*command, "--root", str(project(tmp_path))], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "error: flows need a package that is not installed",

@@ -1,4 +1,5 @@
-"""`foreword init`: on an empty project, on one with settings of its own, on a hostile one, and twice."""
+"""`foreword init`: on an empty project, on one with settings of its own, on a hostile one, and
+twice."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def load(root: Path, path: str) -> Any:
     return json.loads((root / path).read_text("utf-8"))
 
 
-# --- an empty project --------------------------------------------------------------------------------------------
+# --- an empty project -----------------------------------------------------------------------------
 
 
 def test_an_empty_project_gets_all_that_claude_code_needs(tmp_path: Path) -> None:
@@ -57,7 +58,9 @@ def test_an_empty_project_gets_all_that_claude_code_needs(tmp_path: Path) -> Non
         ".mcp.json",
         ".claude/settings.json",
     }
-    assert load(tmp_path, ".mcp.json") == {"mcpServers": {"foreword": {"command": "foreword", "args": ["mcp"]}}}
+    assert load(tmp_path, ".mcp.json") == {
+        "mcpServers": {"foreword": {"command": "foreword", "args": ["mcp"]}}
+    }
     settings = load(tmp_path, ".claude/settings.json")
     source = settings["extraKnownMarketplaces"]["foreword-project"]["source"]
     assert source["source"] == "directory"
@@ -74,14 +77,20 @@ def test_the_parts_of_the_plugin_name_each_other_rightly(tmp_path: Path) -> None
     assert (plugin / entry["source"]).resolve() == plugin
     assert entry["name"] == name
     assert f"{name}@{market['name']}" in load(tmp_path, ".claude/settings.json")["enabledPlugins"]
-    assert set(load(plugin, "hooks/hooks.json")["hooks"]) == {"SessionStart", "PreCompact", "PostToolUse"}
+    assert set(load(plugin, "hooks/hooks.json")["hooks"]) == {
+        "SessionStart",
+        "PreCompact",
+        "PostToolUse",
+    }
     head = (plugin / "skills" / "context" / "SKILL.md").read_text("utf-8").split("---")[1]
     assert yaml.safe_load(head)["name"] == "context"
     assert len(yaml.safe_load(head)["description"]) < 1_024
 
 
 def test_the_recipe_passes_lint_and_assembles(tmp_path: Path) -> None:
-    (tmp_path / "README.md").write_text("# Tidepool\n\nTells harbours when the tide turns.\n", "utf-8")
+    (tmp_path / "README.md").write_text(
+        "# Tidepool\n\nTells harbours when the tide turns.\n", "utf-8"
+    )
     init(tmp_path, "--yes", "--for", "agents-md")
     assert "1 recipe checked, 0 problems" in foreword("lint", cwd=tmp_path).err
     text = fw.assemble("coding", root=tmp_path, save=False).text
@@ -92,7 +101,14 @@ def test_the_recipe_passes_lint_and_assembles(tmp_path: Path) -> None:
 def test_the_commands_that_the_files_name_are_there(tmp_path: Path) -> None:
     init(tmp_path, "--yes", *EVERY)
     text = b"\n".join(files(tmp_path).values()).decode()
-    for command in ("assemble coding --quiet", "hook", "statusline", "checkpoint list", "checkpoint resume", "mcp"):
+    for command in (
+        "assemble coding --quiet",
+        "hook",
+        "statusline",
+        "checkpoint list",
+        "checkpoint resume",
+        "mcp",
+    ):
         assert f"foreword {command}" in text or f'"{command}"' in text
         assert foreword(*command.split()[:1], "--help").code == 0
 
@@ -116,7 +132,9 @@ def test_twice_is_once(tmp_path: Path, kind: str) -> None:
 
 def test_all_agents_at_once_share_the_files_that_several_need(tmp_path: Path) -> None:
     assert init(tmp_path, "--yes", *EVERY).code == 0
-    assert tomllib.loads((tmp_path / ".codex/config.toml").read_text())["mcp_servers"]["foreword"]["args"] == ["mcp"]
+    assert tomllib.loads((tmp_path / ".codex/config.toml").read_text())["mcp_servers"]["foreword"][
+        "args"
+    ] == ["mcp"]
     assert load(tmp_path, "opencode.json")["mcp"]["foreword"]["command"] == ["foreword", "mcp"]
     assert load(tmp_path, ".vscode/mcp.json")["servers"]["foreword"]["type"] == "stdio"
     assert load(tmp_path, ".cursor/mcp.json")["mcpServers"]["foreword"]["command"] == "foreword"
@@ -124,7 +142,7 @@ def test_all_agents_at_once_share_the_files_that_several_need(tmp_path: Path) ->
     assert (tmp_path / "AGENTS.md").read_text("utf-8").count(targets.BEGIN) == 1
 
 
-# --- showing and asking ------------------------------------------------------------------------------------------
+# --- showing and asking ---------------------------------------------------------------------------
 
 
 def test_a_dry_run_shows_every_line_and_writes_none(tmp_path: Path) -> None:
@@ -148,7 +166,12 @@ def at_a_terminal(root: Path, typed: bytes) -> str:
     ours, theirs = pty.openpty()
     os.write(ours, typed)
     ran = subprocess.run(
-        [sys.executable, "-m", "foreword", "init"], cwd=root, stdin=theirs, capture_output=True, timeout=60, check=False
+        [sys.executable, "-m", "foreword", "init"],
+        cwd=root,
+        stdin=theirs,
+        capture_output=True,
+        timeout=60,
+        check=False,
     )
     os.close(ours)
     os.close(theirs)
@@ -176,7 +199,7 @@ def test_a_file_of_another_author_is_replaced_only_on_a_yes_of_its_own(tmp_path:
     assert recipe.read_text("utf-8").startswith("# What a coding agent reads")
 
 
-# --- a project with settings of its own --------------------------------------------------------------------------
+# --- a project with settings of its own -----------------------------------------------------------
 
 
 def test_settings_that_are_there_keep_every_key_and_their_order(tmp_path: Path) -> None:
@@ -186,7 +209,12 @@ def test_settings_that_are_there_keep_every_key_and_their_order(tmp_path: Path) 
     ran = init(tmp_path, "--yes")
     assert ran.code == 0
     settings = load(tmp_path, ".claude/settings.json")
-    assert list(settings) == ["permissions", "statusLine", "enabledPlugins", "extraKnownMarketplaces"]
+    assert list(settings) == [
+        "permissions",
+        "statusLine",
+        "enabledPlugins",
+        "extraKnownMarketplaces",
+    ]
     assert settings["enabledPlugins"] == {"other@market": True, "foreword@foreword-project": True}
     assert settings["statusLine"]["command"] == "mine"
     assert "has its own statusLine" in ran.err
@@ -202,7 +230,9 @@ def test_a_registration_that_was_changed_by_hand_stays_changed(tmp_path: Path) -
 
 def test_comments_stay_where_the_format_has_them(tmp_path: Path) -> None:
     (tmp_path / ".vscode").mkdir()
-    (tmp_path / ".vscode" / "mcp.json").write_text('{\n  // ours\n  "servers": {}, // none yet\n}\n', "utf-8")
+    (tmp_path / ".vscode" / "mcp.json").write_text(
+        '{\n  // ours\n  "servers": {}, // none yet\n}\n', "utf-8"
+    )
     (tmp_path / ".codex").mkdir()
     (tmp_path / ".codex" / "config.toml").write_text('# mine\nmodel = "x"  # fast\n', "utf-8")
     assert init(tmp_path, "--yes", "--for", "vscode", "--for", "codex").code == 0
@@ -235,7 +265,7 @@ def test_the_mode_of_a_file_that_is_added_to_stays(tmp_path: Path) -> None:
     assert "foreword" in path.read_text("utf-8")
 
 
-# --- what can't be used ------------------------------------------------------------------------------------------
+# --- what can't be used ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -264,7 +294,9 @@ def test_a_file_that_can_not_be_added_to_is_an_error_and_changes_nothing(
     assert files(tmp_path) == {path: text.encode()}
 
 
-@pytest.mark.parametrize("name", [".claude", "foreword", ".mcp.json", ".claude/settings.json", "foreword/claude-code"])
+@pytest.mark.parametrize(
+    "name", [".claude", "foreword", ".mcp.json", ".claude/settings.json", "foreword/claude-code"]
+)
 def test_nothing_goes_through_a_symbolic_link(tmp_path: Path, name: str) -> None:
     project, outside = tmp_path / "project", tmp_path / "outside"
     outside.mkdir()
@@ -280,7 +312,10 @@ def test_nothing_goes_through_a_symbolic_link(tmp_path: Path, name: str) -> None
 @pytest.mark.parametrize("path", [".mcp.json", ".claude/settings.json"])
 def test_what_is_no_text_file_is_refused(tmp_path: Path, path: str) -> None:
     (tmp_path / path).parent.mkdir(exist_ok=True)
-    for make in (lambda: os.mkfifo(tmp_path / path), lambda: (tmp_path / path).write_bytes(b"\xff\xfe{")):
+    for make in (
+        lambda: os.mkfifo(tmp_path / path),
+        lambda: (tmp_path / path).write_bytes(b"\xff\xfe{"),
+    ):
         make()
         ran = init(tmp_path, "--yes")
         assert ran.code == 2

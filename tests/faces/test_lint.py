@@ -12,7 +12,8 @@ from tests.docs.pages import save
 
 PERSONA = "# Reviewer\n\n## Role\n\nReads diffs.\n\n## Evaluate For\n\n- Bugs\n"
 UNCLOSED = (
-    "<!-- PHASE:1 -->\n## Phase 1: Look\n\nLook.\n\n<!-- PHASE:2 -->\n## Phase 2: Mend\n\nMend.\n<!-- /PHASE:2 -->\n"
+    "<!-- PHASE:1 -->\n## Phase 1: Look\n\nLook.\n\n<!-- PHASE:2 -->\n## Phase 2:"
+    " Mend\n\nMend.\n<!-- /PHASE:2 -->\n"
 )
 
 
@@ -45,7 +46,11 @@ def test_json_has_every_problem_and_the_sums(root: Path) -> None:
     ran = command("lint", root, "--format", "json")
     found = json.loads(ran.out)
     assert ran.code == 1
-    assert {key: found[key] for key in ("checked", "errors", "warnings")} == {"checked": 4, "errors": 1, "warnings": 1}
+    assert {key: found[key] for key in ("checked", "errors", "warnings")} == {
+        "checked": 4,
+        "errors": 1,
+        "warnings": 1,
+    }
     assert found["problems"][1] == {
         "file": f"{root}/prompts/workflows/fix.md",
         "line": 1,
@@ -68,7 +73,11 @@ def test_fix_repairs_once_and_says_what(root: Path) -> None:
 
 
 def test_one_file_is_checked_as_part_of_its_project(root: Path) -> None:
-    save(root, "prompts/plan.md", "> **Adopt persona:** `personas/p10.md`\n> **Adopt persona:** `personas/p11.md`\n")
+    save(
+        root,
+        "prompts/plan.md",
+        "> **Adopt persona:** `personas/p10.md`\n> **Adopt persona:** `personas/p11.md`\n",
+    )
     for path, cwd in (
         ("prompts/plan.md", root),
         (root / "prompts/plan.md", root.parent),
@@ -87,7 +96,11 @@ def test_the_projects_yaml_file_is_checked_as_such(root: Path) -> None:
 
 
 def test_a_folder_of_a_project_is_checked_as_part_of_it(root: Path) -> None:
-    save(root, "governance/prompts/plan.md", "`governance/personas/new.md`, `governance/personas/old.md`\n")
+    save(
+        root,
+        "governance/prompts/plan.md",
+        "`governance/personas/new.md`, `governance/personas/old.md`\n",
+    )
     save(root, "governance/personas/new.md", PERSONA)
     for path, cwd in (
         ("governance/prompts", root),
@@ -96,7 +109,8 @@ def test_a_folder_of_a_project_is_checked_as_part_of_it(root: Path) -> None:
     ):
         ran = command("lint", path, cwd=cwd)
         line = (
-            f"{root / 'governance/prompts/plan.md' if cwd == root.parent else f'{path}/plan.md'}:1: dangling-reference"
+            f"{root / 'governance/prompts/plan.md' if cwd == root.parent else f'{path}/plan.md'}:1:"
+            " dangling-reference"
         )
         assert ran.out == f"{line} there is no governance/personas/old.md [warning]\n"
 
@@ -104,7 +118,10 @@ def test_a_folder_of_a_project_is_checked_as_part_of_it(root: Path) -> None:
 def test_a_markdown_file_of_no_project_is_checked_for_its_marks_and_links(tmp_path: Path) -> None:
     save(tmp_path, "notes.md", "[gone](gone.md)\n<!-- /PHASE:1 -->\n")
     ran = command("lint", "notes.md", cwd=tmp_path)
-    assert [line.split()[1] for line in ran.out.splitlines()] == ["dangling-reference", "unopened-marker"]
+    assert [line.split()[1] for line in ran.out.splitlines()] == [
+        "dangling-reference",
+        "unopened-marker",
+    ]
 
 
 def test_recipes_and_documents_of_a_project_are_checked_together(root: Path) -> None:
@@ -115,11 +132,16 @@ def test_recipes_and_documents_of_a_project_are_checked_together(root: Path) -> 
 
 
 def test_the_projects_own_recipe_excuses_with_a_reason(root: Path) -> None:
-    rules = "lint: {exceptions: [{file: 'personas/**/*.md', code: too-large, reason: being split}]}\n"
+    rules = (
+        "lint: {exceptions: [{file: 'personas/**/*.md', code: too-large, reason: being split}]}\n"
+    )
     save(root, "foreword/recipes/mine.yaml", f"name: mine\nextends: factory\n{rules}")
     assert "too-large" not in command("lint", cwd=root).out
     shown = command("lint", "--show-excused", cwd=root).out
-    assert "personas/p2.md:1: too-large 640 tokens, a persona may have 500 [excused: being split]\n" in shown
+    assert (
+        "personas/p2.md:1: too-large 640 tokens, a persona may have 500 [excused: being split]\n"
+        in shown
+    )
     listed = json.loads(command("lint", "--show-excused", "--format", "json", cwd=root).out)
     assert [one["reason"] for one in listed["excused"]] == ["being split"]
     assert "too-large" in command("lint", "--recipe", "factory", cwd=root).out
@@ -131,11 +153,16 @@ def test_an_exception_that_nothing_needs_is_told_wherever_the_recipe_is(root: Pa
         save(root, path, f"name: mine\nextends: factory\n{rules}")
         ran = command("lint", "--recipe", path, cwd=root)
         shown = path if path.startswith("foreword") else str(root.parent / "elsewhere.yaml")
-        assert f"{shown}:5: stale-exception nothing needs the exception for * in gone.md any more" in ran.out
+        assert (
+            f"{shown}:5: stale-exception nothing needs the exception for * in gone.md any more"
+            in ran.out
+        )
 
 
 def test_a_broken_recipe_of_the_projects_own_is_told_and_the_documents_wait(root: Path) -> None:
-    save(root, "foreword/recipes/factory.yaml", "name: factory\nextends: factory\nlint: {limit: 1}\n")
+    save(
+        root, "foreword/recipes/factory.yaml", "name: factory\nextends: factory\nlint: {limit: 1}\n"
+    )
     ran = command("lint", cwd=root)
     assert ran.code == 1
     assert ran.out.startswith("foreword/recipes/factory.yaml:3:")
@@ -171,7 +198,13 @@ def test_a_name_cannot_forge_a_line(root: Path) -> None:
 
 
 def test_projects_of_other_kinds_have_nothing_to_check(tmp_path: Path) -> None:
-    for path in ("agents/builder.md", "skills/build/SKILL.md", ".director/VISION.md", "docs/a.md", "compose.yaml"):
+    for path in (
+        "agents/builder.md",
+        "skills/build/SKILL.md",
+        ".director/VISION.md",
+        "docs/a.md",
+        "compose.yaml",
+    ):
         save(tmp_path, f"other/{path}", "services: {}\n[gone](gone.md)\n")
     ran = command("lint", "other", cwd=tmp_path)
     assert (ran.code, ran.out) == (0, "")

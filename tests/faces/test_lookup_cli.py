@@ -19,18 +19,25 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_answer_is_on_stdout_and_the_bill_on_stderr(project: Path) -> None:
     ran = foreword("lookup", "loose", "--kind", "policy", cwd=project)
     assert ran.code == 0
-    assert ran.out == "<policy>\n# policy/loose.yaml\n\nprofile_name: loose\nthresholds: {critical: 9}\n</policy>\n"
+    assert (
+        ran.out == "<policy>\n# policy/loose.yaml\n\nprofile_name: loose\nthresholds: {critical:"
+        " 9}\n</policy>\n"
+    )
     assert "budget" in ran.err
     assert foreword("lookup", "loose", "-q", cwd=project).err == ""
 
 
 def test_several_words_are_one_question(project: Path) -> None:
-    ran = foreword("lookup", "how", "hot", "is", "the", "kiln", "--budget", "200", "-q", cwd=project)
+    ran = foreword(
+        "lookup", "how", "hot", "is", "the", "kiln", "--budget", "200", "-q", cwd=project
+    )
     assert "cone six" in ran.out
 
 
 def test_json_has_the_text_and_the_report(project: Path) -> None:
-    ran = foreword("lookup", "firing", "--format", "json", "--counter", "o200k", "-q", "--root", project)
+    ran = foreword(
+        "lookup", "firing", "--format", "json", "--counter", "o200k", "-q", "--root", project
+    )
     data = json.loads(ran.out)
     assert "cone six" in data["text"]
     assert data["report"]["recipe"] == "lookup"
@@ -40,7 +47,11 @@ def test_json_has_the_text_and_the_report(project: Path) -> None:
     ("args", "says", "hint"),
     [
         (["firng"], "unknown document 'firng', did you mean 'firing'?", "firing"),
-        (["firing", "--kind", "docs"], "unknown kind of document 'docs', did you mean 'doc'?", "policy"),
+        (
+            ["firing", "--kind", "docs"],
+            "unknown kind of document 'docs', did you mean 'doc'?",
+            "policy",
+        ),
         (["firing", "--budget", "0"], "budget must be", "--budget"),
         (["firing", "--counter", "o20k"], "did you mean 'o200k'?", "estimate"),
         (["firing", "--recipe", "factry"], "did you mean 'factory'?", "factory"),
@@ -49,7 +60,9 @@ def test_json_has_the_text_and_the_report(project: Path) -> None:
         ([], "WANTED", "--help"),
     ],
 )
-def test_bad_input_is_one_error_with_a_hint(project: Path, args: list[str], says: str, hint: str) -> None:
+def test_bad_input_is_one_error_with_a_hint(
+    project: Path, args: list[str], says: str, hint: str
+) -> None:
     ran = foreword("lookup", *args, cwd=project)
     assert (ran.code, ran.out) == (2, "")
     assert says in ran.err
@@ -63,7 +76,17 @@ def test_a_recipe_without_documents_says_so(project: Path) -> None:
 
 
 def test_a_phase_is_assembled_from_the_command_line(project: Path) -> None:
-    ran = foreword("assemble", "factory", "--phase", "3a", "--workflow", "feature", "--agent", "outsider", cwd=project)
+    ran = foreword(
+        "assemble",
+        "factory",
+        "--phase",
+        "3a",
+        "--workflow",
+        "feature",
+        "--agent",
+        "outsider",
+        cwd=project,
+    )
     assert "Build it." in ran.out
     assert "keeps to distance" in ran.out
 

@@ -1,4 +1,5 @@
-"""Whatever is given to the command line: it waits for nothing that a project holds, and no input ends in a trace."""
+"""Whatever is given to the command line: it waits for nothing that a project holds, and no input
+ends in a trace."""
 
 from __future__ import annotations
 
@@ -56,7 +57,9 @@ def held() -> Iterator[int]:
 
 
 @pytest.mark.parametrize(("kind", "words"), sample(list(product(KINDS, NAMED)), 23))
-def test_nothing_in_a_project_is_waited_for(folder: Path, held: int, kind: str, words: tuple[str, ...]) -> None:
+def test_nothing_in_a_project_is_waited_for(
+    folder: Path, held: int, kind: str, words: tuple[str, ...]
+) -> None:
     """As in `foreword count *`, where the shell finds the names."""
     path = folder / "given.json"
     if kind == "pipe":
@@ -65,7 +68,11 @@ def test_nothing_in_a_project_is_waited_for(folder: Path, held: int, kind: str, 
         os.mkfifo(folder / "other")
         path.symlink_to("other")
     else:
-        links = {"link to standard input": f"/dev/fd/{held}", "terminal": "/dev/tty", "endless": "/dev/zero"}
+        links = {
+            "link to standard input": f"/dev/fd/{held}",
+            "terminal": "/dev/tty",
+            "endless": "/dev/zero",
+        }
         path.symlink_to(links[kind])
     ran = in_here(*("given.json" if word == "FILE" else word for word in words))
     assert ran.code == 2
@@ -73,7 +80,10 @@ def test_nothing_in_a_project_is_waited_for(folder: Path, held: int, kind: str, 
 
 
 def test_a_pipe_that_the_user_makes_is_read(folder: Path) -> None:
-    message, items = b'{"role": "user", "content": "hi"}', b'{"items": [{"kind": "decision", "text": "Use UTC"}]}'
+    message, items = (
+        b'{"role": "user", "content": "hi"}',
+        b'{"items": [{"kind": "decision", "text": "Use UTC"}]}',
+    )
     assert in_here("count", piped(b"hello world ")).out.split()[0] == "3"
     assert in_here("session", "append", "w", piped(message)).out == "message 1\n"
     assert in_here("session", "import", piped(message + b"\n"), "--workflow", "v").code == 0
@@ -84,7 +94,9 @@ def test_a_pipe_that_the_user_makes_is_read(folder: Path) -> None:
 
 def test_a_shell_hands_over_what_a_program_writes(folder: Path) -> None:
     script = f"'{sys.executable}' -m foreword count <(printf 'hello world ')"
-    ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False, cwd=folder)
+    ran = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=120, check=False, cwd=folder
+    )
     assert ran.stdout.split()[0] == "3"
 
 
@@ -110,12 +122,24 @@ def test_where_memory_ends_there_is_one_clear_line(folder: Path) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (GIB // 4, GIB // 4))
 
     cases = {
-        ("count", "large.txt"): "error: large.txt: too large for the memory that is left\nhint: count it in parts\n",
-        ("plan", "update", "w", "large.json", "--reason", "r"): "error: there is not enough memory for this\nhint: ",
+        (
+            "count",
+            "large.txt",
+        ): "error: large.txt: too large for the memory that is left\nhint: count it in parts\n",
+        (
+            "plan",
+            "update",
+            "w",
+            "large.json",
+            "--reason",
+            "r",
+        ): "error: there is not enough memory for this\nhint: ",
     }
     for words, says in cases.items():
         command = [sys.executable, "-m", "foreword", *words]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, preexec_fn=in_little_room)
+        ran = subprocess.run(
+            command, capture_output=True, text=True, timeout=120, preexec_fn=in_little_room
+        )
         assert ran.returncode in (1, 2)
         assert says in ran.stderr
         assert "Traceback" not in ran.stderr
@@ -123,21 +147,29 @@ def test_where_memory_ends_there_is_one_clear_line(folder: Path) -> None:
 
 def test_what_nobody_foresaw_is_one_line_and_the_trace_is_there_for_who_asks(folder: Path) -> None:
     (folder / "broken").mkdir()
-    (folder / "broken" / "yaml.py").write_text("raise RuntimeError('odd\\nand more')\n")  # as of a broken installation
+    # as of a broken installation
+    (folder / "broken" / "yaml.py").write_text("raise RuntimeError('odd\\nand more')\n")
     ran = foreword("recipes", cwd=folder, PYTHONPATH=str(folder / "broken"))
     assert ran.code == 1
     assert ran.err == (
         "error: an error that we did not foresee: RuntimeError: odd\n"
         "hint: FOREWORD_TRACE=1 shows where it came from; please report it\n"
     )
-    assert "Traceback" in foreword("recipes", cwd=folder, PYTHONPATH=str(folder / "broken"), FOREWORD_TRACE="1").err
+    assert (
+        "Traceback"
+        in foreword(
+            "recipes", cwd=folder, PYTHONPATH=str(folder / "broken"), FOREWORD_TRACE="1"
+        ).err
+    )
 
 
 def test_of_very_many_recipes_the_first_are_listed_and_any_can_be_named(folder: Path) -> None:
     recipes = folder / "foreword" / "recipes"
     recipes.mkdir(parents=True)
     for number in range(600):
-        (recipes / f"r{number:03}.yaml").write_text(f"name: r{number}\nsections:\n  a: {{file: A.md}}\n")
+        (recipes / f"r{number:03}.yaml").write_text(
+            f"name: r{number}\nsections:\n  a: {{file: A.md}}\n"
+        )
     ran = in_here("recipes")
     assert len(ran.out.splitlines()) == 500
     assert ran.err == "warning: 106 more recipes are not listed; each can still be named\n"
@@ -148,4 +180,7 @@ def test_a_pipe_among_the_recipes_is_a_problem_that_lint_tells(folder: Path) -> 
     (folder / "foreword" / "recipes").mkdir(parents=True)
     os.mkfifo(folder / "foreword" / "recipes" / "pipe.yaml")
     ran = in_here("lint")
-    assert (ran.code, ran.out) == (1, "foreword/recipes/pipe.yaml: can't be read: not a regular file\n")
+    assert (ran.code, ran.out) == (
+        1,
+        "foreword/recipes/pipe.yaml: can't be read: not a regular file\n",
+    )

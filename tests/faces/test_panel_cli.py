@@ -24,14 +24,30 @@ from tests.factory import DIFF, project
 
 SAMPLE = Path(package.__file__).parent / "demos" / "factory"
 RESULT = PanelResult(
-    "review", "Code Review", "changes_requested", ("1 high finding; profile default allows none.",), 0.7, "default",
+    "review",
+    "Code Review",
+    "changes_requested",
+    ("1 high finding; profile default allows none.",),
+    0.7,
+    "default",
     (
-        Finding("high", "Query <b>by</b> f-string", "Ask @admin.", "a.py", 3, ("Anna", "Bert"), "Bind it.\nOr not."),
+        Finding(
+            "high",
+            "Query <b>by</b> f-string",
+            "Ask @admin.",
+            "a.py",
+            3,
+            ("Anna", "Bert"),
+            "Bind it.\nOr not.",
+        ),
         Finding("low", "No test", said_by=("Anna",)),
     ),
-    (*(MemberResult(name, "answered") for name in ("Anna", "Bert")), MemberResult("Cleo", "late", "no answer in 9 s")),
+    (
+        *(MemberResult(name, "answered") for name in ("Anna", "Bert")),
+        MemberResult("Cleo", "late", "no answer in 9 s"),
+    ),
     Change("HEAD~1", "sha256:0", ("a.py",), 3),
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -64,23 +80,32 @@ def test_as_markdown_a_model_can_neither_write_tags_nor_call_people() -> None:
 
 
 def test_a_panel_runs_on_the_sample_and_says_who_is_done(sample: Path) -> None:
-    ran = foreword("panel", "run", "code-review", "--diff", "change.diff", "--model", "test", cwd=sample)
+    ran = foreword(
+        "panel", "run", "code-review", "--diff", "change.diff", "--model", "test", cwd=sample
+    )
     assert ran.code == 0
     lines = ran.out.splitlines()
     assert lines[0] == "changes requested: Code Review"
     assert lines[1] == "  2 critical findings; profile default allows none."
     assert any(
-        line.startswith("tidepool/stations.py:5  critical  Hard-coded secret (Code Reviewer, ") for line in lines
+        line.startswith("tidepool/stations.py:5  critical  Hard-coded secret (Code Reviewer, ")
+        for line in lines
     )
     head, *agents = ran.err.splitlines()
     assert head == "code-review: 26 changed lines in 2 files"
     assert sorted(line.split("  ")[1] for line in agents) == [
-        "Code Reviewer", "Maintainer", "Performance Engineer", "Security Auditor", "Test Engineer",
-    ]  # fmt: skip
+        "Code Reviewer",
+        "Maintainer",
+        "Performance Engineer",
+        "Security Auditor",
+        "Test Engineer",
+    ]
     assert all("answered" in line for line in agents)
 
 
-def test_as_json_it_follows_the_schema_that_is_printed_and_check_tells_by_the_exit_code(sample: Path) -> None:
+def test_as_json_it_follows_the_schema_that_is_printed_and_check_tells_by_the_exit_code(
+    sample: Path,
+) -> None:
     diff = (sample / "change.diff").read_bytes()
     words = (
         "panel",
@@ -109,24 +134,46 @@ def test_the_panels_of_a_project_are_listed_with_who_sits_on_them(tmp_path: Path
     ran = in_here("panel", "list", "--root", root)
     empty, review = ran.out.splitlines()
     assert review == "review  anna, bert; missing: nobody"
-    assert empty.startswith("empty   can't be run: personas/round_tables/empty.md: names no persona")
+    assert empty.startswith(
+        "empty   can't be run: personas/round_tables/empty.md: names no persona"
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "said", "hint"),
     [
-        (["code-reviw", "--diff", "change.diff", "--model", "test"], "did you mean 'code-review'?", "known: "),
-        (["code-review", "--diff", "change.diff"], "a panel needs a model", "`--model test` needs no key"),
+        (
+            ["code-reviw", "--diff", "change.diff", "--model", "test"],
+            "did you mean 'code-review'?",
+            "known: ",
+        ),
+        (
+            ["code-review", "--diff", "change.diff"],
+            "a panel needs a model",
+            "`--model test` needs no key",
+        ),
         (["code-review", "--diff", "nosuch", "--model", "test"], "nosuch: ", "HEAD~1"),
         (["code-review", "--diff", "--output=x", "--model", "test"], "is no diff", "HEAD~1"),
         (["code-review", "--diff", "empty.diff", "--model", "test"], "the diff is empty", "HEAD~1"),
-        (["code-review", "--diff", "project.yaml", "--model", "test"], "project.yaml: is not a diff", "HEAD~1"),
+        (
+            ["code-review", "--diff", "project.yaml", "--model", "test"],
+            "project.yaml: is not a diff",
+            "HEAD~1",
+        ),
         (["code-review", "--diff", "change.diff", "--model", "nosuch:x"], "nosuch", ""),
-        (["code-review", "--diff", "change.diff", "--model", "test", "--timeout-seconds", "0"], "timeout", ""),
+        (
+            ["code-review", "--diff", "change.diff", "--model", "test", "--timeout-seconds", "0"],
+            "timeout",
+            "",
+        ),
         (["code-review", "--model", "test"], "Missing option '--diff'", ""),
-        (["code-review", "--diff", "change.diff", "--model", "test", "--root", "nosuch"], "no such folder", "--root"),
+        (
+            ["code-review", "--diff", "change.diff", "--model", "test", "--root", "nosuch"],
+            "no such folder",
+            "--root",
+        ),
     ],
-)  # fmt: skip
+)
 def test_wrong_use_is_one_line_with_a_hint_and_nothing_is_left_behind(
     words: list[str], said: str, hint: str, sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,11 +188,23 @@ def test_wrong_use_is_one_line_with_a_hint_and_nothing_is_left_behind(
     assert not (sample / ".foreword").exists()
 
 
-def test_where_nobody_has_answered_the_exit_code_says_so_and_nonsense_is_called_that(tmp_path: Path) -> None:
+def test_where_nobody_has_answered_the_exit_code_says_so_and_nonsense_is_called_that(
+    tmp_path: Path,
+) -> None:
     root = project(tmp_path, ["anna", "bert"])
     (root / "c.diff").write_text(DIFF)
     with fake_provider("Looks good to me.") as provider:
-        words = ("panel", "run", "review", "--diff", root / "c.diff", "--model", provider.openai, "--root", root)
+        words = (
+            "panel",
+            "run",
+            "review",
+            "--diff",
+            root / "c.diff",
+            "--model",
+            provider.openai,
+            "--root",
+            root,
+        )
         ran = in_here(*words)
     assert ran.code == 1
     assert ran.out.startswith("inconclusive: ")
@@ -177,7 +236,9 @@ def standing(agent: str, status: str, error: str = "") -> Standing:
     return Standing(f"run/{agent}", agent, status, 1.5, error)
 
 
-def test_on_a_terminal_every_agent_has_one_line_that_is_kept_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_terminal_every_agent_has_one_line_that_is_kept_up_to_date(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr("sys.stderr", screen := Terminal())
     board = Board()
@@ -194,14 +255,18 @@ def test_on_a_terminal_every_agent_has_one_line_that_is_kept_up_to_date(monkeypa
     ]
 
 
-def test_in_a_pipe_an_agent_is_told_once_when_it_is_settled(capsys: pytest.CaptureFixture[str]) -> None:
+def test_in_a_pipe_an_agent_is_told_once_when_it_is_settled(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     board = Board()
     for status in ("waiting", "running", "answered", "answered"):
         board([standing("anna", status)])
     assert capsys.readouterr().err == "  anna  answered     1.5 s\n"
 
 
-def test_phases_are_told_with_their_titles_under_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+def test_phases_are_told_with_their_titles_under_each_other(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     one = Standing("r/1", "1", "already done", 4.1, title="Requirements")
     two = Standing("r/3a", "3a", "answered", 1.5, title="Build")
     Board()([one, two, standing("anna", "nonsense", "no findings")])

@@ -20,7 +20,12 @@ def plan(status: str = "pending", **fields: Any) -> dict[str, Any]:
         {"task_id": 2, "description": "Read the invoices", "status": status, "node_ids": ["node7"]},
     ]
     phases = [{"phase_name": "Build", "status": "in_progress", "tasks": tasks}]
-    return {"overall_goal": "Invoices from Gmail to Airtable", "phases": phases, "zebra": {"b": 1, "a": 2}, **fields}
+    return {
+        "overall_goal": "Invoices from Gmail to Airtable",
+        "phases": phases,
+        "zebra": {"b": 1, "a": 2},
+        **fields,
+    }
 
 
 def written(folder: Path, value: object, name: str = "plan.json") -> Path:
@@ -31,12 +36,31 @@ def written(folder: Path, value: object, name: str = "plan.json") -> Path:
 @pytest.mark.parametrize("database", ["file", "postgresql"])
 def test_a_plan_is_updated_shown_listed_and_compared(tmp_path: Path, database: str) -> None:
     env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
-    first = foreword("plan", "update", "demo", written(tmp_path, plan()), "--reason", "first plan", cwd=tmp_path, **env)
+    first = foreword(
+        "plan",
+        "update",
+        "demo",
+        written(tmp_path, plan()),
+        "--reason",
+        "first plan",
+        cwd=tmp_path,
+        **env,
+    )
     assert (first.code, first.out) == (0, "version 1\n")
     assert "made workflow 'demo'" in first.err
     second = json.dumps(plan("completed", current_phase="Bulid")).encode()
     piped = foreword(
-        "plan", "update", "demo", "-", "--reason", "read", "--expect", "1", cwd=tmp_path, stdin=second, **env
+        "plan",
+        "update",
+        "demo",
+        "-",
+        "--reason",
+        "read",
+        "--expect",
+        "1",
+        cwd=tmp_path,
+        stdin=second,
+        **env,
     )
     assert (piped.code, piped.out) == (0, "version 2\n")
     assert piped.err == "warning: current_phase: 'Bulid' names no phase\n"
@@ -44,13 +68,20 @@ def test_a_plan_is_updated_shown_listed_and_compared(tmp_path: Path, database: s
     shown = foreword("plan", "show", "demo", cwd=tmp_path, **env)
     assert "[x] 2. Read the invoices (node7)" in shown.out
     assert shown.err == ""
-    old = json.loads(foreword("plan", "show", "demo", "--version", "1", "--format", "json", cwd=tmp_path, **env).out)
+    old = json.loads(
+        foreword(
+            "plan", "show", "demo", "--version", "1", "--format", "json", cwd=tmp_path, **env
+        ).out
+    )
     assert {name: old[name] for name in plan()} == plan()
     assert list(old["zebra"]) == ["b", "a"]
 
     history = foreword("plan", "history", "demo", cwd=tmp_path, **env)
     lines = [line.split() for line in history.out.splitlines()]
-    assert [(line[0], line[2:5]) for line in lines] == [("1", ["1", "of", "2"]), ("2", ["2", "of", "2"])]
+    assert [(line[0], line[2:5]) for line in lines] == [
+        ("1", ["1", "of", "2"]),
+        ("2", ["2", "of", "2"]),
+    ]
     assert history.out.splitlines()[0].endswith("first plan")
     diff = foreword("plan", "diff", "demo", cwd=tmp_path, **env)
     assert 'task 2 "Read the invoices": pending -> completed' in diff.out.splitlines()
@@ -59,7 +90,12 @@ def test_a_plan_is_updated_shown_listed_and_compared(tmp_path: Path, database: s
 
 def test_a_conflict_is_exit_1_and_says_what_to_do(tmp_path: Path) -> None:
     path = written(tmp_path, plan())
-    assert foreword("plan", "update", "demo", path, "--reason", "one", "--expect", "0", cwd=tmp_path).code == 0
+    assert (
+        foreword(
+            "plan", "update", "demo", path, "--reason", "one", "--expect", "0", cwd=tmp_path
+        ).code
+        == 0
+    )
     ran = foreword("plan", "update", "demo", path, "--reason", "two", "--expect", "0", cwd=tmp_path)
     assert (ran.code, ran.out) == (1, "")
     assert "the plan is at version 1, not 0" in ran.err
@@ -69,7 +105,9 @@ def test_a_conflict_is_exit_1_and_says_what_to_do(tmp_path: Path) -> None:
 def test_expecting_a_version_makes_no_workflow(tmp_path: Path) -> None:
     path = written(tmp_path, plan())
     foreword("plan", "update", "demo", path, "--reason", "one", cwd=tmp_path)
-    ran = foreword("plan", "update", "demmo", path, "--reason", "two", "--expect", "1", cwd=tmp_path)
+    ran = foreword(
+        "plan", "update", "demmo", path, "--reason", "two", "--expect", "1", cwd=tmp_path
+    )
     assert ran.code == 2
     assert "unknown workflow 'demmo'" in ran.err
     assert "did you mean 'demo'?" in ran.err
@@ -84,7 +122,9 @@ def test_what_is_no_json_is_told_with_line_and_column_and_changes_nothing(tmp_pa
 
 
 def test_every_problem_of_a_plan_is_on_a_line_of_its_own(tmp_path: Path) -> None:
-    path = written(tmp_path, {"phases": [{"phase_name": "\x1b[31m", "status": "don\ne", "tasks": [{}]}]})
+    path = written(
+        tmp_path, {"phases": [{"phase_name": "\x1b[31m", "status": "don\ne", "tasks": [{}]}]}
+    )
     ran = foreword("plan", "update", "demo", path, "--reason", "x", cwd=tmp_path)
     head, *problems, hint = ran.err.splitlines()
     assert ran.code == 2
@@ -105,7 +145,10 @@ def test_reading_where_nothing_is_kept_makes_no_store(tmp_path: Path) -> None:
         assert (ran.code, ran.out) == (2, "")
         assert "no store yet" in ran.err
         assert "hint: " in ran.err
-    assert "no store yet" in foreword("plan", "show", "demo", "--db", "sqlite:///state.db", cwd=tmp_path).err
+    assert (
+        "no store yet"
+        in foreword("plan", "show", "demo", "--db", "sqlite:///state.db", cwd=tmp_path).err
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -123,9 +166,10 @@ def test_a_list_of_tasks_shows_no_secret_and_steers_no_terminal(tmp_path: Path) 
     reason = f"token={secret}"
     ran = foreword("plan", "update", "demo", path, "--reason", reason, cwd=tmp_path)
     foreword("plan", "update", "demo", written(tmp_path, plan()), "--reason", "x", cwd=tmp_path)
-    shown = [foreword("plan", *words, cwd=tmp_path) for words in (
-        ["show", "demo", "--version", "1"], ["history", "demo"], ["diff", "demo"]
-    )]  # fmt: skip
+    shown = [
+        foreword("plan", *words, cwd=tmp_path)
+        for words in (["show", "demo", "--version", "1"], ["history", "demo"], ["diff", "demo"])
+    ]
     for one in (ran, *shown):
         assert one.code == 0
         assert secret not in one.out + one.err

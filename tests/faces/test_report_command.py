@@ -15,7 +15,9 @@ from tests.postgres import new_database
 
 
 @pytest.mark.parametrize("database", ["file", "postgresql"])
-def test_reports_are_listed_shown_and_compared_and_originals_come_back(tmp_path: Path, database: str) -> None:
+def test_reports_are_listed_shown_and_compared_and_originals_come_back(
+    tmp_path: Path, database: str
+) -> None:
     where = ("--db", new_database() if database == "postgresql" else "sqlite:///kept.db")
     words = "Somebody said something about the invoices of last year. " * 40
     for text in ("first", words, words, "last"):
@@ -28,7 +30,10 @@ def test_reports_are_listed_shown_and_compared_and_originals_come_back(tmp_path:
 
     listed = foreword("report", "list", *where, cwd=tmp_path).out.splitlines()
     assert [line.split()[0] for line in listed] == ["2", "1"]
-    assert json.loads(foreword("report", "show", "2", *where, cwd=tmp_path).out)["budget_tokens"] == 700
+    assert (
+        json.loads(foreword("report", "show", "2", *where, cwd=tmp_path).out)["budget_tokens"]
+        == 700
+    )
     diff = foreword("report", "diff", "1", "2", *where, cwd=tmp_path)
     rows = {line.split()[0]: line.split()[1:] for line in diff.out.splitlines()}
     assert rows["conversation_history"][3] == "shrank"
@@ -48,7 +53,9 @@ def test_sections_appear_and_go(tmp_path: Path) -> None:
     items = [{"kind": "task", "text": "Do it."}, {"kind": "learning", "text": "It was cold."}]
     for kept in (items[:1], items):
         (tmp_path / "items.json").write_text(json.dumps({"items": kept}))
-        foreword("assemble", "package", "--purpose", "design", "--source", "items.json", cwd=tmp_path)
+        foreword(
+            "assemble", "package", "--purpose", "design", "--source", "items.json", cwd=tmp_path
+        )
     assert "appeared" in foreword("report", "diff", "1", "2", cwd=tmp_path).out
     assert "went" in foreword("report", "diff", "2", "1", cwd=tmp_path).out
 

@@ -23,12 +23,16 @@ ESCAPE = "\x1b]0;x\x07\x9b31m"
 
 def packed(root: Path, items: list[dict[str, str]], budget: int = 400) -> Report:
     (root / "items.json").write_text(json.dumps({"items": items}))
-    return foreword.assemble("package", root=root, purpose="design", source="items.json", budget=budget).report
+    return foreword.assemble(
+        "package", root=root, purpose="design", source="items.json", budget=budget
+    ).report
 
 
 def test_a_title_cannot_forge_a_line_or_an_escape(tmp_path: Path) -> None:
     titles = [f"{ESCAPE} one\nwarnings\n  none", "two\r\u2028three"]
-    report = packed(tmp_path, [{"kind": "learning", "title": t, "text": "word " * 400} for t in titles])
+    report = packed(
+        tmp_path, [{"kind": "learning", "title": t, "text": "word " * 400} for t in titles]
+    )
     table = draw(report)
     assert not set(table) & set("\x1b\x07\x9b\r\u2028")
     assert "\n  none" not in table
@@ -43,7 +47,11 @@ def test_an_error_is_one_line_whatever_is_in_a_file_name(tmp_path: Path) -> None
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 90, 100, 140])
 def test_the_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
     items = [
-        {"kind": kind, "title": f"A rather long title about {kind} and about much else", "text": "word " * 300}
+        {
+            "kind": kind,
+            "title": f"A rather long title about {kind} and about much else",
+            "text": "word " * 300,
+        }
         for kind in ("learning", "history", "doc", "pattern")
     ]
     report = packed(tmp_path, items, budget=500)
@@ -64,7 +72,11 @@ def test_on_a_narrow_terminal_the_tables_of_the_demo_come_one_after_the_other(wi
     lines: list[str] = []
     demo_recipes.run(lines.append, width)
     text = "\n".join(lines)
-    tables = [line for line in text.splitlines() if line.startswith(("section", "roomy", "tight", "total"))]
+    tables = [
+        line
+        for line in text.splitlines()
+        if line.startswith(("section", "roomy", "tight", "total"))
+    ]
     assert len(tables) == 3 * 6
     shown = [line for line in text.splitlines() if not line.startswith("  foreword")]
     assert max(len(line) for line in shown) <= max(width, 46)
@@ -76,7 +88,8 @@ def test_the_sample_of_the_demo_can_be_kept(tmp_path: Path) -> None:
     tries = [line.split("  ")[1] for line in ran.out.splitlines() if line.startswith("  foreword ")]
     assert len(tries) > 3
     for words in map(shlex.split, tries):
-        if words[1:] in (["serve"], ["director", "demo"]):  # one never ends, the other has tests of its own
+        # one never ends, the other has tests of its own
+        if words[1:] in (["serve"], ["director", "demo"]):
             continue
         assert command(*words[1:], cwd=tmp_path / "sample", HOME=str(tmp_path)).code == 0
     again = command("demo", "--keep", "sample", cwd=tmp_path)
@@ -121,7 +134,17 @@ def test_the_list_of_reports_has_a_header(tmp_path: Path) -> None:
     packed(tmp_path, [{"kind": "task", "text": "Do it."}])
     ran = command("report", "list", cwd=tmp_path)
     (head,), (line,) = ran.err.splitlines(), ran.out.splitlines()
-    assert head.split() == ["no.", "when", "(UTC)", "recipe", "for", "tokens", "of", "budget", "status"]
+    assert head.split() == [
+        "no.",
+        "when",
+        "(UTC)",
+        "recipe",
+        "for",
+        "tokens",
+        "of",
+        "budget",
+        "status",
+    ]
     assert line.split()[2:4] == ["package", "design"]
 
 
@@ -135,20 +158,36 @@ def test_counting_a_folder_says_that_it_is_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", [">&-", "> /dev/full", ">&- <&-"])
 @pytest.mark.parametrize("words", ["recipes", "recipe schema", "count README"])
-def test_output_that_goes_nowhere_is_one_error_and_exit_1(tmp_path: Path, words: str, end: str) -> None:
+def test_output_that_goes_nowhere_is_one_error_and_exit_1(
+    tmp_path: Path, words: str, end: str
+) -> None:
     (tmp_path / "README").write_text("word " * 10)
     line = f"{sys.executable} -m foreword {words} {end}"
-    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
-    assert [line.split(":")[0] for line in done.stderr.splitlines() if "counted" not in line] == ["error", "hint"]
+    assert [line.split(":")[0] for line in done.stderr.splitlines() if "counted" not in line] == [
+        "error",
+        "hint",
+    ]
 
 
 def test_arguments_that_are_not_utf_8_get_an_answer(tmp_path: Path) -> None:
     name = b"\xff.md"
     (tmp_path / name.decode("utf-8", "surrogateescape")).write_text("word")
-    for words in ([b"count", name], [b"count", b"\xfe"], [b"assemble", name], [b"recall", name], [b"lint", name]):
+    for words in (
+        [b"count", name],
+        [b"count", b"\xfe"],
+        [b"assemble", name],
+        [b"recall", name],
+        [b"lint", name],
+    ):
         done = subprocess.run(
-            [sys.executable.encode(), b"-m", b"foreword", *words], cwd=tmp_path, capture_output=True, check=False
+            [sys.executable.encode(), b"-m", b"foreword", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
         )
         assert b"Traceback" not in done.stderr
         assert done.returncode == (0 if words == [b"count", name] else done.returncode)

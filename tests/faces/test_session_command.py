@@ -23,12 +23,22 @@ def talk(rounds: int) -> list[dict[str, Any]]:
     messages = list[dict[str, Any]]()
     for i in range(rounds):
         call = {"type": "tool_use", "id": f"t{i}", "name": "read_node", "input": {"id": i}}
-        result = {"type": "tool_result", "tool_use_id": f"t{i}", "content": json.dumps({"rows": list(range(40))})}
+        result = {
+            "type": "tool_result",
+            "tool_use_id": f"t{i}",
+            "content": json.dumps({"rows": list(range(40))}),
+        }
         messages += [
-            {"role": "user", "content": f"Please repair node{i}: it times out on the page of invoices. " * 3},
+            {
+                "role": "user",
+                "content": f"Please repair node{i}: it times out on the page of invoices. " * 3,
+            },
             {"role": "assistant", "content": [call]},
             {"role": "user", "content": [result]},
-            {"role": "assistant", "content": f"Decided to wait for the table in node{i}, and it works. " * 3},
+            {
+                "role": "assistant",
+                "content": f"Decided to wait for the table in node{i}, and it works. " * 3,
+            },
         ]
     return messages
 
@@ -126,8 +136,16 @@ def test_a_target_that_is_none_is_told_by_the_name_of_the_option(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "text", "place"),
     [
-        ("talk.jsonl", as_lines(talk(1)) + "{oops}\n" + as_lines(talk(1)), "talk.jsonl:5: not JSON"),
-        ("talk.jsonl", as_lines([*talk(1), {"role": "user", "content": 7}, *talk(1)]), "talk.jsonl:5: "),
+        (
+            "talk.jsonl",
+            as_lines(talk(1)) + "{oops}\n" + as_lines(talk(1)),
+            "talk.jsonl:5: not JSON",
+        ),
+        (
+            "talk.jsonl",
+            as_lines([*talk(1), {"role": "user", "content": 7}, *talk(1)]),
+            "talk.jsonl:5: ",
+        ),
         ("talk.json", json.dumps(talk(1), indent=1) + "]", "talk.json:"),
         ("talk.json", json.dumps([*talk(1), {"role": "robot"}]), "messages[4].role: 'robot'"),
         ("talk.jsonl", "", "talk.jsonl: no messages"),
@@ -151,7 +169,9 @@ def test_what_is_no_message_is_counted_and_a_pipe_will_do(tmp_path: Path) -> Non
         said,
         {**said, "uuid": "2", "isMeta": True},
     ]
-    ran = foreword("session", "import", "-", "--workflow", "demo", cwd=tmp_path, stdin=as_lines(lines).encode())
+    ran = foreword(
+        "session", "import", "-", "--workflow", "demo", cwd=tmp_path, stdin=as_lines(lines).encode()
+    )
     assert ran.code == 0
     assert "imported 1 message, " in ran.err
     assert "left out, since they are no messages: 1 summary, 1 duplicate, 1 meta" in ran.err
@@ -166,20 +186,39 @@ def test_a_file_that_is_imported_again_adds_only_what_is_new(tmp_path: Path, dat
 
     file = tmp_path / "talk.jsonl"
     file.write_text(as_lines(talk(2)))
-    assert run("import", "talk.jsonl", "--workflow", "demo").err.splitlines()[-1].startswith("imported 8 messages, ")
+    assert (
+        run("import", "talk.jsonl", "--workflow", "demo")
+        .err.splitlines()[-1]
+        .startswith("imported 8 messages, ")
+    )
     again = run("import", "talk.jsonl", "--workflow", "demo")
     assert (again.code, again.out, again.err) == (0, "", "0 imported, 8 are there already\n")
     run("append", "demo", "--text", "Something else.")
     file.write_text(as_lines(talk(3)))
-    assert run("import", "talk.jsonl", "--workflow", "demo").err == "4 imported, 8 are there already\n"
-    assert run("import", "talk.jsonl", "--workflow", "demo").err == "0 imported, 12 are there already\n"
+    assert (
+        run("import", "talk.jsonl", "--workflow", "demo").err == "4 imported, 8 are there already\n"
+    )
+    assert (
+        run("import", "talk.jsonl", "--workflow", "demo").err
+        == "0 imported, 12 are there already\n"
+    )
     assert json.loads(run("usage", "demo", "--json").out)["messages"] == 13
-    assert run("import", "talk.jsonl", "--workflow", "other").err.splitlines()[-1].startswith("imported 12 messages, ")
+    assert (
+        run("import", "talk.jsonl", "--workflow", "other")
+        .err.splitlines()[-1]
+        .startswith("imported 12 messages, ")
+    )
 
 
 def test_what_was_rewound_or_is_an_error_of_the_api_is_told(tmp_path: Path) -> None:
     def line(name: str, parent: str | None, role: str, **more: object) -> dict[str, Any]:
-        return {"type": role, "uuid": name, "parentUuid": parent, "message": {"role": role, "content": name}, **more}
+        return {
+            "type": role,
+            "uuid": name,
+            "parentUuid": parent,
+            "message": {"role": role, "content": name},
+            **more,
+        }
 
     lines = [
         line("ask", None, "user"),
@@ -204,16 +243,32 @@ def test_what_was_rewound_or_is_an_error_of_the_api_is_told(tmp_path: Path) -> N
         (["missing.json"], b"", "missing.json: there is no such file"),
         (["--text", "x", "--kind", "sumary"], b"", "'sumary' is not one of"),
         (["--text", "x", "--kind", "sumary"], b"", "did you mean 'summary'?"),
-        (["--text", "x", "--role", "asistant"], b"", "not one of user, assistant, system, did you mean 'assistant'?"),
+        (
+            ["--text", "x", "--role", "asistant"],
+            b"",
+            "not one of user, assistant, system, did you mean 'assistant'?",
+        ),
         (["--role", "asistant"], b"", "did you mean 'assistant'?"),
         ([], b'{"role": "asistant", "content": "x"}', "did you mean 'assistant'?"),
-        (["hello there"], b"", "hint: words go with --text: `foreword session append demo --text 'hello there'`"),
-        (["my password: hunter2-hunter2"], b"", "error: my password: [hidden]: there is no such file\n"),
+        (
+            ["hello there"],
+            b"",
+            "hint: words go with --text: `foreword session append demo --text 'hello there'`",
+        ),
+        (
+            ["my password: hunter2-hunter2"],
+            b"",
+            "error: my password: [hidden]: there is no such file\n",
+        ),
         (["\n" * 70_000], b"", "there is no such file"),
         (["--text", ""], b"", "error: the message is empty\n"),
         (["--text", " \n"], b"", "error: the message is empty\n"),
         ([], b'{"role": "user", "content": []}', "error: the message is empty\n"),
-        ([], b'{"role": "assistant", "content": "", "refusal": null}', "error: the message is empty\n"),
+        (
+            [],
+            b'{"role": "assistant", "content": "", "refusal": null}',
+            "error: the message is empty\n",
+        ),
     ],
 )
 def test_a_message_that_is_none_is_refused_before_anything_is_made(
@@ -229,7 +284,11 @@ def test_a_message_that_is_none_is_refused_before_anything_is_made(
     "message",
     [
         {"role": "assistant", "content": None, "refusal": "I can't."},
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": {"name": "t"}}]},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "a", "function": {"name": "t"}}],
+        },
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": ""}]},
     ],
 )
@@ -241,7 +300,16 @@ def test_a_message_without_words_may_say_something(tmp_path: Path, message: dict
 def test_without_saving_nothing_is_compressed_or_logged(tmp_path: Path) -> None:
     (tmp_path / "talk.jsonl").write_text(as_lines(talk(10)))
     foreword("session", "import", "talk.jsonl", "--workflow", "demo", cwd=tmp_path)
-    look = ("session", "context", "demo", "--no-save", "--window", "1500", "--recipe", "workflow-cached")
+    look = (
+        "session",
+        "context",
+        "demo",
+        "--no-save",
+        "--window",
+        "1500",
+        "--recipe",
+        "workflow-cached",
+    )
     assert "conversation_history" in foreword(*look, cwd=tmp_path).out
     used = json.loads(foreword("session", "usage", "demo", "--json", cwd=tmp_path).out)
     assert (used["calls"], used["compressions"]) == (0, 0)

@@ -1,4 +1,5 @@
-"""No face shows a secret of a workflow: neither its nodes nor its conversation, wherever a tool has repeated it."""
+"""No face shows a secret of a workflow: neither its nodes nor its conversation, wherever a tool
+has repeated it."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ NAME = "letters"
 
 
 def fill(folder: Path, url: str | None = None) -> str:
-    """A workflow whose nodes and messages say the secrets; returns the handle of messages that were left out."""
+    """A workflow whose nodes and messages say the secrets; returns the handle of messages that
+    were left out."""
     limits: dict[str, Any] = {"warn_at": 5000, "compress_at": 6000, "compress_to": 1500}
     with foreword.Session.open(url, NAME, root=folder, **limits) as session:
         for number in range(16):
@@ -34,14 +36,26 @@ def fill(folder: Path, url: str | None = None) -> str:
             session.append({"role": role, "content": text})
         about = f"types {PASSWORD} and {KEY} into the form"
         config = {"selector": f"#x-{PASSWORD}", "text": f"say {KEY}"}
-        session.put_node({"id": "node1", "position": 1, "type": "type", "config": config, "description": about})
-        session.put_node({"id": "node2", "position": 2, "type": "navigate", "config": {"url": f"http://h/{PASSWORD}"}})
+        session.put_node(
+            {"id": "node1", "position": 1, "type": "type", "config": config, "description": about}
+        )
+        session.put_node(
+            {
+                "id": "node2",
+                "position": 2,
+                "type": "navigate",
+                "config": {"url": f"http://h/{PASSWORD}"},
+            }
+        )
         told = {"error": f"no {PASSWORD} {KEY}", "result": {"text": PASSWORD}}
         node_results.keep_test(session.db, session.workflow.id, "node1", "failed", told)
         left_out = [one.handle for one in session.context(budget=1200).report.omissions]
         session.compress()
-        session.set_variable("creds", {"user": "ada", "password": PASSWORD}, "login")  # all of it was said before
-        found = [session.store.found(handle)[0] for handle in left_out if session.store.found(handle)]
+        # all of it was said before
+        session.set_variable("creds", {"user": "ada", "password": PASSWORD}, "login")
+        found = [
+            session.store.found(handle)[0] for handle in left_out if session.store.found(handle)
+        ]
     return next(handle for handle, packed in found if isinstance(packed, Range))
 
 
@@ -72,7 +86,9 @@ def test_the_command_line_shows_nodes_without_secrets(
     shows_nothing(shown.out)
 
 
-def test_the_command_line_shows_a_conversation_without_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_shows_a_conversation_without_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     handle = fill(tmp_path)
     for command in (
@@ -112,8 +128,16 @@ def test_the_api_shows_neither(served: tuple[Address, str]) -> None:
 
 def test_no_page_shows_them(served: tuple[Address, str]) -> None:
     address, handle = served
-    for path in ("", "/chat", "/chat/message/1", "/context", f"/context/original/{handle}", "/workflow", "/variables",
-                 "/compressions/1"):  # fmt: skip
+    for path in (
+        "",
+        "/chat",
+        "/chat/message/1",
+        "/context",
+        f"/context/original/{handle}",
+        "/workflow",
+        "/variables",
+        "/compressions/1",
+    ):
         shown = address.ask("GET", f"/sessions/{NAME}{path}")
         assert shown.status == 200, path
         shows_nothing(shown.body)

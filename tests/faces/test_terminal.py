@@ -1,4 +1,5 @@
-"""What a project holds reaches a terminal as text: nothing in it steers the terminal, and a pipe gets it as it is."""
+"""What a project holds reaches a terminal as text: nothing in it steers the terminal, and a pipe
+gets it as it is."""
 
 from __future__ import annotations
 
@@ -33,7 +34,12 @@ def on_a_terminal(root: Path, argv: Sequence[str]) -> str:
     ours, theirs = pty.openpty()
     variables = os.environ | {"NO_COLOR": "1", "TERM": "xterm"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "foreword", *argv], cwd=root, stdin=theirs, stdout=theirs, stderr=theirs, env=variables
+        [sys.executable, "-m", "foreword", *argv],
+        cwd=root,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=variables,
     )
     os.close(theirs)
     written = b""
@@ -56,7 +62,9 @@ def project(root: Path) -> Path:
 
 @pytest.mark.parametrize("form", ["xml", "json", "openai"])
 def test_no_control_of_a_projects_reaches_a_terminal(tmp_path: Path, form: str) -> None:
-    shown = on_a_terminal(project(tmp_path), ["assemble", "hostile", "--format", form, "--budget", "900"])
+    shown = on_a_terminal(
+        project(tmp_path), ["assemble", "hostile", "--format", form, "--budget", "900"]
+    )
     assert "Notes" in shown
     assert "Subject" in shown
     assert not set(shown) & set("\x1b\x07\x08\x7f\x9b\u202e")

@@ -17,7 +17,18 @@ SECRET = "hunter2-and-more"
 
 
 def put(folder: Path, name: str, *value: str, stdin: bytes = b"", **env: str) -> Ran:
-    return foreword("variable", "set", "demo", name, "--reason", "a test", *value, cwd=folder, stdin=stdin, **env)
+    return foreword(
+        "variable",
+        "set",
+        "demo",
+        name,
+        "--reason",
+        "a test",
+        *value,
+        cwd=folder,
+        stdin=stdin,
+        **env,
+    )
 
 
 @pytest.mark.parametrize("database", ["file", "postgresql"])
@@ -32,13 +43,18 @@ def test_variables_are_set_listed_got_and_cleared(tmp_path: Path, database: str)
     assert made.err.splitlines()[0].startswith("made workflow 'demo' in ")
     put(tmp_path, "node7.note", "plain words", **env)
     listed = run("list", "demo")
-    assert listed.out == '- node7.emails = ["a@example.org", "b@example.org"]\n- node7.note = "plain words"\n'
+    assert (
+        listed.out
+        == '- node7.emails = ["a@example.org", "b@example.org"]\n- node7.note = "plain words"\n'
+    )
     assert json.loads(run("get", "demo", "node7.emails").out) == ["a@example.org", "b@example.org"]
     assert list(json.loads(run("get", "demo", "--node", "7").out)) == ["node7.emails", "node7.note"]
     assert json.loads(run("get", "demo", "all").out)["node7.note"] == "plain words"
 
     assert run("clear", "demo", "node7.note", "--reason", "read anew").code == 0
-    assert run("clear-all", "demo", "--reason", "over").err == "cleared 1 variable\n  node7.emails\n"
+    assert (
+        run("clear-all", "demo", "--reason", "over").err == "cleared 1 variable\n  node7.emails\n"
+    )
     empty = run("list", "demo")
     assert (empty.code, empty.out, empty.err) == (0, "", "no variables in 'demo'\n")
     trail = run("list", "demo", "--changes").out.splitlines()
@@ -64,7 +80,9 @@ def test_variables_are_set_listed_got_and_cleared(tmp_path: Path, database: str)
         (['"\\ud800"'], b"", "\ud800"),
     ],
 )
-def test_a_value_is_json_where_it_reads_as_json(tmp_path: Path, given: list[str], stdin: bytes, kept: object) -> None:
+def test_a_value_is_json_where_it_reads_as_json(
+    tmp_path: Path, given: list[str], stdin: bytes, kept: object
+) -> None:
     assert put(tmp_path, "x", *given, stdin=stdin).code == 0
     assert json.loads(foreword("variable", "get", "demo", "x", cwd=tmp_path).out) == kept
 
@@ -73,7 +91,9 @@ def test_only_get_prints_a_secret(tmp_path: Path) -> None:
     ran = [
         put(tmp_path, "gmail.password", "-", stdin=SECRET.encode()),
         put(tmp_path, "login", json.dumps({"user": "me", "password": SECRET})),
-        foreword("variable", "set", "demo", "a", "1", "--reason", f"password={SECRET}", cwd=tmp_path),
+        foreword(
+            "variable", "set", "demo", "a", "1", "--reason", f"password={SECRET}", cwd=tmp_path
+        ),
         foreword("variable", "list", "demo", cwd=tmp_path),
         foreword("variable", "list", "demo", "--changes", cwd=tmp_path),
         foreword("variable", "get", "demo", "gmail.pasword", cwd=tmp_path),
@@ -96,7 +116,9 @@ def test_a_near_name_is_noted_when_a_workflow_is_made(tmp_path: Path) -> None:
 def test_what_reads_or_clears_wants_the_workflow_to_exist(tmp_path: Path) -> None:
     put(tmp_path, "x", "1")
     for words in (["list"], ["get"], ["clear"], ["clear-all"]):
-        more = {"get": ["x"], "clear": ["x", "--reason", "r"], "clear-all": ["--reason", "r"]}.get(words[0], [])
+        more = {"get": ["x"], "clear": ["x", "--reason", "r"], "clear-all": ["--reason", "r"]}.get(
+            words[0], []
+        )
         ran = foreword("variable", *words, "dmeo", *more, cwd=tmp_path)
         assert (ran.code, ran.out) == (2, "")
         assert "unknown workflow 'dmeo'" in ran.err

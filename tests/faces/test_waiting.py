@@ -37,7 +37,9 @@ def run(*args: str, cwd: Path, terminal: bool) -> str:
     return written.decode()
 
 
-def test_a_long_history_that_is_compressed_for_a_context_says_so_at_a_terminal_only(tmp_path: Path) -> None:
+def test_a_long_history_that_is_compressed_for_a_context_says_so_at_a_terminal_only(
+    tmp_path: Path,
+) -> None:
     with foreword.Session.open(root=tmp_path) as session:
         session.extend(said(number, 400) for number in range(10))
     small = ("session", "context", "main", "--window", "8000", "-q")

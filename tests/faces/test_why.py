@@ -42,7 +42,10 @@ def told(root: Path, about: str, budget: int = 2_000) -> str:
 
 def test_a_section_goes_by_its_tag_its_path_its_file_name_and_its_handle(project: Path) -> None:
     handle = handle_of((project / "notes/one.md").read_bytes())
-    answers = {told(project, about) for about in ("notes", "notes/one.md", "one.md", handle, f"{project}/notes/one.md")}
+    answers = {
+        told(project, about)
+        for about in ("notes", "notes/one.md", "one.md", handle, f"{project}/notes/one.md")
+    }
     assert len(answers) == 1
     assert "in, whole" in answers.pop()
 
@@ -59,18 +62,28 @@ def test_a_stand_in_that_is_not_in_says_whether_it_was_needed(project: Path) -> 
 
 
 def test_many_sections_with_the_same_answer_are_told_together(tmp_path: Path) -> None:
-    items = [{"kind": "learning", "title": f"Lesson {number}", "text": "word " * 9} for number in range(30)]
+    items = [
+        {"kind": "learning", "title": f"Lesson {number}", "text": "word " * 9}
+        for number in range(30)
+    ]
     (tmp_path / "items.json").write_text(json.dumps({"items": items}))
-    text = explain("package", "learnings", root=tmp_path, purpose="design", source="items.json", budget=9_000).text
+    text = explain(
+        "package", "learnings", root=tmp_path, purpose="design", source="items.json", budget=9_000
+    ).text
     assert text.splitlines()[0] == "learnings: in, whole (30 sections)"
     assert text.splitlines()[-1] == "  and 22 more"
     assert len(text.splitlines()) == 2 + 8 + 1
 
 
 def test_items_that_share_their_title_each_have_their_own_size(tmp_path: Path) -> None:
-    items = [{"kind": "learning", "title": "Same", "text": "word " * many, "source": "x"} for many in (10, 50)]
+    items = [
+        {"kind": "learning", "title": "Same", "text": "word " * many, "source": "x"}
+        for many in (10, 50)
+    ]
     (tmp_path / "items.json").write_text(json.dumps({"items": items}))
-    text = explain("package", "Same", root=tmp_path, purpose="design", source="items.json", budget=9_000).text
+    text = explain(
+        "package", "Same", root=tmp_path, purpose="design", source="items.json", budget=9_000
+    ).text
     sizes = {line.split("(")[1].split()[0] for line in text.splitlines()[2:]}
     assert len(sizes) == 2
 
@@ -83,5 +96,7 @@ def test_of_a_document_that_is_only_looked_up_it_says_how(tmp_path: Path) -> Non
 
 def test_a_persona_may_be_in_as_its_header(tmp_path: Path) -> None:
     root = workshop(tmp_path)
-    (root / "personas/crew/smith.md").write_text("# Smith\n\n## Role\n\nA smith.\n\n## More\n\n" + "hot iron\n" * 1_200)
+    (root / "personas/crew/smith.md").write_text(
+        "# Smith\n\n## Role\n\nA smith.\n\n## More\n\n" + "hot iron\n" * 1_200
+    )
     assert "in, as its header" in explain("factory", "personas/crew/smith.md", root=root).text

@@ -10,17 +10,22 @@ from hypothesis import strategies as st
 
 from foreword.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
-SENT = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")  # what every provider takes
+# what every provider takes
+SENT = st.characters(exclude_categories=["Cs"], exclude_characters="\x00")
 TEXT = st.text(SENT, max_size=9)
 ARGUMENTS = TEXT.filter(lambda text: not any(odd in text for odd in ("NaN", "Infinity", "\\u")))
 NUMBERS = st.integers(-(2**40), 2**40) | st.floats(allow_nan=False, allow_infinity=False)
 SCALARS = st.none() | st.booleans() | NUMBERS | st.text(SENT, max_size=5)
 JSON = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(SENT, max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(SENT, max_size=5), inner, max_size=3)
+    ),
     max_leaves=5,
 )
-OBJECTS = st.dictionaries(st.text(SENT, max_size=5), SCALARS | st.lists(SCALARS, max_size=2), max_size=2)
+OBJECTS = st.dictionaries(
+    st.text(SENT, max_size=5), SCALARS | st.lists(SCALARS, max_size=2), max_size=2
+)
 WORDS = st.text(SENT, min_size=1, max_size=12).filter(str.strip)
 BASE64 = st.sampled_from(["iVBORw0KGgo=", "//79+w==", "AAAA"])
 NAMES = st.sampled_from(["read", "run_tests", "search"])
@@ -31,16 +36,26 @@ def optional(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, An
     return st.fixed_dictionaries({}, optional=fields)
 
 
-def block(kind: str, more: st.SearchStrategy[dict[str, Any]] | None = None, **fields: Any) -> st.SearchStrategy[Any]:
+def block(
+    kind: str, more: st.SearchStrategy[dict[str, Any]] | None = None, **fields: Any
+) -> st.SearchStrategy[Any]:
     """A dict of this type with these fields, and perhaps more."""
-    wanted = {name: each if isinstance(each, st.SearchStrategy) else st.just(each) for name, each in fields.items()}
+    wanted = {
+        name: each if isinstance(each, st.SearchStrategy) else st.just(each)
+        for name, each in fields.items()
+    }
     own = st.fixed_dictionaries({"type": st.just(kind), **wanted})
-    return st.builds(lambda one, other: {**one, **other}, own, more if more is not None else st.just({}))
+    return st.builds(
+        lambda one, other: {**one, **other}, own, more if more is not None else st.just({})
+    )
 
 
 @st.composite
-def conversations(draw: st.DrawFn, turn: Callable[[st.DrawFn, list[str], bool], list[Any]]) -> list[Any]:
-    """Turns of a conversation in which every call is answered; `turn` writes one, given the ids of its calls."""
+def conversations(
+    draw: st.DrawFn, turn: Callable[[st.DrawFn, list[str], bool], list[Any]]
+) -> list[Any]:
+    """Turns of a conversation in which every call is answered; `turn` writes one, given the ids
+    of its calls."""
     talk, number = list[Any](), 0
     turns = draw(st.lists(st.integers(0, 3), max_size=4))
     for at, calls in enumerate(turns):
@@ -53,9 +68,14 @@ def conversations(draw: st.DrawFn, turn: Callable[[st.DrawFn, list[str], bool], 
 def neutral_turn(draw: st.DrawFn, ids: list[str], last: bool) -> list[Message]:
     """One turn without anything a provider might not have."""
     asked = Message("user", (Text(draw(WORDS)),))
-    calls = [ToolCall(each, draw(NAMES), json.dumps(draw(OBJECTS), ensure_ascii=False)) for each in ids]
+    calls = [
+        ToolCall(each, draw(NAMES), json.dumps(draw(OBJECTS), ensure_ascii=False)) for each in ids
+    ]
     said = [Text(draw(WORDS))] if not calls or draw(st.booleans()) else []
-    results = [Message("tool", (ToolResult(each, draw(st.text(max_size=9))),)) for each in draw(st.permutations(ids))]
+    results = [
+        Message("tool", (ToolResult(each, draw(st.text(max_size=9))),))
+        for each in draw(st.permutations(ids))
+    ]
     return [asked, Message("assistant", (*said, *calls)), *results]
 
 
@@ -65,9 +85,13 @@ ANY_TEXT = st.text(st.characters(), max_size=12)  # lone surrogates, too
 SHAPES = st.sampled_from(["anthropic", "openai", "openai_responses", "pydantic_ai"])
 
 
-def messages_of(shapes: st.SearchStrategy[str], texts: st.SearchStrategy[str]) -> st.SearchStrategy[Message]:
+def messages_of(
+    shapes: st.SearchStrategy[str], texts: st.SearchStrategy[str]
+) -> st.SearchStrategy[Message]:
     """Messages that make no sense, with foreign fields of these shapes."""
-    extras = st.just("") | st.builds(lambda shape, fields: json.dumps({shape: fields}), shapes, OBJECTS)
+    extras = st.just("") | st.builds(
+        lambda shape, fields: json.dumps({shape: fields}), shapes, OBJECTS
+    )
     images = st.builds(Image, st.just("image/png"), BASE64, st.just(""), extras)
     opaques = st.builds(Opaque, OBJECTS.map(json.dumps), shapes, texts)
     rest = st.lists(images | opaques, max_size=2).map(tuple)

@@ -30,20 +30,36 @@ pytestmark = pytest.mark.attack
 
 NAMES = [
     *(
-        "text image thinking redacted_thinking tool_use tool_result image_url input_text output_text input_image"
+        "text image thinking redacted_thinking tool_use tool_result image_url input_text"
+        " output_text input_image"
     ).split(),
-    *("message reasoning function_call function_call_output custom_tool_call web_search_call").split(),
-    *("user assistant system tool function developer base64 url request response binary image-url file").split(),
-    *("tool-call tool-return user-prompt system-prompt retry-prompt image/png conversation").split(),
+    *(
+        "message reasoning function_call function_call_output custom_tool_call web_search_call"
+    ).split(),
+    *(
+        "user assistant system tool function developer base64 url request response binary image-url"
+        " file"
+    ).split(),
+    *(
+        "tool-call tool-return user-prompt system-prompt retry-prompt image/png conversation"
+    ).split(),
 ]
 FIELDS = [
-    *("type role kind part_kind content text source input id name tool_calls function custom arguments output").split(),
-    *("call_id summary encrypted_content image_url url data media_type signature thinking parts args").split(),
+    *(
+        "type role kind part_kind content text source input id name tool_calls function custom"
+        " arguments output"
+    ).split(),
+    *(
+        "call_id summary encrypted_content image_url url data media_type signature thinking parts"
+        " args"
+    ).split(),
     *("tool_name tool_call_id tool_use_id outcome identifier is_error function_call phase").split(),
 ]
 VALUES: st.SearchStrategy[Any] = st.recursive(
     SCALARS | st.floats() | st.sampled_from(["\x00", *NAMES]),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5)
+    ),
     max_leaves=12,
 )
 LIKELY = st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=6), max_size=2)
@@ -68,7 +84,9 @@ def test_what_is_read_can_be_written_in_every_shape_and_the_rest_is_refused_by_n
         if error.path != "talk.json":
             raise
         return
-    written = [write(messages) for write in (to_anthropic, to_openai, to_responses, to_pydantic_ai_json)]
+    written = [
+        write(messages) for write in (to_anthropic, to_openai, to_responses, to_pydantic_ai_json)
+    ]
     assert all(json.loads(json.dumps(shaped, allow_nan=False)) == shaped for shaped in written)
 
 
@@ -84,8 +102,13 @@ def strict(shaped: object) -> bytes:
 @pytest.mark.parametrize("raw", ["", "\x00", "\ud800"])
 def test_numbers_and_characters_that_nobody_takes_reach_no_provider_in_arguments(raw: str) -> None:
     arguments = ODD.replace('"c"', f'"c{raw}"')
-    talk = [Message("assistant", (ToolCall("a", "t", arguments),)), Message("tool", (ToolResult("a", "ok"),))]
-    clean = {name + "\ufffd" * len(raw) if name == "c" else name: value for name, value in CLEAN.items()}
+    talk = [
+        Message("assistant", (ToolCall("a", "t", arguments),)),
+        Message("tool", (ToolResult("a", "ok"),)),
+    ]
+    clean = {
+        name + "\ufffd" * len(raw) if name == "c" else name: value for name, value in CLEAN.items()
+    }
     assert to_anthropic(talk)[0]["content"][0]["input"] == clean
     assert json.loads(to_openai(talk)[0]["tool_calls"][0]["function"]["arguments"]) == clean
     for write in (to_anthropic, to_openai, to_responses):
@@ -109,12 +132,17 @@ def test_arguments_that_only_speak_of_such_numbers_stay_byte_for_byte() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "write"), [("anthropic", to_anthropic), ("openai", to_openai), ("openai_responses", to_responses)]
+    ("shape", "write"),
+    [("anthropic", to_anthropic), ("openai", to_openai), ("openai_responses", to_responses)],
 )
-def test_foreign_fields_are_made_fit_for_the_wire(shape: str, write: Callable[[list[Message]], object]) -> None:
+def test_foreign_fields_are_made_fit_for_the_wire(
+    shape: str, write: Callable[[list[Message]], object]
+) -> None:
     extra = f'{{"{shape}": {{"odd": {ODD}}}}}'
     block = f'{{"type": "input_file", "odd": {ODD}}}'
-    message = Message("user", (Text("hello", extra), Opaque(block, shape, "input_file")), extra=extra)
+    message = Message(
+        "user", (Text("hello", extra), Opaque(block, shape, "input_file")), extra=extra
+    )
     written = json.loads(strict(write([message])))
     assert json.dumps(CLEAN) in json.dumps(written)
     assert "NaN" not in json.dumps(written)
@@ -138,7 +166,13 @@ def test_an_id_that_a_provider_refuses_is_replaced_in_the_call_and_its_result() 
     reply, *results = to_openai(talk)
     chat = [call["id"] for call in reply["tool_calls"]]
     assert chat == [message["tool_call_id"] for message in results]
-    assert [each for each in chat if each in IDS] == ["a b", "toolu.1", "ä", "functions.read:0", "call\n"]
+    assert [each for each in chat if each in IDS] == [
+        "a b",
+        "toolu.1",
+        "ä",
+        "functions.read:0",
+        "call\n",
+    ]
     items = [item["call_id"] for item in to_responses(talk)]
     assert items == chat + chat
     assert calls.calls == tuple(IDS)

@@ -24,13 +24,19 @@ from tests.formats.conversation import (
 )
 
 TEXTS = block("text", optional(cache_control=OBJECTS), text=st.text(max_size=9))
-ADDRESSES = st.just("https://example.org/a.png") | BASE64.map(lambda data: f"data:image/png;base64,{data}")
-LINKS = st.builds(lambda url, more: {"url": url, **more}, ADDRESSES, optional(detail=st.just("low")))
+ADDRESSES = st.just("https://example.org/a.png") | BASE64.map(
+    lambda data: f"data:image/png;base64,{data}"
+)
+LINKS = st.builds(
+    lambda url, more: {"url": url, **more}, ADDRESSES, optional(detail=st.just("low"))
+)
 IMAGES = block("image_url", image_url=LINKS)
 AUDIO = block("input_audio", input_audio=OBJECTS)
 LISTS = st.lists(TEXTS | IMAGES | AUDIO, min_size=2, max_size=4)
 ANSWERS = st.text(max_size=9) | st.lists(TEXTS, min_size=2, max_size=3) | LISTS
-MORE = optional(name=WORDS, refusal=st.none() | WORDS, audio=st.just({"id": "audio_1"}), reasoning_content=WORDS)
+MORE = optional(
+    name=WORDS, refusal=st.none() | WORDS, audio=st.just({"id": "audio_1"}), reasoning_content=WORDS
+)
 
 
 @st.composite
@@ -43,29 +49,48 @@ def calls(draw: st.DrawFn, name: str) -> dict[str, Any]:
             "custom": {"name": draw(NAMES), "input": draw(ARGUMENTS)},
             **more,
         }
-    function = {"name": draw(NAMES), "arguments": draw(ARGUMENTS), **draw(optional(strict=st.booleans()))}
+    function = {
+        "name": draw(NAMES),
+        "arguments": draw(ARGUMENTS),
+        **draw(optional(strict=st.booleans())),
+    }
     return {"id": name, "type": "function", "function": function, **more}
 
 
 def turn(draw: st.DrawFn, ids: list[str], last: bool) -> list[dict[str, Any]]:
-    asked = {"role": "user", "content": draw(st.text(max_size=9) | LISTS), **draw(optional(name=WORDS))}
+    asked = {
+        "role": "user",
+        "content": draw(st.text(max_size=9) | LISTS),
+        **draw(optional(name=WORDS)),
+    }
     reply: dict[str, Any] = {"role": "assistant", "content": draw(WORDS), **draw(MORE)}
     if ids:
-        reply |= {"content": draw(st.none() | WORDS), "tool_calls": [draw(calls(each)) for each in ids]}
+        reply |= {
+            "content": draw(st.none() | WORDS),
+            "tool_calls": [draw(calls(each)) for each in ids],
+        }
     results = [
-        {"role": "tool", "tool_call_id": each, "content": draw(ANSWERS), **draw(optional(name=NAMES))}
+        {
+            "role": "tool",
+            "tool_call_id": each,
+            "content": draw(ANSWERS),
+            **draw(optional(name=NAMES)),
+        }
         for each in draw(st.permutations(ids))
     ]
     return [asked, reply, *results]
 
 
 SYSTEM = st.lists(
-    st.fixed_dictionaries({"role": st.sampled_from(["system", "developer"]), "content": WORDS}), max_size=2
+    st.fixed_dictionaries({"role": st.sampled_from(["system", "developer"]), "content": WORDS}),
+    max_size=2,
 )
 
 
 @given(SYSTEM, conversations(turn))
-def test_a_conversation_goes_back_as_it_came(system: list[dict[str, Any]], talk: list[dict[str, Any]]) -> None:
+def test_a_conversation_goes_back_as_it_came(
+    system: list[dict[str, Any]], talk: list[dict[str, Any]]
+) -> None:
     assert to_openai(from_openai(system + talk)) == system + talk
 
 
@@ -75,7 +100,9 @@ def test_neutral_messages_come_back_as_they_were(talk: list[Message]) -> None:
 
 
 @given(FOREIGN)
-def test_what_another_provider_left_is_written_so_that_it_comes_back_the_same(talk: list[Message]) -> None:
+def test_what_another_provider_left_is_written_so_that_it_comes_back_the_same(
+    talk: list[Message],
+) -> None:
     written = to_openai(talk)
     assert to_openai(from_openai(written)) == written
 
@@ -91,15 +118,22 @@ def test_pictures_in_the_results_of_another_provider_follow_all_the_results() ->
     """Tool messages hold only text, and nothing may stand between them."""
     picture = Image("image/png", "AAAA")
     calls = Message("assistant", (ToolCall("a", "t", "{}"), ToolCall("b", "t", "{}")))
-    results = [Message("user", (ToolResult("a", "seen", rest=(picture,)),)), Message("user", (ToolResult("b", "ok"),))]
+    results = [
+        Message("user", (ToolResult("a", "seen", rest=(picture,)),)),
+        Message("user", (ToolResult("b", "ok"),)),
+    ]
     shaped = to_openai([calls, *results, Message("user", (Text("next"),))])
     assert [message["role"] for message in shaped] == ["assistant", "tool", "tool", "user", "user"]
     assert shaped[1]["content"] == "seen\n[image image/png, 1 KB]"
-    assert shaped[3]["content"] == [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    assert shaped[3]["content"] == [
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    ]
 
 
 @pytest.mark.parametrize("field", [{"refusal": "I can't."}, {"audio": {"id": "audio_1"}}])
-def test_a_reply_without_content_is_sent_if_it_says_something_in_another_field(field: dict[str, Any]) -> None:
+def test_a_reply_without_content_is_sent_if_it_says_something_in_another_field(
+    field: dict[str, Any],
+) -> None:
     reply = {"role": "assistant", "content": None, **field}
     assert to_openai(from_openai([reply])) == [reply]
 
@@ -112,7 +146,11 @@ def test_the_name_of_a_speaker_is_shown_where_a_shape_has_no_field_for_it() -> N
         {"role": "assistant", "name": "pilot", "content": "Which?"},
     ]
     messages = from_openai(talk)
-    assert [message.text for message in messages] == ["Ana: Left.", "Bo: [image image/png, 1 KB]\nRight.", "Which?"]
+    assert [message.text for message in messages] == [
+        "Ana: Left.",
+        "Bo: [image image/png, 1 KB]\nRight.",
+        "Which?",
+    ]
     said, reply = to_anthropic(messages)
     assert [block.get("text") for block in said["content"]] == ["Ana: Left.", "Bo:", None, "Right."]
     assert reply["content"] == [{"type": "text", "text": "Which?"}]

@@ -43,9 +43,16 @@ from tests.formats.conversation import (
 
 TIMES = st.datetimes(timezones=st.just(UTC))
 PICTURES = st.binary(max_size=6).map(lambda data: BinaryContent(data, media_type="image/png"))
-FILES = PICTURES | st.just(BinaryContent(b"%PDF", media_type="application/pdf", identifier="berths"))
-LINKS = st.builds(lambda detail: ImageUrl("https://example.org/a.png", vendor_metadata=detail), st.none() | OBJECTS)
-PROMPTS = st.text(max_size=9) | st.lists(WORDS | FILES | LINKS | st.just(CachePoint()), min_size=2, max_size=3)
+FILES = PICTURES | st.just(
+    BinaryContent(b"%PDF", media_type="application/pdf", identifier="berths")
+)
+LINKS = st.builds(
+    lambda detail: ImageUrl("https://example.org/a.png", vendor_metadata=detail),
+    st.none() | OBJECTS,
+)
+PROMPTS = st.text(max_size=9) | st.lists(
+    WORDS | FILES | LINKS | st.just(CachePoint()), min_size=2, max_size=3
+)
 RETURNS = st.text(max_size=9) | OBJECTS | st.lists(WORDS | FILES | LINKS, max_size=3)
 DETAILS = optional(id=WORDS, provider_name=WORDS, provider_details=OBJECTS)
 
@@ -53,14 +60,29 @@ DETAILS = optional(id=WORDS, provider_name=WORDS, provider_details=OBJECTS)
 def turn(draw: st.DrawFn, ids: list[str], last: bool) -> list[ModelMessage]:
     asked = UserPromptPart(draw(PROMPTS), timestamp=draw(TIMES))
     system = [SystemPromptPart(draw(WORDS), timestamp=draw(TIMES))] if draw(st.booleans()) else []
-    reply: list[Any] = [TextPart(draw(WORDS), **draw(DETAILS))] if not ids or draw(st.booleans()) else []
+    reply: list[Any] = (
+        [TextPart(draw(WORDS), **draw(DETAILS))] if not ids or draw(st.booleans()) else []
+    )
     if draw(st.booleans()):
-        reply.insert(0, ThinkingPart(draw(st.text(max_size=9)), signature=draw(st.none() | WORDS), **draw(DETAILS)))
+        reply.insert(
+            0,
+            ThinkingPart(
+                draw(st.text(max_size=9)), signature=draw(st.none() | WORDS), **draw(DETAILS)
+            ),
+        )
     if draw(st.booleans()):
         reply.append(FilePart(draw(FILES), **draw(DETAILS)))
-    calls = {each: ToolCallPart(draw(NAMES), draw(st.none() | WORDS | OBJECTS), each) for each in ids}
+    calls = {
+        each: ToolCallPart(draw(NAMES), draw(st.none() | WORDS | OBJECTS), each) for each in ids
+    }
     returns = [
-        ToolReturnPart(calls[each].tool_name, draw(RETURNS), each, timestamp=draw(TIMES), metadata=draw(OBJECTS))
+        ToolReturnPart(
+            calls[each].tool_name,
+            draw(RETURNS),
+            each,
+            timestamp=draw(TIMES),
+            metadata=draw(OBJECTS),
+        )
         for each in draw(st.permutations(ids))
     ]
     response = ModelResponse(
@@ -91,7 +113,9 @@ def test_neutral_messages_come_back_as_they_were(talk: list[Message]) -> None:
 
 @settings(deadline=None)
 @given(FOREIGN)
-def test_what_another_provider_left_is_written_so_that_it_comes_back_the_same(talk: list[Message]) -> None:
+def test_what_another_provider_left_is_written_so_that_it_comes_back_the_same(
+    talk: list[Message],
+) -> None:
     ModelMessagesTypeAdapter.validate_python(to_pydantic_ai_json(talk))
     written = to_pydantic_ai_json(talk)
     assert to_pydantic_ai_json(from_pydantic_ai_json(written)) == written
@@ -115,7 +139,9 @@ def test_thinking_of_anthropic_goes_through_with_its_signature() -> None:
 
 
 def test_a_failed_result_with_a_picture_goes_there_and_back() -> None:
-    call = Message("assistant", (Thinking("", "enc", True, "anthropic"), ToolCall("a", "look", "{}")))
+    call = Message(
+        "assistant", (Thinking("", "enc", True, "anthropic"), ToolCall("a", "look", "{}"))
+    )
     result = Message("tool", (ToolResult("a", "broken", True, (Image("image/png", "//79+w=="),)),))
     asked = Message("user", (Text("Look."),))
     theirs = to_pydantic_ai([asked, call, result])
@@ -125,10 +151,16 @@ def test_a_failed_result_with_a_picture_goes_there_and_back() -> None:
     (_, _, back) = from_pydantic_ai(theirs)
     (answer,) = back.parts
     assert isinstance(answer, ToolResult)
-    assert (answer.text, answer.failed, answer.rest) == ("broken", True, (Image("image/png", "//79+w=="),))
+    assert (answer.text, answer.failed, answer.rest) == (
+        "broken",
+        True,
+        (Image("image/png", "//79+w=="),),
+    )
 
 
-def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "pydantic_ai.messages", None)
     with pytest.raises(UsageError) as caught:
         to_pydantic_ai([])

@@ -20,7 +20,10 @@ def reordered(value: Any) -> Any:
     if isinstance(value, list):
         return [reordered(each) for each in value]
     if isinstance(value, dict):
-        return {name: reordered(value[name]) for name in sorted(value, key=lambda name: (len(name), name))}
+        return {
+            name: reordered(value[name])
+            for name in sorted(value, key=lambda name: (len(name), name))
+        }
     return value
 
 
@@ -46,12 +49,17 @@ def test_a_record_holds_nothing_that_a_database_refuses(message: Message) -> Non
 
 def test_the_mark_itself_nul_and_lone_surrogates_survive() -> None:
     odd = "a\x00b\ud800c\udfffd\ufdd0e\ufdd00000 \\u0000 \U0001f600 \ud83d" + "\ude00"
-    message = Message("user", (Text(odd, odd), ToolResult(odd, odd, rest=(Image(url=odd),))), extra=odd)
+    message = Message(
+        "user", (Text(odd, odd), ToolResult(odd, odd, rest=(Image(url=odd),))), extra=odd
+    )
     assert from_record(to_record(message)) == message
 
 
 def test_a_plain_message_is_a_short_record() -> None:
-    assert to_record(Message("user", (Text("hi"),))) == '{"role":"user","parts":[{"type":"text","text":"hi"}]}'
+    assert (
+        to_record(Message("user", (Text("hi"),)))
+        == '{"role":"user","parts":[{"type":"text","text":"hi"}]}'
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""Files of recorded conversations: each known kind is read, what is left out is counted, bad lines are named."""
+"""Files of recorded conversations: each known kind is read, what is left out is counted, bad
+lines are named."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def read(data: bytes, where: str = "talk") -> tuple[list[Message], dict[str, int
     return list(transcript), dict(transcript.skipped)
 
 
-# --- documents -------------------------------------------------------------------------------------------------
+# --- documents ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -92,9 +93,15 @@ def test_the_json_of_pydantic_ai_is_recognised_whole_and_line_by_line(talk: list
         (b'{\n"turns": []}', "talk: no messages in it"),
         (b"5", "talk: no messages in it"),
         (b'\xff\xfe{"a": 1}', "talk: not UTF-8"),
-        (b'[{"role": "user", "content": "x"}, {"role": "robot"}]', "talk: messages[1].role: 'robot'"),
+        (
+            b'[{"role": "user", "content": "x"}, {"role": "robot"}]',
+            "talk: messages[1].role: 'robot'",
+        ),
         (b'{"messages": {}}', "talk: messages: must be a list of messages"),
-        (b'{"input": [{"type": "function_call", "call_id": 5}]}', "talk: input[0].call_id: must be text"),
+        (
+            b'{"input": [{"type": "function_call", "call_id": 5}]}',
+            "talk: input[0].call_id: must be text",
+        ),
         (b"[" * 100_000, "talk: not usable JSON: nested too deeply"),
     ],
 )
@@ -113,15 +120,28 @@ def test_json_of_any_form_is_read_or_refused(value: object) -> None:
             assert error.path == "talk"  # noqa: PT017
 
 
-# --- Claude Code -----------------------------------------------------------------------------------------------
+# --- Claude Code ----------------------------------------------------------------------------------
 
 
 def claude(kind: str, uuid: str, message: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"type": kind, "uuid": uuid, "parentUuid": None, "sessionId": "s", "message": message, **more}
+    return {
+        "type": kind,
+        "uuid": uuid,
+        "parentUuid": None,
+        "sessionId": "s",
+        "message": message,
+        **more,
+    }
 
 
 def reply(*content: dict[str, Any], name: str = "msg_1") -> dict[str, Any]:
-    return {"id": name, "type": "message", "role": "assistant", "model": "m", "content": list(content)}
+    return {
+        "id": name,
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": list(content),
+    }
 
 
 CLAUDE = [
@@ -131,7 +151,9 @@ CLAUDE = [
     claude("user", "u1", {"role": "user", "content": "Read both."}),
     claude("assistant", "u2", reply({"type": "thinking", "thinking": "Two.", "signature": "sig"})),
     claude("assistant", "u3", reply(CALL)),
-    claude("assistant", "u9", reply({"type": "text", "text": "aside"}, name="msg_9"), isSidechain=True),
+    claude(
+        "assistant", "u9", reply({"type": "text", "text": "aside"}, name="msg_9"), isSidechain=True
+    ),
     claude("assistant", "u4", reply(CALL | {"id": "t2"})),
     claude("user", "u5", {"role": "user", "content": [RESULT | {"tool_use_id": "t2"}]}),
     claude("user", "u6", {"role": "user", "content": [RESULT]}),
@@ -144,9 +166,20 @@ CLAUDE = [
 
 def test_the_lines_of_one_reply_are_one_message_and_notes_are_counted() -> None:
     messages, skipped = read(lines(CLAUDE), "session.jsonl")
-    assert [message.role for message in messages] == ["user", "assistant", "user", "user", "user", "assistant"]
+    assert [message.role for message in messages] == [
+        "user",
+        "assistant",
+        "user",
+        "user",
+        "user",
+        "assistant",
+    ]
     assert [type(part) for part in messages[1].parts] == [Thinking, ToolCall, ToolCall]
-    assert [message.kind for message in messages] == [*["conversation"] * 4, "summary", "conversation"]
+    assert [message.kind for message in messages] == [
+        *["conversation"] * 4,
+        "summary",
+        "conversation",
+    ]
     assert skipped == {
         "summary": 1,
         "file-history-snapshot": 1,
@@ -156,7 +189,11 @@ def test_the_lines_of_one_reply_are_one_message_and_notes_are_counted() -> None:
         "system": 1,
     }
     assert mend(messages)[1] == []
-    assert [block["type"] for block in to_anthropic(messages)[1]["content"]] == ["thinking", "tool_use", "tool_use"]
+    assert [block["type"] for block in to_anthropic(messages)[1]["content"]] == [
+        "thinking",
+        "tool_use",
+        "tool_use",
+    ]
 
 
 def test_a_reply_whose_results_came_in_between_keeps_its_pairs() -> None:
@@ -171,9 +208,13 @@ def test_a_reply_whose_results_came_in_between_keeps_its_pairs() -> None:
     assert mend(messages)[1] == []
 
 
-def said(uuid: str, parent: str | None, text: str, kind: str = "user", **more: Any) -> dict[str, Any]:
+def said(
+    uuid: str, parent: str | None, text: str, kind: str = "user", **more: Any
+) -> dict[str, Any]:
     content = [{"type": "text", "text": text}]
-    message = {"role": kind, "content": content} | ({"id": f"msg_{uuid}"} if kind == "assistant" else {})
+    message = {"role": kind, "content": content} | (
+        {"id": f"msg_{uuid}"} if kind == "assistant" else {}
+    )
     return claude(kind, uuid, message, **{"parentUuid": parent, **more})
 
 
@@ -183,13 +224,24 @@ def test_what_was_rewound_is_left_out_and_counted() -> None:
         said("a1", "u1", "Built.", "assistant"),
         said("u2", "a1", "Paint it red."),
         said("a2", "u2", "Red.", "assistant"),
-        claude("assistant", "s1", reply({"type": "text", "text": "aside"}), parentUuid="a2", isSidechain=True),
+        claude(
+            "assistant",
+            "s1",
+            reply({"type": "text", "text": "aside"}),
+            parentUuid="a2",
+            isSidechain=True,
+        ),
         said("u3", "a1", "Paint it blue."),
         said("a3", "u3", "Blue.", "assistant"),
         {"type": "last-prompt", "sessionId": "s"},
     ]
     messages, skipped = read(lines(talk), "session.jsonl")
-    assert [message.text for message in messages] == ["Build it.", "Built.", "Paint it blue.", "Blue."]
+    assert [message.text for message in messages] == [
+        "Build it.",
+        "Built.",
+        "Paint it blue.",
+        "Blue.",
+    ]
     assert skipped == {"rewound": 2, "sidechain": 1, "last-prompt": 1}
 
 
@@ -199,7 +251,12 @@ def test_the_results_of_several_calls_are_no_branches_although_each_follows_its_
         claude("assistant", "a1", reply(CALL), parentUuid="u1"),
         claude("assistant", "a2", reply(CALL | {"id": "t2"}), parentUuid="a1"),
         claude("user", "r1", {"role": "user", "content": [RESULT]}, parentUuid="a1"),
-        claude("user", "r2", {"role": "user", "content": [RESULT | {"tool_use_id": "t2"}]}, parentUuid="a2"),
+        claude(
+            "user",
+            "r2",
+            {"role": "user", "content": [RESULT | {"tool_use_id": "t2"}]},
+            parentUuid="a2",
+        ),
         said("a3", "r1", "Done.", "assistant"),
     ]
     for told in (talk, talk[:-1], [*talk[:3], talk[4], talk[3]]):
@@ -212,7 +269,13 @@ def test_what_was_said_before_a_compaction_was_not_rewound() -> None:
     talk = [
         said("u1", None, "Build it."),
         said("a1", "u1", "Built.", "assistant"),
-        {"type": "system", "uuid": "c1", "parentUuid": None, "logicalParentUuid": "a1", "sessionId": "s"},
+        {
+            "type": "system",
+            "uuid": "c1",
+            "parentUuid": None,
+            "logicalParentUuid": "a1",
+            "sessionId": "s",
+        },
         said("u2", "c1", "So far: built.", isCompactSummary=True),
         said("u3", None, "A root of its own."),
         said("a3", "u3", "So be it.", "assistant"),
@@ -228,12 +291,16 @@ def test_the_error_of_an_api_is_not_the_assistants_word() -> None:
     assert skipped == {"API error": 1}
 
 
-# --- again -----------------------------------------------------------------------------------------------------
+# --- again ----------------------------------------------------------------------------------------
 
 
-def taken_in(talk: list[Any], known: set[str], document: bool = False) -> tuple[list[Message], dict[str, int]]:
+def taken_in(
+    talk: list[Any], known: set[str], document: bool = False
+) -> tuple[list[Message], dict[str, int]]:
     """What is new in a file, and what was left out; `known` grows."""
-    transcript = read_transcript(json.dumps(talk).encode() if document else lines(talk), "talk", known)
+    transcript = read_transcript(
+        json.dumps(talk).encode() if document else lines(talk), "talk", known
+    )
     messages = list(transcript)
     known.update(mark for message in messages for mark in marks_of(message))
     return messages, dict(transcript.skipped)
@@ -241,9 +308,12 @@ def taken_in(talk: list[Any], known: set[str], document: bool = False) -> tuple[
 
 @pytest.mark.parametrize("document", [True, False])
 @pytest.mark.parametrize("talk", [ANTHROPIC, OPENAI, ITEMS, [OPENAI[1]] * 5])
-def test_a_file_that_has_grown_adds_what_is_new_wherever_it_was_cut(talk: list[dict[str, Any]], document: bool) -> None:
+def test_a_file_that_has_grown_adds_what_is_new_wherever_it_was_cut(
+    talk: list[dict[str, Any]], document: bool
+) -> None:
     whole = [part for message in taken_in(talk, set(), document)[0] for part in message.parts]
-    cuts = [1, 3] if talk is ITEMS and document else range(1, len(talk))  # a document holds whole turns
+    # a document holds whole turns
+    cuts = [1, 3] if talk is ITEMS and document else range(1, len(talk))
     for cut in cuts:
         known = set[str]()
         first = taken_in(talk[:cut], known, document)[0]
@@ -264,7 +334,9 @@ def test_a_reply_that_was_imported_half_gets_its_other_half() -> None:
 def test_lines_with_names_are_known_by_them_and_not_by_their_words() -> None:
     known, talk = set[str](), [said("u1", None, "yes"), said("u2", "u1", "yes")]
     assert len(taken_in(talk, known)[0]) == 2
-    assert [message.text for message in taken_in([*talk, said("u3", "u2", "yes")], known)[0]] == ["yes"]
+    assert [message.text for message in taken_in([*talk, said("u3", "u2", "yes")], known)[0]] == [
+        "yes"
+    ]
 
 
 def test_another_conversation_with_the_same_words_in_it_is_imported_whole() -> None:
@@ -285,7 +357,7 @@ def test_marks_go_to_no_provider() -> None:
     assert to_anthropic(taken_in(ANTHROPIC, set())[0]) == ANTHROPIC
 
 
-# --- Codex CLI -------------------------------------------------------------------------------------------------
+# --- Codex CLI ------------------------------------------------------------------------------------
 
 
 def test_the_items_of_codex_are_read_and_its_events_counted() -> None:
@@ -293,7 +365,11 @@ def test_the_items_of_codex_are_read_and_its_events_counted() -> None:
         {"timestamp": "t", "type": "session_meta", "payload": {"id": "s", "cwd": "/"}},
         {"timestamp": "t", "type": "turn_context", "payload": {"model": "m"}},
         *[{"timestamp": "t", "type": "response_item", "payload": item} for item in ITEMS[:2]],
-        {"timestamp": "t", "type": "event_msg", "payload": {"type": "agent_reasoning", "text": "hm"}},
+        {
+            "timestamp": "t",
+            "type": "event_msg",
+            "payload": {"type": "agent_reasoning", "text": "hm"},
+        },
         *[{"timestamp": "t", "type": "response_item", "payload": item} for item in ITEMS[2:]],
     ]
     messages, skipped = read(lines(talk))
@@ -308,14 +384,17 @@ def test_the_bare_items_of_an_older_codex_are_read_too() -> None:
     assert skipped == {"session_meta": 1, "state": 1}
 
 
-# --- any lines -------------------------------------------------------------------------------------------------
+# --- any lines ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("talk", [ANTHROPIC, OPENAI, OPENAI[1:2]])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
 def test_one_message_per_line_is_read(talk: list[dict[str, Any]], end: str) -> None:
     data = b"\xef\xbb\xbf" + lines(talk, end)
-    expected = [message.text for message in (from_openai(talk) if talk is not ANTHROPIC else from_anthropic(talk))]
+    expected = [
+        message.text
+        for message in (from_openai(talk) if talk is not ANTHROPIC else from_anthropic(talk))
+    ]
     assert [message.text for message in read(data)[0]] == expected
 
 
@@ -334,7 +413,10 @@ def test_a_last_line_that_was_not_finished_is_left_out_and_counted() -> None:
         (b'{"role": "robot"}\n', "session.jsonl:4: message.role: 'robot'"),
         (b'{"a": 1}\n', "session.jsonl:4: message.role: None"),
         (b'{"type": "user", "message": 5}\n', "session.jsonl:4: message: must be a mapping"),
-        (b'{"type": "response_item", "payload": 5}\n', "session.jsonl:4: message: must be a mapping"),
+        (
+            b'{"type": "response_item", "payload": 5}\n',
+            "session.jsonl:4: message: must be a mapping",
+        ),
         (b'{"role": "user", "content": "\xff"}\n', "session.jsonl:4: not UTF-8"),
         (b'{"a": ' + b"9" * 5000 + b"}\n", "session.jsonl:4: not usable JSON"),
     ],
@@ -365,10 +447,14 @@ class Endless(io.RawIOBase):
 
 
 def test_lines_are_read_as_they_are_wanted() -> None:
-    messages: Iterator[Message] = iter(read_transcript(io.BufferedReader(Endless()), "session.jsonl"))
+    messages: Iterator[Message] = iter(
+        read_transcript(io.BufferedReader(Endless()), "session.jsonl")
+    )
     assert [next(messages).text for _ in range(1000)] == ["Hi"] * 1000
 
 
 def test_a_result_stays_a_result_in_every_kind_of_file() -> None:
     for data in (lines(CLAUDE), lines(ITEMS), lines(ANTHROPIC)):
-        assert any(isinstance(part, ToolResult) for message in read(data)[0] for part in message.parts)
+        assert any(
+            isinstance(part, ToolResult) for message in read(data)[0] for part in message.parts
+        )

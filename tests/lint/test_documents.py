@@ -52,7 +52,11 @@ def only(root: Path) -> Problem:
 def test_a_tidy_factory_has_no_problems(tmp_path: Path) -> None:
     checked = lint.look(factory(tmp_path))
     assert checked.problems == ()
-    assert checked.documents == ("instructions.md", "personas/reviewer.md", "prompts/workflows/fix.md")
+    assert checked.documents == (
+        "instructions.md",
+        "personas/reviewer.md",
+        "prompts/workflows/fix.md",
+    )
 
 
 def test_a_folder_that_is_no_factory_has_nothing_to_check(tmp_path: Path) -> None:
@@ -61,11 +65,15 @@ def test_a_folder_that_is_no_factory_has_nothing_to_check(tmp_path: Path) -> Non
     assert lint.look(tmp_path).documents == ()
 
 
-# --- references ------------------------------------------------------------------------------------------------
+# --- references -----------------------------------------------------------------------------------
 
 
-def test_a_file_that_the_loader_follows_in_vain_is_an_error_and_one_in_prose_a_warning(tmp_path: Path) -> None:
-    text = WORKFLOW + "> **Adopt persona:** `personas/other/reviewer.md`\n\nSee [notes](notes.md).\n"
+def test_a_file_that_the_loader_follows_in_vain_is_an_error_and_one_in_prose_a_warning(
+    tmp_path: Path,
+) -> None:
+    text = (
+        WORKFLOW + "> **Adopt persona:** `personas/other/reviewer.md`\n\nSee [notes](notes.md).\n"
+    )
     factory(tmp_path, {"prompts/workflows/fix.md": text})
     followed, prose = lint.check(tmp_path)
     assert (followed.line, followed.code, followed.severity) == (10, "dangling-reference", "error")
@@ -85,13 +93,19 @@ def test_a_file_that_the_loader_follows_in_vain_is_an_error_and_one_in_prose_a_w
         "```\n[in code](gone.md)\n> **Adopt persona:** `gone.md`\n```",
     ],
 )
-def test_what_is_there_or_is_no_document_is_no_dangling_reference(tmp_path: Path, line: str) -> None:
+def test_what_is_there_or_is_no_document_is_no_dangling_reference(
+    tmp_path: Path, line: str
+) -> None:
     assert problems(factory(tmp_path, {"prompts/plan.md": f"# Plan\n\n{line}\n"})) == []
 
 
-def test_a_path_in_code_counts_where_a_document_could_lie_and_once_for_each_file(tmp_path: Path) -> None:
+def test_a_path_in_code_counts_where_a_document_could_lie_and_once_for_each_file(
+    tmp_path: Path,
+) -> None:
     text = "# Plan\n\n`policy/strict.yaml`, again `policy/strict.yaml`\n\n`policy/strict.yaml`\n"
-    assert problems(factory(tmp_path, {"prompts/plan.md": text})) == [("prompts/plan.md:3", "dangling-reference")]
+    assert problems(factory(tmp_path, {"prompts/plan.md": text})) == [
+        ("prompts/plan.md:3", "dangling-reference")
+    ]
 
 
 def test_a_link_out_of_the_root_leads_nowhere(tmp_path: Path) -> None:
@@ -100,25 +114,31 @@ def test_a_link_out_of_the_root_leads_nowhere(tmp_path: Path) -> None:
     (root / "prompts/link.md").symlink_to(tmp_path / "secret.md")
     checked = lint.look(root)
     assert [(one.file, one.code) for one in checked.problems] == [
-        ("prompts/link.md", "unused-link"), ("prompts/plan.md", "dangling-reference"),
-    ]  # fmt: skip
+        ("prompts/link.md", "unused-link"),
+        ("prompts/plan.md", "dangling-reference"),
+    ]
     assert "prompts/link.md" not in checked.documents
 
 
-def test_a_folder_that_cannot_be_looked_into_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_looked_into_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = factory(tmp_path)
     shut(root / "personas", monkeypatch)
     assert only(root) == Problem(
         "personas", 1, "unreadable-folder", "error", "unreadable: permission denied: left out"
-    )  # fmt: skip
+    )
 
 
-# --- the same twice --------------------------------------------------------------------------------------------
+# --- the same twice -------------------------------------------------------------------------------
 
 
 def test_a_paragraph_in_two_files_is_told_once_with_the_other_place(tmp_path: Path) -> None:
     again = f"# B\n\n## Part\n\n- {LONG.upper().replace(' ', chr(10) + '  ', 3)}\n"
-    factory(tmp_path, {"prompts/a.md": f"# A\n\n{LONG}\n", "prompts/b.md": again, "instructions/c.md": LONG})
+    factory(
+        tmp_path,
+        {"prompts/a.md": f"# A\n\n{LONG}\n", "prompts/b.md": again, "instructions/c.md": LONG},
+    )
     problem = only(tmp_path)
     assert (problem.file, problem.line, problem.severity) == ("instructions/c.md", 1, "warning")
     assert problem.message == "a paragraph of 30 words is also in prompts/a.md:3, prompts/b.md:5"
@@ -132,11 +152,16 @@ def test_neighbours_that_are_repeated_together_are_one_problem(tmp_path: Path) -
 
 def test_short_paragraphs_code_and_panels_may_be_repeated(tmp_path: Path) -> None:
     text = f"Few words only.\n\n```\n{LONG}\n```\n"
-    same = {"prompts/a.md": text, "prompts/b.md": text, "prompts/reviews/a.md": LONG, "prompts/reviews/b.md": LONG}
+    same = {
+        "prompts/a.md": text,
+        "prompts/b.md": text,
+        "prompts/reviews/a.md": LONG,
+        "prompts/reviews/b.md": LONG,
+    }
     assert problems(factory(tmp_path, same)) == []
 
 
-# --- tiers -----------------------------------------------------------------------------------------------------
+# --- tiers ----------------------------------------------------------------------------------------
 
 
 def test_tier_0_counts_instructions_anchors_and_fields_of_the_project(tmp_path: Path) -> None:
@@ -151,9 +176,10 @@ def test_tier_0_counts_instructions_anchors_and_fields_of_the_project(tmp_path: 
     )
     (problem,) = (one for one in lint.check(tmp_path) if one.code == "tier-over-budget")
     assert (problem.file, problem.line, problem.severity) == ("instructions.md", 1, "warning")
-    assert problem.message == (
-        "tier 0 needs 490 tokens, its limit is 400: anchors of instructions/style.md 250, instructions.md 188, "
-        "fields of project.yaml 52"
+    assert (
+        problem.message
+        == "tier 0 needs 490 tokens, its limit is 400: anchors of instructions/style.md 250,"
+        " instructions.md 188, fields of project.yaml 52"
     )
 
 
@@ -163,7 +189,9 @@ def test_tier_1_counts_the_projects_own_language_and_personas(tmp_path: Path) ->
         tmp_path,
         {
             "personas/large.md": large,
-            "personas/marked.md": f"# M\n<!-- TIER_1_START -->\n{PERSONA}<!-- TIER_1_END -->\n" + "more " * 2000,
+            "personas/marked.md": (
+                f"# M\n<!-- TIER_1_START -->\n{PERSONA}<!-- TIER_1_END -->\n" + "more " * 2000
+            ),
             "templates/go/instructions.md": "go " * 100,
             "project.yaml": "name: x\nlanguage: go\npersonas:\n  - marked\n  - large\n",
         },
@@ -177,13 +205,15 @@ def test_tier_1_counts_the_projects_own_language_and_personas(tmp_path: Path) ->
 
 def test_tier_2_counts_a_phase_with_what_it_invokes(tmp_path: Path) -> None:
     workflow = WORKFLOW + "\n> **Invoke panel:** `prompts/reviews/all.md`\n"
-    factory(tmp_path, {"prompts/workflows/fix.md": workflow, "prompts/reviews/all.md": "look " * 3000})
+    factory(
+        tmp_path, {"prompts/workflows/fix.md": workflow, "prompts/reviews/all.md": "look " * 3000}
+    )
     problem = only(tmp_path)
     assert (problem.file, problem.line) == ("prompts/workflows/fix.md", 7)
     assert problem.message.endswith("its limit is 3,000: prompts/reviews/all.md 3,750, phase 2 18")
 
 
-# --- structure and the project's files -------------------------------------------------------------------------
+# --- structure and the project's files ------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -192,13 +222,43 @@ def test_tier_2_counts_a_phase_with_what_it_invokes(tmp_path: Path) -> None:
         ("personas/p.md", "# P\n\n## Role\n\nx\n", 1, "missing-section", "no `## Evaluate For`"),
         ("personas/p.md", "# P\n", 1, "missing-section", "no `## Role` and no `## Evaluate For`"),
         ("prompts/workflows/w.md", "# W\n\nDo it.\n", 1, "no-phases", "<!-- PHASE:1 -->"),
-        ("prompts/workflows/w.md", "## Phase 1\n\n## Phase 2\n\n## Phase 4\n", 5, "missing-phase", "4 follows 2: no 3"),
+        (
+            "prompts/workflows/w.md",
+            "## Phase 1\n\n## Phase 2\n\n## Phase 4\n",
+            5,
+            "missing-phase",
+            "4 follows 2: no 3",
+        ),
         ("prompts/workflows/w.md", "## Phase 2\n", 1, "missing-phase", "no 1"),
-        ("prompts/workflows/w.md", "## Phase 1\n\n## Phase 1\n", 3, "repeated-phase", "first on line 1"),
-        ("prompts/workflows/w.md", "## Phase 1\n\n> **After:** 7\n", 1, "unknown-phase", "waits for 7"),
+        (
+            "prompts/workflows/w.md",
+            "## Phase 1\n\n## Phase 1\n",
+            3,
+            "repeated-phase",
+            "first on line 1",
+        ),
+        (
+            "prompts/workflows/w.md",
+            "## Phase 1\n\n> **After:** 7\n",
+            1,
+            "unknown-phase",
+            "waits for 7",
+        ),
         ("prompts/workflows/w.md", CIRCLE, 1, "cyclic-phases", "1 -> "),
-        ("project.yaml", "name: x\npersonas: [reviewr]\n", 2, "unknown-persona", "did you mean 'reviewer'?"),
-        ("project.yaml", "governance:\n  personas:\n  - name: nobody\n", 3, "unknown-persona", "'nobody'"),
+        (
+            "project.yaml",
+            "name: x\npersonas: [reviewr]\n",
+            2,
+            "unknown-persona",
+            "did you mean 'reviewer'?",
+        ),
+        (
+            "project.yaml",
+            "governance:\n  personas:\n  - name: nobody\n",
+            3,
+            "unknown-persona",
+            "'nobody'",
+        ),
         ("project.yaml", "language: cobol\n", 1, "unknown-language", "no language at all"),
         ("project.yaml", "\nprofile: strict\n", 2, "unknown-policy", "'strict'"),
         ("project.yaml", "workflow: migrate\n", 1, "unknown-workflow", "'migrate'"),
@@ -220,7 +280,7 @@ def test_parallel_phases_leave_no_gap_and_lists_of_documents_need_no_phases(tmp_
     assert problems(factory(tmp_path, {"prompts/workflows/fix.md": text} | lists)) == []
 
 
-# --- files that are no good ------------------------------------------------------------------------------------
+# --- files that are no good -----------------------------------------------------------------------
 
 
 def test_files_that_cannot_be_read_are_problems_and_the_rest_is_checked(tmp_path: Path) -> None:
@@ -240,7 +300,7 @@ def test_files_that_cannot_be_read_are_problems_and_the_rest_is_checked(tmp_path
     ]
 
 
-# --- recipes and exceptions ------------------------------------------------------------------------------------
+# --- recipes and exceptions -----------------------------------------------------------------------
 
 
 def test_a_recipe_that_extends_the_factory_sets_limits_and_exceptions(tmp_path: Path) -> None:
@@ -272,13 +332,15 @@ def test_a_recipe_that_is_unknown_or_has_no_documents_is_an_error(tmp_path: Path
 
 
 def test_a_file_belongs_to_the_farthest_project_above_it(tmp_path: Path) -> None:
-    root = factory(tmp_path / "work/it", {"governance/templates/go/instructions.md": "go", "notes/x.md": "x"})
+    root = factory(
+        tmp_path / "work/it", {"governance/templates/go/instructions.md": "go", "notes/x.md": "x"}
+    )
     assert lint.root_of(root / "governance/templates/go/instructions.md") == root
     assert lint.root_of(root / "personas/reviewer.md") == root
     assert lint.root_of(root / "notes/x.md") == root / "notes"
 
 
-# --- repairs ---------------------------------------------------------------------------------------------------
+# --- repairs --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -286,14 +348,24 @@ def test_a_file_belongs_to_the_farthest_project_above_it(tmp_path: Path) -> None
     [
         ("<!--PHASE: 1-->\na\n<!--/PHASE : 1  -->\n", "<!-- PHASE:1 -->\na\n<!-- /PHASE:1 -->\n"),
         ("<!--ANCHOR:  why  so-->\na\n", "<!-- ANCHOR:  why  so -->\na\n"),
-        ("<!--TIER_1_START-->\na\n<!-- TIER_1_END-->\n", "<!-- TIER_1_START -->\na\n<!-- TIER_1_END -->\n"),
-        ("<!-- PHASE:1 -->\na\n\n<!-- PHASE:2 -->\nb\n<!-- /PHASE:2 -->\n",
-         "<!-- PHASE:1 -->\na\n\n<!-- /PHASE:1 -->\n<!-- PHASE:2 -->\nb\n<!-- /PHASE:2 -->\n"),
-        ("<!--PHASE:1-->\r\n## Phase 1\r\na", "<!-- PHASE:1 -->\r\n## Phase 1\r\na\r\n<!-- /PHASE:1 -->\r\n"),
-        ("# T\n\n<!-- PHASE:x -->\n\na\n\n## B\n\n## C\n",
-         "# T\n\n<!-- PHASE:x -->\n\na\n\n## B\n\n## C\n<!-- /PHASE:x -->\n"),
+        (
+            "<!--TIER_1_START-->\na\n<!-- TIER_1_END-->\n",
+            "<!-- TIER_1_START -->\na\n<!-- TIER_1_END -->\n",
+        ),
+        (
+            "<!-- PHASE:1 -->\na\n\n<!-- PHASE:2 -->\nb\n<!-- /PHASE:2 -->\n",
+            "<!-- PHASE:1 -->\na\n\n<!-- /PHASE:1 -->\n<!-- PHASE:2 -->\nb\n<!-- /PHASE:2 -->\n",
+        ),
+        (
+            "<!--PHASE:1-->\r\n## Phase 1\r\na",
+            "<!-- PHASE:1 -->\r\n## Phase 1\r\na\r\n<!-- /PHASE:1 -->\r\n",
+        ),
+        (
+            "# T\n\n<!-- PHASE:x -->\n\na\n\n## B\n\n## C\n",
+            "# T\n\n<!-- PHASE:x -->\n\na\n\n## B\n\n## C\n<!-- /PHASE:x -->\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_white_space_and_closing_marks_are_repaired(before: str, after: str) -> None:
     assert applied(before, repairs(before)) == after
     assert repairs(after) == ()
@@ -364,7 +436,9 @@ def test_a_fix_keeps_bom_line_ends_and_permissions(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_fix_leaves_links_out_of_the_root_read_only_and_foreign_files_alone(tmp_path: Path) -> None:
+def test_a_fix_leaves_links_out_of_the_root_read_only_and_foreign_files_alone(
+    tmp_path: Path,
+) -> None:
     outside = tmp_path / "outside.md"
     outside.write_text("<!--PHASE:1-->\n")
     root = tmp_path / "root"
@@ -374,11 +448,17 @@ def test_a_fix_leaves_links_out_of_the_root_read_only_and_foreign_files_alone(tm
     (root / "locked.md").chmod(0o444)
     (root / "latin.md").write_bytes(b"<!--PHASE:1-->\n\xe9\n")
     refused = {name: lint.fix(root, name).refused for name in ("link.md", "locked.md", "latin.md")}
-    assert refused == {"link.md": "outside the root", "locked.md": "read-only", "latin.md": "not UTF-8"}
+    assert refused == {
+        "link.md": "outside the root",
+        "locked.md": "read-only",
+        "latin.md": "not UTF-8",
+    }
     assert outside.read_text() == (root / "locked.md").read_text() == "<!--PHASE:1-->\n"
 
 
-def test_a_fix_through_a_link_inside_the_root_changes_the_file_and_keeps_the_link(tmp_path: Path) -> None:
+def test_a_fix_through_a_link_inside_the_root_changes_the_file_and_keeps_the_link(
+    tmp_path: Path,
+) -> None:
     save(tmp_path, "real.md", "<!--PHASE:1-->\na\n<!-- /PHASE:1 -->\n")
     (tmp_path / "link.md").symlink_to("real.md")
     lint.fix(tmp_path, "link.md")
@@ -386,7 +466,7 @@ def test_a_fix_through_a_link_inside_the_root_changes_the_file_and_keeps_the_lin
     assert (tmp_path / "real.md").read_text().startswith("<!-- PHASE:1 -->")
 
 
-# --- speed -----------------------------------------------------------------------------------------------------
+# --- speed ----------------------------------------------------------------------------------------
 
 
 def many(root: Path, count: int) -> Path:
@@ -398,8 +478,15 @@ def many(root: Path, count: int) -> Path:
             f"personas/p{number}.md",
             f"{PERSONA}\n{twice}\n\n[other](p{number + 1}.md)\n\n`policy/{number}.yaml`\n",
         )
-        adopt = f"> **Adopt persona:** `personas/p{number}.md`\n> **Invoke prompt:** `prompts/none/{number}.md`\n"
-        save(root, f"prompts/workflows/w{number}.md", f"<!-- PHASE:1 -->\n{adopt}\n{twice} w\n\n<!--PHASE:2-->\nend\n")
+        adopt = (
+            f"> **Adopt persona:** `personas/p{number}.md`\n> **Invoke prompt:**"
+            f" `prompts/none/{number}.md`\n"
+        )
+        save(
+            root,
+            f"prompts/workflows/w{number}.md",
+            f"<!-- PHASE:1 -->\n{adopt}\n{twice} w\n\n<!--PHASE:2-->\nend\n",
+        )
     return root
 
 
@@ -437,6 +524,8 @@ def test_a_project_without_instructions_is_told_so(tmp_path: Path) -> None:
         ("Prompt: ask them what they want", ""),
     ],
 )
-def test_what_a_label_names_in_vain_is_told_and_what_loads_is_not(tmp_path: Path, line: str, severity: str) -> None:
+def test_what_a_label_names_in_vain_is_told_and_what_loads_is_not(
+    tmp_path: Path, line: str, severity: str
+) -> None:
     factory(tmp_path, {"prompts/workflows/fix.md": WORKFLOW.replace("Look.", line)})
     assert [one.severity for one in lint.check(tmp_path)] == ([severity] if severity else [])

@@ -1,4 +1,5 @@
-"""A model that writes the summaries, over real HTTP: a server on loopback speaks each provider's wire format."""
+"""A model that writes the summaries, over real HTTP: a server on loopback speaks each provider's
+wire format."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ import foreword
 from foreword.errors import UsageError
 from foreword.testing import FakeProvider, fake_provider
 
-SUMMARY = "## Decisions\nServe on port 8443, because the proxy expects it. Files: src/kiln.py, node_17."
+SUMMARY = (
+    "## Decisions\nServe on port 8443, because the proxy expects it. Files: src/kiln.py, node_17."
+)
 MODELS = ["openai:gpt-4o", "openai-chat:gpt-4o", "anthropic:claude-next"]
 
 
@@ -29,14 +32,27 @@ def use(provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def long_session(tmp_path: Path, **options: Any) -> foreword.Session:
     session = foreword.Session.open(
-        f"sqlite:///{tmp_path}/state.db", "kiln", window=8_000, compress_at=6_000, compress_to=900, **options
+        f"sqlite:///{tmp_path}/state.db",
+        "kiln",
+        window=8_000,
+        compress_at=6_000,
+        compress_to=900,
+        **options,
     )
-    session.append({"role": "user", "content": "Build the reservation page. Never touch the main branch."})
-    task = {"task_id": 1, "description": "Build node_17", "status": "in_progress", "node_ids": ["node_17"]}
+    session.append(
+        {"role": "user", "content": "Build the reservation page. Never touch the main branch."}
+    )
+    task = {
+        "task_id": 1,
+        "description": "Build node_17",
+        "status": "in_progress",
+        "node_ids": ["node_17"],
+    }
     phase = {"phase_name": "Build", "status": "in_progress", "tasks": [task]}
     session.update_plan({"overall_goal": "Reservations", "phases": [phase]}, "first")
     session.extend(
-        {"role": "assistant", "content": f"Step {n}: changed src/kiln.py for node_17. " * 6} for n in range(60)
+        {"role": "assistant", "content": f"Step {n}: changed src/kiln.py for node_17. " * 6}
+        for n in range(60)
     )
     return session
 
@@ -51,7 +67,12 @@ def test_every_provider_is_asked_in_its_own_words_and_its_answer_is_the_summary(
         assert (made.notes, made.method, made.summary) == ((), model, SUMMARY)
         asked = str(provider.requests[-1])
     assert all(f"{rule}. " in asked for rule in range(1, 9))
-    for words in ("Step 3: changed src/kiln.py", "no browser attached", "survive by themselves", "node_17"):
+    for words in (
+        "Step 3: changed src/kiln.py",
+        "no browser attached",
+        "survive by themselves",
+        "node_17",
+    ):
         assert words in asked
     assert SUMMARY in session_text(tmp_path)
 
@@ -84,11 +105,16 @@ def test_an_answer_that_will_not_do_is_replaced_by_the_built_in_compressor_and_t
     assert "the built-in compressor was used" in made.notes[0]
 
 
-def test_a_provider_that_fails_costs_a_note_and_not_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_that_fails_costs_a_note_and_not_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(body: Mapping[str, Any]) -> str:
         raise RuntimeError("overloaded")
 
-    with fake_provider(fail) as provider, long_session(tmp_path, compress_with="openai-chat:gpt-4o") as session:
+    with (
+        fake_provider(fail) as provider,
+        long_session(tmp_path, compress_with="openai-chat:gpt-4o") as session,
+    ):
         use(provider, monkeypatch)
         done = session.append({"role": "user", "content": "Go on."})
     assert done.compaction
@@ -96,7 +122,9 @@ def test_a_provider_that_fails_costs_a_note_and_not_the_work(tmp_path: Path, mon
     assert any("the model failed" in warning for warning in done.warnings)
 
 
-def test_a_model_nobody_knows_is_an_error_that_changes_nothing_unless_nobody_asked(tmp_path: Path) -> None:
+def test_a_model_nobody_knows_is_an_error_that_changes_nothing_unless_nobody_asked(
+    tmp_path: Path,
+) -> None:
     with long_session(tmp_path, compress_with="nosuch:model") as session:
         with pytest.raises(UsageError, match="the model can't be asked"):
             session.compress()

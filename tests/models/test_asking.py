@@ -1,4 +1,5 @@
-"""One question to a model, over real HTTP with the providers' own clients: answers, tools, limits, giving up."""
+"""One question to a model, over real HTTP with the providers' own clients: answers, tools,
+limits, giving up."""
 
 from __future__ import annotations
 
@@ -37,10 +38,16 @@ def test_an_answer_has_its_text_its_model_and_what_it_cost(speaks: Speaks, strea
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_an_answer_stops_at_the_tokens_it_is_allowed_and_says_so(speaks: Speaks, streamed: bool) -> None:
+def test_an_answer_stops_at_the_tokens_it_is_allowed_and_says_so(
+    speaks: Speaks, streamed: bool
+) -> None:
     with fake_provider("word " * 200) as provider:
         answer = ask(
-            speaks(provider), "", "Go on.", max_output_tokens=20, on_text=(lambda text: None) if streamed else None
+            speaks(provider),
+            "",
+            "Go on.",
+            max_output_tokens=20,
+            on_text=(lambda text: None) if streamed else None,
         )
     assert answer.cut
     assert answer.output_tokens == 20
@@ -55,15 +62,25 @@ def test_tools_are_called_until_there_is_an_answer(speaks: Speaks, streamed: boo
         asked.append(name)
         return f"what {name} says"
 
-    first = Reply(tool_calls=[ToolCall("lookup", {"name": "FEAT-1"}), ToolCall("lookup", {"name": "FEAT-2"})])
+    first = Reply(
+        tool_calls=[ToolCall("lookup", {"name": "FEAT-1"}), ToolCall("lookup", {"name": "FEAT-2"})]
+    )
     then = Reply("One more.", tool_calls=[ToolCall("lookup", {"name": "FEAT-3"})])
     with fake_provider([first, then, "Done."]) as provider:
-        answer = ask(speaks(provider), "", "Go.", tools=[lookup], on_text=(lambda text: None) if streamed else None)
+        answer = ask(
+            speaks(provider),
+            "",
+            "Go.",
+            tools=[lookup],
+            on_text=(lambda text: None) if streamed else None,
+        )
         assert "Find an artifact by its name." in str(provider.requests[0])
         assert "what FEAT-3 says" in str(provider.requests[2])
     assert (answer.text, answer.tool_calls) == ("Done.", 3)
     assert sorted(asked) == ["FEAT-1", "FEAT-2", "FEAT-3"]
-    assert answer.request_tokens == 0, "the descriptions of the tools are in what the provider counted"
+    assert answer.request_tokens == 0, (
+        "the descriptions of the tools are in what the provider counted"
+    )
 
 
 def test_what_a_tool_can_not_do_is_told_to_the_model() -> None:
@@ -71,7 +88,9 @@ def test_what_a_tool_can_not_do_is_told_to_the_model() -> None:
         """Find an artifact."""
         raise UnknownName("artifact", name, ["FEAT-1"])
 
-    with fake_provider([Reply(tool_calls=[ToolCall("lookup", {"name": "FAET-1"})]), "Sorry."]) as provider:
+    with fake_provider(
+        [Reply(tool_calls=[ToolCall("lookup", {"name": "FAET-1"})]), "Sorry."]
+    ) as provider:
         assert ask(provider.openai, "", "Go.", tools=[lookup]).text == "Sorry."
         assert "did you mean 'FEAT-1'?" in str(provider.requests[1])
 
@@ -113,7 +132,9 @@ def test_a_model_that_calls_what_is_not_there_is_told_twice_and_then_left() -> N
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("nothing", ["", " \n\t "], ids=["nothing", "blanks"])
-def test_an_empty_answer_is_a_failure_that_says_so(speaks: Speaks, nothing: str, streamed: bool) -> None:
+def test_an_empty_answer_is_a_failure_that_says_so(
+    speaks: Speaks, nothing: str, streamed: bool
+) -> None:
     with fake_provider(nothing) as provider:
         with pytest.raises(ModelFailed, match="the model failed: its answer is empty"):
             ask(speaks(provider), "", "Go.", on_text=(lambda text: None) if streamed else None)
@@ -135,7 +156,10 @@ def test_an_answer_that_is_no_json_is_a_failure(speaks: Speaks, streamed: bool) 
     ids=["hanging", "slow", "endless"],
 )
 def test_a_model_that_does_not_answer_in_time_is_not_waited_for(reply: Reply) -> None:
-    with fake_provider(reply) as provider, pytest.raises(ModelFailed, match=r"did not answer within 0\.3 s"):
+    with (
+        fake_provider(reply) as provider,
+        pytest.raises(ModelFailed, match=r"did not answer within 0\.3 s"),
+    ):
         ask(provider.openai, "", "Go.", timeout_seconds=0.3)
 
 
@@ -183,11 +207,18 @@ def test_a_call_that_is_cancelled_ends(speaks: Speaks, streamed: bool) -> None:
         cancel.set()
         return Reply("a " * 9999, drip_seconds=0.05) if streamed else Reply(hangs=True)
 
-    with fake_provider(hang) as provider, pytest.raises(ModelFailed, match="the call was cancelled"):
+    with (
+        fake_provider(hang) as provider,
+        pytest.raises(ModelFailed, match="the call was cancelled"),
+    ):
         ask(
-            speaks(provider), "", "Go.", timeout_seconds=600, cancel=cancel,
+            speaks(provider),
+            "",
+            "Go.",
+            timeout_seconds=600,
+            cancel=cancel,
             on_text=(lambda text: None) if streamed else None,
-        )  # fmt: skip
+        )
 
 
 def test_a_call_that_is_cancelled_does_not_wait_for_its_next_attempt() -> None:
@@ -223,7 +254,10 @@ def test_a_model_can_be_asked_from_inside_an_event_loop() -> None:
 def test_many_can_be_asked_side_by_side() -> None:
     async def all_at_once() -> list[Answer]:
         return await asyncio.gather(
-            *(asyncio.to_thread(ask, provider.openai, "", f"number {number}") for number in range(12))
+            *(
+                asyncio.to_thread(ask, provider.openai, "", f"number {number}")
+                for number in range(12)
+            )
         )
 
     def echo(body: Mapping[str, Any]) -> str:
@@ -238,14 +272,20 @@ def test_what_the_callers_own_function_raises_is_the_callers() -> None:
     def broken(text: str) -> None:
         raise BrokenPipeError("nobody reads")
 
-    with fake_provider("hello there") as provider, pytest.raises(BrokenPipeError, match="nobody reads"):
+    with (
+        fake_provider("hello there") as provider,
+        pytest.raises(BrokenPipeError, match="nobody reads"),
+    ):
         ask(provider.openai, "", "Go.", on_text=broken)
 
 
 def test_a_model_object_is_asked_as_it_is_and_may_be_asked_again() -> None:
     model = TestModel(custom_output_text="fine")
     answers = [ask(model, "Be brief.", "Hello.") for _ in range(2)]
-    assert [(answer.text, answer.model) for answer in answers] == [("fine", "test"), ("fine", "test")]
+    assert [(answer.text, answer.model) for answer in answers] == [
+        ("fine", "test"),
+        ("fine", "test"),
+    ]
 
 
 @pytest.mark.parametrize(

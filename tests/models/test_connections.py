@@ -1,4 +1,5 @@
-"""Certificates are loaded once for calls that follow each other, and never shared by calls side by side."""
+"""Certificates are loaded once for calls that follow each other, and never shared by calls side
+by side."""
 
 from __future__ import annotations
 
@@ -42,8 +43,15 @@ def test_calls_that_follow_each_other_load_the_certificates_once(
 
 def test_calls_side_by_side_have_a_context_each(loaded: list[object]) -> None:
     meet = Barrier(3, timeout=60)
-    with fake_provider(lambda _: f"{meet.wait() * 0}") as provider, ThreadPoolExecutor(3) as threads:
-        list(threads.map(lambda _: ask(provider.openai, "", "Hello.", timeout_seconds=60), range(3)))
+    with (
+        fake_provider(lambda _: f"{meet.wait() * 0}") as provider,
+        ThreadPoolExecutor(3) as threads,
+    ):
+        list(
+            threads.map(lambda _: ask(provider.openai, "", "Hello.", timeout_seconds=60), range(3))
+        )
         assert len(loaded) == 3
-        list(threads.map(lambda _: ask(provider.openai, "", "Hello.", timeout_seconds=60), range(3)))
+        list(
+            threads.map(lambda _: ask(provider.openai, "", "Hello.", timeout_seconds=60), range(3))
+        )
     assert len(loaded) == 3

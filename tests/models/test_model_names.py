@@ -1,4 +1,5 @@
-"""From the name of a model to a model: what is missing is said in one line, and keys stay where they belong."""
+"""From the name of a model to a model: what is missing is said in one line, and keys stay where
+they belong."""
 
 from __future__ import annotations
 
@@ -11,7 +12,13 @@ from foreword.errors import ForewordError, ModelFailed, UsageError
 from foreword.models import ask
 from foreword.testing import Reply, fake_provider
 
-KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "FOREWORD_MODEL_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
+KEYS = (
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "FOREWORD_MODEL_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_BASE_URL",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +35,8 @@ def refused(model: Any) -> UsageError:
 
 
 @pytest.mark.parametrize(
-    ("model", "variable"), [("openai:gpt-4o", "OPENAI_API_KEY"), ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY")]
+    ("model", "variable"),
+    [("openai:gpt-4o", "OPENAI_API_KEY"), ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY")],
 )
 def test_without_a_key_the_variable_to_set_is_named(model: str, variable: str) -> None:
     error = refused(model)
@@ -60,7 +68,9 @@ def test_the_built_in_model_takes_as_long_as_it_is_told_to() -> None:
         ask("test:600s", "", "Hello.", timeout_seconds=0.1, on_text=lambda _: None)
 
 
-@pytest.mark.parametrize("model", ["", "  ", "nosuch:model", "nonsense", "openai:a@http://", "openai:a@http://h:x/v1"])
+@pytest.mark.parametrize(
+    "model", ["", "  ", "nosuch:model", "nonsense", "openai:a@http://", "openai:a@http://h:x/v1"]
+)
 def test_a_name_that_means_nothing_gets_examples(model: str) -> None:
     assert "for example anthropic:" in refused(model).hint
 
@@ -70,17 +80,24 @@ def test_what_is_no_model_at_all_is_refused(model: Any) -> None:
     assert "a model is a name or a pydantic-ai model" in refused(model).message
 
 
-def test_without_pydantic_ai_the_package_to_install_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pydantic_ai_the_package_to_install_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     monkeypatch.delitem(sys.modules, "pydantic_ai.models", raising=False)
     assert refused("openai:gpt-4o").hint == "pip install 'foreword[models]'"
 
 
-def test_without_a_providers_package_the_extra_to_install_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_providers_package_the_extra_to_install_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
     monkeypatch.delitem(sys.modules, "pydantic_ai.providers.anthropic", raising=False)
     error = refused("anthropic:claude-sonnet-4-5")
-    assert error.message == "the model anthropic:claude-sonnet-4-5 needs a package that is not installed"
+    assert (
+        error.message
+        == "the model anthropic:claude-sonnet-4-5 needs a package that is not installed"
+    )
     assert error.hint == "pip install 'foreword[models]'"
 
 
@@ -95,7 +112,9 @@ def test_a_server_at_an_address_needs_no_key() -> None:
 
 
 @pytest.mark.parametrize("kind", ["openai", "openai_responses", "anthropic"])
-def test_a_server_at_an_address_never_gets_a_providers_key(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_at_an_address_never_gets_a_providers_key(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-abcdefgh12345678")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-abcdefgh12345678")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "tok-abcdefgh12345678")
@@ -105,7 +124,9 @@ def test_a_server_at_an_address_never_gets_a_providers_key(kind: str, monkeypatc
 
 
 @pytest.mark.parametrize("kind", ["openai", "openai_responses", "anthropic"])
-def test_a_server_at_an_address_gets_the_key_that_is_meant_for_it(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_at_an_address_gets_the_key_that_is_meant_for_it(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FOREWORD_MODEL_KEY", "correct-horse")
     with fake_provider("hello") as provider:
         ask(getattr(provider, kind), "", "Hello.")
@@ -118,7 +139,9 @@ def test_a_key_in_an_address_is_refused_and_not_repeated() -> None:
     assert "FOREWORD_MODEL_KEY" in error.hint
 
 
-@pytest.mark.parametrize("key", ["sk-proj-abcdefgh12345678", "correct-horse-battery"], ids=["by shape", "by value"])
+@pytest.mark.parametrize(
+    "key", ["sk-proj-abcdefgh12345678", "correct-horse-battery"], ids=["by shape", "by value"]
+)
 def test_a_key_that_a_provider_repeats_is_hidden(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with fake_provider(Reply(f"Incorrect API key provided: {key}.", status=401)) as provider:

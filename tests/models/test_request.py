@@ -1,4 +1,5 @@
-"""One request to a model, over real HTTP with the providers' own clients: words and tool calls, trouble, giving up."""
+"""One request to a model, over real HTTP with the providers' own clients: words and tool calls,
+trouble, giving up."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from foreword.testing import ToolCall as Wanted
 
 Speaks = Callable[[FakeProvider], str]
 AT_ONCE = {"retry-after-ms": "1"}
-LOOK = ToolSpec("look", "Look at a page.", {"type": "object", "properties": {"tab": {"type": "string"}}})
+LOOK = ToolSpec(
+    "look", "Look at a page.", {"type": "object", "properties": {"tab": {"type": "string"}}}
+)
 SAID = [
     Message("system", (Text("Be brief."),)),
     Message("user", (Text("What is on the page?"),)),
@@ -30,8 +33,12 @@ def ignore(text: str) -> None:
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_reply_may_have_words_and_calls_and_nothing_is_called(speaks: Speaks, streamed: bool) -> None:
-    wanted = Reply("Another look.", tool_calls=[Wanted("look", {"tab": "Main Tab"}), Wanted("look", {})])
+def test_a_reply_may_have_words_and_calls_and_nothing_is_called(
+    speaks: Speaks, streamed: bool
+) -> None:
+    wanted = Reply(
+        "Another look.", tool_calls=[Wanted("look", {"tab": "Main Tab"}), Wanted("look", {})]
+    )
     heard: list[str] = []
     with fake_provider(wanted) as provider:
         got = reply(speaks(provider), SAID, [LOOK], on_text=heard.append if streamed else None)
@@ -39,13 +46,20 @@ def test_a_reply_may_have_words_and_calls_and_nothing_is_called(speaks: Speaks, 
     words, *calls = got.message.parts
     assert isinstance(words, Text)
     assert words.text == "Another look."
-    assert [(call.name, json.loads(call.arguments)) for call in calls if isinstance(call, ToolCall)] == [
+    assert [
+        (call.name, json.loads(call.arguments)) for call in calls if isinstance(call, ToolCall)
+    ] == [
         ("look", {"tab": "Main Tab"}),
         ("look", {}),
     ]
     assert len(set(got.message.calls)) == 2
     assert got.input_tokens > 10 < got.output_tokens
-    assert (got.attempts, got.cut, got.message.role, got.message.extra) == (1, False, "assistant", "")
+    assert (got.attempts, got.cut, got.message.role, got.message.extra) == (
+        1,
+        False,
+        "assistant",
+        "",
+    )
     assert "".join(heard) == ("Another look." if streamed else "")
     for sent in ("Be brief.", "What is on the page?", "no such tab", "Look at a page.", "call_1"):
         assert sent in json.dumps(request)
@@ -62,7 +76,9 @@ def test_a_reply_can_be_kept_and_sent_again(speaks: Speaks) -> None:
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
-def test_a_busy_provider_and_a_broken_connection_are_asked_again(speaks: Speaks, streamed: bool) -> None:
+def test_a_busy_provider_and_a_broken_connection_are_asked_again(
+    speaks: Speaks, streamed: bool
+) -> None:
     heard: list[str] = []
     script: list[str | Reply] = [
         Reply(status=529, headers=AT_ONCE),
@@ -93,7 +109,10 @@ def test_a_reply_is_left_when_the_caller_gives_up_or_time_runs_out() -> None:
     endless = Reply("word ", endless=True)
     with fake_provider(endless) as provider, pytest.raises(ModelFailed, match="cancelled"):
         reply(provider.openai, SAID, on_text=lambda text: cancel.set(), cancel=cancel)
-    with fake_provider(Reply(hangs=True)) as provider, pytest.raises(ModelFailed, match=r"within 0\.2 s"):
+    with (
+        fake_provider(Reply(hangs=True)) as provider,
+        pytest.raises(ModelFailed, match=r"within 0\.2 s"),
+    ):
         reply(provider.openai, SAID, timeout_seconds=0.2)
 
 

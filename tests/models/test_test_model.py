@@ -1,4 +1,5 @@
-"""The model `test`: reviews by rule, writes artifacts, says one line; the same every time, over the whole path."""
+"""The model `test`: reviews by rule, writes artifacts, says one line; the same every time, over
+the whole path."""
 
 from __future__ import annotations
 
@@ -67,28 +68,39 @@ def test_a_change_without_faults_has_an_empty_list_of_findings() -> None:
 
 def test_the_answer_is_the_same_every_time_and_the_same_when_streamed() -> None:
     heard: list[str] = []
-    answers = {ask("test", "", DIFF).text, ask("test", "", DIFF).text, ask("test", "", DIFF, on_text=heard.append).text}
+    answers = {
+        ask("test", "", DIFF).text,
+        ask("test", "", DIFF).text,
+        ask("test", "", DIFF, on_text=heard.append).text,
+    }
     assert answers == {"".join(heard)}
     assert len(heard) > 20
 
 
 def test_a_hunk_that_was_cut_does_not_swallow_what_follows_it() -> None:
     diff = (
-        "--- a/a.py\n+++ b/a.py\n@@ -1,90 +1,90 @@\n-a\n+eval(a)\n[... 88 more lines of this hunk left out]\n"
-        "--- a/b.py\n+++ b/b.py\n@@ -5 +7 @@\n-b\n+eval(b)\n"
+        "--- a/a.py\n+++ b/a.py\n@@ -1,90 +1,90 @@\n-a\n+eval(a)\n[... 88 more lines of this hunk"
+        " left out]\n--- a/b.py\n+++ b/b.py\n@@ -5 +7 @@\n-b\n+eval(b)\n"
     )
     assert [(one["file"], one["line"]) for one in review(diff)] == [("a.py", 1), ("b.py", 7)]
 
 
-words = st.lists(st.sampled_from(["keep", "", "+", "-", "++ b", "TODO", "--- a/x", "@@ -1 +1 @@", "\\"]), max_size=12)
+words = st.lists(
+    st.sampled_from(["keep", "", "+", "-", "++ b", "TODO", "--- a/x", "@@ -1 +1 @@", "\\"]),
+    max_size=12,
+)
 
 
 @given(before=words, after=words)
-def test_the_lines_that_a_diff_adds_are_those_of_the_new_file(before: list[str], after: list[str]) -> None:
+def test_the_lines_that_a_diff_adds_are_those_of_the_new_file(
+    before: list[str], after: list[str]
+) -> None:
     diff = "\n".join(difflib.unified_diff(before, after, "a/x.py", "b/x.py", lineterm="", n=1))
     for file, line, text in added_lines(f"{diff}\n+ and what follows it"):
         assert (file, text) == ("x.py", after[line - 1])
-    assert sum(finding["title"] == "Unfinished work" for finding in review(diff)) <= after.count("TODO")
+    assert sum(finding["title"] == "Unfinished work" for finding in review(diff)) <= after.count(
+        "TODO"
+    )
 
 
 def lookup(name: str) -> str:
@@ -98,8 +110,12 @@ def lookup(name: str) -> str:
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 def test_a_phase_looks_up_what_it_is_given_once_and_writes_its_artifact(streamed: bool) -> None:
-    request = "## Phase 3a: Build\nArtifact `[BUILD-1]`. From [FEAT-1] and [DSG-2]; see [FEAT-1] again."
-    answer = ask("test", "", request, tools=[lookup], on_text=(lambda text: None) if streamed else None)
+    request = (
+        "## Phase 3a: Build\nArtifact `[BUILD-1]`. From [FEAT-1] and [DSG-2]; see [FEAT-1] again."
+    )
+    answer = ask(
+        "test", "", request, tools=[lookup], on_text=(lambda text: None) if streamed else None
+    )
     assert answer.text.splitlines() == [
         "# [BUILD-1] written in phase 3a",
         "",
@@ -111,9 +127,19 @@ def test_a_phase_looks_up_what_it_is_given_once_and_writes_its_artifact(streamed
 
 
 def test_what_a_phase_is_given_may_stand_in_its_instructions() -> None:
-    context = "An artifact is named as in [ABC-9].\n<artifacts>\n[FEAT-1] Requirements, 412 tokens\n</artifacts>"
-    answer = ask("test", context, "Do phase 2. Answer with what the phase hands on as [FEAT-2].", tools=[lookup])
-    assert answer.text == "# [FEAT-2] written in phase 2\n\nLooked up:\n- [FEAT-1]: the text of FEAT-1"
+    context = (
+        "An artifact is named as in [ABC-9].\n<artifacts>\n[FEAT-1] Requirements, 412"
+        " tokens\n</artifacts>"
+    )
+    answer = ask(
+        "test",
+        context,
+        "Do phase 2. Answer with what the phase hands on as [FEAT-2].",
+        tools=[lookup],
+    )
+    assert (
+        answer.text == "# [FEAT-2] written in phase 2\n\nLooked up:\n- [FEAT-1]: the text of FEAT-1"
+    )
 
 
 def test_a_phase_that_is_given_nothing_says_so() -> None:
@@ -131,7 +157,9 @@ def test_a_phase_without_a_lookup_writes_its_artifact_all_the_same() -> None:
     assert "[FEAT-2]" in ask("test", "", "Phase 2 produces [FEAT-2] from [FEAT-1].").text
 
 
-@pytest.mark.parametrize("request_", ["Which port?\nAnd why?", "", "word " * 500], ids=["two lines", "none", "long"])
+@pytest.mark.parametrize(
+    "request_", ["Which port?\nAnd why?", "", "word " * 500], ids=["two lines", "none", "long"]
+)
 def test_anything_else_gets_one_line(request_: str) -> None:
     answer = ask("test", "Be brief.", request_)
     assert answer.text.startswith("The model `test` answers by rule and was asked: ")

@@ -1,4 +1,5 @@
-"""What providers report goes back into the counter: after a call the estimate is nearer to the truth."""
+"""What providers report goes back into the counter: after a call the estimate is nearer to the
+truth."""
 
 from __future__ import annotations
 
@@ -18,7 +19,10 @@ def test_what_a_provider_counted_corrects_the_estimate(kind: str) -> None:
     with fake_provider("Three hundred rows.") as provider:
         answer = ask(getattr(provider, kind), TASK, CODE)
     real = answer.request_tokens
-    before, after = estimate.count(f"{TASK}\n{CODE}"), calibrate(answer, TASK, CODE, estimate).count(f"{TASK}\n{CODE}")
+    before, after = (
+        estimate.count(f"{TASK}\n{CODE}"),
+        calibrate(answer, TASK, CODE, estimate).count(f"{TASK}\n{CODE}"),
+    )
     assert before < 0.8 * real, "characters / 4 is far too low for JSON"
     assert real <= after <= 1.05 * real
 
@@ -26,9 +30,14 @@ def test_what_a_provider_counted_corrects_the_estimate(kind: str) -> None:
 def test_pairs_of_many_calls_make_one_counter() -> None:
     estimate, texts = counter("estimate"), [CODE[:2000], CODE[2000:5000], CODE[5000:9000]]
     with fake_provider("Yes.") as provider:
-        pairs = [usage_pair(ask(provider.openai, TASK, text), TASK, text, estimate) for text in texts]
+        pairs = [
+            usage_pair(ask(provider.openai, TASK, text), TASK, text, estimate) for text in texts
+        ]
     learnt = calibrated(estimate, pairs)
-    assert all(learnt.count(f"{TASK}\n{text}") >= real for text, (_, real) in zip(texts, pairs, strict=True))
+    assert all(
+        learnt.count(f"{TASK}\n{text}") >= real
+        for text, (_, real) in zip(texts, pairs, strict=True)
+    )
 
 
 def test_a_provider_that_reports_nothing_changes_nothing() -> None:

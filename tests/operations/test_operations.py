@@ -1,4 +1,5 @@
-"""The operations that agents are given, called from Python: the shared suite, and what only Python can pass."""
+"""The operations that agents are given, called from Python: the shared suite, and what only
+Python can pass."""
 
 from __future__ import annotations
 
@@ -18,19 +19,29 @@ from tests.sessions import Open, words
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> PythonClient:
+def client(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> PythonClient:
     root = project(tmp_path_factory.mktemp("python"))
     return PythonClient(root, new_database() if request.param == "postgresql" else None)
 
 
 @each_case
-def test_python_does_what_every_face_does(case: Callable[[Client, str], None], client: PythonClient) -> None:
+def test_python_does_what_every_face_does(
+    case: Callable[[Client, str], None], client: PythonClient
+) -> None:
     case(client, case.__name__)
 
 
 def test_a_caller_can_not_allow_commands(open_session: Open, tmp_path: Path) -> None:
     session = open_session()
-    for more in ({"allow_commands": ["rm"]}, {"allow_shell": True}, {"root": "/"}, {"save": False}, {"carry": "x"}):
+    for more in (
+        {"allow_commands": ["rm"]},
+        {"allow_shell": True},
+        {"root": "/"},
+        {"save": False},
+        {"carry": "x"},
+    ):
         asked: dict[str, Any] = {"agent": "builder", **more}
         with pytest.raises((UsageError, TypeError)):
             operations.assemble_context(session.db, tmp_path, "director", **asked)
@@ -61,7 +72,16 @@ def test_originals_of_other_projects_stay_there(open_session: Open, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "text", ["", "short", words("w", 4000), "x" * 20_000, "line\n" * 5000, "\U0001f600" * 3000, "\n" * 9000]
+    "text",
+    [
+        "",
+        "short",
+        words("w", 4000),
+        "x" * 20_000,
+        "line\n" * 5000,
+        "\U0001f600" * 3000,
+        "\n" * 9000,
+    ],
 )
 def test_pages_are_within_their_budget_and_together_the_whole(text: str) -> None:
     count, found, offset = counter("o200k").count, "", 0

@@ -13,7 +13,9 @@ from foreword.plan.flow import Flow, Phase, as_data, from_data, waves
 def flow(**after: str) -> Flow:
     """A flow of phases `p1`, `p2` ... and the names each waits for, with blanks between."""
     return Flow(
-        "feature", "feature.md", tuple(Phase(name, name, tuple(before.split())) for name, before in after.items())
+        "feature",
+        "feature.md",
+        tuple(Phase(name, name, tuple(before.split())) for name, before in after.items()),
     )
 
 
@@ -42,7 +44,9 @@ def test_a_phase_that_waits_for_itself_is_a_cycle() -> None:
 
 
 def test_a_phase_that_waits_for_an_unknown_one_is_told_who_it_may_have_meant() -> None:
-    with pytest.raises(UnknownName, match="unknown phase 'phase-1' that phase phase2 of flow feature waits for"):
+    with pytest.raises(
+        UnknownName, match="unknown phase 'phase-1' that phase phase2 of flow feature waits for"
+    ):
         waves(flow(phase1="", phase2="phase-1"))
 
 
@@ -58,22 +62,35 @@ def test_two_phases_of_one_name_are_refused() -> None:
 
 def test_two_phases_that_hand_on_the_same_artifact_are_refused() -> None:
     with pytest.raises(UsageError, match="artifact 'FEAT-1' twice"):
-        waves(Flow("twice", "twice.md", (Phase("1", "one", artifact="FEAT-1"), Phase("2", "two", artifact="FEAT-1"))))
+        waves(
+            Flow(
+                "twice",
+                "twice.md",
+                (Phase("1", "one", artifact="FEAT-1"), Phase("2", "two", artifact="FEAT-1")),
+            )
+        )
 
 
 def test_a_flow_survives_being_written_as_json() -> None:
     whole = Flow(
-        "f", "f.md", (Phase("1", "One", ("0",), "A", True, ("p",), ("q",), "panel", "text"), Phase("0", "Zero"))
+        "f",
+        "f.md",
+        (Phase("1", "One", ("0",), "A", True, ("p",), ("q",), "panel", "text"), Phase("0", "Zero")),
     )
     assert from_data(as_data(whole)) == whole
 
 
 @st.composite
 def graphs(draw: st.DrawFn) -> Flow:
-    """Flows without a cycle: each phase waits for some of those that come before it in a hidden order."""
+    """Flows without a cycle: each phase waits for some of those that come before it in a hidden
+    order."""
     count = draw(st.integers(1, 12))
     phases = [
-        Phase(str(number), "", tuple(str(before) for before in draw(st.sets(st.integers(0, number - 1)))))
+        Phase(
+            str(number),
+            "",
+            tuple(str(before) for before in draw(st.sets(st.integers(0, number - 1)))),
+        )
         if number
         else Phase("0", "")
         for number in range(count)

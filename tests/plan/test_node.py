@@ -30,7 +30,11 @@ GOOD: list[tuple[str, dict[str, Any]]] = [
                 "link": {"selector": "a", "attribute": "href"},
                 "id": {"attribute": "id"},
             },
-            "schema": {"type": "object", "properties": {"subject": {"type": "string"}}, "required": ["subject"]},
+            "schema": {
+                "type": "object",
+                "properties": {"subject": {"type": "string"}},
+                "required": ["subject"],
+            },
         },
     ),
     ("condition", {"left": "{{n}}", "operator": "empty"}),
@@ -57,9 +61,16 @@ def test_every_type_is_among_them() -> None:
         (
             "click",
             {"selectr": "#go"},
-            ["config.selector: missing, is it 'selectr'?", "config.selectr: no such field, did you mean 'selector'?"],
+            [
+                "config.selector: missing, is it 'selectr'?",
+                "config.selectr: no such field, did you mean 'selector'?",
+            ],
         ),
-        ("navigate", {"url": "", "tab": 3}, ["config.url: must not be empty", "config.tab: must be text, not 3"]),
+        (
+            "navigate",
+            {"url": "", "tab": 3},
+            ["config.url: must not be empty", "config.tab: must be text, not 3"],
+        ),
         ("navigate", "x", ["config: must be a mapping, not 'x'"]),
         ("type", {"selector": "#a", "text": None}, ["config.text: must be text, not null"]),
         ("wait", {}, ["config: must have exactly one of selector, url, seconds"]),
@@ -74,27 +85,48 @@ def test_every_type_is_among_them() -> None:
         (
             "extract",
             {"selector": "a", "variable": "a[0]"},
-            ["config.variable: must be a name of up to 180 characters without brackets or quotes, not 'a[0]'"],
+            [
+                "config.variable: must be a name of up to 180 characters without brackets or"
+                " quotes, not 'a[0]'"
+            ],
         ),
-        ("extract", {"selector": "a", "variable": "v", "fields": {}}, ["config.fields: must name at least one field"]),
+        (
+            "extract",
+            {"selector": "a", "variable": "v", "fields": {}},
+            ["config.fields: must name at least one field"],
+        ),
         (
             "extract",
             {"selector": "a", "variable": "v", "fields": {"x": {"selektor": "b"}, "y": 2}},
             [
                 "config.fields.x.selektor: no such field, did you mean 'selector'?",
                 "config.fields.x: must have a selector, an attribute, or both",
-                "config.fields.y: must be a selector, or a mapping with selector and attribute, not 2",
+                (
+                    "config.fields.y: must be a selector, or a mapping with selector and attribute,"
+                    " not 2"
+                ),
             ],
         ),
         (
             "extract",
-            {"selector": "a", "variable": "v", "schema": {"typ": "string", "items": {"type": "str"}}},
+            {
+                "selector": "a",
+                "variable": "v",
+                "schema": {"typ": "string", "items": {"type": "str"}},
+            },
             [
                 "config.schema.typ: no such keyword here, did you mean 'type'?",
-                "config.schema.items.type: 'str' is not one of string, number, integer, boolean, array, object, null",
+                (
+                    "config.schema.items.type: 'str' is not one of string, number, integer,"
+                    " boolean, array, object, null"
+                ),
             ],
         ),
-        ("condition", {"left": 1, "operator": "equals"}, ["config.right: missing, equals compares with it"]),
+        (
+            "condition",
+            {"left": 1, "operator": "equals"},
+            ["config.right: missing, equals compares with it"],
+        ),
         (
             "condition",
             {"left": 1, "operator": "empty", "right": 1},
@@ -117,11 +149,16 @@ def test_every_type_is_among_them() -> None:
         (
             "type",
             {"selector": "#p", "text": "[hidden]"},
-            ["config.text: [hidden] stands for something that is not shown; leave the field away to keep what it has"],
+            [
+                "config.text: [hidden] stands for something that is not shown; leave the field away"
+                " to keep what it has"
+            ],
         ),
     ],
 )
-def test_problems_are_told_all_at_once_with_their_paths(kind: str, config: Any, told: list[str]) -> None:
+def test_problems_are_told_all_at_once_with_their_paths(
+    kind: str, config: Any, told: list[str]
+) -> None:
     assert list(problems(kind, config)) == told
     with pytest.raises(BadNode) as caught:
         checked(kind, config)
@@ -167,7 +204,9 @@ def test_a_number_from_a_template_is_typed_as_text_and_a_list_is_refused() -> No
         ("x", "not_empty", None, True),
     ],
 )
-def test_a_condition_holds_as_a_person_would_say(left: Any, operator: str, right: Any, outcome: bool) -> None:
+def test_a_condition_holds_as_a_person_would_say(
+    left: Any, operator: str, right: Any, outcome: bool
+) -> None:
     assert operator in OPERATORS
     assert holds(left, operator, right) is outcome
 
@@ -181,16 +220,24 @@ def test_what_can_not_be_compared_is_said() -> None:
 
 ROW = {
     "type": "object",
-    "properties": {"name": {"type": "string", "minLength": 1}, "price": {"type": "number"}, "left": {"type": "integer"},
-                   "new": {"type": "boolean"}, "note": {"type": ["integer", "null"]}},
+    "properties": {
+        "name": {"type": "string", "minLength": 1},
+        "price": {"type": "number"},
+        "left": {"type": "integer"},
+        "new": {"type": "boolean"},
+        "note": {"type": ["integer", "null"]},
+    },
     "required": ["name", "price"],
     "additionalProperties": False,
-}  # fmt: skip
+}
 
 
 def test_texts_become_the_numbers_that_a_schema_wants() -> None:
     row = {"name": "7", "price": " 12.50 ", "left": "3", "new": "True", "note": ""}
-    assert fitted(row, ROW, "row") == ({"name": "7", "price": 12.5, "left": 3, "new": True, "note": None}, [])
+    assert fitted(row, ROW, "row") == (
+        {"name": "7", "price": 12.5, "left": 3, "new": True, "note": None},
+        [],
+    )
 
 
 def test_what_does_not_fit_a_schema_is_told_with_its_path() -> None:
@@ -205,5 +252,7 @@ def test_what_does_not_fit_a_schema_is_told_with_its_path() -> None:
         "rows[2]: must be a mapping, not 'text'",
     ]
     assert fitted("nan", {"type": "number"}, "n")[1] == ["n: must be a number, not 'nan'"]
-    assert fitted("red", {"enum": ["blue", "green"]}, "c")[1] == ["c: 'red' is not one of 'blue', 'green'"]
+    assert fitted("red", {"enum": ["blue", "green"]}, "c")[1] == [
+        "c: 'red' is not one of 'blue', 'green'"
+    ]
     assert fitted(7, {"type": "integer", "maximum": 5}, "n")[1] == ["n: must be at most 5, not 7"]

@@ -1,4 +1,5 @@
-"""Where nodes stand: numbered from top to bottom, whatever was created, moved and deleted before."""
+"""Where nodes stand: numbered from top to bottom, whatever was created, moved and deleted
+before."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ def node(name: str, kind: str = "click", position: int = 1, **more: Any) -> dict
 
 
 def seen(tree: Tree) -> list[tuple[str, int, str, str]]:
-    return [(n["id"], n["position"], n.get("parent", ""), n.get("branch", "")) for n in tree.numbered()]
+    return [
+        (n["id"], n["position"], n.get("parent", ""), n.get("branch", "")) for n in tree.numbered()
+    ]
 
 
 @pytest.fixture
@@ -26,19 +29,28 @@ def tree() -> Tree:
     """a, a loop with b and a condition with c and, on its other way, d; then e."""
     made = Tree([])
     for name, kind, place in (
-        ("a", "click", {}), ("loop", "loop", {}), ("b", "type", {"parent": "loop"}),
-        ("if", "condition", {"parent": "loop"}), ("c", "click", {"parent": "if"}),
-        ("d", "click", {"parent": "if", "branch": "else"}), ("e", "click", {}),
-    ):  # fmt: skip
+        ("a", "click", {}),
+        ("loop", "loop", {}),
+        ("b", "type", {"parent": "loop"}),
+        ("if", "condition", {"parent": "loop"}),
+        ("c", "click", {"parent": "if"}),
+        ("d", "click", {"parent": "if", "branch": "else"}),
+        ("e", "click", {}),
+    ):
         made.put(node(name, kind), **place)
     return made
 
 
 def test_positions_count_the_whole_tree_in_the_order_of_reading(tree: Tree) -> None:
     expected = [
-        ("a", 1, "", ""), ("loop", 2, "", ""), ("b", 3, "loop", ""), ("if", 4, "loop", ""), ("c", 5, "if", ""),
-        ("d", 6, "if", "else"), ("e", 7, "", ""),
-    ]  # fmt: skip
+        ("a", 1, "", ""),
+        ("loop", 2, "", ""),
+        ("b", 3, "loop", ""),
+        ("if", 4, "loop", ""),
+        ("c", 5, "if", ""),
+        ("d", 6, "if", "else"),
+        ("e", 7, "", ""),
+    ]
     assert seen(tree) == expected
     assert seen(Tree(reversed(tree.numbered()))) == expected
     assert [n["id"] for n in tree.around("d")] == ["loop", "if"]
@@ -65,27 +77,44 @@ def test_a_node_moves_with_all_that_is_inside_it(tree: Tree) -> None:
         ("loop", {"after": "c"}, "loop can't stand inside or behind itself"),
         ("a", {"after": "a"}, "a can't stand inside or behind itself"),
         ("a", {"parent": "e"}, "e is of type click, which holds no other nodes"),
-        ("a", {"parent": "loop", "branch": "else"}, "branch must be left away: loop is no condition"),
-        ("a", {"parent": "if", "branch": "otherwise"}, "branch must be one of then, else, not 'otherwise'"),
+        (
+            "a",
+            {"parent": "loop", "branch": "else"},
+            "branch must be left away: loop is no condition",
+        ),
+        (
+            "a",
+            {"parent": "if", "branch": "otherwise"},
+            "branch must be one of then, else, not 'otherwise'",
+        ),
         ("a", {"after": "c", "parent": "loop"}, "c does not stand there"),
         ("a", {"after": "c", "branch": "else"}, "c does not stand there"),
         ("a", {"after": "x"}, "unknown node 'x'"),
         ("a", {"parent": "lop"}, "unknown parent 'lop', did you mean 'loop'?"),
     ],
 )
-def test_a_place_that_is_none_is_refused(tree: Tree, name: str, place: dict[str, str], message: str) -> None:
+def test_a_place_that_is_none_is_refused(
+    tree: Tree, name: str, place: dict[str, str], message: str
+) -> None:
     with pytest.raises(UsageError, match=message):
         tree.put(tree.nodes[name], **place)
 
 
 def test_nodes_from_elsewhere_stand_at_the_top_and_keep_what_they_have() -> None:
     nodes = [
-        node("x", "browser_action", 5, parent="group 1"), node("y", "click", 2, parent="x"),
-        node("p", "loop", 3, parent="q"), node("q", "loop", 4, parent="p"), node("r", "code", 9, parent={"odd": 1}),
-    ]  # fmt: skip
+        node("x", "browser_action", 5, parent="group 1"),
+        node("y", "click", 2, parent="x"),
+        node("p", "loop", 3, parent="q"),
+        node("q", "loop", 4, parent="p"),
+        node("r", "code", 9, parent={"odd": 1}),
+    ]
     assert [(n["id"], n["position"], n.get("parent")) for n in Tree(nodes).numbered()] == [
-        ("y", 1, None), ("p", 2, None), ("q", 3, None), ("x", 4, "group 1"), ("r", 5, {"odd": 1}),
-    ]  # fmt: skip
+        ("y", 1, None),
+        ("p", 2, None),
+        ("q", 3, None),
+        ("x", 4, "group 1"),
+        ("r", 5, {"odd": 1}),
+    ]
 
 
 def test_nodes_are_not_nested_without_end() -> None:
@@ -97,7 +126,9 @@ def test_nodes_are_not_nested_without_end() -> None:
 
 
 def test_numbers_are_read_out_of_ids_and_names_of_variables() -> None:
-    assert [number_of(name) for name in ("node7", "node_12", "node3.emails", "nodes", "node7x", "x")] == [
+    assert [
+        number_of(name) for name in ("node7", "node_12", "node3.emails", "nodes", "node7x", "x")
+    ] == [
         7,
         12,
         3,
@@ -118,10 +149,15 @@ def walked(tree: Tree, parent: str = "") -> Iterator[str]:
 
 @given(
     st.lists(
-        st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from(["after", "into", "drop", "top"])), max_size=40
+        st.tuples(
+            st.integers(0, 9), st.integers(0, 9), st.sampled_from(["after", "into", "drop", "top"])
+        ),
+        max_size=40,
     )
 )
-def test_whatever_happens_every_node_is_read_once_and_is_there_again(moves: list[tuple[int, int, str]]) -> None:
+def test_whatever_happens_every_node_is_read_once_and_is_there_again(
+    moves: list[tuple[int, int, str]],
+) -> None:
     tree, kinds = Tree([]), ["click", "loop", "condition"]
     for number in range(10):
         tree.put(node(f"n{number}", kinds[number % 3]))
@@ -134,7 +170,10 @@ def test_whatever_happens_every_node_is_read_once_and_is_there_again(moves: list
                 tree.drop(name)
             else:
                 tree.put(
-                    tree.nodes[name], **{"after": {"after": at}, "into": {"parent": at}, "top": {"parent": "top"}}[what]
+                    tree.nodes[name],
+                    **{"after": {"after": at}, "into": {"parent": at}, "top": {"parent": "top"}}[
+                        what
+                    ],
                 )
         except UsageError:
             pass

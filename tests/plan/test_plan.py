@@ -77,7 +77,12 @@ def test_unknown_fields_are_kept_in_their_place_at_every_level() -> None:
 
 
 def test_what_the_store_sets_may_be_missing_or_given() -> None:
-    stamps = {"workflow_id": "uuid", "plan_version": 3, "created_at": "2024-01-01T00:00:00Z", "updated_at": None}
+    stamps = {
+        "workflow_id": "uuid",
+        "plan_version": 3,
+        "created_at": "2024-01-01T00:00:00Z",
+        "updated_at": None,
+    }
     assert plan.read_plan(changed(**stamps)).items() >= stamps.items()
 
 
@@ -89,7 +94,10 @@ def test_all_problems_come_in_one_error_each_with_its_path() -> None:
             {
                 "phase_name": "",
                 "status": "complete",
-                "tasks": [{"task_id": True, "description": "d", "status": "doing", "node_ids": [None]}, "x"],
+                "tasks": [
+                    {"task_id": True, "description": "d", "status": "doing", "node_ids": [None]},
+                    "x",
+                ],
             },
             7,
         ],
@@ -100,10 +108,15 @@ def test_all_problems_come_in_one_error_each_with_its_path() -> None:
     assert problems(bad) == (
         "overall_goal: must be text, not 3",
         "phases[1].phase_name: must not be empty",
-        "phases[1].status: 'complete' is not one of pending, in_progress, completed, failed, cancelled,"
-        " did you mean 'completed'?",
+        (
+            "phases[1].status: 'complete' is not one of pending, in_progress, completed, failed,"
+            " cancelled, did you mean 'completed'?"
+        ),
         "phases[1].tasks[0].task_id: must be text or a whole number, not true",
-        "phases[1].tasks[0].status: 'doing' is not one of pending, in_progress, completed, failed, cancelled",
+        (
+            "phases[1].tasks[0].status: 'doing' is not one of pending, in_progress, completed,"
+            " failed, cancelled"
+        ),
         "phases[1].tasks[0].node_ids[0]: must be text or a whole number, not null",
         "phases[1].tasks[1]: must be a mapping, not 'x'",
         "phases[2]: must be a mapping, not 7",
@@ -114,19 +127,26 @@ def test_all_problems_come_in_one_error_each_with_its_path() -> None:
 
 
 def test_a_missing_field_is_named_with_what_may_have_been_meant() -> None:
-    assert problems({"overal_goal": "g"}) == ("overall_goal: missing, is it 'overal_goal'?", "phases: missing")
+    assert problems({"overal_goal": "g"}) == (
+        "overall_goal: missing, is it 'overal_goal'?",
+        "phases: missing",
+    )
 
 
 def test_a_task_id_is_used_once_in_the_whole_plan_whether_number_or_text() -> None:
     bad = gmail()
     bad["phases"][1]["tasks"][0]["task_id"] = "1"
-    assert problems(bad) == ("phases[1].tasks[0].task_id: '1' is already the id of phases[0].tasks[0]",)
+    assert problems(bad) == (
+        "phases[1].tasks[0].task_id: '1' is already the id of phases[0].tasks[0]",
+    )
 
 
 def test_the_error_is_a_usage_error_that_shows_the_first_problems_and_the_shape() -> None:
     with pytest.raises(UsageError) as caught:
         plan.read_plan({"overall_goal": "g", "phases": list(range(40))}, "reply.json")
-    assert caught.value.message.startswith("reply.json: 40 problems\n  phases[0]: must be a mapping, not 0\n")
+    assert caught.value.message.startswith(
+        "reply.json: 40 problems\n  phases[0]: must be a mapping, not 0\n"
+    )
     assert caught.value.message.endswith("\n  and 28 more")
     assert "phase_name" in caught.value.hint
 
@@ -142,7 +162,11 @@ def test_depth_cycles_and_numbers_that_json_can_not_take_are_problems() -> None:
         deep = [deep]
     cycle: dict[str, object] = {}
     cycle["a"] = [cycle, cycle]
-    assert problems(changed(extra=deep)) == problems(changed(extra=cycle)) == ("nested more than 100 deep",)
+    assert (
+        problems(changed(extra=deep))
+        == problems(changed(extra=cycle))
+        == ("nested more than 100 deep",)
+    )
     assert "JSON" in problems(changed(extra=float("nan")))[0]
     assert "JSON" in problems(changed(extra=object()))[0]
     assert problems(changed(plan_version=10**5000)) == ("plan_version: must be a smaller number",)
@@ -211,7 +235,9 @@ def test_a_diff_tells_every_kind_of_change_in_a_stable_order() -> None:
     login, extraction = new["phases"]
     new.update(overall_goal="Build it", current_phase="Extraction", plan_version=9, priority="high")
     login["status"] = "completed"
-    login["tasks"][1].update(status="completed", description="Build and test email entry", node_ids=["node_124", 5])
+    login["tasks"][1].update(
+        status="completed", description="Build and test email entry", node_ids=["node_124", 5]
+    )
     extraction["tasks"].insert(0, login["tasks"].pop(0))
     extraction["tasks"][0]["notes"] = "use #email"
     extraction["tasks"][1] = {"task_id": 4, "description": "Page through", "status": "pending"}
@@ -224,7 +250,10 @@ def test_a_diff_tells_every_kind_of_change_in_a_stable_order() -> None:
         'phase "Login": in_progress -> completed',
         'phase "Report": added (pending)',
         'task 2 "Build and test email entry": in_progress -> completed',
-        'task 2 "Build and test email entry": description: "Build email entry" -> "Build and test email entry"',
+        (
+            'task 2 "Build and test email entry": description: "Build email entry" -> "Build and'
+            ' test email entry"'
+        ),
         'task 2 "Build and test email entry": node_ids: ["node_124"] -> ["node_124", 5]',
         'task 1 "Scout the login": moved from "Login" to "Extraction"',
         'task 1 "Scout the login": notes: "use #identifierId" -> "use #email"',
@@ -266,19 +295,30 @@ some_tasks = st.lists(
 @st.composite
 def plans(draw: st.DrawFn) -> dict[str, Any]:
     names = draw(st.lists(words, min_size=1, max_size=3, unique=True))
-    made: list[dict[str, Any]] = [{"phase_name": name, "status": draw(statuses), "tasks": []} for name in names]
+    made: list[dict[str, Any]] = [
+        {"phase_name": name, "status": draw(statuses), "tasks": []} for name in names
+    ]
     for task in draw(some_tasks):
         draw(st.sampled_from(made))["tasks"].append(task)
     lists = st.lists(words, max_size=3)
-    rest = draw(st.fixed_dictionaries({}, optional={"next_actions": lists, "notes": words, "extra": st.booleans()}))
+    rest = draw(
+        st.fixed_dictionaries(
+            {}, optional={"next_actions": lists, "notes": words, "extra": st.booleans()}
+        )
+    )
     return {"overall_goal": draw(words), "phases": made, **rest}
 
 
 @given(plans(), plans())
 @settings(deadline=None)
-def test_a_diff_is_empty_for_a_plan_and_itself_and_tells_all_else(old: dict[str, Any], new: dict[str, Any]) -> None:
+def test_a_diff_is_empty_for_a_plan_and_itself_and_tells_all_else(
+    old: dict[str, Any], new: dict[str, Any]
+) -> None:
     assert plan.diff(old, copy.deepcopy(old)) == []
-    same = {**old, "next_actions": old.get("next_actions", [])} == {**new, "next_actions": new.get("next_actions", [])}
+    same = {**old, "next_actions": old.get("next_actions", [])} == {
+        **new,
+        "next_actions": new.get("next_actions", []),
+    }
     assert (plan.diff(old, new) == []) == same
     assert plan.diff(old, new) == plan.diff(copy.deepcopy(old), copy.deepcopy(new))
 
@@ -288,12 +328,20 @@ def test_a_diff_is_empty_for_a_plan_and_itself_and_tells_all_else(old: dict[str,
 def test_every_valid_plan_is_read_whole_and_can_be_written(value: dict[str, Any]) -> None:
     assert plan.read_plan(value) == json.loads(plan.as_json(value)) == value
     assert all(task["description"].strip() in plan.as_todo(value) for _, task in plan.tasks(value))
-    assert len(plan.settled(value)) == sum(task["status"] in plan.SETTLED for _, task in plan.tasks(value))
+    assert len(plan.settled(value)) == sum(
+        task["status"] in plan.SETTLED for _, task in plan.tasks(value)
+    )
 
 
-leaves = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(plan.STATUSES)
-fields = st.sampled_from(["overall_goal", "phases", "phase_name", "tasks", "task_id", "status", "description", "notes"])
-junk = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(fields, inner, max_size=5))
+leaves = (
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(plan.STATUSES)
+)
+fields = st.sampled_from(
+    ["overall_goal", "phases", "phase_name", "tasks", "task_id", "status", "description", "notes"]
+)
+junk = st.recursive(
+    leaves, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(fields, inner, max_size=5)
+)
 
 
 @given(junk)
@@ -306,11 +354,18 @@ def test_no_junk_brings_anything_but_a_bad_plan(value: object) -> None:
 def test_settled_tasks_are_the_completed_failed_and_cancelled() -> None:
     told = gmail()
     told["phases"][1]["tasks"][0]["status"] = "failed"
-    assert plan.settled(told) == [(1, "Scout the login", "completed"), (3, "Read the inbox", "failed")]
+    assert plan.settled(told) == [
+        (1, "Scout the login", "completed"),
+        (3, "Read the inbox", "failed"),
+    ]
 
 
 def test_identifiers_are_node_ids_and_the_literals_of_every_text() -> None:
-    told = changed(workflow_id="wf_1", extra={"deep": ["see src/app/main.py"]}, blockers=["E-77 at https://a.b/c?d=1."])
+    told = changed(
+        workflow_id="wf_1",
+        extra={"deep": ["see src/app/main.py"]},
+        blockers=["E-77 at https://a.b/c?d=1."],
+    )
     assert plan.identifiers(told) == {
         "node_124",
         "#identifierId",
@@ -323,8 +378,9 @@ def test_identifiers_are_node_ids_and_the_literals_of_every_text() -> None:
 
 def test_literals_are_told_from_prose() -> None:
     text = (
-        'Click `Sign in` (input[name="q"] or button#go), then e.g. run findAll() with --force and/or GMAIL_URL.'
-        " Mail user@x.com; 2.5 times, node7.emails = 5, at 550e8400-e29b-41d4-a716-446655440000."
+        'Click `Sign in` (input[name="q"] or button#go), then e.g. run findAll() with --force'
+        " and/or GMAIL_URL. Mail user@x.com; 2.5 times, node7.emails = 5, at"
+        " 550e8400-e29b-41d4-a716-446655440000."
     )
     assert literals(text) == {
         "Sign in",
@@ -339,7 +395,9 @@ def test_literals_are_told_from_prose() -> None:
     }
 
 
-@pytest.mark.parametrize("unit", ["a.", "[a=", "a-", "/a", "a@", "_", "aA", "`", "0", " ", "http://"])
+@pytest.mark.parametrize(
+    "unit", ["a.", "[a=", "a-", "/a", "a@", "_", "aA", "`", "0", " ", "http://"]
+)
 def test_a_hostile_text_takes_no_longer_than_its_length(unit: str) -> None:
     assert all(len(name) < 1_000_000 for name in literals((unit * 1_000_000)[:1_000_000]))
     assert plan.as_todo(changed(notes="x" + (unit * 1_000_000)[:1_000_000] + "x"))

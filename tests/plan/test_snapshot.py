@@ -17,15 +17,39 @@ def node(**fields: Any) -> dict[str, Any]:
 
 def test_a_node_keeps_its_own_fields_in_one_order_and_its_id_is_text() -> None:
     read = read_node(
-        {"type": "t", "retries": 2, "status": "success", "id": 7, "position": 1, "config": {"b": 1, "a": 2}}
+        {
+            "type": "t",
+            "retries": 2,
+            "status": "success",
+            "id": 7,
+            "position": 1,
+            "config": {"b": 1, "a": 2},
+        }
     )
     assert json.dumps(read) == json.dumps(
-        {"id": "7", "position": 1, "type": "t", "config": {"b": 1, "a": 2}, "status": "success", "retries": 2}
+        {
+            "id": "7",
+            "position": 1,
+            "type": "t",
+            "config": {"b": 1, "a": 2},
+            "status": "success",
+            "retries": 2,
+        }
     )
 
 
 @pytest.mark.parametrize(
-    "name", ["result", "results", "output", "outputs", "last_result", "executionResults", "execution_result", "logs"]
+    "name",
+    [
+        "result",
+        "results",
+        "output",
+        "outputs",
+        "last_result",
+        "executionResults",
+        "execution_result",
+        "logs",
+    ],
 )
 def test_execution_results_are_no_part_of_a_node(name: str) -> None:
     assert read_node(node(**{name: {"big": "data"}})) == node(config={})
@@ -56,7 +80,15 @@ def test_a_snapshot_tells_which_nodes_are_wrong() -> None:
 
 def test_nodes_stand_by_position_then_id_below_the_workflow() -> None:
     taken = snapshot(
-        {"team": "x", "updated_at": "2", "name": "Sync", "id": "w", "created_at": "1", "nodes": [], "last_run": {}},
+        {
+            "team": "x",
+            "updated_at": "2",
+            "name": "Sync",
+            "id": "w",
+            "created_at": "1",
+            "nodes": [],
+            "last_run": {},
+        },
         [node(id="c", position=2), node(id="b", position=1), node(id="a", position=2)],
     )
     assert list(taken["workflow"]) == ["id", "name", "created_at", "updated_at", "team"]
@@ -66,9 +98,15 @@ def test_nodes_stand_by_position_then_id_below_the_workflow() -> None:
 
 def test_secrets_in_a_configuration_are_hidden_and_stay_in_the_node() -> None:
     typed = {"action": "type", "selector": "input[type=password]", "text": "hunter2hunter2"}
-    configured = node(config={"headers": {"Authorization": "Bearer abcdef"}, "steps": [typed], "timeout": 5})
+    configured = node(
+        config={"headers": {"Authorization": "Bearer abcdef"}, "steps": [typed], "timeout": 5}
+    )
     shown = snapshot({}, [configured])["nodes"][0]["config"]
-    assert shown == {"headers": {"Authorization": "[hidden]"}, "steps": [{**typed, "text": "[hidden]"}], "timeout": 5}
+    assert shown == {
+        "headers": {"Authorization": "[hidden]"},
+        "steps": [{**typed, "text": "[hidden]"}],
+        "timeout": 5,
+    }
     assert read_node(configured)["config"]["steps"] == [typed]
 
 

@@ -12,9 +12,18 @@ from hypothesis import strategies as st
 from foreword.errors import ForewordError, UnknownName, UsageError
 from foreword.plan.templates import Scope, expressions, fill, parsed, problems
 
-EMAILS = [{"subject": "Re: Funding", "from": {"name": "Ada"}, "tags": ["a", "b"]}, {"subject": "Hello"}]
+EMAILS = [
+    {"subject": "Re: Funding", "from": {"name": "Ada"}, "tags": ["a", "b"]},
+    {"subject": "Hello"},
+]
 SCOPE = Scope(
-    {"node7.emails": EMAILS, "node7": {"other": 1}, "creds": {"password": "hunter2hunter2"}, "n": 3, "no": None}
+    {
+        "node7.emails": EMAILS,
+        "node7": {"other": 1},
+        "creds": {"password": "hunter2hunter2"},
+        "n": 3,
+        "no": None,
+    }
 )
 
 
@@ -29,13 +38,18 @@ SCOPE = Scope(
         ("{{node7.other}}", 1),
         ("{{n}}", 3),
         ("{{no}}", None),
-        ("n is {{n}}, no is '{{no}}', tags are {{node7.emails[0].tags}}", 'n is 3, no is \'\', tags are ["a", "b"]'),
+        (
+            "n is {{n}}, no is '{{no}}', tags are {{node7.emails[0].tags}}",
+            'n is 3, no is \'\', tags are ["a", "b"]',
+        ),
         ("a { brace } and {{ an open one", "a { brace } and {{ an open one"),
         ({"deep": ["{{n}}", {"er": "<{{n}}>"}]}, {"deep": [3, {"er": "<3>"}]}),
         (5, 5),
     ],
 )
-def test_a_template_alone_is_the_value_and_inside_a_text_it_is_written_out(template: object, value: object) -> None:
+def test_a_template_alone_is_the_value_and_inside_a_text_it_is_written_out(
+    template: object, value: object
+) -> None:
     assert fill(template, SCOPE) == value
 
 
@@ -43,16 +57,34 @@ def test_a_template_alone_is_the_value_and_inside_a_text_it_is_written_out(templ
     ("template", "message", "hint"),
     [
         ("{{node7.email[0]}}", "unknown key 'email' in node7", "known: other"),
-        ("{{nod7.emails}}", "unknown variable 'nod7.emails', did you mean 'node7.emails'?", "known: node7.emails"),
-        ("{{node7.emails[0].subjct}}", "unknown key 'subjct' in node7.emails[0], did you mean 'subject'?", "subject"),
-        ("{{node7.emails[2]}}", "node7.emails has 2 elements, so there is no [2]", "the first is [0]"),
-        ("{{node7.emails.subject}}", "node7.emails is a list, so there is no 'subject' in it", "as in [0]"),
+        (
+            "{{nod7.emails}}",
+            "unknown variable 'nod7.emails', did you mean 'node7.emails'?",
+            "known: node7.emails",
+        ),
+        (
+            "{{node7.emails[0].subjct}}",
+            "unknown key 'subjct' in node7.emails[0], did you mean 'subject'?",
+            "subject",
+        ),
+        (
+            "{{node7.emails[2]}}",
+            "node7.emails has 2 elements, so there is no [2]",
+            "the first is [0]",
+        ),
+        (
+            "{{node7.emails.subject}}",
+            "node7.emails is a list, so there is no 'subject' in it",
+            "as in [0]",
+        ),
         ("{{n.x}}", "n is of type int, so there is no 'x' in it", "for example"),
         ("{{no.x}}", "no is null, so there is no 'x' in it", "for example"),
         ("{{}}", "{{}} can't be read", "for example"),
     ],
 )
-def test_a_template_that_leads_nowhere_says_so_with_what_there_is(template: str, message: str, hint: str) -> None:
+def test_a_template_that_leads_nowhere_says_so_with_what_there_is(
+    template: str, message: str, hint: str
+) -> None:
     with pytest.raises(UsageError) as caught:
         fill(f"see {template}", SCOPE)
     assert message in caught.value.message
@@ -69,7 +101,9 @@ def test_no_value_is_in_an_error() -> None:
 
 
 def test_the_name_of_a_loop_goes_before_a_variable_and_the_inner_loop_before_the_outer() -> None:
-    scope = SCOPE.inside("node7", {"emails": "of the loop"}).inside("n", "outer").inside("n", "inner")
+    scope = (
+        SCOPE.inside("node7", {"emails": "of the loop"}).inside("n", "outer").inside("n", "inner")
+    )
     assert fill("{{node7.emails}} {{n}}", scope) == "of the loop inner"
     assert fill("{{n}}", SCOPE) == 3
 
@@ -91,7 +125,12 @@ json_values = st.recursive(
 )
 
 
-@given(st.dictionaries(st.text(), json_values, max_size=4), st.text(alphabet="ab.[]0\"'{} ", max_size=30))
-def test_whatever_is_written_there_it_is_filled_or_refused(variables: dict[str, Any], expression: str) -> None:
+@given(
+    st.dictionaries(st.text(), json_values, max_size=4),
+    st.text(alphabet="ab.[]0\"'{} ", max_size=30),
+)
+def test_whatever_is_written_there_it_is_filled_or_refused(
+    variables: dict[str, Any], expression: str
+) -> None:
     with suppress(ForewordError):
         fill(f"{{{{{expression}}}}}", Scope(variables))

@@ -18,7 +18,10 @@ def test_the_lines_of_a_listing() -> None:
         "gmail_creds": {"email": "user@gmail.com", "password": "hunter2"},
         "node4.loginRequired": True,
         "node7.emails": [],
-        "search_results": [{"title": "Gmail API", "url": "https://developers.google.com/" + "x" * 90}] * 8,
+        "search_results": [
+            {"title": "Gmail API", "url": "https://developers.google.com/" + "x" * 90}
+        ]
+        * 8,
         "current_page": "gmail_inbox",
         "selected": None,
         "headers": {"X-Trace": 1, "tags": [{"a": 1}]},
@@ -65,11 +68,15 @@ def test_a_text_counts_before_its_control_characters_are_escaped() -> None:
 def test_an_object_counts_as_it_is_written() -> None:
     frame = len('{a: ""}')
     for length in (99, 100):
-        assert display("v", {"a": "x" * (length - frame)}) == '{a: "' + "x" * (length - frame) + '"}'
+        assert (
+            display("v", {"a": "x" * (length - frame)}) == '{a: "' + "x" * (length - frame) + '"}'
+        )
     assert display("v", {"a": "x" * (101 - frame)}) == '{a: "' + "x" * (101 - frame) + '"...'
 
 
-def test_an_array_is_whole_up_to_a_hundred_characters_then_its_first_element_and_their_number() -> None:
+def test_an_array_is_whole_up_to_a_hundred_characters_then_its_first_element_and_their_number() -> (
+    None
+):
     for length in (99, 100):
         assert display("v", ["x" * (length - 4)]) == '["' + "x" * (length - 4) + '"]'
     assert display("v", ["x" * 97]) == '[Array of 1 - first: "' + "x" * 78 + "..."
@@ -79,15 +86,23 @@ def test_an_array_is_whole_up_to_a_hundred_characters_then_its_first_element_and
 
 def test_an_array_with_a_long_first_element_is_cut_at_a_hundred_and_not_before() -> None:
     head = len('[Array of 2 - first: ""]')
-    assert display("v", ["x" * (100 - head), "y" * 99]) == '[Array of 2 - first: "' + "x" * (100 - head) + '"]'
-    assert display("v", ["x" * (101 - head), "y" * 99]) == '[Array of 2 - first: "' + "x" * (101 - head) + '"...'
+    assert (
+        display("v", ["x" * (100 - head), "y" * 99])
+        == '[Array of 2 - first: "' + "x" * (100 - head) + '"]'
+    )
+    assert (
+        display("v", ["x" * (101 - head), "y" * 99])
+        == '[Array of 2 - first: "' + "x" * (101 - head) + '"...'
+    )
 
 
 def test_a_secret_is_hidden_before_anything_is_measured() -> None:
     key = "sk-ant-api03-" + "Q1" * 200
     assert display("v", key) == "[hidden]"
     assert display("v", f"the key {key} works") == '"the key [hidden] works"'
-    assert display("v", {"a": key, "password": ["x" * 500]}) == '{a: "[hidden]", password: "[hidden]"}'
+    assert (
+        display("v", {"a": key, "password": ["x" * 500]}) == '{a: "[hidden]", password: "[hidden]"}'
+    )
     assert display("node7.password", ["x"] * 500) == "[hidden]"
 
 
@@ -95,20 +110,27 @@ def test_a_secret_is_hidden_before_anything_is_measured() -> None:
 @settings(deadline=None)
 def test_a_cut_through_a_secret_shows_none_of_it(before: int, kind: str) -> None:
     key = SHAPED[kind]
-    for shown in (display("v", "a" * before + " " + key), display("v", [{"b": "a" * before + " " + key}])):
+    for shown in (
+        display("v", "a" * before + " " + key),
+        display("v", [{"b": "a" * before + " " + key}]),
+    ):
         assert key[:12] not in shown
         assert not any(key[at : at + 6] in shown for at in range(len(key) - 5))
 
 
 leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 nested = st.recursive(
-    leaves, lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5), max_leaves=30
+    leaves,
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
+    max_leaves=30,
 )
 
 
 @given(st.text(), nested)
 @settings(deadline=None)
-def test_a_variable_is_one_line_of_at_most_a_hundred_characters_and_the_marks(name: str, value: object) -> None:
+def test_a_variable_is_one_line_of_at_most_a_hundred_characters_and_the_marks(
+    name: str, value: object
+) -> None:
     line = listing({name: value})
     assert len(line.splitlines()) == 1
     assert line.encode()
@@ -138,7 +160,9 @@ def test_the_cut_is_at_a_hundred_exactly(padding: int, text: str) -> None:
 @given(structures, unique)
 @settings(max_examples=100, deadline=None)
 def test_no_six_characters_of_a_secret_show(value: object, secret: str) -> None:
-    shown = listing({"plain": value, "list": [value], "client_secret": secret, f"password={secret}": 1})
+    shown = listing(
+        {"plain": value, "list": [value], "client_secret": secret, f"password={secret}": 1}
+    )
     assert not bared(shown)
 
 

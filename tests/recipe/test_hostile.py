@@ -15,7 +15,8 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join([f'*{chr(97 + i)}'] * 9)}]\n" for i in range(8)
 )
 MERGED = "a: &a {x: 1}\n" + "".join(
-    f"{chr(98 + i)}: &{chr(98 + i)} {{<<: [{', '.join([f'*{chr(97 + i)}'] * 9)}]}}\n" for i in range(8)
+    f"{chr(98 + i)}: &{chr(98 + i)} {{<<: [{', '.join([f'*{chr(97 + i)}'] * 9)}]}}\n"
+    for i in range(8)
 )
 CHAIN = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}]\n" for i in range(1, 500))
 
@@ -46,7 +47,19 @@ def said(root: Path, text: str) -> list[str]:
         ("a: " + "1:1" * 100_000, "a number of more than 400 digits"),
         ("name: x\n? [a]\n: b\n", "not valid YAML"),
     ],
-    ids=["brackets", "mappings", "dashes", "chain", "itself", "bomb", "merged", "long", "large", "number", "key"],
+    ids=[
+        "brackets",
+        "mappings",
+        "dashes",
+        "chain",
+        "itself",
+        "bomb",
+        "merged",
+        "long",
+        "large",
+        "number",
+        "key",
+    ],
 )
 def test_a_recipe_that_would_take_all_memory_or_for_ever_is_refused_at_once(
     tmp_path: Path, text: str, says: str
@@ -75,7 +88,10 @@ def test_a_name_that_no_file_can_have_is_no_such_file(tmp_path: Path, name: str)
     [
         ("file: A.md, max: 0%", "3:19: sections.a.max: must be more than 0%"),
         ("file: A.md, max: 101%", "3:19: sections.a.max: must be at most 100%"),
-        ("file: A.md, max: 10000000000000", "3:19: sections.a.max: must be at most 1,000,000,000,000 tokens"),
+        (
+            "file: A.md, max: 10000000000000",
+            "3:19: sections.a.max: must be at most 1,000,000,000,000 tokens",
+        ),
         ("file: A.md, target: 9-2%", "3:19: sections.a.target: must be a range from less to more"),
         ("file: A.md, forms: full", "3:19: sections.a.forms: must be a list"),
         ("file: A.md, forms: [full, sumary]", "did you mean 'summary'?"),
@@ -90,7 +106,9 @@ def test_a_name_that_no_file_can_have_is_no_such_file(tmp_path: Path, name: str)
         ("text: 'Do {this}'", "3:7: nothing fills {this}"),
     ],
 )
-def test_a_section_that_makes_no_sense_is_told_with_its_place(tmp_path: Path, section: str, says: str) -> None:
+def test_a_section_that_makes_no_sense_is_told_with_its_place(
+    tmp_path: Path, section: str, says: str
+) -> None:
     (message,) = said(tmp_path, f"name: mine\nsections:\n  a: {{{section}}}\n")
     assert says in message
 
@@ -104,7 +122,10 @@ def test_a_section_that_makes_no_sense_is_told_with_its_place(tmp_path: Path, se
         ("budget: {share: 500}", "4:10: budget.share: must be a share of the window"),
         ("budget: {less: {x: -4}}", "4:17: budget.less.x: must be"),
         ("budget: {tokens: 10000000000000}", "4:10: budget.tokens: must be"),
-        ("purposes: {p: {split: 0/0}}", "4:16: purposes.p.split: must give at least one tier a share"),
+        (
+            "purposes: {p: {split: 0/0}}",
+            "4:16: purposes.p.split: must give at least one tier a share",
+        ),
         ("locate: {x: {among: '{y}'}, y: {among: '{x}'}}", "4:14: 'x' and 'y' need each other"),
         ("locate: {x: {among: '{x}'}}", "4:14: 'x' needs itself"),
         ("locate: {x: {among: '/etc/*'}}", "4:14: '/etc/*' leads out of the root"),
@@ -112,7 +133,9 @@ def test_a_section_that_makes_no_sense_is_told_with_its_place(tmp_path: Path, se
         ("agents: {b: {change: {a: {file: ../x}}}}", "4:27: '../x' leads out of the root"),
     ],
 )
-def test_a_recipe_that_makes_no_sense_is_told_with_its_place(tmp_path: Path, more: str, says: str) -> None:
+def test_a_recipe_that_makes_no_sense_is_told_with_its_place(
+    tmp_path: Path, more: str, says: str
+) -> None:
     (message,) = said(tmp_path, f"name: mine\nsections:\n  a: {{file: A.md}}\n{more}\n")
     assert says in message
 
@@ -123,7 +146,10 @@ def test_a_tag_with_a_line_end_is_no_tag(tmp_path: Path) -> None:
 
 
 def test_the_values_of_any_profile_fill_blanks(tmp_path: Path) -> None:
-    recipe = "name: mine\nsections:\n  a: {text: '{rules}'}\nagents:\n  b: {values: {rules: Be brief.}}\n"
+    recipe = (
+        "name: mine\nsections:\n  a: {text: '{rules}'}\nagents:\n  b: {values: {rules: Be"
+        " brief.}}\n"
+    )
     assert said(tmp_path, recipe) == []
 
 

@@ -1,4 +1,5 @@
-"""A project's recipes are read inside its root, whatever they say and whoever asks; nothing but a recipe is shown."""
+"""A project's recipes are read inside its root, whatever they say and whoever asks; nothing but
+a recipe is shown."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ pytestmark = pytest.mark.attack
 
 TOKEN = "ghp_" + "Ab3" * 12
 HOSTS = f"github.com:\n  oauth_token: {TOKEN}\n  user: alice\n"
-RECIPE = f"name: hers\nabout: {TOKEN}\nsections:\n  a: {{file: A.md}}\n"  # of the victim, and none of the project's
+# of the victim, and none of the project's
+RECIPE = f"name: hers\nabout: {TOKEN}\nsections:\n  a: {{file: A.md}}\n"
 MINE = "name: mine\nsections:\n  a: {file: A.md}\n"
 
 
@@ -79,14 +81,20 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("extends", sample(OUTSIDE, 8))
-def test_what_a_recipe_of_a_project_extends_is_never_read_outside_the_root(root: Path, extends: str) -> None:
+def test_what_a_recipe_of_a_project_extends_is_never_read_outside_the_root(
+    root: Path, extends: str
+) -> None:
     home = root.parent / "home"
     (root / "link.yaml").symlink_to(home / ".config/gh/hosts.yaml")
     (root / "link.yml").symlink_to("../home/.config/gh/recipe.yaml")
     (root / "folder").symlink_to(home / ".config/gh")
     (root / "foreword/recipes/among.yaml").symlink_to(home / ".config/gh/recipe.yaml")
     (root / "chain.yaml").symlink_to("link.yml")
-    own(root, f"name: evil\nextends: {extends.format(home=home)}\ngithub.com: null\nsections:\n  a: {{file: A.md}}\n")
+    own(
+        root,
+        f"name: evil\nextends: {extends.format(home=home)}\ngithub.com: null\nsections:\n  a:"
+        " {file: A.md}\n",
+    )
     with pytest.raises(RecipeError):
         load("evil", root)
     for ran in everything_that_shows("evil"):
@@ -94,7 +102,9 @@ def test_what_a_recipe_of_a_project_extends_is_never_read_outside_the_root(root:
         assert "oauth_token" not in ran.out + ran.err
 
 
-@pytest.mark.parametrize("named", ["evil", "foreword/recipes/evil.yaml", "./foreword/recipes/../recipes/evil.yaml"])
+@pytest.mark.parametrize(
+    "named", ["evil", "foreword/recipes/evil.yaml", "./foreword/recipes/../recipes/evil.yaml"]
+)
 def test_a_link_among_the_recipes_is_not_followed_out_of_the_root(root: Path, named: str) -> None:
     (root / "foreword/recipes/evil.yaml").symlink_to(root.parent / "home/.config/gh/recipe.yaml")
     with pytest.raises(RecipeError, match="outside the root"):
@@ -105,7 +115,8 @@ def test_a_link_among_the_recipes_is_not_followed_out_of_the_root(root: Path, na
 
 @pytest.mark.parametrize("suffix", [".yaml", ".yml"])
 def test_a_name_is_never_taken_for_a_path(root: Path, suffix: str) -> None:
-    """`stray.yaml.yaml` would be called stray.yaml, and that is read from wherever a server was started."""
+    """`stray.yaml.yaml` would be called stray.yaml, and that is read from wherever a server was
+    started."""
     own(root, MINE, f"stray{suffix}")
     assert not [name for name in names(root) if name.startswith("stray")]
 
@@ -130,7 +141,8 @@ def test_a_folder_of_recipes_that_is_elsewhere_is_not_looked_into(root: Path, li
 
 
 def test_what_is_no_recipe_is_not_shown_though_it_lies_in_the_root(root: Path) -> None:
-    """`github.com: null` takes the field away again, so that the two together have the shape of a recipe."""
+    """`github.com: null` takes the field away again, so that the two together have the shape of
+    a recipe."""
     (root / "secret.yaml").write_text(HOSTS)
     own(root, f"name: evil\nextends: secret.yaml\ngithub.com: null\n{MINE.partition(chr(10))[2]}")
     for ran in everything_that_shows("evil"):
@@ -141,7 +153,9 @@ def test_what_is_no_recipe_is_not_shown_though_it_lies_in_the_root(root: Path) -
     assert "secret.yaml:1:1: not a recipe" in shown.err
 
 
-def test_a_field_that_one_file_of_the_chain_takes_away_is_still_none_of_a_recipe(root: Path) -> None:
+def test_a_field_that_one_file_of_the_chain_takes_away_is_still_none_of_a_recipe(
+    root: Path,
+) -> None:
     (root / "secret.yaml").write_text(f"name: base\n{HOSTS}")
     own(root, f"name: evil\nextends: secret.yaml\ngithub.com: null\n{MINE.partition(chr(10))[2]}")
     assert [problem.line for problem in problems(layers("evil", root))] == [2]
@@ -180,7 +194,7 @@ def test_an_error_names_the_line_and_quotes_nothing(root: Path, text: str) -> No
         assert TOKEN not in ran.out + ran.err
 
 
-# --- the user's own word -----------------------------------------------------------------------------------------
+# --- the user's own word --------------------------------------------------------------------------
 
 
 def test_a_user_names_a_recipe_anywhere_and_it_extends_the_one_beside_it(root: Path) -> None:
@@ -192,7 +206,9 @@ def test_a_user_names_a_recipe_anywhere_and_it_extends_the_one_beside_it(root: P
     for named in (str(elsewhere / "mine.yaml"), "~/mine/mine.yaml", "../home/mine/mine.yaml"):
         assert len(layers(named, root)) == 4
         assert load(named, root).about == "mine"
-    assert in_here("recipe", "show", elsewhere / "mine.yaml").out.startswith("name: mine\nextends: more/base.yaml\n")
+    assert in_here("recipe", "show", elsewhere / "mine.yaml").out.startswith(
+        "name: mine\nextends: more/base.yaml\n"
+    )
 
 
 def test_a_recipe_that_a_user_names_extends_a_file_by_its_whole_path(root: Path) -> None:
@@ -205,7 +221,9 @@ def test_a_recipe_that_a_user_names_extends_a_file_by_its_whole_path(root: Path)
         assert load(str(elsewhere / "mine.yaml"), root).name == "hers"
 
 
-@pytest.mark.parametrize("extends", ["~/.config/gh/recipe.yaml", "../.config/gh/recipe.yaml", "link.yaml"])
+@pytest.mark.parametrize(
+    "extends", ["~/.config/gh/recipe.yaml", "../.config/gh/recipe.yaml", "link.yaml"]
+)
 def test_a_recipe_that_a_user_names_reads_in_its_own_folder_only(root: Path, extends: str) -> None:
     """It may have been downloaded: to name it is not to have read it."""
     downloads = root.parent / "home" / "downloads"
@@ -216,13 +234,23 @@ def test_a_recipe_that_a_user_names_reads_in_its_own_folder_only(root: Path, ext
         load(str(downloads / "nice.yaml"), root)
 
 
-def test_a_recipe_of_the_project_extends_another_by_name_or_by_a_path_in_the_root(root: Path) -> None:
+def test_a_recipe_of_the_project_extends_another_by_name_or_by_a_path_in_the_root(
+    root: Path,
+) -> None:
     (root / "shared").mkdir()
     (root / "shared" / "base.yaml").write_text(MINE)
     own(root, MINE, "ours")
     (root / "foreword/recipes/link.yaml").symlink_to("../../shared/base.yaml")
-    for parent in ("ours", "shared/base.yaml", f"{root}/shared/base.yaml", "./shared/base.yaml", "ours.yaml",
-                   "../../shared/base.yaml", "link", "link.yaml"):  # fmt: skip
+    for parent in (
+        "ours",
+        "shared/base.yaml",
+        f"{root}/shared/base.yaml",
+        "./shared/base.yaml",
+        "ours.yaml",
+        "../../shared/base.yaml",
+        "link",
+        "link.yaml",
+    ):
         own(root, f"name: evil\nextends: {parent}\nabout: ok\n")
         assert load("evil", root).about == "ok"
         assert load(str(root / "foreword/recipes/evil.yaml"), root).about == "ok"
@@ -230,11 +258,13 @@ def test_a_recipe_of_the_project_extends_another_by_name_or_by_a_path_in_the_roo
 
 def test_the_file_that_is_not_there_is_told_at_the_line_that_names_it(root: Path) -> None:
     own(root, "name: evil\nextends: gone.yaml\n")
-    with pytest.raises(RecipeError, match=r"evil\.yaml:2:1: extends: there is no file 'gone\.yaml'"):
+    with pytest.raises(
+        RecipeError, match=r"evil\.yaml:2:1: extends: there is no file 'gone\.yaml'"
+    ):
         load("evil", root)
 
 
-# --- what would be waited for ------------------------------------------------------------------------------------
+# --- what would be waited for ---------------------------------------------------------------------
 
 
 def waits(root: Path, kind: str) -> Path:
@@ -253,9 +283,21 @@ def waits(root: Path, kind: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    "kind", ["pipe", "link to a pipe", "folder", "/dev/tty", "/dev/zero", "/dev/stdin", "/proc/self/fd/0", "evil.yaml"]
+    "kind",
+    [
+        "pipe",
+        "link to a pipe",
+        "folder",
+        "/dev/tty",
+        "/dev/zero",
+        "/dev/stdin",
+        "/proc/self/fd/0",
+        "evil.yaml",
+    ],
 )
-def test_what_is_no_regular_file_among_the_recipes_is_told_and_not_waited_for(root: Path, kind: str) -> None:
+def test_what_is_no_regular_file_among_the_recipes_is_told_and_not_waited_for(
+    root: Path, kind: str
+) -> None:
     path = waits(root, kind)
     own(root, MINE, "fine")
     with pytest.raises(ForewordError):

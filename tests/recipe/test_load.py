@@ -29,9 +29,13 @@ def test_a_built_in_recipe_has_no_problem_and_fits_its_own_schema(path: Path) ->
 
 def test_the_schema_refuses_what_the_loader_refuses() -> None:
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"name": "x", "sections": {"a": {"file": "A.md", "essental": True}}}, json_schema())
+        jsonschema.validate(
+            {"name": "x", "sections": {"a": {"file": "A.md", "essental": True}}}, json_schema()
+        )
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"name": "x", "sections": {"a": {"file": "A.md", "target": "lots"}}}, json_schema())
+        jsonschema.validate(
+            {"name": "x", "sections": {"a": {"file": "A.md", "target": "lots"}}}, json_schema()
+        )
 
 
 def test_a_recipe_is_found_by_name_under_the_root_and_by_path(tmp_path: Path) -> None:
@@ -41,7 +45,9 @@ def test_a_recipe_is_found_by_name_under_the_root_and_by_path(tmp_path: Path) ->
     assert "mine" in names(tmp_path)
 
 
-def test_a_recipe_of_the_project_takes_the_place_of_a_built_in_one_it_extends(tmp_path: Path) -> None:
+def test_a_recipe_of_the_project_takes_the_place_of_a_built_in_one_it_extends(
+    tmp_path: Path,
+) -> None:
     own(tmp_path, "director", "name: director\nextends: director\nbudget: {share: 10%}\n")
     ours, theirs = load("director", tmp_path), load("director")
     assert ours.budget.share is not None
@@ -50,7 +56,9 @@ def test_a_recipe_of_the_project_takes_the_place_of_a_built_in_one_it_extends(tm
     assert list(ours.sections) == list(theirs.sections)
 
 
-def test_extending_replaces_fields_adds_sections_in_their_place_and_takes_away(tmp_path: Path) -> None:
+def test_extending_replaces_fields_adds_sections_in_their_place_and_takes_away(
+    tmp_path: Path,
+) -> None:
     own(
         tmp_path,
         "ours",
@@ -69,7 +77,11 @@ def test_extending_replaces_fields_adds_sections_in_their_place_and_takes_away(t
 
 
 def test_every_problem_of_a_recipe_is_listed_not_only_the_first(tmp_path: Path) -> None:
-    own(tmp_path, "bad", MINE + "agents:\n  a: {sections: [nots]}\n  b: {sections: [notez]}\ngives_way: [x]\n")
+    own(
+        tmp_path,
+        "bad",
+        MINE + "agents:\n  a: {sections: [nots]}\n  b: {sections: [notez]}\ngives_way: [x]\n",
+    )
     found = [problem.message for problem in problems(layers("bad", tmp_path))]
     assert len(found) == 3
     assert all("bad.yaml:" in message for message in found)
@@ -87,9 +99,12 @@ def test_every_rule_of_the_seeds_is_in_the_recipes_and_not_in_code() -> None:
     assert len(director.agents) == 11
     assert list(director.skills) == ["blueprint", "build", "brainstorm", "pivot", "inspect"]
     assert {purpose: profile.split for purpose, profile in package.purposes.items()} == {
-        "design": "50/30/20", "implementation": "60/25/15", "review": "55/30/15", "handoff": "70/20/10",
+        "design": "50/30/20",
+        "implementation": "60/25/15",
+        "review": "55/30/15",
+        "handoff": "70/20/10",
         "subagent": "65/25/10",
-    }  # fmt: skip
+    }
     assert list(phases.phases) == ["planning", "interface", "implementation", "testing"]
     for profile in package.purposes.values():
         assert {"interface", "decision", "blocker"} <= set(profile.tiers[1])

@@ -14,16 +14,29 @@ from foreword.review.findings import NEAR_LINES, SEVERITIES, Finding, alike, as_
 from foreword.review.moderator import regrouped, request
 
 INJECTION = Finding(
-    "high", "SQL injection in quiet_hours", "The station is put into the query by an f-string, so a name can end it.",
-    "stations.py", 21, ("Security Auditor",), "Use a parameter.",
-)  # fmt: skip
+    "high",
+    "SQL injection in quiet_hours",
+    "The station is put into the query by an f-string, so a name can end it.",
+    "stations.py",
+    21,
+    ("Security Auditor",),
+    "Use a parameter.",
+)
 
 
 # ---- merging ----
 
 
 def test_the_same_thing_said_by_two_is_one_finding_with_both_names_and_the_worst_severity() -> None:
-    other = Finding("critical", "SQL injection", "", "stations.py", 22, ("Code Reviewer",), "Pass it as a parameter?")
+    other = Finding(
+        "critical",
+        "SQL injection",
+        "",
+        "stations.py",
+        22,
+        ("Code Reviewer",),
+        "Pass it as a parameter?",
+    )
     (one,) = merge([other, INJECTION])
     assert (one.severity, one.file, one.line) == ("critical", "stations.py", 21)
     assert one.said_by == ("Code Reviewer", "Security Auditor")
@@ -36,7 +49,9 @@ def test_the_same_thing_said_by_two_is_one_finding_with_both_names_and_the_worst
     [
         replace(INJECTION, file="web.py"),
         replace(INJECTION, line=21 + NEAR_LINES + 1),
-        replace(INJECTION, title="No test for quiet hours", detail="Nobody would notice if it broke."),
+        replace(
+            INJECTION, title="No test for quiet hours", detail="Nobody would notice if it broke."
+        ),
         replace(INJECTION, title="SQL injection in set_hours", detail="", line=22),
     ],
     ids=["another file", "a line far away", "another claim", "another subject"],
@@ -68,9 +83,21 @@ def test_words_that_only_say_how_bad_it_is_do_not_keep_findings_apart() -> None:
 
 
 def test_the_worst_come_first_then_by_file_and_line() -> None:
-    places: list[Any] = [("low", "a.py", 1), ("critical", "z.py", 9), ("critical", "b.py", 7), ("critical", "b.py", 2)]
-    found = merge(Finding(severity, f"Claim {file}{line}", "", file, line) for severity, file, line in places)
-    assert [(one.file, one.line) for one in found] == [("b.py", 2), ("b.py", 7), ("z.py", 9), ("a.py", 1)]
+    places: list[Any] = [
+        ("low", "a.py", 1),
+        ("critical", "z.py", 9),
+        ("critical", "b.py", 7),
+        ("critical", "b.py", 2),
+    ]
+    found = merge(
+        Finding(severity, f"Claim {file}{line}", "", file, line) for severity, file, line in places
+    )
+    assert [(one.file, one.line) for one in found] == [
+        ("b.py", 2),
+        ("b.py", 7),
+        ("z.py", 9),
+        ("a.py", 1),
+    ]
 
 
 # What two people wrote about the same line: of one flaw, and of two.
@@ -78,25 +105,40 @@ ONE_FLAW = [
     (
         (
             "SQL injection in quiet_hours",
-            "The station name is interpolated into the SQL statement, so a crafted name can change the query.",
+            (
+                "The station name is interpolated into the SQL statement, so a crafted name can"
+                " change the query."
+            ),
         ),
         (
             "Unsanitized station name in SQL query",
-            "Station comes from the request and is formatted straight into the query; use parameters.",
+            (
+                "Station comes from the request and is formatted straight into the query; use"
+                " parameters."
+            ),
         ),
     ),
     (
         (
             "Broad exception swallowed",
-            "Catching Exception and returning False hides database errors, so alerts are sent during quiet hours.",
+            (
+                "Catching Exception and returning False hides database errors, so alerts are sent"
+                " during quiet hours."
+            ),
         ),
         (
             "except Exception hides errors",
-            "is_quiet returns False on any error, e.g. a missing row, which means alerts fire when they should not.",
+            (
+                "is_quiet returns False on any error, e.g. a missing row, which means alerts fire"
+                " when they should not."
+            ),
         ),
     ),
     (
-        ("Missing WHERE clause in UPDATE", "set_quiet_hours updates every station, because the UPDATE has no WHERE."),
+        (
+            "Missing WHERE clause in UPDATE",
+            "set_quiet_hours updates every station, because the UPDATE has no WHERE.",
+        ),
         (
             "UPDATE affects all stations",
             "The statement has no WHERE clause, so quiet hours of all stations are overwritten.",
@@ -104,24 +146,42 @@ ONE_FLAW = [
     ),
     (
         ("N+1 query in alerts", "is_quiet runs one query per station in the loop."),
-        ("Query inside a loop", "alerts() calls is_quiet for each station, which issues a database query each time."),
+        (
+            "Query inside a loop",
+            "alerts() calls is_quiet for each station, which issues a database query each time.",
+        ),
     ),
     (
         ("Quiet hours across midnight are wrong", "start <= hour < end is never true for 22 to 5."),
         (
             "Midnight wrap-around not handled",
-            "For quiet hours 22:00-05:00 start is larger than end, so the comparison is always false.",
+            (
+                "For quiet hours 22:00-05:00 start is larger than end, so the comparison is always"
+                " false."
+            ),
         ),
     ),
     (
-        ("None row raises TypeError", "fetchone() returns None for an unknown station and row[0] fails."),
-        ("Unknown station crashes", "If the station does not exist, row is None and indexing it raises a TypeError."),
+        (
+            "None row raises TypeError",
+            "fetchone() returns None for an unknown station and row[0] fails.",
+        ),
+        (
+            "Unknown station crashes",
+            "If the station does not exist, row is None and indexing it raises a TypeError.",
+        ),
     ),
 ]
 TWO_FLAWS = [
     (
-        ("SQL injection in quiet_hours", "The station name is interpolated into the SQL statement with an f-string."),
-        ("None row raises TypeError", "fetchone() returns None for an unknown station and row[0] fails."),
+        (
+            "SQL injection in quiet_hours",
+            "The station name is interpolated into the SQL statement with an f-string.",
+        ),
+        (
+            "None row raises TypeError",
+            "fetchone() returns None for an unknown station and row[0] fails.",
+        ),
     ),
     (
         ("No test for quiet_hours", "Nothing exercises the query or the missing row."),
@@ -129,7 +189,10 @@ TWO_FLAWS = [
     ),
     (
         ("Missing WHERE clause in UPDATE", "set_quiet_hours updates every station."),
-        ("No authorization check on set_quiet_hours", "Any caller can change quiet hours of a station."),
+        (
+            "No authorization check on set_quiet_hours",
+            "Any caller can change quiet hours of a station.",
+        ),
     ),
     (
         ("Missing type annotations", "quiet_hours has no types for db and station."),
@@ -141,7 +204,10 @@ TWO_FLAWS = [
     ),
     (
         ("Quiet hours across midnight are wrong", "start <= hour < end is never true for 22 to 5."),
-        ("Broad exception swallowed", "Catching Exception and returning False hides database errors in quiet hours."),
+        (
+            "Broad exception swallowed",
+            "Catching Exception and returning False hides database errors in quiet hours.",
+        ),
     ),
     (
         ("Unvalidated body", "body['from'] may be missing or not a number."),
@@ -154,14 +220,21 @@ TWO_FLAWS = [
 ]
 
 
-@pytest.mark.parametrize(("pair", "count"), [*((pair, 1) for pair in ONE_FLAW), *((pair, 2) for pair in TWO_FLAWS)])
+@pytest.mark.parametrize(
+    ("pair", "count"), [*((pair, 1) for pair in ONE_FLAW), *((pair, 2) for pair in TWO_FLAWS)]
+)
 def test_two_accounts_of_one_flaw_are_one_finding_and_two_flaws_of_one_line_are_two(
     pair: tuple[tuple[str, str], tuple[str, str]], count: int
 ) -> None:
-    assert len(merge(Finding("low", title, detail, "stations.py", 21) for title, detail in pair)) == count
+    assert (
+        len(merge(Finding("low", title, detail, "stations.py", 21) for title, detail in pair))
+        == count
+    )
 
 
-WORDS = st.sampled_from("sql injection query unused import os sys test missing lock held twice loop".split())
+WORDS = st.sampled_from(
+    "sql injection query unused import os sys test missing lock held twice loop".split()
+)
 FINDINGS = st.lists(
     st.builds(
         Finding,
@@ -191,10 +264,18 @@ def test_merging_twice_changes_nothing_and_loses_nothing(findings: list[Finding]
     merged = merge(findings)
     assert merge(merged) == merged
     for finding in findings:
-        heirs = [one for one in merged if one.file == finding.file and set(finding.said_by) <= set(one.said_by)]
-        assert any(SEVERITIES.index(one.severity) <= SEVERITIES.index(finding.severity) for one in heirs)
+        heirs = [
+            one
+            for one in merged
+            if one.file == finding.file and set(finding.said_by) <= set(one.said_by)
+        ]
+        assert any(
+            SEVERITIES.index(one.severity) <= SEVERITIES.index(finding.severity) for one in heirs
+        )
         assert any(not finding.line or abs(one.line - finding.line) <= NEAR_LINES for one in heirs)
-    assert {name for one in merged for name in one.said_by} == {name for one in findings for name in one.said_by}
+    assert {name for one in merged for name in one.said_by} == {
+        name for one in findings for name in one.said_by
+    }
     assert not any(alike(one, other) for one in merged for other in merged if one is not other)
 
 
@@ -229,9 +310,18 @@ def test_a_moderator_puts_findings_together_and_no_place_is_lost() -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    ["", "no", '{"same": [[1, 9]]}', '{"same": [[0]]}', '{"same": [[1, 2], [2, 3]]}', '{"same": [[1, 3]]}',
-     '{"same": "1"}', '{"same": [["1"]]}', '{"findings": []}'],
-)  # fmt: skip
+    [
+        "",
+        "no",
+        '{"same": [[1, 9]]}',
+        '{"same": [[0]]}',
+        '{"same": [[1, 2], [2, 3]]}',
+        '{"same": [[1, 3]]}',
+        '{"same": "1"}',
+        '{"same": [["1"]]}',
+        '{"findings": []}',
+    ],
+)
 def test_a_moderators_answer_that_does_not_add_up_is_not_used(answer: str) -> None:
     found, problem = regrouped(answer, OTHERS)
     assert found == OTHERS

@@ -25,18 +25,41 @@ UNHEARD = (MemberResult("C", "late", "no answer within 5 s"), MemberResult("D", 
 
 
 def found(*severities: Any) -> list[Finding]:
-    return [Finding(severity, f"{severity} {number}", said_by=("A",)) for number, severity in enumerate(severities)]
+    return [
+        Finding(severity, f"{severity} {number}", said_by=("A",))
+        for number, severity in enumerate(severities)
+    ]
 
 
 @pytest.mark.parametrize(
     ("severities", "members", "verdict", "reason"),
     [
-        ([], HEARD, "approve", "2 of 2 members answered with no findings, within what profile default allows."),
+        (
+            [],
+            HEARD,
+            "approve",
+            "2 of 2 members answered with no findings, within what profile default allows.",
+        ),
         (["high", "high", "low"], HEARD, "approve", "2 of 2 members answered with 3 findings"),
-        (["critical"], HEARD, "changes_requested", "1 critical finding; profile default allows none."),
-        (["high"] * 3, HEARD, "changes_requested", "3 high findings; profile default allows at most 2."),
+        (
+            ["critical"],
+            HEARD,
+            "changes_requested",
+            "1 critical finding; profile default allows none.",
+        ),
+        (
+            ["high"] * 3,
+            HEARD,
+            "changes_requested",
+            "3 high findings; profile default allows at most 2.",
+        ),
         ([], UNHEARD, "inconclusive", "0 of 2 members answered; there is no opinion."),
-        ([], [*HEARD[:1], *UNHEARD], "inconclusive", "1 of 3 members answered; profile default asks for 50%."),
+        (
+            [],
+            [*HEARD[:1], *UNHEARD],
+            "inconclusive",
+            "1 of 3 members answered; profile default asks for 50%.",
+        ),
         (["critical"], [*HEARD[:1], *UNHEARD], "changes_requested", "1 critical finding"),
         ([], [], "inconclusive", "0 of 0 members answered"),
     ],
@@ -52,20 +75,33 @@ def test_a_profile_may_ask_to_be_sure() -> None:
     assert confidence_in(found(*["critical"] * 9)) == 0.0
     strict = Thresholds("strict", high=None, confidence=0.75)
     assert decide(found("high"), HEARD, strict) == (
-        "changes_requested", ("Confidence is 0.70; profile strict asks for 0.75.",),
-    )  # fmt: skip
-
-
-def test_thresholds_are_read_from_a_profile() -> None:
-    read = read_thresholds({"critical": 0, "high": 1, "medium": None, "answered": 1, "hgih": "x"}, "p.yaml", "strict")
-    assert read == Thresholds("strict", high=1, answered=1, ignored=("hgih",))
-    assert read_thresholds({"max_high": 7, "Low_findings": 3, "confidence_score": 0.7}, "p.yaml") == Thresholds(
-        high=7, low=3, confidence=0.7
+        "changes_requested",
+        ("Confidence is 0.70; profile strict asks for 0.75.",),
     )
 
 
+def test_thresholds_are_read_from_a_profile() -> None:
+    read = read_thresholds(
+        {"critical": 0, "high": 1, "medium": None, "answered": 1, "hgih": "x"}, "p.yaml", "strict"
+    )
+    assert read == Thresholds("strict", high=1, answered=1, ignored=("hgih",))
+    assert read_thresholds(
+        {"max_high": 7, "Low_findings": 3, "confidence_score": 0.7}, "p.yaml"
+    ) == Thresholds(high=7, low=3, confidence=0.7)
+
+
 @pytest.mark.parametrize(
-    "data", [[], None, "x", {"high": -1}, {"high": True}, {"high": "many"}, {"answered": 75}, {"confidence": "high"}]
+    "data",
+    [
+        [],
+        None,
+        "x",
+        {"high": -1},
+        {"high": True},
+        {"high": "many"},
+        {"answered": 75},
+        {"confidence": "high"},
+    ],
 )
 def test_thresholds_that_make_no_sense_are_an_error_that_names_the_file(data: object) -> None:
     with pytest.raises(BadSource, match=r"policy/x\.yaml: ") as caught:
@@ -77,8 +113,15 @@ def test_the_result_follows_its_published_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     members = (*HEARD, *UNHEARD, MemberResult("E", "missing", "x"))
     result = PanelResult(
-        "code-review", "Code Review", "approve", ("x",), 0.85, "default", tuple(found("low", "high")), members,
+        "code-review",
+        "Code Review",
+        "approve",
+        ("x",),
+        0.85,
+        "default",
+        tuple(found("low", "high")),
+        members,
         Change("HEAD~1", "sha256:0", ("a.py",), 3),
-    )  # fmt: skip
+    )
     jsonschema.validate(result.to_dict(), SCHEMA)
     assert [member.name for member in result.unheard] == ["C", "D", "E"]

@@ -31,14 +31,20 @@ def test_a_value_that_is_secret_in_one_place_is_hidden_in_every_other() -> None:
     page = {"title": f"Welcome {PASSWORD}", "rows": [f"x{PASSWORD}x", {"ada": "name"}], "count": 3}
     shown = {"title": "Welcome [hidden]", "rows": ["x[hidden]x", {"ada": "name"}], "count": 3}
     assert known_values().value(page) == shown
-    assert known_values().text(f"/login?p={PASSWORD}&q=harbour%2D7") == "/login?p=[hidden]&q=harbour%2D7"
+    assert (
+        known_values().text(f"/login?p={PASSWORD}&q=harbour%2D7")
+        == "/login?p=[hidden]&q=harbour%2D7"
+    )
 
 
 def test_a_short_secret_is_hidden_where_it_stands_alone() -> None:
     assert known_values().text("the pin 4711, room 47113") == "the pin [hidden], room 47113"
     apart = "4711-01-15, 12.4711, 1,4711, 00:4711, a4711, 4711.5"
     assert known_values().known(apart) == apart
-    assert known_values().known('"4711", (4711) 4711. =4711;') == '"[hidden]", ([hidden]) [hidden]. =[hidden];'
+    assert (
+        known_values().known('"4711", (4711) 4711. =4711;')
+        == '"[hidden]", ([hidden]) [hidden]. =[hidden];'
+    )
 
 
 def test_what_is_not_secret_is_left_as_it_is() -> None:
@@ -53,7 +59,13 @@ def test_a_reference_to_a_secret_is_none() -> None:
     assert not made
 
 
-SECRETS = ['p&ss "w0rd"/+x', "naïve-schlüssel-77", "line one\nline two\tx", "a<b>c'd&e-12345", "correct horse battery"]
+SECRETS = [
+    'p&ss "w0rd"/+x',
+    "naïve-schlüssel-77",
+    "line one\nline two\tx",
+    "a<b>c'd&e-12345",
+    "correct horse battery",
+]
 
 
 @pytest.mark.parametrize("secret", SECRETS)
@@ -64,7 +76,9 @@ def test_a_secret_is_hidden_however_a_tool_writes_it(secret: str) -> None:
         "as it is": secret,
         "in an address": quote(secret, safe=""),
         "in a form": quote_plus(secret),
-        "in a form, in lower case": re.sub("%..", lambda found: found[0].lower(), quote_plus(secret)),
+        "in a form, in lower case": re.sub(
+            "%..", lambda found: found[0].lower(), quote_plus(secret)
+        ),
         "in a path": quote(secret),
         "as a browser encodes an address": quote(secret, safe=";,/?:@&=+$!~*'()#"),
         "in JSON": json.dumps({"it": secret}),
@@ -83,11 +97,17 @@ def test_a_secret_is_hidden_however_a_tool_writes_it(secret: str) -> None:
 
 @given(st.text(min_size=8, max_size=24), st.text(max_size=12), st.text(max_size=12))
 @settings(max_examples=EXAMPLES, deadline=None)
-def test_no_secret_of_eight_characters_is_in_a_text_that_it_was_hidden_in(secret: str, front: str, end: str) -> None:
+def test_no_secret_of_eight_characters_is_in_a_text_that_it_was_hidden_in(
+    secret: str, front: str, end: str
+) -> None:
     made = KnownValues()
     made.learn_texts([secret])
     for written in (secret, json.dumps(secret)[1:-1]):
         hidden = made.known(f"{front}{written}{end}")
         assert "[hidden]" in hidden
-        assert made.known(hidden) == hidden or secret in "[hidden]" * 3 or secret in hidden.replace("[hidden]", "")
+        assert (
+            made.known(hidden) == hidden
+            or secret in "[hidden]" * 3
+            or secret in hidden.replace("[hidden]", "")
+        )
     assert made.digest

@@ -1,4 +1,5 @@
-"""The keys and tokens of every issuer are hidden wherever they stand, and nothing is that only looks random.
+"""The keys and tokens of every issuer are hidden wherever they stand, and nothing is that only
+looks random.
 
 No string here is anybody's key: each is made from its format when the tests run.
 """
@@ -33,7 +34,8 @@ ALPHABETS = {
     "word": string.ascii_letters + string.digits + "_-",
     "base64": string.ascii_letters + string.digits + "+/",
 }
-# As issuers make them: their own beginnings, lengths and alphabets, as scanners of repositories know them.
+# As issuers make them: their own beginnings, lengths and alphabets, as scanners of repositories
+# know them.
 KEYS = r"""
 1Password secret key: A3-{upper:6}-{upper:11}-{upper:5}-{upper:5}-{upper:5}
 1Password service account: ops_eyJ{base64:300}
@@ -221,7 +223,8 @@ ROWS = [tuple(line.split(": ", 1)) for line in KEYS.strip().splitlines()]
 
 
 def made(shape: str, seed: str = "") -> str:
-    """A string of this format that nobody ever issued; between letters and digits, so that both are always there."""
+    """A string of this format that nobody ever issued; between letters and digits, so that both
+    are always there."""
     chance = random.Random(shape + seed)
 
     def characters(found: re.Match[str]) -> str:
@@ -237,7 +240,8 @@ def made(shape: str, seed: str = "") -> str:
 def test_the_keys_of_an_issuer_are_hidden_wherever_they_stand(issuer: str, shape: str) -> None:
     for seed in "abcdefgh" if AT_LENGTH else "ab":
         key = made(shape, seed)
-        secret = max(re.split(r"[=&:.]", key), key=len)  # of a SAS, the signature: all else says what it is for
+        # of a SAS, the signature: all else says what it is for
+        secret = max(re.split(r"[=&:.]", key), key=len)
         for text in (
             f"use {key}, then go on",
             f"({key})",
@@ -265,7 +269,9 @@ def test_what_stands_around_a_key_is_left_as_it_is() -> None:
     key = made("ghp_{alnum:36}")
     assert mask(f'a "{key}", b') == f'a "{HIDDEN}", b'
     assert mask(f"https://{key}@host/x.git") == f"https://{HIDDEN}@host/x.git"
-    assert mask(f"https://{key}:x-oauth-basic@host/x.git") == f"https://{HIDDEN}:{HIDDEN}@host/x.git"
+    assert (
+        mask(f"https://{key}:x-oauth-basic@host/x.git") == f"https://{HIDDEN}:{HIDDEN}@host/x.git"
+    )
     assert hide({"a": [key, f"x {key}"]}) == {"a": [HIDDEN, f"x {HIDDEN}"]}
 
 
@@ -275,11 +281,29 @@ def test_what_stands_around_a_key_is_left_as_it_is() -> None:
         ("machine h.io login bob password hunter2", "machine h.io login bob password [hidden]"),
         ("Authorization: SSWS 00aBcDeF", "Authorization: SSWS [hidden]"),
         ("Authorization: ApiKey abc/def", "Authorization: ApiKey [hidden]"),
-        ('{"kty":"RSA","n":"AQAB","d":"X4cTteJY_gn4FYPsXB8"}', '{"kty":"RSA","n":"AQAB","d":"[hidden]"}'),
-        ("Private-Lines: 2\n" + "A" * 64 + "\nAA==\nPrivate-MAC: x", "Private-Lines: 2\n[hidden]\nPrivate-MAC: x"),
-        ("---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nab\n---- END SSH2 ENCRYPTED PRIVATE KEY ----", "[hidden]"),
-        ("https://x.webhook.office.com/webhookb2/a@b/c/d", "https://x.webhook.office.com/webhookb2/[hidden]"),
-        ("AccountName=a;AccountKey=ab/de+gh==;Suffix=x", "AccountName=a;AccountKey=[hidden];Suffix=x"),
+        (
+            '{"kty":"RSA","n":"AQAB","d":"X4cTteJY_gn4FYPsXB8"}',
+            '{"kty":"RSA","n":"AQAB","d":"[hidden]"}',
+        ),
+        (
+            "Private-Lines: 2\n" + "A" * 64 + "\nAA==\nPrivate-MAC: x",
+            "Private-Lines: 2\n[hidden]\nPrivate-MAC: x",
+        ),
+        (
+            (
+                "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nab\n---- END SSH2 ENCRYPTED PRIVATE"
+                " KEY ----"
+            ),
+            "[hidden]",
+        ),
+        (
+            "https://x.webhook.office.com/webhookb2/a@b/c/d",
+            "https://x.webhook.office.com/webhookb2/[hidden]",
+        ),
+        (
+            "AccountName=a;AccountKey=ab/de+gh==;Suffix=x",
+            "AccountName=a;AccountKey=[hidden];Suffix=x",
+        ),
         ("HEROKU_KEY=01234567-89ab-cdef-0123-456789abcdef", "HEROKU_KEY=[hidden]"),
     ],
 )
@@ -322,7 +346,9 @@ LOGINS = [text for text in ADDRESSES if "code" not in text or "callback" in text
         *((text, secret) for text in LOGINS for secret in SHORT),
     ],
 )
-def test_a_parameter_of_an_address_that_lets_somebody_in_is_hidden_and_nothing_else(text: str, secret: str) -> None:
+def test_a_parameter_of_an_address_that_lets_somebody_in_is_hidden_and_nothing_else(
+    text: str, secret: str
+) -> None:
     masked = mask(text.replace("X", secret) if "X-" not in text else text[:-1] + secret)
     assert secret not in masked
     assert masked.replace(HIDDEN, "X") == text
@@ -423,12 +449,36 @@ def test_what_is_no_secret_is_left_alone(text: str) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        {"author": "Ann", "tokens_used": 12, "token_count": "17", "max_tokens": 4096, "key": "name", "keys": ["a"]},
-        {"pinned": "1234", "pin_count": 1234, "spin": "1234", "pin": True, "gpio_pin": 17, "pins": [1, 2]},
-        {"sort_code_order": "asc", "postcode": "12345", "code": "E1234", "error_code": 1234, "country_code": "DE"},
+        {
+            "author": "Ann",
+            "tokens_used": 12,
+            "token_count": "17",
+            "max_tokens": 4096,
+            "key": "name",
+            "keys": ["a"],
+        },
+        {
+            "pinned": "1234",
+            "pin_count": 1234,
+            "spin": "1234",
+            "pin": True,
+            "gpio_pin": 17,
+            "pins": [1, 2],
+        },
+        {
+            "sort_code_order": "asc",
+            "postcode": "12345",
+            "code": "E1234",
+            "error_code": 1234,
+            "country_code": "DE",
+        },
         {"question": "First pet?", "answer": "Rex"},
         {"name": "led pin", "value": 13},
-        {"signature": "def f(a: int) -> str", "state": "af0ifjsldkj", "hash": "9e107d9d372bb6826bd81d3542a419d6"},
+        {
+            "signature": "def f(a: int) -> str",
+            "state": "af0ifjsldkj",
+            "hash": "9e107d9d372bb6826bd81d3542a419d6",
+        },
     ],
 )
 def test_values_under_names_that_only_look_like_it_are_left_alone(value: dict[str, object]) -> None:
@@ -459,11 +509,18 @@ def test_values_under_names_that_only_look_like_it_are_left_alone(value: dict[st
         {"wachtwoord": "geheim"},
     ],
 )
-def test_more_names_that_promise_a_secret_hide_it_in_values_and_in_texts(value: dict[str, object]) -> None:
+def test_more_names_that_promise_a_secret_hide_it_in_values_and_in_texts(
+    value: dict[str, object],
+) -> None:
     ((name, secret),) = value.items()
     assert hide(value) == {name: HIDDEN}
     if isinstance(secret, str):
-        for text in (f"{name}: {secret}", f"{name}={secret}, and more", json.dumps(value), f"{name}: '{secret}'"):
+        for text in (
+            f"{name}: {secret}",
+            f"{name}={secret}, and more",
+            json.dumps(value),
+            f"{name}: '{secret}'",
+        ):
             masked = mask(text)
             assert HIDDEN in masked
             assert not set(secret.split()) & set(re.findall(r"\w+", masked))
@@ -489,9 +546,35 @@ UNITS = [
     *BEGINNINGS,
     *(beginning + "a1" * 7 for beginning in BEGINNINGS),
     *("\\n" + beginning for beginning in BEGINNINGS),
-    *("eyJa.eyJb-", "%3Fcode%3D", "?code=a&sig=", "-us1", "a1" * 16 + "-us", "Q~", "abc1Q~", "_mmk", "12345678:A"),
-    *("MTA" + "a" * 22 + ".", "1/1234567890123456:", "://" + "a1" * 12, "login a password ", "-", "|", "sig=a"),
-    *('"kty":"d":"', "Private-Lines: 1\n" + "A" * 64, "---- BEGIN ", "pin: 1", "iban: DE89 1234 ", "otp: 123 ", "%25"),
+    *(
+        "eyJa.eyJb-",
+        "%3Fcode%3D",
+        "?code=a&sig=",
+        "-us1",
+        "a1" * 16 + "-us",
+        "Q~",
+        "abc1Q~",
+        "_mmk",
+        "12345678:A",
+    ),
+    *(
+        "MTA" + "a" * 22 + ".",
+        "1/1234567890123456:",
+        "://" + "a1" * 12,
+        "login a password ",
+        "-",
+        "|",
+        "sig=a",
+    ),
+    *(
+        '"kty":"d":"',
+        "Private-Lines: 1\n" + "A" * 64,
+        "---- BEGIN ",
+        "pin: 1",
+        "iban: DE89 1234 ",
+        "otp: 123 ",
+        "%25",
+    ),
 ]
 
 
@@ -504,7 +587,22 @@ def test_four_times_as_many_beginnings_take_about_four_times_as_long(unit: str) 
 
 @given(
     st.lists(
-        st.sampled_from([*BEGINNINGS, "a", "1", "_", "-", ".", " ", "\\n", "%3D", "a1b2c3d4", "?code=", "[hidden]"])
+        st.sampled_from(
+            [
+                *BEGINNINGS,
+                "a",
+                "1",
+                "_",
+                "-",
+                ".",
+                " ",
+                "\\n",
+                "%3D",
+                "a1b2c3d4",
+                "?code=",
+                "[hidden]",
+            ]
+        )
     )
 )
 @settings(max_examples=EXAMPLES, deadline=None)

@@ -1,4 +1,5 @@
-"""What a text says of secrets is hidden however it is written; what only talks about them is left alone."""
+"""What a text says of secrets is hidden however it is written; what only talks about them is
+left alone."""
 
 from __future__ import annotations
 
@@ -167,7 +168,10 @@ def test_a_text_that_only_talks_about_secrets_is_left_alone(text: str) -> None:
     ("text", "masked"),
     [
         ("the password is swordfish.", "the password is [hidden]."),
-        ("the password is swordfish and the user is bob", "the password is [hidden] and the user is bob"),
+        (
+            "the password is swordfish and the user is bob",
+            "the password is [hidden] and the user is bob",
+        ),
         ("the password is 'two words', then", "the password is '[hidden]', then"),
         ("curl -u me:a https://host", "curl -u me:[hidden] https://host"),
         ("mysql -pa db", "mysql -p[hidden] db"),
@@ -206,7 +210,15 @@ HOSTILE = r"""
     , &a xox SG.aaaaaaaaaaaaaaaaaaaa a.b- 12345678:AA cookie: token=, ` _ . - token=f( token:<a token=a.b. pass:/
     session_id=/a1 token:Optional[ type=password,value= -u -ua:b -pa password=$( password_ <
     """.split()
-HOSTILE += [" ", "\n", "lorem ipsum ", "Basic aaaaaaaa", "Bearer a", "-----BEGIN PRIVATE KEY-----", "password "]
+HOSTILE += [
+    " ",
+    "\n",
+    "lorem ipsum ",
+    "Basic aaaaaaaa",
+    "Bearer a",
+    "-----BEGIN PRIVATE KEY-----",
+    "password ",
+]
 HOSTILE += [
     "password is ",
     "password for a ",

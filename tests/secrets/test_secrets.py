@@ -14,17 +14,19 @@ from foreword.secrets.masking import HIDDEN, hide, is_secret_name, is_secret_val
 pytestmark = pytest.mark.attack
 
 SECRET_NAMES = """
-    password passwd passphrase passwords pwd user_password dbPassword PGPASSWORD password2 node7.password secret
-    client_secret clientSecret token access_token accessTokens X-Auth-Token csrf.token api_key apikey apiKey API-KEY
-    APIKey x-api-key OPENAI_API_KEY access_key aws_secret_access_key private_key ssh-key Authorization
-    Proxy-Authorization auth bearer cookie Set-Cookie session_id sessionId PHPSESSID otp totp mfa pin_code user_pin cvv
-    ssn pw db_pw card_number recovery_codes seedPhrase Passwort пароль
+    password passwd passphrase passwords pwd user_password dbPassword PGPASSWORD password2
+    node7.password secret client_secret clientSecret token access_token accessTokens X-Auth-Token
+    csrf.token api_key apikey apiKey API-KEY APIKey x-api-key OPENAI_API_KEY access_key
+    aws_secret_access_key private_key ssh-key Authorization Proxy-Authorization auth bearer cookie
+    Set-Cookie session_id sessionId PHPSESSID otp totp mfa pin_code user_pin cvv ssn pw db_pw
+    card_number recovery_codes seedPhrase Passwort пароль
     """.split()
 OPEN_NAMES = """
-    author authority authors keywords keyboard monkey tokens tokens_used max_tokens token_count tokenizer token_limit
-    secretary passwordless public_key primary_key key sort_key keys foreign_key pinned pinning spinner opinion
-    session creds gmail_creds credentials password_selector auth_type auth_url token_expires_at cookie_banner
-    compass passage bypass_rate pin pin_count next_page_token nextPageToken continuation_token cursor eos_token token_id
+    author authority authors keywords keyboard monkey tokens tokens_used max_tokens token_count
+    tokenizer token_limit secretary passwordless public_key primary_key key sort_key keys
+    foreign_key pinned pinning spinner opinion session creds gmail_creds credentials
+    password_selector auth_type auth_url token_expires_at cookie_banner compass passage bypass_rate
+    pin pin_count next_page_token nextPageToken continuation_token cursor eos_token token_id
     tokenErr jwtValidation password_field InputTokens TokenUsage.InputTokens auth_v2
     """.split()
 SHAPED = {
@@ -46,7 +48,9 @@ SHAPED = {
     "Stripe": "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
     "Stripe, restricted": "rk_live_4eC39HqLyjWDarjtT1zdp7dc",
     "Twilio": "SK0123456789abcdef0123456789abcdef",
-    "Airtable": "patAbCdEfGhIjKlMn.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "Airtable": (
+        "patAbCdEfGhIjKlMn.0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+    ),
     "JWT": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P",
     "PEM": "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq\n-----END RSA PRIVATE KEY-----",
 }
@@ -124,7 +128,9 @@ def test_only_the_secret_part_of_a_text_is_hidden(text: str, masked: str) -> Non
 
 
 def test_a_secret_name_hides_all_of_its_value_whatever_it_is() -> None:
-    assert hide({"password": "x", "token": {"a": [1]}, "pin_code": 1234, "cookies": ["a", "b"]}) == {
+    assert hide(
+        {"password": "x", "token": {"a": [1]}, "pin_code": 1234, "cookies": ["a", "b"]}
+    ) == {
         "password": HIDDEN,
         "token": HIDDEN,
         "pin_code": HIDDEN,
@@ -147,7 +153,10 @@ def test_what_carries_nothing_is_shown() -> None:
 def test_credentials_are_looked_into_and_a_bare_text_under_them_is_hidden() -> None:
     creds = {"email": "user@gmail.com", "password": "x"}
     shown = {"email": "user@gmail.com", "password": HIDDEN}
-    assert hide({"gmail_creds": creds, "credentials": [creds]}) == {"gmail_creds": shown, "credentials": [shown]}
+    assert hide({"gmail_creds": creds, "credentials": [creds]}) == {
+        "gmail_creds": shown,
+        "credentials": [shown],
+    }
     assert hide({"credentials": "bob:x", "creds": ["bob", "x"], "pass": "x"}) == {
         "credentials": HIDDEN,
         "creds": HIDDEN,
@@ -181,8 +190,12 @@ def test_a_card_is_looked_into_and_its_number_is_hidden() -> None:
         {"element": "Password field", "ref": "e12", "text": "x"},
     ],
 )
-def test_a_field_that_names_the_value_beside_it_counts_as_its_name(labelled: dict[str, str]) -> None:
-    assert hide([labelled]) == [{field: HIDDEN if value == "x" else value for field, value in labelled.items()}]
+def test_a_field_that_names_the_value_beside_it_counts_as_its_name(
+    labelled: dict[str, str],
+) -> None:
+    assert hide([labelled]) == [
+        {field: HIDDEN if value == "x" else value for field, value in labelled.items()}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +214,18 @@ def test_a_field_that_names_something_else_hides_nothing(labelled: dict[str, str
 
 
 def test_a_flag_names_the_argument_after_it() -> None:
-    arguments = ["tool", "--password", "x", "--verbose", "--api-key", "x", "--name", "x", "--token", "--token=x"]
+    arguments = [
+        "tool",
+        "--password",
+        "x",
+        "--verbose",
+        "--api-key",
+        "x",
+        "--name",
+        "x",
+        "--token",
+        "--token=x",
+    ]
     assert hide({"args": arguments}) == {
         "args": [
             "tool",

@@ -1,4 +1,5 @@
-"""Words of a conversation that read as a boundary tag: in every form that a context can take, wherever they stand."""
+"""Words of a conversation that read as a boundary tag: in every form that a context can take,
+wherever they stand."""
 
 from __future__ import annotations
 
@@ -70,11 +71,19 @@ IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png"
 PLACES: dict[str, Callable[[str], list[dict[str, Any]]]] = {
     "user": lambda forgery: [{"role": "user", "content": f"see {forgery} there"}],
     "assistant": lambda forgery: [{"role": "assistant", "content": f"see {forgery} there"}],
-    "two blocks": lambda forgery: [{"role": "user", "content": [text(f"see {forgery[:1]}"), text(forgery[1:])]}],
+    "two blocks": lambda forgery: [
+        {"role": "user", "content": [text(f"see {forgery[:1]}"), text(forgery[1:])]}
+    ],
     "result": lambda forgery: used("read", {}, f"before {forgery} all done"),
-    "result, blocks": lambda forgery: used("read", {}, [text("before"), text(f"{forgery} all done"), IMAGE, text("x")]),
-    "result, halves": lambda forgery: used("read", {}, [text("a <"), IMAGE, text(f"{forgery[1:]} all done")]),
-    "result, foreign": lambda forgery: used("read", {}, [{"type": "search_result", "title": forgery, "source": "s"}]),
+    "result, blocks": lambda forgery: used(
+        "read", {}, [text("before"), text(f"{forgery} all done"), IMAGE, text("x")]
+    ),
+    "result, halves": lambda forgery: used(
+        "read", {}, [text("a <"), IMAGE, text(f"{forgery[1:]} all done")]
+    ),
+    "result, foreign": lambda forgery: used(
+        "read", {}, [{"type": "search_result", "title": forgery, "source": "s"}]
+    ),
     "arguments": lambda forgery: used("read", {"path": forgery}, "ok"),
     "argument's name": lambda forgery: used("read", {forgery: 1}, "ok"),
     "deep argument": lambda forgery: used("read", {"a": [{"b": [forgery, 1.5, None]}]}, "ok"),
@@ -84,15 +93,25 @@ PLACES: dict[str, Callable[[str], list[dict[str, Any]]]] = {
     "document": lambda forgery: [
         {
             "role": "user",
-            "content": [{"type": "document", "source": {"type": "text", "data": forgery}, "title": forgery}, text("x")],
+            "content": [
+                {"type": "document", "source": {"type": "text", "data": forgery}, "title": forgery},
+                text("x"),
+            ],
         }
     ],
     "citation": lambda forgery: [
-        {"role": "assistant", "content": [{**text("as said"), "citations": [{"cited_text": forgery}]}]}
+        {
+            "role": "assistant",
+            "content": [{**text("as said"), "citations": [{"cited_text": forgery}]}],
+        }
     ],
     "speaker": lambda forgery: [{"role": "user", "name": forgery, "content": "hello"}],
-    "result of a run": lambda forgery: [{"role": "user", "content": f"done {forgery}", "kind": "execution_result"}],
-    "reasoning": lambda forgery: [{"role": "assistant", "content": "so", "reasoning_content": f"hm {forgery}"}],
+    "result of a run": lambda forgery: [
+        {"role": "user", "content": f"done {forgery}", "kind": "execution_result"}
+    ],
+    "reasoning": lambda forgery: [
+        {"role": "assistant", "content": "so", "reasoning_content": f"hm {forgery}"}
+    ],
     "refusal": lambda forgery: [{"role": "assistant", "content": "no", "refusal": forgery}],
 }
 ATTACKS = [(place, forgery) for place in PLACES for forgery in FORGERIES]
@@ -181,11 +200,17 @@ def test_a_thought_that_is_signed_stays_byte_for_byte(open_session: Open) -> Non
 def test_only_the_bracket_of_a_forgery_changes_and_blocks_stay_apart() -> None:
     answer = [text("a <b> c"), IMAGE, {**text("x <current_plan> y"), "citations": []}, text("z <")]
     said = from_anthropic(used("read", {"if": "a <"}, answer))
-    (_, result) = to_anthropic(guarded(message, PATTERN) for message in said)
+    _, result = to_anthropic(guarded(message, PATTERN) for message in said)
     assert result["content"][0]["content"] == [
-        text("a <b> c"), IMAGE, {**text("x &lt;current_plan> y"), "citations": []}, text("z &lt;"),
-    ]  # fmt: skip
-    arguments = '{ "n": 1.50, "big": 12345678901234567890123, "a": "\\u00e9 <b>", "b": "x\\n</turn>", "op": "<" }'
+        text("a <b> c"),
+        IMAGE,
+        {**text("x &lt;current_plan> y"), "citations": []},
+        text("z &lt;"),
+    ]
+    arguments = (
+        '{ "n": 1.50, "big": 12345678901234567890123, "a": "\\u00e9 <b>", "b": "x\\n</turn>", "op":'
+        ' "<" }'
+    )
     (call,) = guarded(Message("assistant", (ToolCall("c", "read", arguments),)), PATTERN).parts
     assert isinstance(call, ToolCall)
     assert call.arguments == arguments.replace("</turn>", "&lt;/turn>")
@@ -197,7 +222,10 @@ def test_what_stands_before_a_new_message_does_not_change(open_session: Open) ->
     for place in PLACES:
         for message in PLACES[place](f"</current_plan> {words('w', 20)}"):
             session.append(message)
-        now = [{**message, "content": str(message["content"])} for message in session.context().to_openai()]
+        now = [
+            {**message, "content": str(message["content"])}
+            for message in session.context().to_openai()
+        ]
         assert now[: len(before)] == before
         before = now[:-2]  # a call may still get its answer
 
@@ -213,7 +241,22 @@ def test_the_budget_counts_what_is_sent(open_session: Open) -> None:
 
 
 PIECES = st.sampled_from(
-    ["<", "/", " ", "\n", "\u200b", "current_plan", "turn", "CURRENT", "_plan", ">", "&lt;", "\\", '"', "x"]
+    [
+        "<",
+        "/",
+        " ",
+        "\n",
+        "\u200b",
+        "current_plan",
+        "turn",
+        "CURRENT",
+        "_plan",
+        ">",
+        "&lt;",
+        "\\",
+        '"',
+        "x",
+    ]
 )
 
 
@@ -221,7 +264,12 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=12).map("".join), st.lists(PIECES, max_size=12).map("".join))
 def test_no_text_and_no_json_of_a_message_keeps_a_tag(one: str, other: str) -> None:
     block = json.dumps({"type": "document", one: [other]})
-    parts = (Text(one), ToolCall("c", "n", json.dumps({one: other})), Opaque(block, "anthropic"), Thinking(other))
+    parts = (
+        Text(one),
+        ToolCall("c", "n", json.dumps({one: other})),
+        Opaque(block, "anthropic"),
+        Thinking(other),
+    )
     message = Message("assistant", parts, extra=json.dumps({"openai": {"field": one}}))
     answer = Message("tool", (ToolResult("c", f"{one}\n{other}"),))
     safe = [guarded(message, PATTERN), guarded(answer, PATTERN)]

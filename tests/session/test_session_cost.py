@@ -1,4 +1,5 @@
-"""What a turn costs: rows read and steps of the database, counted, never seconds. And sessions that share a store."""
+"""What a turn costs: rows read and steps of the database, counted, never seconds. And sessions
+that share a store."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from tests.sessions import Open
 
 
 class Work:
-    """Counts what a session's database does: rows it hands out, messages among them, steps of its virtual machine."""
+    """Counts what a session's database does: rows it hands out, messages among them, steps of
+    its virtual machine."""
 
     step = 50
 
@@ -49,7 +51,10 @@ def opened(open_session: Open) -> Open:
 
 
 def said(number: int) -> dict[str, Any]:
-    return {"role": "assistant" if number % 2 else "user", "content": f"Message {number}. " + "word " * 30}
+    return {
+        "role": "assistant" if number % 2 else "user",
+        "content": f"Message {number}. " + "word " * 30,
+    }
 
 
 LONG = {"recipe": "workflow-cached", "budget": 4000, "counter": "estimate", "auto_compress": False}
@@ -99,7 +104,7 @@ def test_reading_a_message_costs_nothing_in_the_turns_after(opened: Open) -> Non
     assert work.messages == 0 < work.rows
 
 
-# --- more than one session -------------------------------------------------------------------------------------
+# --- more than one session ------------------------------------------------------------------------
 
 
 def test_two_sessions_see_each_others_messages_in_the_order_they_came(opened: Open) -> None:
@@ -114,7 +119,9 @@ def test_two_sessions_see_each_others_messages_in_the_order_they_came(opened: Op
     assert both[0].size_tokens == both[1].size_tokens
 
 
-def test_another_process_that_appends_is_seen_at_the_next_call(opened: Open, tmp_path: Path) -> None:
+def test_another_process_that_appends_is_seen_at_the_next_call(
+    opened: Open, tmp_path: Path
+) -> None:
     session = opened()
     session.append(said(0))
     session.context()
@@ -163,7 +170,8 @@ def test_another_counter_counts_every_message_anew(opened: Open) -> None:
 def test_another_counter_counts_the_summary_anew(opened: Open) -> None:
     first = opened(counter="estimate")
     first.extend(
-        {"role": "user", "content": f"Decision {n}: 界界界界 because of 界界界界界界界界界界"} for n in range(60)
+        {"role": "user", "content": f"Decision {n}: 界界界界 because of 界界界界界界界界界界"}
+        for n in range(60)
     )
     first.compress(to=500)
     first.close()

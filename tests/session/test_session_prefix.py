@@ -1,4 +1,5 @@
-"""The beginning of a call stays the same from turn to turn, measured in the texts themselves, and the log agrees."""
+"""The beginning of a call stays the same from turn to turn, measured in the texts themselves,
+and the log agrees."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ def opened(open_session: Open) -> Open:
     """Opens sessions on one store."""
 
     def opening(**more: Any) -> foreword.Session:
-        return open_session(**{"recipe": "workflow-cached", "budget": BUDGET, "counter": "o200k", **more})
+        return open_session(
+            **{"recipe": "workflow-cached", "budget": BUDGET, "counter": "o200k", **more}
+        )
 
     return opening
 
@@ -35,7 +38,9 @@ def words(turn: int, tokens: int) -> str:
 def start(session: foreword.Session) -> None:
     """A system prompt, and a conversation that fills the budget."""
     session.append({"role": "system", "content": words(0, 800)})
-    session.extend({"role": "assistant" if n % 2 else "user", "content": words(n, 200)} for n in range(110))
+    session.extend(
+        {"role": "assistant" if n % 2 else "user", "content": words(n, 200)} for n in range(110)
+    )
 
 
 def change_state(session: foreword.Session, turn: int) -> None:
@@ -43,7 +48,9 @@ def change_state(session: foreword.Session, turn: int) -> None:
     task = {"task_id": 1, "description": f"Build node {turn}", "status": "in_progress"}
     phase = {"phase_name": "Build", "status": "in_progress", "tasks": [task]}
     session.update_plan({"overall_goal": "Build it", "phases": [phase]}, f"turn {turn}")
-    session.put_node({"id": f"node_{turn % 20}", "position": turn % 20, "type": "code", "config": {"turn": turn}})
+    session.put_node(
+        {"id": f"node_{turn % 20}", "position": turn % 20, "type": "code", "config": {"turn": turn}}
+    )
     session.set_variable(f"node{turn % 20}.value", f"value of {turn} " * (turn % 7), f"turn {turn}")
     session.browser = [{"name": "Main", "url": f"https://example.com/{turn}", "active": True}]
 
@@ -51,8 +58,14 @@ def change_state(session: foreword.Session, turn: int) -> None:
 def go(session: foreword.Session, turn: int, size: int) -> foreword.Package:
     """One turn: a call, its result, and the next context."""
     call = {"type": "tool_use", "id": f"c{turn}", "name": "read", "input": {"turn": turn}}
-    session.append({"role": "assistant", "content": [{"type": "text", "text": f"Step {turn}."}, call]})
-    result = {"type": "tool_result", "tool_use_id": f"c{turn}", "content": words(turn, max(4, size - 40))}
+    session.append(
+        {"role": "assistant", "content": [{"type": "text", "text": f"Step {turn}."}, call]}
+    )
+    result = {
+        "type": "tool_result",
+        "tool_use_id": f"c{turn}",
+        "content": words(turn, max(4, size - 40)),
+    }
     session.append({"role": "user", "content": [result]})
     change_state(session, turn)
     return session.context()
@@ -72,7 +85,8 @@ def same(old: str, new: str) -> int:
 
 
 def measured(packages: list[foreword.Package], counter: str) -> tuple[float, float]:
-    """The share of the beginning that each call has from the call before, and the share of the budget used."""
+    """The share of the beginning that each call has from the call before, and the share of the
+    budget used."""
     count = foreword.counter(counter).count
     fronts = [stable(package) for package in packages]
     whole = sum(map(count, fronts[1:]))
@@ -110,7 +124,9 @@ def test_over_200_turns_at_the_limit_95_percent_of_the_beginning_is_reused_and_8
 def test_every_break_has_a_reason_and_every_call_without_one_only_grew(opened: Open) -> None:
     session = opened()
     start(session)
-    fronts = [stable(go(session, turn, 200)).partition("</conversation_history>")[0] for turn in range(80)]
+    fronts = [
+        stable(go(session, turn, 200)).partition("</conversation_history>")[0] for turn in range(80)
+    ]
     reasons = [line["prefix_break"] for line in reversed(session.usage(80)["log"])]
     assert reasons[0] == "first call"
     for old, new, reason in zip(fronts[:-1], fronts[1:], reasons[1:], strict=True):
@@ -179,12 +195,15 @@ def test_a_compression_and_its_undoing_are_breaks_with_a_reason(opened: Open) ->
     session.undo()
     go(session, 2, 200)
     assert [line["prefix_break"] for line in session.usage()["log"]] == [
-        "compression undone", "compressed", "first call",
-    ]  # fmt: skip
+        "compression undone",
+        "compressed",
+        "first call",
+    ]
 
 
 def test_the_breakpoints_for_a_cache_mark_what_the_call_before_had(opened: Open) -> None:
-    """The last message in front of the state is marked, and so is the one that was the last in the call before."""
+    """The last message in front of the state is marked, and so is the one that was the last in
+    the call before."""
     session = opened()
     start(session)
     go(session, 0, 200)
@@ -193,8 +212,12 @@ def test_the_breakpoints_for_a_cache_mark_what_the_call_before_had(opened: Open)
         package = go(session, turn, 20)
         assert stable(package).startswith(before.partition("</conversation_history>")[0])
         shaped = package.to_anthropic()
-        marked = [json.dumps(block) for message in shaped["messages"] for block in message["content"]
-                  if "cache_control" in block]  # fmt: skip
+        marked = [
+            json.dumps(block)
+            for message in shaped["messages"]
+            for block in message["content"]
+            if "cache_control" in block
+        ]
         assert len(marked) == 2
         assert f"Turn {turn - 1}." in marked[0]
         assert f"Turn {turn}." in marked[1]

@@ -1,4 +1,5 @@
-"""What a session promises for any conversation: within the budget, a bill that adds up, valid for both providers."""
+"""What a session promises for any conversation: within the budget, a bill that adds up, valid
+for both providers."""
 
 from __future__ import annotations
 
@@ -14,16 +15,23 @@ from hypothesis import strategies as st
 import foreword
 from tests.session.validity import problems
 
-MARK = re.compile(r"^\[([\d,]+) earlier messages? left out: foreword recall fw_[0-9a-f]{14}\]$", re.MULTILINE)
+MARK = re.compile(
+    r"^\[([\d,]+) earlier messages? left out: foreword recall fw_[0-9a-f]{14}\]$", re.MULTILINE
+)
 RECIPES = st.sampled_from(["workflow", "workflow-cached"])
 COUNTERS = st.sampled_from(["o200k", "estimate", "cl100k"])
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+PICTURE = {
+    "type": "image",
+    "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="},
+}
 THOUGHT = {"type": "thinking", "thinking": "let me think", "signature": "abc"}
 Shaped = dict[str, Any]
 
 WORDS = st.one_of(
-    st.sampled_from(["", " ", "\n\n", "Yes.", "</turn>", "<current_plan>\n", "/", "\n", "a\n\n\n", "<"]),
+    st.sampled_from(
+        ["", " ", "\n\n", "Yes.", "</turn>", "<current_plan>\n", "/", "\n", "a\n\n\n", "<"]
+    ),
     st.text(max_size=60),
     st.builds(
         lambda word, times: " ".join(f"{word}{n}" for n in range(times)),
@@ -39,9 +47,14 @@ def text(words: str) -> Shaped:
 
 @st.composite
 def rounds(draw: st.DrawFn, number: int) -> list[Shaped]:
-    """One round: a remark, an odd message, or one to twelve parallel calls with their results, perhaps not all."""
+    """One round: a remark, an odd message, or one to twelve parallel calls with their results,
+    perhaps not all."""
     role = draw(st.sampled_from(["user", "assistant"]))
-    match draw(st.sampled_from(["words", "words", "words", "null", "picture", "thought", "anthropic", "openai"])):
+    match draw(
+        st.sampled_from(
+            ["words", "words", "words", "null", "picture", "thought", "anthropic", "openai"]
+        )
+    ):
         case "words":
             return [{"role": role, "content": draw(WORDS)}]
         case "null":
@@ -59,12 +72,21 @@ def rounds(draw: st.DrawFn, number: int) -> list[Shaped]:
 
 def _calls(shape: str, ids: list[str], results: dict[str, str]) -> list[Shaped]:
     if shape == "openai":
-        calls = [{"id": i, "type": "function", "function": {"name": "t", "arguments": "{}"}} for i in ids]
-        answers = [{"role": "tool", "tool_call_id": i, "content": words} for i, words in results.items()]
+        calls = [
+            {"id": i, "type": "function", "function": {"name": "t", "arguments": "{}"}} for i in ids
+        ]
+        answers = [
+            {"role": "tool", "tool_call_id": i, "content": words} for i, words in results.items()
+        ]
         return [{"role": "assistant", "content": None, "tool_calls": calls}, *answers]
     uses = [{"type": "tool_use", "id": i, "name": "t", "input": {}} for i in ids]
-    blocks = [{"type": "tool_result", "tool_use_id": i, "content": words} for i, words in results.items()]
-    return [{"role": "assistant", "content": uses}, *([{"role": "user", "content": blocks}] if blocks else [])]
+    blocks = [
+        {"type": "tool_result", "tool_use_id": i, "content": words} for i, words in results.items()
+    ]
+    return [
+        {"role": "assistant", "content": uses},
+        *([{"role": "user", "content": blocks}] if blocks else []),
+    ]
 
 
 @st.composite
@@ -86,7 +108,9 @@ def new_name() -> str:
 
 
 def opened(root: Path, workflow: str = "", **more: Any) -> foreword.Session:
-    return foreword.Session.open(f"sqlite:///{root}/state.db", workflow or new_name(), root=root, **more)
+    return foreword.Session.open(
+        f"sqlite:///{root}/state.db", workflow or new_name(), root=root, **more
+    )
 
 
 def waiting(said: list[Shaped]) -> bool:
@@ -120,7 +144,9 @@ def test_no_context_is_over_its_budget_and_its_total_is_what_the_text_counts(
 
 @QUICK
 @given(conversations(), RECIPES, st.integers(300, 3000))
-def test_every_provider_would_accept_every_turn(root: Path, said: list[Shaped], recipe: str, budget: int) -> None:
+def test_every_provider_would_accept_every_turn(
+    root: Path, said: list[Shaped], recipe: str, budget: int
+) -> None:
     with opened(root, recipe=recipe, budget=budget) as session:
         for place, message in enumerate(said):
             session.append(message)
@@ -136,7 +162,11 @@ def test_every_provider_would_accept_every_turn(root: Path, said: list[Shaped], 
 def test_what_is_kept_is_the_first_and_the_newest_in_order_and_the_mark_counts_the_rest(
     root: Path, said: list[Shaped], recipe: str, budget: int
 ) -> None:
-    named = [message for message in said if isinstance(message.get("content"), str) and message["role"] != "tool"]
+    named = [
+        message
+        for message in said
+        if isinstance(message.get("content"), str) and message["role"] != "tool"
+    ]
     for number, message in enumerate(named):
         message["content"] = f"Message {number}. {message['content'][:400]}"
     with opened(root, recipe=recipe, budget=budget) as session:
@@ -178,7 +208,9 @@ def test_pinned_messages_and_compressions_keep_every_promise(
     root: Path, said: list[Shaped], pins: set[int], recipe: str
 ) -> None:
     """Limits so small that the history is compressed again and again; any four may be pinned."""
-    with opened(root, recipe=recipe, budget=3000, compress_at=2400, compress_to=900, warn_at=2000) as session:
+    with opened(
+        root, recipe=recipe, budget=3000, compress_at=2400, compress_to=900, warn_at=2000
+    ) as session:
         for place, message in enumerate(said):
             session.append(message, pinned=place in pins)
         package = attempt(session)

@@ -1,4 +1,5 @@
-"""A store that can't be written is read all the same: contexts are made, nothing is kept, and the report says so."""
+"""A store that can't be written is read all the same: contexts are made, nothing is kept, and
+the report says so."""
 
 from __future__ import annotations
 
@@ -63,7 +64,9 @@ def files_of(root: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "both"])
-def test_everything_that_reads_works_on_a_store_that_can_not_be_written(root: Path, what: str) -> None:
+def test_everything_that_reads_works_on_a_store_that_can_not_be_written(
+    root: Path, what: str
+) -> None:
     locked(root, what)
     before = files_of(root)
     with as_somebody_else():
@@ -77,12 +80,17 @@ def test_everything_that_reads_works_on_a_store_that_can_not_be_written(root: Pa
 
 
 @pytest.mark.parametrize("url", [None, "sqlite:///{root}/.foreword/state.db"])
-def test_a_context_of_a_store_that_can_not_be_written_is_the_same_and_warns(root: Path, url: str | None) -> None:
+def test_a_context_of_a_store_that_can_not_be_written_is_the_same_and_warns(
+    root: Path, url: str | None
+) -> None:
     with foreword.Session.open(root=root) as session:
         expected = session.context(budget=900, save=False)
         calls = len(session.usage()["log"])
     locked(root, "both")
-    with as_somebody_else(), foreword.Session.open(url and url.format(root=root), root=root) as session:
+    with (
+        as_somebody_else(),
+        foreword.Session.open(url and url.format(root=root), root=root) as session,
+    ):
         package = session.context(budget=900)
         assert package.text == expected.text
         (warning,) = set(package.report.warnings) - set(expected.report.warnings)
@@ -93,7 +101,9 @@ def test_a_context_of_a_store_that_can_not_be_written_is_the_same_and_warns(root
             session.append({"role": "user", "content": "more"})
 
 
-def test_a_history_past_its_limit_is_not_compressed_where_nothing_can_be_written(root: Path) -> None:
+def test_a_history_past_its_limit_is_not_compressed_where_nothing_can_be_written(
+    root: Path,
+) -> None:
     locked(root, "both")
     with foreword.Session.open(root=root, compress_at=500, warn_at=400, compress_to=200) as session:
         assert session.context(budget=900).report.total_tokens <= 900
@@ -128,5 +138,8 @@ def test_what_a_killed_writer_left_in_the_log_is_read_as_well(root: Path) -> Non
     store.chmod(0o755)
     (store / "state.db-shm").unlink()
     store.chmod(0o555)
-    with as_somebody_else(), pytest.raises(StoreError, match=r"its last changes are in state\.db-wal"):
+    with (
+        as_somebody_else(),
+        pytest.raises(StoreError, match=r"its last changes are in state\.db-wal"),
+    ):
         foreword.Session.open(root=root)

@@ -1,4 +1,5 @@
-"""A secret that a workflow holds is in no context and in nothing that is shown, wherever the history repeats it."""
+"""A secret that a workflow holds is in no context and in nothing that is shown, wherever the
+history repeats it."""
 
 from __future__ import annotations
 
@@ -39,45 +40,105 @@ def hold_secrets(session: foreword.Session) -> None:
 def repeat_them(session: foreword.Session) -> None:
     """The user, a call, its result and the parts around them all say the secrets."""
     session.append({"role": "system", "content": f"You sign in as ada with {PASSWORD}."})
-    session.append({"role": "user", "content": f"My password is {PASSWORD}, the door {PIN}, room 47110."})
-    typed = {"selector": "#field", "text": PASSWORD, "nested": [{"again": f"x{PASSWORD}"}], "pin": PIN}
+    session.append(
+        {"role": "user", "content": f"My password is {PASSWORD}, the door {PIN}, room 47110."}
+    )
+    typed = {
+        "selector": "#field",
+        "text": PASSWORD,
+        "nested": [{"again": f"x{PASSWORD}"}],
+        "pin": PIN,
+    }
     call_block = {"type": "tool_use", "id": "t1", "name": "type", "input": typed}
-    session.append({"role": "assistant", "content": [{"type": "text", "text": f"I type {PASSWORD}."}, call_block]})
+    session.append(
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": f"I type {PASSWORD}."}, call_block],
+        }
+    )
     answer = [
         {"type": "text", "text": f"typed {PASSWORD}"},
-        {"type": "text", "text": f"GET /?p={quote(PASSWORD, safe='')} Basic {ENCODED} {json.dumps(PASSWORD)}"},
+        {
+            "type": "text",
+            "text": f"GET /?p={quote(PASSWORD, safe='')} Basic {ENCODED} {json.dumps(PASSWORD)}",
+        },
     ]
     result = {"type": "tool_result", "tool_use_id": "t1", "content": answer}
     session.append({"role": "user", "content": [result]})
-    session.append({"role": "assistant", "content": None, "tool_calls": [
-        {"id": "t2", "type": "function", "function": {"name": "look", "arguments": json.dumps({"for": PASSWORD})}}
-    ]})  # fmt: skip
-    session.append({"role": "tool", "tool_call_id": "t2", "content": json.dumps({"found": [PASSWORD, PIN]})})
+    session.append(
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {
+                    "id": "t2",
+                    "type": "function",
+                    "function": {"name": "look", "arguments": json.dumps({"for": PASSWORD})},
+                }
+            ],
+        }
+    )
+    session.append(
+        {"role": "tool", "tool_call_id": "t2", "content": json.dumps({"found": [PASSWORD, PIN]})}
+    )
     session.update_plan(plan(overall_goal=f"sign in with {PASSWORD}"), "first")
-    session.put_node({"id": "n1", "position": 1, "type": "type", "config": {}, "description": f"types {PASSWORD}"})
-    session.browser = [{"name": f"Tab {PASSWORD}", "url": f"https://x/?q={quote(PASSWORD)}", "active": True}]
+    session.put_node(
+        {
+            "id": "n1",
+            "position": 1,
+            "type": "type",
+            "config": {},
+            "description": f"types {PASSWORD}",
+        }
+    )
+    session.browser = [
+        {"name": f"Tab {PASSWORD}", "url": f"https://x/?q={quote(PASSWORD)}", "active": True}
+    ]
 
 
 def says_a_secret(value: object) -> list[str]:
     """Every way in which a secret is in the value."""
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    pieces = ["Tr0ub4dor", quote(PASSWORD, safe="")[4:], ENCODED[8:-6], "the door 4711", '"pin": 4711', ", 4711]"]
+    pieces = [
+        "Tr0ub4dor",
+        quote(PASSWORD, safe="")[4:],
+        ENCODED[8:-6],
+        "the door 4711",
+        '"pin": 4711',
+        ", 4711]",
+    ]
     return [piece for piece in pieces if piece in written]
 
 
 @pytest.mark.parametrize("recipe", ["workflow", "workflow-cached"])
-def test_no_form_of_a_context_says_a_secret_that_a_tool_repeats(open_session: Open, recipe: str) -> None:
+def test_no_form_of_a_context_says_a_secret_that_a_tool_repeats(
+    open_session: Open, recipe: str
+) -> None:
     session = open_session(recipe=recipe)
     repeat_them(session)
     hold_secrets(session)
     package = session.context()
-    for form in (package.text, package.to_anthropic(), package.to_openai(), [m.text for m in package.messages]):
+    for form in (
+        package.text,
+        package.to_anthropic(),
+        package.to_openai(),
+        [m.text for m in package.messages],
+    ):
         assert says_a_secret(form) == []
     assert "room 47110" in package.text
     assert problems(package) == []
-    (typed,) = [block for message in package.to_anthropic()["messages"] for block in message["content"]
-                if block["type"] == "tool_use" and block["id"] == "t1"]  # fmt: skip
-    assert typed["input"] == {"selector": "#field", "text": HIDDEN, "nested": [{"again": f"x{HIDDEN}"}], "pin": HIDDEN}
+    (typed,) = [
+        block
+        for message in package.to_anthropic()["messages"]
+        for block in message["content"]
+        if block["type"] == "tool_use" and block["id"] == "t1"
+    ]
+    assert typed["input"] == {
+        "selector": "#field",
+        "text": HIDDEN,
+        "nested": [{"again": f"x{HIDDEN}"}],
+        "pin": HIDDEN,
+    }
     assert package.text.count(HIDDEN) > 8
 
 
@@ -95,7 +156,9 @@ def test_what_is_kept_is_what_was_said(open_session: Open) -> None:
 def test_what_was_left_out_comes_back_without_the_secret(open_session: Open) -> None:
     session = open_session(budget=1500, counter="o200k")
     for number in range(12):
-        session.append({"role": "user", "content": f"Message {number}: {PASSWORD}. {words('word', 120)}"})
+        session.append(
+            {"role": "user", "content": f"Message {number}: {PASSWORD}. {words('word', 120)}"}
+        )
         session.append({"role": "assistant", "content": "ok"})
     hold_secrets(session)
     package = session.context()
@@ -107,10 +170,17 @@ def test_what_was_left_out_comes_back_without_the_secret(open_session: Open) -> 
         assert HIDDEN in recalled
 
 
-def test_neither_a_summary_nor_the_model_that_writes_it_is_told_a_secret(open_session: Open) -> None:
+def test_neither_a_summary_nor_the_model_that_writes_it_is_told_a_secret(
+    open_session: Open,
+) -> None:
     session = open_session(warn_at=5000, compress_at=6000, compress_to=1500)
     for number in range(20):
-        session.append({**said(number, 60), "content": f"Decided to use {PASSWORD} for it. {words('word', 60)}"})
+        session.append(
+            {
+                **said(number, 60),
+                "content": f"Decided to use {PASSWORD} for it. {words('word', 60)}",
+            }
+        )
     hold_secrets(session)
     assert says_a_secret(session.compress(preview=True).summary) == []
     scripted = Scripted(lambda asked: GOOD)
@@ -124,13 +194,20 @@ def test_neither_a_summary_nor_the_model_that_writes_it_is_told_a_secret(open_se
 def test_a_summary_from_before_the_secret_was_known_is_shown_without_it(open_session: Open) -> None:
     session = open_session(warn_at=5000, compress_at=6000, compress_to=1500)
     for number in range(20):
-        session.append({**said(number, 60), "content": f"Decided to use {PASSWORD} for it. {words('word', 60)}"})
+        session.append(
+            {
+                **said(number, 60),
+                "content": f"Decided to use {PASSWORD} for it. {words('word', 60)}",
+            }
+        )
     assert PASSWORD in session.compress().summary
     hold_secrets(session)
     assert says_a_secret(session.context().text) == []
 
 
-def test_a_secret_that_is_set_breaks_the_beginning_once_and_the_log_says_why(open_session: Open) -> None:
+def test_a_secret_that_is_set_breaks_the_beginning_once_and_the_log_says_why(
+    open_session: Open,
+) -> None:
     session = open_session(recipe="workflow-cached", counter="o200k")
     session.append({"role": "user", "content": f"It is {PASSWORD}."})
     session.append({"role": "assistant", "content": "Noted."})
@@ -181,13 +258,17 @@ def test_an_id_that_is_a_secret_still_joins_a_call_and_its_result(open_session: 
     assert "done [hidden]" in package.text
 
 
-pieces = st.sampled_from(["4711", "pass-word-x", "a ", "word ", "\n", '"', "\\", "47", "{", "}", ": ", "1"])
+pieces = st.sampled_from(
+    ["4711", "pass-word-x", "a ", "word ", "\n", '"', "\\", "47", "{", "}", ": ", "1"]
+)
 texts = st.lists(pieces, max_size=30).map("".join)
 
 
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=12), st.integers(400, 1500))
 @settings(max_examples=EXAMPLES, deadline=None)
-def test_what_is_sent_fits_the_budget_though_hiding_makes_it_longer(turns: list[tuple[str, str]], budget: int) -> None:
+def test_what_is_sent_fits_the_budget_though_hiding_makes_it_longer(
+    turns: list[tuple[str, str]], budget: int
+) -> None:
     options: dict[str, Any] = {"counter": "o200k", "budget": budget, "auto_compress": False}
     with TemporaryDirectory() as folder, foreword.Session.open(root=folder, **options) as session:
         session.set_variable("pin", PIN, "the door")

@@ -1,4 +1,5 @@
-"""The window of a session: which messages a call carries when not all of them fit, and what stands in for the rest."""
+"""The window of a session: which messages a call carries when not all of them fit, and what
+stands in for the rest."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from tests.session.validity import problems
 from tests.sessions import Open, call, results, said, shown, words
 
 MARK = re.compile(r"\[([\d,]+) earlier messages? left out: foreword recall (fw_[0-9a-f]{14})\]")
-CUT_OUT = re.compile(r"\[\.\.\. (?:[\d,]+ lines, )?[\d,]+ tokens left out: foreword recall (fw_[0-9a-f]{14})\]")
+CUT_OUT = re.compile(
+    r"\[\.\.\. (?:[\d,]+ lines, )?[\d,]+ tokens left out: foreword recall (fw_[0-9a-f]{14})\]"
+)
 RECIPES = ("workflow", "workflow-cached")
 
 
@@ -24,7 +27,9 @@ def mark_of(package: foreword.Package) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_the_first_and_the_newest_messages_stay_whole_and_one_mark_stands_between(opened: Open, recipe: str) -> None:
+def test_the_first_and_the_newest_messages_stay_whole_and_one_mark_stands_between(
+    opened: Open, recipe: str
+) -> None:
     session = opened(recipe=recipe)
     session.extend(said(n) for n in range(100))
     package = session.context()
@@ -71,7 +76,9 @@ def test_a_single_message_left_out_is_one_message_in_words(opened: Open) -> None
     assert "[1 earlier message left out" in package.text
 
 
-def test_the_mark_and_all_in_front_of_the_newest_message_stay_the_same_between_cuts(opened: Open) -> None:
+def test_the_mark_and_all_in_front_of_the_newest_message_stay_the_same_between_cuts(
+    opened: Open,
+) -> None:
     session = opened(recipe="workflow-cached")
     session.extend(said(n) for n in range(40))
     marks = list[str]()
@@ -93,7 +100,7 @@ def test_kept_and_omitted_are_together_what_came_in(opened: Open) -> None:
     assert {omission.tag for omission in report.omissions} == {"conversation_history"}
 
 
-# --- what breaks other windows ---------------------------------------------------------------------------------
+# --- what breaks other windows --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("reopen", [False, True])
@@ -128,7 +135,13 @@ def test_turns_after_a_shortened_result_leave_it_as_it_is(opened: Open) -> None:
         fronts.append(session.context().text.partition("</conversation_history>")[0])
         session.append(said(number, 5))
     assert all(new.startswith(old) for old, new in pairwise(fronts))
-    assert [line["prefix_break"] for line in session.usage()["log"]] == ["", "", "", "", "first call"]
+    assert [line["prefix_break"] for line in session.usage()["log"]] == [
+        "",
+        "",
+        "",
+        "",
+        "first call",
+    ]
 
 
 @pytest.mark.parametrize("reopen", [False, True])
@@ -141,7 +154,13 @@ def test_twelve_parallel_calls_at_the_cut_are_all_in_or_all_out(
     session.extend(said(n) for n in range(30))
     session.append(call(*ids))
     for name in ids:
-        session.append({"role": "tool", "tool_call_id": name, "content": f"result of {name}: {words('row', size)}"})
+        session.append(
+            {
+                "role": "tool",
+                "tool_call_id": name,
+                "content": f"result of {name}: {words('row', size)}",
+            }
+        )
     session.extend(said(n) for n in range(31, 31 + behind))
     package = (opened(recipe="workflow-cached") if reopen else session).context()
     assert problems(package) == []
@@ -166,8 +185,11 @@ def test_a_call_whose_result_never_came_is_answered_in_what_is_sent_and_named_in
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
-def test_a_call_that_waits_for_its_result_is_sent_as_providers_want_it(opened: Open, recipe: str) -> None:
-    """In `workflow-cached` the state follows as a user message, so the call is not the last word there."""
+def test_a_call_that_waits_for_its_result_is_sent_as_providers_want_it(
+    opened: Open, recipe: str
+) -> None:
+    """In `workflow-cached` the state follows as a user message, so the call is not the last word
+    there."""
     session = opened(recipe=recipe)
     session.append(said(0))
     session.append(call("c1"))
@@ -208,7 +230,9 @@ def test_a_pinned_result_keeps_its_call(opened: Open) -> None:
         assert problems(package) == []
 
 
-def test_a_message_of_ten_megabytes_is_an_excerpt_and_comes_back_whole(opened: Open, tmp_path: Path) -> None:
+def test_a_message_of_ten_megabytes_is_an_excerpt_and_comes_back_whole(
+    opened: Open, tmp_path: Path
+) -> None:
     session, huge = opened(), "".join(f"line {n} of a very long log\n" for n in range(360_000))
     session.append(said(0))
     session.append({"role": "user", "content": huge})

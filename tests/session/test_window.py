@@ -28,7 +28,12 @@ def spans(groups: list[Group]) -> list[tuple[int, int]]:
 
 def test_a_fan_out_of_twelve_calls_is_one_group_however_late_and_mixed_its_results_come() -> None:
     ids = [f"c{number}" for number in range(12)]
-    turns = [said(1), asks(2, *ids), *(answers(3 + at, call) for at, call in enumerate(reversed(ids))), said(15)]
+    turns = [
+        said(1),
+        asks(2, *ids),
+        *(answers(3 + at, call) for at, call in enumerate(reversed(ids))),
+        said(15),
+    ]
     assert spans(grouped(turns)) == [(1, 1), (2, 14), (15, 15)]
 
 
@@ -38,7 +43,8 @@ def test_a_result_joins_what_was_said_between_it_and_its_call() -> None:
 
 
 def test_a_result_that_comes_after_the_assistant_spoke_again_joins_nothing() -> None:
-    """Providers want results right behind the turn with the calls, so `mend` shows such a result as words."""
+    """Providers want results right behind the turn with the calls, so `mend` shows such a result
+    as words."""
     turns = [asks(1, "a"), said(2), asks(3, "b"), answers(4, "b"), answers(5, "a"), said(6)]
     assert spans(grouped(turns)) == [(1, 1), (2, 2), (3, 4), (5, 5), (6, 6)]
 
@@ -70,7 +76,9 @@ messages = st.lists(
 
 
 @given(messages)
-def test_growing_message_by_message_gives_the_same_groups_as_looking_at_all_of_them(said: list[Message]) -> None:
+def test_growing_message_by_message_gives_the_same_groups_as_looking_at_all_of_them(
+    said: list[Message],
+) -> None:
     groups = grouped(Turn(at + 1, message, 1) for at, message in enumerate(said))
     assert [group.messages for group in groups] == together(said)
     assert [group.tokens for group in groups] == [len(group.turns) for group in groups]
@@ -80,7 +88,9 @@ sizes = st.lists(st.integers(1, 400), min_size=1, max_size=40)
 
 
 @given(sizes, st.integers(1, 4_000), st.floats(0, 1))
-def test_a_window_is_the_newest_groups_in_one_run_and_fits(tokens: list[int], room: int, share: float) -> None:
+def test_a_window_is_the_newest_groups_in_one_run_and_fits(
+    tokens: list[int], room: int, share: float
+) -> None:
     groups = [Group((said(at + 1, size),), size) for at, size in enumerate(tokens)]
     window = choose(groups, room, round(share * room))
     assert list(window.groups) == groups[len(groups) - len(window.groups) :]
@@ -94,7 +104,9 @@ def test_a_window_is_the_newest_groups_in_one_run_and_fits(tokens: list[int], ro
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(1_000, 50_000), st.integers(20, 60))
-def test_over_many_turns_few_calls_move_the_window_and_most_of_the_budget_is_used(budget: int, share: int) -> None:
+def test_over_many_turns_few_calls_move_the_window_and_most_of_the_budget_is_used(
+    budget: int, share: int
+) -> None:
     size = max(1, budget * share // 10_000)  # of one turn: 0.2% to 0.6% of the budget
     groups, moves, used, calls = list[Group](), 0, 0, 0
     for at in range(1, 3 * budget // size):

@@ -1,6 +1,8 @@
-"""What a provider would refuse, found before it is sent: rules of Anthropic's and OpenAI's message formats.
+"""What a provider would refuse, found before it is sent: rules of Anthropic's and OpenAI's message
+formats.
 
-Each check returns the problems it finds, in words, so that a failing test names what is wrong with which message.
+Each check returns the problems it finds, in words, so that a failing test names what is wrong with
+which message.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ def problems(package: foreword.Package, *, last_call_open: bool = False) -> list
     With `last_call_open` the newest message may make calls whose results are still to come.
     """
     return [
-        *(f"anthropic: {problem}" for problem in anthropic_problems(package.to_anthropic(), last_call_open)),
+        *(
+            f"anthropic: {problem}"
+            for problem in anthropic_problems(package.to_anthropic(), last_call_open)
+        ),
         *(f"openai: {problem}" for problem in openai_problems(package.to_openai(), last_call_open)),
     ]
 
@@ -28,7 +33,9 @@ def problems(package: foreword.Package, *, last_call_open: bool = False) -> list
 def anthropic_problems(request: Shaped, last_call_open: bool = False) -> Iterator[str]:
     """Why Anthropic would refuse a request."""
     messages = request["messages"]
-    yield from _breakpoints([*request["system"], *(block for message in messages for block in message["content"])])
+    yield from _breakpoints(
+        [*request["system"], *(block for message in messages for block in message["content"])]
+    )
     if not messages:
         yield "there is no message"
     for at, message in enumerate(messages):
@@ -63,7 +70,12 @@ def _blocks(message: Shaped) -> Iterator[str]:
 
 
 def _breakpoints(blocks: Sequence[Shaped]) -> Iterator[str]:
-    inside = [part for block in blocks if isinstance(block.get("content"), list) for part in block["content"]]
+    inside = [
+        part
+        for block in blocks
+        if isinstance(block.get("content"), list)
+        for part in block["content"]
+    ]
     marked = [block for block in (*blocks, *inside) if "cache_control" in block]
     if len(marked) > MOST_BREAKPOINTS:
         yield f"{len(marked)} cache breakpoints"
@@ -87,7 +99,10 @@ def openai_problems(messages: Sequence[Shaped], last_call_open: bool = False) ->
             yield f"message {at} is a system message in the middle"
         if message["role"] == "tool":
             if message["tool_call_id"] not in waiting:
-                yield f"message {at} answers {message['tool_call_id']!r}, which nobody asked right before"
+                yield (
+                    f"message {at} answers {message['tool_call_id']!r}, which nobody asked right"
+                    " before"
+                )
             else:
                 waiting.remove(message["tool_call_id"])
             continue

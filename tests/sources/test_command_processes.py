@@ -43,8 +43,12 @@ HIDING = {
     "as a daemon, of one that hangs": "python3 daemon.py ; sleep 60",
     "deaf to signals": "(trap '' TERM HUP INT; setsid sleep NAME &) ; sleep 60",
     "many times": "for i in 1 2 3 4 5 6 7 8 9; do (setsid setsid sleep NAME &) ; done",
-    "while the one that watches is stopped": f"setsid sleep NAME & {WATCHED} && kill -STOP $PPID; sleep 60",
-    "while the one that watches is told to end": f"setsid sleep NAME & {WATCHED} && kill -TERM $PPID; sleep 60",
+    "while the one that watches is stopped": (
+        f"setsid sleep NAME & {WATCHED} && kill -STOP $PPID; sleep 60"
+    ),
+    "while the one that watches is told to end": (
+        f"setsid sleep NAME & {WATCHED} && kill -TERM $PPID; sleep 60"
+    ),
 }
 
 
@@ -70,10 +74,13 @@ def test_nothing_that_a_command_started_outlives_it(tmp_path: Path, how: str) ->
 
 def test_what_others_have_started_goes_on(tmp_path: Path) -> None:
     name = f"{900_000 + os.getpid()}.99"
-    neighbours = [subprocess.Popen(["sleep", name], start_new_session=session) for session in (False, True)]
+    neighbours = [
+        subprocess.Popen(["sleep", name], start_new_session=session) for session in (False, True)
+    ]
     try:
         commands = [
-            threading.Thread(target=inject, args=("!`setsid sleep 600 & echo`", tmp_path, SHORT)) for _ in range(4)
+            threading.Thread(target=inject, args=("!`setsid sleep 600 & echo`", tmp_path, SHORT))
+            for _ in range(4)
         ]
         for command in commands:
             command.start()
@@ -104,7 +111,11 @@ def test_a_command_ends_with_the_process_that_ran_it(tmp_path: Path) -> None:
 
 
 def test_exit_codes_signals_and_missing_programs_are_told_as_they_are(tmp_path: Path) -> None:
-    result = inject("!`sh -c 'exit 3'`\n!`kill -9 $$`\n!`no-such-program-here`\n!`echo a >&2; echo b`", tmp_path, SHORT)
+    result = inject(
+        "!`sh -c 'exit 3'`\n!`kill -9 $$`\n!`no-such-program-here`\n!`echo a >&2; echo b`",
+        tmp_path,
+        SHORT,
+    )
     assert [(ran.outcome, ran.detail) for ran in result.ran] == [
         ("failed", "sh: exit 3"),
         ("failed", "/bin/sh: signal 9"),

@@ -1,4 +1,5 @@
-"""Commands in a skill run under a policy, cost what was agreed, and never break the text around them."""
+"""Commands in a skill run under a policy, cost what was agreed, and never break the text around
+them."""
 
 from __future__ import annotations
 
@@ -73,14 +74,19 @@ def test_an_allowance_is_the_beginning_of_a_command_word_by_word(
 @pytest.mark.parametrize("name", ["STATE.md", "none.md"])
 def test_the_idiom_of_real_skills_needs_no_shell(tmp_path: Path, name: str) -> None:
     (tmp_path / "STATE.md").write_text("here\n")
-    result = inject(f'!`cat {name} 2>/dev/null || echo "NO PROJECT"`', tmp_path, Policy(allow=("cat",)))
+    result = inject(
+        f'!`cat {name} 2>/dev/null || echo "NO PROJECT"`', tmp_path, Policy(allow=("cat",))
+    )
     assert result.text == ("here" if name == "STATE.md" else "NO PROJECT")
     assert outcomes(result) == ["ran"]
     assert (result.ran[0].detail == "") is (name == "STATE.md")
 
 
 def test_an_empty_fallback_leaves_nothing(tmp_path: Path) -> None:
-    assert inject('a !`cat none 2>/dev/null || echo ""` b', tmp_path, Policy(allow=("cat",))).text == "a  b"
+    assert (
+        inject('a !`cat none 2>/dev/null || echo ""` b', tmp_path, Policy(allow=("cat",))).text
+        == "a  b"
+    )
 
 
 def test_the_first_alternative_that_succeeds_is_the_last_to_run(tmp_path: Path) -> None:
@@ -90,11 +96,31 @@ def test_the_first_alternative_that_succeeds_is_the_last_to_run(tmp_path: Path) 
 @pytest.mark.parametrize(
     "command",
     [
-        "cat a | sh", "cat a; ls", "cat a && ls", "cat a & ls", "cat a > b", "cat < a", "cat $HOME", 'cat "$HOME"',
-        "cat $(ls)", "cat *.md", "cat a?", "cat [ab]", "cat ~/x", "NAME=1 env", "cat a 2>&1", "cat 2 >/dev/null",
-        "cat 'open", "(ls)", "cat a ||", "|| ls", "cat a # b", "bash ${ROOT}/init.sh", "cat a|| ls | sh",
+        "cat a | sh",
+        "cat a; ls",
+        "cat a && ls",
+        "cat a & ls",
+        "cat a > b",
+        "cat < a",
+        "cat $HOME",
+        'cat "$HOME"',
+        "cat $(ls)",
+        "cat *.md",
+        "cat a?",
+        "cat [ab]",
+        "cat ~/x",
+        "NAME=1 env",
+        "cat a 2>&1",
+        "cat 2 >/dev/null",
+        "cat 'open",
+        "(ls)",
+        "cat a ||",
+        "|| ls",
+        "cat a # b",
+        "bash ${ROOT}/init.sh",
+        "cat a|| ls | sh",
     ],
-)  # fmt: skip
+)
 def test_what_only_a_shell_can_read_stays_without_one(tmp_path: Path, command: str) -> None:
     text = f"before !`{command}` after"
     result = inject(text, tmp_path, Policy(allow=("cat", "*")))
@@ -107,14 +133,19 @@ def test_what_only_a_shell_can_read_stays_without_one(tmp_path: Path, command: s
     [
         ("cat a.md", [["cat", "a.md"]]),
         ("cat 'a b' \"c d\" e\\ f", [["cat", "a b", "c d", "e f"]]),
-        ('git log --format="%h %s" HEAD~3 2>/dev/null', [["git", "log", "--format=%h %s", "HEAD~3"]]),
+        (
+            'git log --format="%h %s" HEAD~3 2>/dev/null',
+            [["git", "log", "--format=%h %s", "HEAD~3"]],
+        ),
         ("cat a 2> /dev/null||echo {}", [["cat", "a"], ["echo", "{}"]]),
         ('echo "a | b; c" \'$HOME\' ""', [["echo", "a | b; c", "$HOME", ""]]),
         ('echo "say \\"hi\\""', [["echo", 'say "hi"']]),
         ("echo über c#", [["echo", "über", "c#"]]),
     ],
 )
-def test_plain_commands_are_read_as_a_shell_reads_them(command: str, words: list[list[str]]) -> None:
+def test_plain_commands_are_read_as_a_shell_reads_them(
+    command: str, words: list[list[str]]
+) -> None:
     assert alternatives(command) == words
 
 
@@ -129,8 +160,10 @@ def test_a_shell_runs_only_what_is_allowed_letter_for_letter(tmp_path: Path) -> 
 
 def test_a_failure_leaves_one_line_and_is_never_fatal(tmp_path: Path) -> None:
     result = inject("a\n!`cat none.md`\nb\n!`no-such-program x`\n", tmp_path, ALL)
-    assert result.text == (
-        "a\n[command failed with exit 1: cat none.md]\nb\n[command failed with exit 127: no-such-program x]\n"
+    assert (
+        result.text
+        == "a\n[command failed with exit 1: cat none.md]\nb\n[command failed with exit 127:"
+        " no-such-program x]\n"
     )
     assert outcomes(result) == ["failed", "failed"]
     assert "No such file" in result.ran[0].detail
@@ -141,7 +174,10 @@ def test_a_root_that_is_gone_is_a_failure_like_any_other(tmp_path: Path) -> None
 
 
 def test_a_command_killed_by_a_signal_says_so(tmp_path: Path) -> None:
-    assert inject("!`kill -9 $$`", tmp_path, SHORT).text == "[command failed with signal 9: kill -9 $$]"
+    assert (
+        inject("!`kill -9 $$`", tmp_path, SHORT).text
+        == "[command failed with signal 9: kill -9 $$]"
+    )
 
 
 @pytest.mark.parametrize(
@@ -200,7 +236,12 @@ def test_a_command_does_not_read_what_was_meant_for_us(tmp_path: Path) -> None:
         "print(inject('[!`cat`]', Path(), Policy(allow=('cat',))).text, input())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, input="ours\n", capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        input="ours\n",
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout == "[] ours\n"
 
@@ -233,12 +274,26 @@ def test_all_commands_of_a_text_together_have_an_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["git log --output=made", "git diff --out made", "git -C . show --outp=made", "git format-patch -o made -1",
-     "git log -p --ext-diff", "git diff --ext", "git show --textconv", "git log -p --textc",
-     "/usr/bin/git log --ou=made", "git -c core.pager=x log", "git -ccore.pager=x log", "git --exec-path=. log",
-     "git log -5 || git log --output=made", "git archive -omade HEAD"],
-)  # fmt: skip
-def test_an_option_of_git_that_writes_or_starts_something_is_not_allowed(tmp_path: Path, command: str) -> None:
+    [
+        "git log --output=made",
+        "git diff --out made",
+        "git -C . show --outp=made",
+        "git format-patch -o made -1",
+        "git log -p --ext-diff",
+        "git diff --ext",
+        "git show --textconv",
+        "git log -p --textc",
+        "/usr/bin/git log --ou=made",
+        "git -c core.pager=x log",
+        "git -ccore.pager=x log",
+        "git --exec-path=. log",
+        "git log -5 || git log --output=made",
+        "git archive -omade HEAD",
+    ],
+)
+def test_an_option_of_git_that_writes_or_starts_something_is_not_allowed(
+    tmp_path: Path, command: str
+) -> None:
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     result = inject(f"!`{command}`", tmp_path, ALL)
     assert outcomes(result) == ["not allowed"]
@@ -248,9 +303,16 @@ def test_an_option_of_git_that_writes_or_starts_something_is_not_allowed(tmp_pat
 
 @pytest.mark.parametrize(
     "command",
-    ["git ls-files -o", "git diff --text", "git log --all --oneline --extended-regexp --grep=x", "git --version",
-     "git -C . log --all -- --output", "git diff-files", "git rev-parse --git-dir"],
-)  # fmt: skip
+    [
+        "git ls-files -o",
+        "git diff --text",
+        "git log --all --oneline --extended-regexp --grep=x",
+        "git --version",
+        "git -C . log --all -- --output",
+        "git diff-files",
+        "git rev-parse --git-dir",
+    ],
+)
 def test_the_options_of_git_that_only_read_are_allowed(tmp_path: Path, command: str) -> None:
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     assert outcomes(inject(f"!`{command} || echo`", tmp_path, ALL)) == ["ran"]
@@ -285,7 +347,10 @@ def test_allowing_git_without_a_verb_is_an_error_that_says_so(entry: str) -> Non
 def test_a_program_of_the_project_runs_only_by_the_users_own_word_for_it(
     tmp_path: Path, entry: str, command: str, outcome: str
 ) -> None:
-    for argv in (["init", "-q"], ["-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "x", "--allow-empty"]):
+    for argv in (
+        ["init", "-q"],
+        ["-c", "user.name=A", "-c", "user.email=a@x", "commit", "-qm", "x", "--allow-empty"],
+    ):
         subprocess.run(["git", *argv], cwd=tmp_path, check=True)
     for name in ("git", "x.sh"):
         (tmp_path / name).write_text("#!/bin/sh\ntouch ours\n")
@@ -299,8 +364,16 @@ def test_an_allowed_git_runs_no_program_to_show_a_change(tmp_path: Path) -> None
     (tmp_path / "harm.sh").chmod(0o755)
     (tmp_path / ".gitattributes").write_text("* diff=harm\n")
     (tmp_path / "a").write_text("a\n")
-    settings = {"diff.external": "./harm.sh", "diff.harm.textconv": "./harm.sh", "diff.harm.command": "./harm.sh"}
-    for argv in (["init", "-q"], ["add", "a"], *(["config", *setting] for setting in settings.items())):
+    settings = {
+        "diff.external": "./harm.sh",
+        "diff.harm.textconv": "./harm.sh",
+        "diff.harm.command": "./harm.sh",
+    }
+    for argv in (
+        ["init", "-q"],
+        ["add", "a"],
+        *(["config", *setting] for setting in settings.items()),
+    ):
         subprocess.run(["git", *argv], cwd=tmp_path, check=True)
     assert "+a" in inject("!`git diff --cached`", tmp_path, ALL).text
     assert not (tmp_path / "harmed").exists()

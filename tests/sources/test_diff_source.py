@@ -40,7 +40,10 @@ def read(given: str, root: Path) -> Diff:
 
 def test_a_file_and_standard_input_are_the_same_change(tmp_path: Path) -> None:
     (tmp_path / "c.diff").write_bytes(DIFF)
-    filed, piped = read(str(tmp_path / "c.diff"), tmp_path), read_change("-", tmp_path, lambda: DIFF)
+    filed, piped = (
+        read(str(tmp_path / "c.diff"), tmp_path),
+        read_change("-", tmp_path, lambda: DIFF),
+    )
     assert filed.text == piped.text == DIFF.decode()
     assert filed.change.digest == piped.change.digest
     assert (filed.change.files, filed.change.lines) == (("x.py",), 1)
@@ -66,9 +69,23 @@ def test_in_a_worktree_git_follows_its_file_to_the_repository(repository: Path) 
 
 @pytest.mark.parametrize(
     "given",
-    ["", " ", "--output=pwned", "-", "--no-index", "nosuch", "HEAD --output=pwned", "HEAD\n--output=pwned", "HEAD;id",
-     "\0", "HEAD..HEAD", "x" * 5000, "HEAD~99", "sub"],
-)  # fmt: skip
+    [
+        "",
+        " ",
+        "--output=pwned",
+        "-",
+        "--no-index",
+        "nosuch",
+        "HEAD --output=pwned",
+        "HEAD\n--output=pwned",
+        "HEAD;id",
+        "\0",
+        "HEAD..HEAD",
+        "x" * 5000,
+        "HEAD~99",
+        "sub",
+    ],
+)
 def test_what_is_no_change_is_one_error_with_a_hint_and_changes_nothing(
     given: str, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,14 +99,22 @@ def test_what_is_no_change_is_one_error_with_a_hint_and_changes_nothing(
 
 def test_no_program_of_the_repository_is_run(repository: Path) -> None:
     ran = repository / "ran"
-    for name in ("diff.external", "diff.evil.textconv", "diff.evil.command", "core.pager", "core.fsmonitor"):
+    for name in (
+        "diff.external",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "core.pager",
+        "core.fsmonitor",
+    ):
         git(repository, "config", name, f"touch {ran}; cat")
     (repository / ".gitattributes").write_text("* diff=evil\n")
     assert "+line 2" in read("HEAD~1", repository).text
     assert not ran.exists()
 
 
-def test_outside_a_repository_a_revision_is_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outside_a_repository_a_revision_is_no_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     with pytest.raises(ForewordError, match="there is no such file"):
         read("HEAD~1", tmp_path)
@@ -101,13 +126,17 @@ def test_binary_data_is_left_out_and_that_is_said() -> None:
     assert "RcmZQ" not in diff.text
     assert "+new" in diff.text
     assert diff.notes == ("the binary data of 1 file was left out",)
-    named = as_diff(b"diff --git a/x.png b/x.png\nBinary files a/x.png and b/x.png differ\n", "c.diff")
+    named = as_diff(
+        b"diff --git a/x.png b/x.png\nBinary files a/x.png and b/x.png differ\n", "c.diff"
+    )
     assert named.change.files == ("x.png",)
     with pytest.raises(ForewordError, match="is binary and not a diff"):
         as_diff(b"\x89PNG\x00\x00" * 10, "x.png")
 
 
-@pytest.mark.parametrize("text", [b"Just some words.\n", b"--- \nname: x\nlist:\n- one\n- two\n", b"+ plus\n- minus\n"])
+@pytest.mark.parametrize(
+    "text", [b"Just some words.\n", b"--- \nname: x\nlist:\n- one\n- two\n", b"+ plus\n- minus\n"]
+)
 def test_what_is_no_diff_is_refused(text: bytes) -> None:
     with pytest.raises(BadSource, match=r"notes\.txt: is not a diff"):
         as_diff(text, "notes.txt")

@@ -53,7 +53,11 @@ def test_each_document_has_the_first_kind_that_fits_and_a_name(root: Path) -> No
     [
         ("governance/prompts/commit.md", "", "governance/prompts/commit.md"),
         ("./instructions.md", "", "instructions.md"),
-        ("../commit.md", "governance/prompts/workflows/feature-implementation.md", "governance/prompts/commit.md"),
+        (
+            "../commit.md",
+            "governance/prompts/workflows/feature-implementation.md",
+            "governance/prompts/commit.md",
+        ),
         ("prompts/commit.md", "", "governance/prompts/commit.md"),
         ("lead/tech-lead", "", "governance/personas/lead/tech-lead.md"),
         ("Tech Lead", "", "governance/personas/lead/tech-lead.md"),
@@ -62,13 +66,17 @@ def test_each_document_has_the_first_kind_that_fits_and_a_name(root: Path) -> No
         ("auditor", "", "personas/auditor/persona.md"),
     ],
 )
-def test_a_document_is_meant_by_path_or_end_of_path_or_name(root: Path, wanted: str, near: str, path: str) -> None:
+def test_a_document_is_meant_by_path_or_end_of_path_or_name(
+    root: Path, wanted: str, near: str, path: str
+) -> None:
     meant = documents.resolve(found(root), wanted, near=near)
     assert meant is not None
     assert meant.path == path
 
 
-@pytest.mark.parametrize("wanted", ["", "feat", "other/tech-lead.md", "../../../etc/passwd", "nobody"])
+@pytest.mark.parametrize(
+    "wanted", ["", "feat", "other/tech-lead.md", "../../../etc/passwd", "nobody"]
+)
 def test_what_nobody_is_called_means_nothing(root: Path, wanted: str) -> None:
     assert documents.resolve(found(root), wanted, near="instructions.md") is None
 
@@ -79,7 +87,10 @@ def test_the_kind_narrows_what_is_meant(root: Path) -> None:
 
 
 def test_links_and_code_refer_and_addresses_globs_and_blanks_do_not() -> None:
-    text = "[a](b/c.md#part) `d.yaml` `./e/f.json` [w](https://x.org/a.md) `*.md` `{x}.md` `$HOME/x.md` `two words.md`"
+    text = (
+        "[a](b/c.md#part) `d.yaml` `./e/f.json` [w](https://x.org/a.md) `*.md` `{x}.md`"
+        " `$HOME/x.md` `two words.md`"
+    )
     assert [path for _, path in references.references(text)] == ["b/c.md", "d.yaml", "./e/f.json"]
     assert [text[at] for at, _ in references.references(text)] == ["]", "`", "`"]
 
@@ -88,7 +99,9 @@ def test_a_long_way_up_is_read_at_once() -> None:
     assert references.references(f"`{'../' * 90}x y`") == []
 
 
-def test_a_reference_is_there_from_the_root_or_from_its_own_file_and_never_outside(root: Path) -> None:
+def test_a_reference_is_there_from_the_root_or_from_its_own_file_and_never_outside(
+    root: Path,
+) -> None:
     near = "governance/prompts/workflows/feature-implementation.md"
     assert documents.is_there(root, "instructions.md", near)
     assert documents.is_there(root, "../commit.md", near)
@@ -101,7 +114,9 @@ def test_a_reference_is_there_from_the_root_or_from_its_own_file_and_never_outsi
     assert not documents.is_there(root, "a\0b.md")
 
 
-def test_a_file_is_named_after_its_folder_only_where_that_is_no_folder_of_documents(tmp_path: Path) -> None:
+def test_a_file_is_named_after_its_folder_only_where_that_is_no_folder_of_documents(
+    tmp_path: Path,
+) -> None:
     for path in ("governance/instructions.md", "personas/auditor/persona.md"):
         save(tmp_path, path, "x")
     assert {one.path: one.name for one in documents.find_all(tmp_path, TABLE, WITHIN)} == {

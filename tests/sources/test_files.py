@@ -65,7 +65,8 @@ def test_the_root_may_itself_be_a_symbolic_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["../secret.md", "a/../../secret.md", "/etc/passwd", "out.md", "folder/secret.md", "twice.md"]
+    "path",
+    ["../secret.md", "a/../../secret.md", "/etc/passwd", "out.md", "folder/secret.md", "twice.md"],
 )
 def test_no_path_and_no_link_leads_out_of_the_root(tmp_path: Path, path: str) -> None:
     secret = put(tmp_path, "secret.md", "secret")
@@ -124,14 +125,17 @@ def test_a_name_that_is_too_long_is_unreadable(tmp_path: Path) -> None:
     assert reason(files.read(tmp_path, "x" * 300)).startswith("unreadable")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs a file that opens and then can't be read")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="needs a file that opens and then can't be read"
+)
 def test_a_file_that_opens_and_then_fails_is_unreadable() -> None:
     assert reason(files.read(Path("/proc/self"), "mem")).startswith("unreadable")
 
 
 @pytest.fixture
 def anybody() -> Iterator[Path]:
-    """A folder that anybody may enter, and a test that is nobody in particular: to root nothing is forbidden."""
+    """A folder that anybody may enter, and a test that is nobody in particular: to root nothing
+    is forbidden."""
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o777)
         me = os.geteuid()
@@ -161,17 +165,25 @@ def test_a_file_without_content_is_empty(tmp_path: Path, content: str) -> None:
         ("grüß".encode("utf-16"), "grüß", ("read as UTF-16",)),
         (b"\xfe\xff" + "grüß".encode("utf-16-be"), "grüß", ("read as UTF-16",)),
         ("grüß".encode("utf-32"), "grüß", ("read as UTF-32",)),
-        ("a\0\0b".encode("utf-16"), "a\ufffd\ufffdb", ("read as UTF-16", "2 NUL characters replaced")),
+        (
+            "a\0\0b".encode("utf-16"),
+            "a\ufffd\ufffdb",
+            ("read as UTF-16", "2 NUL characters replaced"),
+        ),
         ("“Grüße”".encode("cp1252"), "“Grüße”", ("not UTF-8: read as cp1252",)),
         (b"caf\xe9 \x81", "café \x81", ("not UTF-8: read as latin-1",)),
     ],
 )
-def test_encodings_are_recognised_and_told(tmp_path: Path, raw: bytes, expected: str, notes: tuple[str, ...]) -> None:
+def test_encodings_are_recognised_and_told(
+    tmp_path: Path, raw: bytes, expected: str, notes: tuple[str, ...]
+) -> None:
     put(tmp_path, "a.md", raw)
     assert files.read(tmp_path, "a.md") == File("a.md", expected, raw, notes)
 
 
-@pytest.mark.parametrize("raw", [b"\x89PNG\0\0\0", b"a\0b", bytes(range(1, 256)) * 4, b"\xff\xfe\x00\xd8x"])
+@pytest.mark.parametrize(
+    "raw", [b"\x89PNG\0\0\0", b"a\0b", bytes(range(1, 256)) * 4, b"\xff\xfe\x00\xd8x"]
+)
 def test_bytes_that_are_no_text_are_binary(tmp_path: Path, raw: bytes) -> None:
     put(tmp_path, "a.bin", raw)
     assert reason(files.read(tmp_path, "a.bin")) == "binary"
@@ -204,24 +216,48 @@ def test_any_bytes_are_text_or_binary_and_never_half_a_character(raw: bytes) -> 
     decoded.encode()
 
 
-@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])).filter(lambda t: t[:1] != "\ufeff"))
+@given(
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])).filter(
+        lambda t: t[:1] != "\ufeff"
+    )
+)
 def test_utf8_text_is_read_as_it_was_written(written: str) -> None:
     assert files.decode(written.encode()) == (written, ())
 
 
 def test_a_glob_finds_files_in_natural_order(tmp_path: Path) -> None:
-    for path in ("tasks/10-z.md", "tasks/2-y.md", "tasks/1/10.md", "tasks/1/9.md", "tasks/x.txt", "README.md"):
+    for path in (
+        "tasks/10-z.md",
+        "tasks/2-y.md",
+        "tasks/1/10.md",
+        "tasks/1/9.md",
+        "tasks/x.txt",
+        "README.md",
+    ):
         put(tmp_path, path)
     assert files.find(tmp_path, "tasks/*.md") == ["tasks/2-y.md", "tasks/10-z.md"]
     assert files.find(tmp_path, "**/*.md") == [
-        "README.md", "tasks/1/9.md", "tasks/1/10.md", "tasks/2-y.md", "tasks/10-z.md",
-    ]  # fmt: skip
+        "README.md",
+        "tasks/1/9.md",
+        "tasks/1/10.md",
+        "tasks/2-y.md",
+        "tasks/10-z.md",
+    ]
     assert files.find(tmp_path, "tasks/**") == [
-        "tasks/1/9.md", "tasks/1/10.md", "tasks/2-y.md", "tasks/10-z.md", "tasks/x.txt",
-    ]  # fmt: skip
+        "tasks/1/9.md",
+        "tasks/1/10.md",
+        "tasks/2-y.md",
+        "tasks/10-z.md",
+        "tasks/x.txt",
+    ]
     assert files.find(tmp_path, "./**/**/*.md") == files.find(tmp_path, "**/*.md")
     assert files.find(tmp_path, str(tmp_path / "*.md")) == ["README.md"]
-    assert files.find(tmp_path, "nothing/*.md") == files.find(tmp_path, "") == files.find(tmp_path, "tasks/") == []
+    assert (
+        files.find(tmp_path, "nothing/*.md")
+        == files.find(tmp_path, "")
+        == files.find(tmp_path, "tasks/")
+        == []
+    )
 
 
 def test_hidden_names_are_found_only_where_the_pattern_names_them(tmp_path: Path) -> None:
@@ -240,7 +276,10 @@ def test_a_wildcard_does_not_descend_into_what_tools_fill(tmp_path: Path) -> Non
     assert files.find(tmp_path, "**/*.md") == files.find(tmp_path, "*/x.md") == ["b/x.md"]
     assert files.find(tmp_path, ".*/x.md") == []
     assert files.find(tmp_path, "node_modules/*.md") == ["node_modules/x.md"]
-    assert files.find(tmp_path, "**/node_modules/x.md") == ["a/node_modules/x.md", "node_modules/x.md"]
+    assert files.find(tmp_path, "**/node_modules/x.md") == [
+        "a/node_modules/x.md",
+        "node_modules/x.md",
+    ]
     assert files.find(tmp_path, ".git/**/*.md") == [".git/x.md"]
     assert files.find(tmp_path, "b/v*") == ["b/venv"]
 

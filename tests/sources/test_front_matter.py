@@ -11,10 +11,16 @@ from foreword.sources.front_matter import LARGEST_CHARS, front_matter
 
 def test_fields_and_body_are_parted() -> None:
     text = "---\nkind: decision\ntags: [a, b]\nvalidated: true\n---\n\n# Title\n"
-    assert front_matter(text) == ({"kind": "decision", "tags": ["a", "b"], "validated": True}, "\n# Title\n", "")
+    assert front_matter(text) == (
+        {"kind": "decision", "tags": ["a", "b"], "validated": True},
+        "\n# Title\n",
+        "",
+    )
 
 
-@pytest.mark.parametrize("text", ["# Title\n", "", "text\n---\na: 1\n---\n", "----\na: 1\n----\n", "--- a\n---\n"])
+@pytest.mark.parametrize(
+    "text", ["# Title\n", "", "text\n---\na: 1\n---\n", "----\na: 1\n----\n", "--- a\n---\n"]
+)
 def test_a_text_without_front_matter_is_all_body(text: str) -> None:
     assert front_matter(text) == ({}, text, "")
 
@@ -27,7 +33,9 @@ def test_line_ends_and_closing_dots_are_understood() -> None:
 
 
 def test_dates_stay_as_they_are_written() -> None:
-    fields, _, _ = front_matter("---\na: 2024-03-05\nb: 2024-13-45\nc: 2024-03-05 10:00:00 +02:00\n---\n")
+    fields, _, _ = front_matter(
+        "---\na: 2024-03-05\nb: 2024-13-45\nc: 2024-03-05 10:00:00 +02:00\n---\n"
+    )
     assert fields == {"a": "2024-03-05", "b": "2024-13-45", "c": "2024-03-05 10:00:00 +02:00"}
 
 

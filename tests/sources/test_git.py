@@ -24,7 +24,9 @@ def run(root: Path, *argv: str) -> str:
     minutes, seconds = divmod(next(CLOCK), 60)
     when = f"2024-03-05T10:{minutes:02}:{seconds:02}+00:00"  # no two commits at the same moment
     dated = os.environ | {"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
-    done = subprocess.run(["git", *who, *argv], cwd=root, check=True, capture_output=True, env=dated, text=True)
+    done = subprocess.run(
+        ["git", *who, *argv], cwd=root, check=True, capture_output=True, env=dated, text=True
+    )
     return done.stdout.strip()
 
 
@@ -52,7 +54,11 @@ def test_the_newest_commits_come_first_with_their_day(tmp_path: Path) -> None:
 def test_commits_left_out_make_room_for_older_ones(tmp_path: Path) -> None:
     noise = [f"auto-save 2024-03-{day:02}" for day in range(1, 8)]
     repository(tmp_path, "First", "Second", *noise, "Third")
-    assert texts(git.log(tmp_path, 3, leave_out=["^auto-save", "never there"])) == ["Third", "Second", "First"]
+    assert texts(git.log(tmp_path, 3, leave_out=["^auto-save", "never there"])) == [
+        "Third",
+        "Second",
+        "First",
+    ]
 
 
 def imported(root: Path, subjects: list[str]) -> Path:
@@ -60,7 +66,8 @@ def imported(root: Path, subjects: list[str]) -> Path:
     run(root, "init", "-q", "-b", "main")
     who = "committer A <a@example.org>"
     stream = "".join(
-        f"commit refs/heads/main\n{who} {1_700_000_000 + number} +0000\ndata {len(subject)}\n{subject}\n"
+        f"commit refs/heads/main\n{who} {1_700_000_000 + number} +0000\ndata"
+        f" {len(subject)}\n{subject}\n"
         for number, subject in enumerate(subjects)
     )
     subprocess.run(["git", "fast-import", "--quiet"], cwd=root, input=stream.encode(), check=True)
@@ -107,10 +114,18 @@ def test_an_expression_that_could_take_for_ever_is_refused(tmp_path: Path, patte
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"^auto-save", r"^(?:chore|build)\(deps.*\): bump .* from .* to ", r"\d{4}-\d{2}-\d{2}", r"[(+*]+x", r"\(a+\)+",
-     r"(?i)^wip\b", r"(\d{4})+", r"^(fixup|squash)! ",
-     r"(?i)^(checkpoint|snapshot|auto-?(save|commit))[:.]?( \S*\d\S*)*$"],
-)  # fmt: skip
+    [
+        r"^auto-save",
+        r"^(?:chore|build)\(deps.*\): bump .* from .* to ",
+        r"\d{4}-\d{2}-\d{2}",
+        r"[(+*]+x",
+        r"\(a+\)+",
+        r"(?i)^wip\b",
+        r"(\d{4})+",
+        r"^(fixup|squash)! ",
+        r"(?i)^(checkpoint|snapshot|auto-?(save|commit))[:.]?( \S*\d\S*)*$",
+    ],
+)
 def test_the_expressions_of_real_recipes_are_taken(pattern: str) -> None:
     assert git.rule(pattern).pattern.pattern == pattern
 
@@ -123,7 +138,11 @@ def test_a_subject_without_end_is_cut_before_anything_is_searched_in_it(tmp_path
 def test_the_mailmap_a_repository_names_is_not_read(tmp_path: Path) -> None:
     repository(tmp_path, "Begin")
     (tmp_path / "fifo.map").symlink_to("/dev/stdin")
-    for name, value in {"log.mailmap": "true", "mailmap.file": "fifo.map", "mailmap.blob": "HEAD:none"}.items():
+    for name, value in {
+        "log.mailmap": "true",
+        "mailmap.file": "fifo.map",
+        "mailmap.blob": "HEAD:none",
+    }.items():
         run(tmp_path, "config", name, value)
     assert texts(git.log(tmp_path, 5)) == ["Begin"]
 
@@ -161,7 +180,9 @@ def test_reasons_are_told_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert git.log(tmp_path, 5) == "git is not installed"
 
 
-def test_a_git_that_lies_in_the_project_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_git_that_lies_in_the_project_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "git").write_text("#!/bin/sh\ntouch harmed\n")
     (tmp_path / "git").chmod(0o755)
     repository(tmp_path, "Begin")
@@ -171,10 +192,14 @@ def test_a_git_that_lies_in_the_project_is_not_run(tmp_path: Path, monkeypatch: 
 
 
 def signed(root: Path, subject: str) -> None:
-    """Put a commit on top that says it is signed, so that a look at its signature would start `gpg`."""
+    """Put a commit on top that says it is signed, so that a look at its signature would start
+    `gpg`."""
     tree = run(root, "rev-parse", "HEAD^{tree}")
     person = "A <a@example.org> 1800000000 +0000"
-    head = f"tree {tree}\nparent {run(root, 'rev-parse', 'HEAD')}\nauthor {person}\ncommitter {person}\n"
+    head = (
+        f"tree {tree}\nparent {run(root, 'rev-parse', 'HEAD')}\nauthor {person}\ncommitter"
+        f" {person}\n"
+    )
     signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n eA==\n -----END PGP SIGNATURE-----\n"
     (root / "commit").write_text(f"{head}{signature}\n{subject}\n")
     run(root, "reset", "-q", "--soft", run(root, "hash-object", "-w", "-t", "commit", "commit"))
@@ -186,11 +211,21 @@ def test_the_configuration_of_a_repository_runs_nothing(tmp_path: Path) -> None:
     harm.write_text(f"#!/bin/sh\ntouch {tmp_path}/harmed\n")
     harm.chmod(0o755)
     settings = {
-        "core.fsmonitor": harm, "core.pager": harm, "pager.log": harm, "core.hooksPath": tmp_path, "gpg.program": harm,
-        "diff.external": harm, "core.sshCommand": harm, "log.showSignature": "true", "log.follow": "true",
-        "color.ui": "always", "format.pretty": "raw", "log.decorate": "full", "i18n.logOutputEncoding": "UTF-16",
+        "core.fsmonitor": harm,
+        "core.pager": harm,
+        "pager.log": harm,
+        "core.hooksPath": tmp_path,
+        "gpg.program": harm,
+        "diff.external": harm,
+        "core.sshCommand": harm,
+        "log.showSignature": "true",
+        "log.follow": "true",
+        "color.ui": "always",
+        "format.pretty": "raw",
+        "log.decorate": "full",
+        "i18n.logOutputEncoding": "UTF-16",
         "alias.log": f"!{harm}",
-    }  # fmt: skip
+    }
     for name, value in settings.items():
         run(tmp_path, "config", name, str(value))
     assert texts(git.log(tmp_path, 5)) == ["New: add login", "Begin"]
@@ -215,7 +250,13 @@ def test_a_subject_can_not_steer_the_terminal_it_is_shown_on(tmp_path: Path) -> 
 
 def test_odd_subjects_arrive_whole(tmp_path: Path) -> None:
     repository(tmp_path, "", "Tabs\tand spaces", "Grüße, 世界", "--all", "two\nlines")
-    assert texts(git.log(tmp_path, 9)) == ["two lines", "--all", "Grüße, 世界", "Tabs and spaces", "(no message)"]
+    assert texts(git.log(tmp_path, 9)) == [
+        "two lines",
+        "--all",
+        "Grüße, 世界",
+        "Tabs and spaces",
+        "(no message)",
+    ]
 
 
 @pytest.mark.parametrize(

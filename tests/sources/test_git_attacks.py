@@ -1,7 +1,9 @@
-"""A stranger's repository and a stranger's SKILL.md against an allowed git: nothing is run, written or read elsewhere.
+"""A stranger's repository and a stranger's SKILL.md against an allowed git: nothing is run, written
+or read elsewhere.
 
-Each attack is a repository whose configuration names a program (it makes the file PWNED) and the commands that would
-start it. At length the same commands are also given to a plain git, to see that the attack is one.
+Each attack is a repository whose configuration names a program (it makes the file PWNED) and the
+commands that would start it. At length the same commands are also given to a plain git, to see that
+the attack is one.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(" ".join(command.split()) for command in text.split(";"))
 
 
-# --- hostile repositories ----------------------------------------------------------------------------------------
+# --- hostile repositories -------------------------------------------------------------------------
 
 
 def project(root: Path) -> Path:
@@ -100,15 +102,21 @@ def lazy_fetch(root: Path) -> None:
 
 
 def lazy_fetch_from_a_path(root: Path) -> None:
-    partial_clone(root, ("remote.origin.url", str(root)), ("remote.origin.uploadpack", f"{root}/harm.sh"))
+    partial_clone(
+        root, ("remote.origin.url", str(root)), ("remote.origin.uploadpack", f"{root}/harm.sh")
+    )
 
 
 def lazy_fetch_over_ssh(root: Path) -> None:
-    partial_clone(root, ("remote.origin.url", "ssh://127.0.0.1/x"), ("core.sshCommand", f"{root}/harm.sh"))
+    partial_clone(
+        root, ("remote.origin.url", "ssh://127.0.0.1/x"), ("core.sshCommand", f"{root}/harm.sh")
+    )
 
 
 def lazy_fetch_over_a_proxy(root: Path) -> None:
-    partial_clone(root, ("remote.origin.url", "git://127.0.0.1/x"), ("core.gitProxy", f"{root}/harm.sh"))
+    partial_clone(
+        root, ("remote.origin.url", "git://127.0.0.1/x"), ("core.gitProxy", f"{root}/harm.sh")
+    )
 
 
 def lazy_fetch_set_in_an_included_file(root: Path) -> None:
@@ -179,12 +187,19 @@ def monitor(root: Path) -> None:
 def hooks(root: Path) -> None:
     folder = root / "hooks"
     folder.mkdir()
-    for name in ("post-index-change", "reference-transaction", "fsmonitor-watchman", "pre-commit", "post-checkout"):
+    for name in (
+        "post-index-change",
+        "reference-transaction",
+        "fsmonitor-watchman",
+        "pre-commit",
+        "post-checkout",
+    ):
         (folder / name).symlink_to(root / "harm.sh")
         (root / ".git/hooks").mkdir(exist_ok=True)
         (root / ".git/hooks" / name).symlink_to(root / "harm.sh")
     configure(root, ("core.hooksPath", str(folder)))
-    os.utime(root / "f.txt", (1, 1))  # the same text, so that git would write what it knows of the file anew
+    # the same text, so that git would write what it knows of the file anew
+    os.utime(root / "f.txt", (1, 1))
 
 
 def pagers_and_aliases(root: Path) -> None:
@@ -218,11 +233,14 @@ def alternate_refs(root: Path) -> None:
 
 
 def with_submodule(root: Path, *settings: tuple[str, str]) -> Path:
-    """A repository inside, whose configuration is its own, and attributes that set off its filter."""
+    """A repository inside, whose configuration is its own, and attributes that set off its
+    filter."""
     inner = project(root / "inner")
     head = run(inner, "rev-parse", "HEAD")
     run(root, "update-index", "--add", "--cacheinfo", f"160000,{head},inner")
-    (root / ".gitmodules").write_text('[submodule "inner"]\n\tpath = inner\n\turl = ./inner\n\tignore = none\n')
+    (root / ".gitmodules").write_text(
+        '[submodule "inner"]\n\tpath = inner\n\turl = ./inner\n\tignore = none\n'
+    )
     run(root, "add", ".gitmodules")
     run(root, "commit", "-q", "-m", "With a submodule")
     configure(root, *settings)
@@ -315,7 +333,9 @@ ATTACKS = {
     "a missing blob is fetched by a program": Attack(lazy_fetch_from_a_path, READING),
     "a missing blob is fetched over ssh": Attack(lazy_fetch_over_ssh, READING),
     "a missing blob is fetched over a proxy": Attack(lazy_fetch_over_a_proxy, READING),
-    "a missing blob is fetched as an included file says": Attack(lazy_fetch_set_in_an_included_file, READING),
+    "a missing blob is fetched as an included file says": Attack(
+        lazy_fetch_set_in_an_included_file, READING
+    ),
     "a signature is looked at": Attack(signature_program, (*READING, *STARTING)),
     "a clean filter": Attack(clean_filter, (*READING, *STARTING)),
     "a filter process": Attack(filter_process, READING),
@@ -372,7 +392,14 @@ def test_a_plain_git_falls_for_each_of_these_attacks(tmp_path: Path, name: str) 
         if words[1:2] and words[1] in WAITING:
             continue
         with suppress(subprocess.TimeoutExpired):
-            subprocess.run(words, cwd=root, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False)
+            subprocess.run(
+                words,
+                cwd=root,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=20,
+                check=False,
+            )
         if (root / "PWNED").exists():
             return
     pytest.fail("no command set it off")
@@ -391,18 +418,22 @@ def test_a_skill_that_shows_a_partial_clone_of_a_strangers_starts_nothing(tmp_pa
     assert not (root / "PWNED").exists()
 
 
-DISARMED = listed("git log --pretty=mine; git grep -e line -- -O./e.sh line; git grep -e -- -O./e.sh -e line")
+DISARMED = listed(
+    "git log --pretty=mine; git grep -e line -- -O./e.sh line; git grep -e -- -O./e.sh -e line"
+)
 
 
 @pytest.mark.parametrize("command", sample(STARTING + OPENINGS, 60))
-def test_what_does_more_than_read_is_refused_whoever_allows_it(tmp_path: Path, command: str) -> None:
+def test_what_does_more_than_read_is_refused_whoever_allows_it(
+    tmp_path: Path, command: str
+) -> None:
     for allow in (("*",), (command,) if " " in command else ("*",)):
         (ran,) = inject(f"!`{command}`", tmp_path, Policy(allow=allow)).ran
         assert (ran.outcome == "not allowed") is (command not in DISARMED), ran
         assert ran.outcome != "ran"
 
 
-# --- writing ----------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 WRITING = listed(
     """
@@ -443,7 +474,7 @@ def test_no_command_writes_anything_anywhere_in_the_project(tmp_path: Path) -> N
     assert snapshot(root) == before
 
 
-# --- reading elsewhere ------------------------------------------------------------------------------------------
+# --- reading elsewhere ----------------------------------------------------------------------------
 
 
 ELSEWHERE = listed(
@@ -557,26 +588,44 @@ def test_a_repository_that_leads_to_a_neighbours_is_not_read(
     root.mkdir()
     lead(root, other)
     done = asked(
-        root, "git log", "git show", "git diff", "git ls-files -s", "git grep horse", "git log -g", "git diff HEAD"
+        root,
+        "git log",
+        "git show",
+        "git diff",
+        "git ls-files -s",
+        "git grep horse",
+        "git log -g",
+        "git diff HEAD",
     )
     assert SECRET not in done.text
     assert SECRET not in str(git.log(root, 5))
 
 
-# --- what ordinary projects need ----------------------------------------------------------------------------------
+# --- what ordinary projects need ------------------------------------------------------------------
 
 
 def test_further_work_trees_submodules_and_repositories_kept_apart_are_read(tmp_path: Path) -> None:
     main = project(tmp_path / "main")
     run(main, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "side")
-    run(main, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "main"), "sub")
+    run(
+        main,
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        str(tmp_path / "main"),
+        "sub",
+    )
     (tmp_path / "apart").mkdir()
     run(tmp_path / "apart", "init", "-q", f"--separate-git-dir={tmp_path}/apart.git")
     run(tmp_path / "apart", "commit", "-q", "--allow-empty", "-m", "Commit 1")
     run(tmp_path, "clone", "-q", "--bare", str(main), str(tmp_path / "bare"))
     for folder in (main, tmp_path / "tree", main / "sub", tmp_path / "apart", tmp_path / "bare"):
         assert asked(folder, "git log -1 --format=%s").text == "Commit 1", folder
-    listed = asked(tmp_path / "tree", "git worktree list", "git rev-parse --git-common-dir --show-toplevel").text
+    listed = asked(
+        tmp_path / "tree", "git worktree list", "git rev-parse --git-common-dir --show-toplevel"
+    ).text
     words = listed.split()
     assert words[0] == str(main)
     assert words[-2:] == [f"{main}/.git", str(tmp_path / "tree")]

@@ -31,7 +31,9 @@ def test_a_folder_without_a_repository_or_a_commit_stands_nowhere(tmp_path: Path
     assert apart(tmp_path, "1" * 40) is None
 
 
-def test_without_the_command_there_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_command_there_is_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     repository(tmp_path, "Begin")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert standing(tmp_path) == Git()
@@ -56,7 +58,9 @@ def test_a_filter_of_the_repository_is_never_run(tmp_path: Path, setting: str, d
     run(tmp_path, "add", "file")
     run(tmp_path, "commit", "-q", "-m", "Begin")
     config = tmp_path / ".git" / "config"
-    config.write_text(config.read_text() + f'[filter "{driver}"]\n\t{setting} = touch ran\n\trequired = true\n')
+    config.write_text(
+        config.read_text() + f'[filter "{driver}"]\n\t{setting} = touch ran\n\trequired = true\n'
+    )
     (tmp_path / ".git" / "info" / "attributes").write_text(f"* filter={driver}\n")
     (tmp_path / "file").write_text("two")
     os.utime(tmp_path / "file", (1, 1))  # git has to compare what is in it

@@ -1,4 +1,5 @@
-"""Items come from JSON, from Markdown folders and from standard input, with errors that name the place."""
+"""Items come from JSON, from Markdown folders and from standard input, with errors that name the
+place."""
 
 from __future__ import annotations
 
@@ -37,24 +38,47 @@ def from_markdown(tmp_path: Path, text: str) -> tuple[Item, list[str]]:
 
 def test_json_items_keep_their_order_and_their_fields(tmp_path: Path) -> None:
     full = {
-        "kind": "Assumption", "title": "Users read", "text": "They do.", "created": "2024-03-05T10:00:00+02:00",
-        "status": "active", "validated": True, "source": "talk", "owner": "kim", "weight": 3, "tags": ["ä"],
-    }  # fmt: skip
+        "kind": "Assumption",
+        "title": "Users read",
+        "text": "They do.",
+        "created": "2024-03-05T10:00:00+02:00",
+        "status": "active",
+        "validated": True,
+        "source": "talk",
+        "owner": "kim",
+        "weight": 3,
+        "tags": ["ä"],
+    }
     (first, second), notes = from_json(tmp_path, {"items": [full, {"text": "# Head\nrest"}]})
     assert first == Item(
-        "assumption", "Users read", "They do.", "2024-03-05T08:00:00+00:00", "active", True, "talk",
-    )  # fmt: skip
-    assert (second.kind, second.title, second.validated, second.created) == ("doc", "Head", None, "")
+        "assumption",
+        "Users read",
+        "They do.",
+        "2024-03-05T08:00:00+00:00",
+        "active",
+        True,
+        "talk",
+    )
+    assert (second.kind, second.title, second.validated, second.created) == (
+        "doc",
+        "Head",
+        None,
+        "",
+    )
     assert second.source.endswith("items.json items[1]")
     assert notes == []
 
 
 def test_a_bare_list_and_standard_input_are_accepted(tmp_path: Path) -> None:
-    (item,), _ = read_items("-", tmp_path, lambda: b'\xef\xbb\xbf[{"kind": "task", "title": "T", "text": "do"}]')
+    (item,), _ = read_items(
+        "-", tmp_path, lambda: b'\xef\xbb\xbf[{"kind": "task", "title": "T", "text": "do"}]'
+    )
     assert item == Item("task", "T", "do", source="standard input items[0]")
 
 
-def test_a_place_is_looked_up_from_here_and_then_from_the_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_place_is_looked_up_from_here_and_then_from_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(tmp_path, "here/items.json", '[{"text": "here"}]')
     put(tmp_path, "root/items.json", '[{"text": "root"}]')
     put(tmp_path, "root/more.json", '[{"text": "more"}]')
@@ -72,7 +96,10 @@ def test_a_place_is_looked_up_from_here_and_then_from_the_root(tmp_path: Path, m
         ([{"text": None}], "items[0].text: must be text, not nothing"),
         ([{"title": "x"}], "items[0].text: is missing"),
         ([{"text": "a", "kind": ["x"]}], "items[0].kind: must be text, not a list"),
-        ([{"text": "a", "validated": "yes"}], "items[0].validated: must be true or false, not text"),
+        (
+            [{"text": "a", "validated": "yes"}],
+            "items[0].validated: must be true or false, not text",
+        ),
         ([{"text": "a", "created": 20240305}], "items[0].created: must be text, not a number"),
         (["a"], "items[0]: must be an object, not text"),
         ({"items": {"a": 1}}, "items: must be a list"),
@@ -81,7 +108,9 @@ def test_a_place_is_looked_up_from_here_and_then_from_the_root(tmp_path: Path, m
         (None, "items: must be a list"),
     ],
 )
-def test_json_of_the_wrong_shape_names_the_place(tmp_path: Path, content: object, problem: str) -> None:
+def test_json_of_the_wrong_shape_names_the_place(
+    tmp_path: Path, content: object, problem: str
+) -> None:
     with pytest.raises(BadSource) as caught:
         from_json(tmp_path, content)
     assert str(caught.value).endswith(f"items.json: {problem}")
@@ -130,7 +159,9 @@ def test_a_source_may_be_the_pipe_of_a_shell(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["~nosuchuser/notes.json", "none.json", "", "nul\0", "a" * 5_000])
-def test_a_place_that_can_not_be_is_a_bad_source_for_both_readers(tmp_path: Path, where: str) -> None:
+def test_a_place_that_can_not_be_is_a_bad_source_for_both_readers(
+    tmp_path: Path, where: str
+) -> None:
     for read in (read_items, read_json):
         with pytest.raises(BadSource):
             read(where, tmp_path, no_input)
@@ -138,7 +169,10 @@ def test_a_place_that_can_not_be_is_a_bad_source_for_both_readers(tmp_path: Path
 
 def test_a_number_of_five_thousand_digits_is_a_bad_source(tmp_path: Path) -> None:
     digits = "7" * 5_000
-    for read, text in ((read_items, f'[{{"text": "x", "n": {digits}}}]'), (read_json, f'{{"n": {digits}}}')):
+    for read, text in (
+        (read_items, f'[{{"text": "x", "n": {digits}}}]'),
+        (read_json, f'{{"n": {digits}}}'),
+    ):
         with pytest.raises(BadSource, match="not usable JSON"):
             read("-", tmp_path, text.encode)
     item, notes = from_markdown(tmp_path, f"---\ntitle: {digits}\nn: {digits}\n---\nbody")
@@ -166,7 +200,11 @@ def test_odd_but_usable_json_leaves_a_note(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_markdown_gives_its_files_in_natural_order(tmp_path: Path) -> None:
-    put(tmp_path, "ctx/decisions/10-cache.md", "---\ntitle: Cache\ncreated: 2024-3-5\n---\n\nKeep it.\n")
+    put(
+        tmp_path,
+        "ctx/decisions/10-cache.md",
+        "---\ntitle: Cache\ncreated: 2024-3-5\n---\n\nKeep it.\n",
+    )
     put(tmp_path, "ctx/decisions/2-store.md", "# Store\n\nSQLite.\n")
     put(tmp_path, "ctx/criteria/one.markdown", "Fast.\n")
     put(tmp_path, "ctx/2024-03/log.md", "```\n# no heading\n```\n")
@@ -213,8 +251,12 @@ def test_files_that_hold_nothing_are_left_out_with_a_note(tmp_path: Path) -> Non
     ]
 
 
-@pytest.mark.parametrize("block", ["kind: [", "- a", "a: &a [x]\nb: *a", "kind: decision\n# no end"])
-def test_front_matter_that_lies_costs_its_fields_and_not_the_text(tmp_path: Path, block: str) -> None:
+@pytest.mark.parametrize(
+    "block", ["kind: [", "- a", "a: &a [x]\nb: *a", "kind: decision\n# no end"]
+)
+def test_front_matter_that_lies_costs_its_fields_and_not_the_text(
+    tmp_path: Path, block: str
+) -> None:
     text = f"---\n{block}\n" + ("---\nbody" if "no end" not in block else "body")
     item, notes = from_markdown(tmp_path, text)
     assert (item.kind, item.text) == ("doc", text)
@@ -237,7 +279,13 @@ def test_front_matter_that_lies_costs_its_fields_and_not_the_text(tmp_path: Path
 def test_a_field_that_lies_costs_only_itself(tmp_path: Path, line: str, note: str) -> None:
     item, notes = from_markdown(tmp_path, f"---\nstatus: active\n{line}\n---\n# Head\n")
     assert notes == [note]
-    assert (item.kind, item.title, item.created, item.status, item.validated) == ("doc", "Head", "", "active", None)
+    assert (item.kind, item.title, item.created, item.status, item.validated) == (
+        "doc",
+        "Head",
+        "",
+        "active",
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -262,7 +310,8 @@ def test_a_folder_that_cannot_be_looked_into_is_told(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/gone.md").symlink_to("nowhere")
     with pytest.raises(
-        BadSource, match=r"no Markdown file; notes/gone.md: a symbolic link that leads nowhere, left out"
+        BadSource,
+        match=r"no Markdown file; notes/gone.md: a symbolic link that leads nowhere, left out",
     ):
         read_items("notes", tmp_path, no_input)
     put(tmp_path, "notes/a.md", "# A\n\nText.\n")

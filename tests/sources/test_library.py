@@ -24,13 +24,20 @@ def test_a_plan_that_vanishes_after_it_was_found_gives_way_to_the_next(tmp_path:
     assert newest.name == "1-old"
 
 
-def test_a_name_in_the_project_that_is_also_the_number_of_the_phase_is_not_what_was_asked_for(tmp_path: Path) -> None:
+def test_a_name_in_the_project_that_is_also_the_number_of_the_phase_is_not_what_was_asked_for(
+    tmp_path: Path,
+) -> None:
     write(workshop(tmp_path), "project.yaml", "name: x\nplan: '1'\n")
     shutil.rmtree(tmp_path / ".plans")
-    assert "there is no plan '1'" in foreword.assemble("factory", root=tmp_path, phase=1, save=False).report.notes
+    assert (
+        "there is no plan '1'"
+        in foreword.assemble("factory", root=tmp_path, phase=1, save=False).report.notes
+    )
 
 
-def test_a_profile_that_is_not_there_is_an_error_and_without_one_the_defaults_hold(tmp_path: Path) -> None:
+def test_a_profile_that_is_not_there_is_an_error_and_without_one_the_defaults_hold(
+    tmp_path: Path,
+) -> None:
     write(workshop(tmp_path), "project.yaml", "name: x\nprofile: stern\n")
     with pytest.raises(UnknownName, match="unknown policy 'stern'"):
         thresholds(tmp_path)
@@ -48,17 +55,28 @@ def test_a_profile_that_cannot_be_read_is_an_error(tmp_path: Path, text: str, pr
         thresholds(tmp_path)
 
 
-def test_folders_and_links_that_cannot_be_looked_into_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_and_links_that_cannot_be_looked_into_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = workshop(tmp_path)
     shutil.rmtree(root / "docs")
     shut(root / "policy", monkeypatch)
     (root / "docs").symlink_to("docs")  # a loop
-    told = ["policy: unreadable: permission denied, left out", "docs: a symbolic link that leads nowhere, left out"]
-    assert set(told) <= set(foreword.assemble("factory", root=root, phase=1, save=False).report.notes)
+    told = [
+        "policy: unreadable: permission denied, left out",
+        "docs: a symbolic link that leads nowhere, left out",
+    ]
+    assert set(told) <= set(
+        foreword.assemble("factory", root=root, phase=1, save=False).report.notes
+    )
     assert set(told) <= set(foreword.lookup("pot", root=root, save=False).report.notes)
 
 
-def test_a_project_that_cannot_be_looked_into_says_so_instead_of_being_empty(tmp_path: Path) -> None:
+def test_a_project_that_cannot_be_looked_into_says_so_instead_of_being_empty(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "personas").symlink_to("personas")
-    with pytest.raises(BadSource, match=r"no document .*; personas: a symbolic link that leads nowhere, left out"):
+    with pytest.raises(
+        BadSource, match=r"no document .*; personas: a symbolic link that leads nowhere, left out"
+    ):
         foreword.assemble("factory", root=tmp_path, save=False)

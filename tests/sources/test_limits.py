@@ -1,4 +1,5 @@
-"""How much is read: a project with too much in it costs time and says so, and never takes all memory."""
+"""How much is read: a project with too much in it costs time and says so, and never takes all
+memory."""
 
 from __future__ import annotations
 
@@ -30,13 +31,17 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_a_section_reads_so_many_files_and_the_report_says_how_many_are_left_out(root: Path) -> None:
+def test_a_section_reads_so_many_files_and_the_report_says_how_many_are_left_out(
+    root: Path,
+) -> None:
     report = foreword.assemble("mine", root=root, budget=1_000).report
     assert len(report.choices) == files.MOST_FILES
     left_out = MANY - files.MOST_FILES
-    assert report.notes[0] == (
-        f"notes: {left_out:,} of {MANY:,} files are left out, for a section reads at most 10,000 files and 64 MiB, and "
-        "a context twice as much: narrow `files`, or name some in `leave_out`"
+    assert (
+        report.notes[0]
+        == f"notes: {left_out:,} of {MANY:,} files are left out, for a section reads at most 10,000"
+        " files and 64 MiB, and a context twice as much: narrow `files`, or name some in"
+        " `leave_out`"
     )
     assert report.shortcomings == (f"{left_out:,} files of notes were not read",)
     assert report.notes[0] in report.to_dict()["warnings"]
@@ -52,14 +57,19 @@ def test_only_so_many_items_of_a_json_source_are_read(tmp_path: Path) -> None:
     given = json.dumps([{"text": "a"}] * (MOST_ITEMS + 5)).encode()
     items, notes = read_items("-", tmp_path, lambda: given)
     assert len(items) == MOST_ITEMS
-    assert notes == ["standard input: 5 items are left out, for at most 100,000 are read: bring fewer"]
+    assert notes == [
+        "standard input: 5 items are left out, for at most 100,000 are read: bring fewer"
+    ]
 
 
 def test_what_is_left_to_read_is_shared_by_the_sections_of_a_context(tmp_path: Path) -> None:
     for name in "abcdef":
         (tmp_path / name).write_text("x" * 10)
     context = Allowance(files=4, bytes=45)
-    first, second = Allowance(files=3, bytes=25, of=context), Allowance(files=3, bytes=1_000, of=context)
+    first, second = (
+        Allowance(files=3, bytes=25, of=context),
+        Allowance(files=3, bytes=1_000, of=context),
+    )
     read = [(name, first.read(tmp_path, name)) for name in "abc"] + [
         (name, second.read(tmp_path, name)) for name in "def"
     ]

@@ -46,13 +46,18 @@ def names(panel: Panel) -> list[str]:
 )
 @pytest.mark.parametrize("mark", ["-", "*", "1."])
 def test_a_persona_is_listed_by_name_link_or_path(item: str, mark: str) -> None:
-    panel = read(f"# Round Table: Review\n\nProse.\n\n## Participants\n\n{mark} {item}\n{mark} Security Auditor\n")
+    panel = read(
+        f"# Round Table: Review\n\nProse.\n\n## Participants\n\n{mark} {item}\n{mark} Security"
+        " Auditor\n"
+    )
     assert names(panel) == ["Code Reviewer", "Security Auditor"]
     assert panel.title == "Review"
     assert panel.members[0].source == "engineering/code-reviewer.md"
 
 
-@pytest.mark.parametrize("item", ["`engineering/code-reviewer`", "engineering/code-reviewer", "`code-reviewer`: reads"])
+@pytest.mark.parametrize(
+    "item", ["`engineering/code-reviewer`", "engineering/code-reviewer", "`code-reviewer`: reads"]
+)
 def test_a_path_or_a_word_in_code_is_a_name(item: str) -> None:
     panel = read(f"# Review\n\n## Personas\n\n- {item}\n")
     assert names(panel) == ["code-reviewer"]
@@ -61,17 +66,27 @@ def test_a_path_or_a_word_in_code_is_a_name(item: str) -> None:
 
 def test_personas_may_be_named_by_headings_tables_and_front_matter() -> None:
     link = "See [it](../engineering/code-reviewer.md)."
-    by_heading = read(f"# Review\n\n## Members\n\n### 1. Code Reviewer\n\n{link}\n\n### Security Auditor\n")
+    by_heading = read(
+        f"# Review\n\n## Members\n\n### 1. Code Reviewer\n\n{link}\n\n### Security Auditor\n"
+    )
     by_table = read(
-        "# Review\n\n| Persona | File |\n|---|---|\n| Code Reviewer | `engineering/code-reviewer` |\n"
-        "| Security Auditor | |\n"
+        "# Review\n\n| Persona | File |\n|---|---|\n| Code Reviewer | `engineering/code-reviewer`"
+        " |\n| Security Auditor | |\n"
     )
     by_field = read("---\npersonas: [Code Reviewer, {name: Security Auditor}, 7]\n---\n# Review\n")
-    assert names(by_heading) == names(by_table) == names(by_field) == ["Code Reviewer", "Security Auditor"]
+    assert (
+        names(by_heading)
+        == names(by_table)
+        == names(by_field)
+        == ["Code Reviewer", "Security Auditor"]
+    )
 
 
 def test_without_a_heading_for_them_links_to_files_are_the_members() -> None:
-    panel = read("# Review\n\n- look closely\n- [Code Reviewer](../engineering/code-reviewer.md)\n- say why\n")
+    panel = read(
+        "# Review\n\n- look closely\n- [Code Reviewer](../engineering/code-reviewer.md)\n- say"
+        " why\n"
+    )
     assert (names(panel), panel.missing) == (["Code Reviewer"], ())
 
 
@@ -82,18 +97,23 @@ def test_a_persona_that_is_nowhere_is_named_and_the_others_stand() -> None:
 
 
 def test_a_persona_listed_twice_sits_once() -> None:
-    panel = read("## Participants\n\n- Code Reviewer\n- `engineering/code-reviewer`\n- Code Reviewer\n")
+    panel = read(
+        "## Participants\n\n- Code Reviewer\n- `engineering/code-reviewer`\n- Code Reviewer\n"
+    )
     assert names(panel) == ["Code Reviewer"]
 
 
 def test_perspectives_come_with_their_own_text() -> None:
     panel = read(
-        "# Review: Ships\n\n## Perspectives\n\n### 1. Captain\n\n**Role:** Steers.\n\n**Evaluate For:**\n- course\n\n"
-        "---\n\n### 2. Cook\n\n#### Role\n\nFeeds.\n\n---\n\n### What everyone checks\n\nThe weather.\n\n"
-        "## Process\n\n- Talk\n"
+        "# Review: Ships\n\n## Perspectives\n\n### 1. Captain\n\n**Role:** Steers.\n\n**Evaluate"
+        " For:**\n- course\n\n---\n\n### 2. Cook\n\n#### Role\n\nFeeds.\n\n---\n\n### What everyone"
+        " checks\n\nThe weather.\n\n## Process\n\n- Talk\n"
     )
     assert names(panel) == ["Captain", "Cook"]
-    assert panel.members[0].text == "### 1. Captain\n\n**Role:** Steers.\n\n**Evaluate For:**\n- course"
+    assert (
+        panel.members[0].text
+        == "### 1. Captain\n\n**Role:** Steers.\n\n**Evaluate For:**\n- course"
+    )
     assert panel.members[0].source == "review.md"
 
 
@@ -101,9 +121,11 @@ def test_participants_in_tables_are_told_apart_by_their_group() -> None:
     table = "| Participant | Focus |\n|---|---|\n| Auditor | {} |\n| {} | I/O and GDPR/privacy |\n"
     panel = read(
         "# Review\n\n## Review Tracks and Participants\n\n### Track 1: Deck\n**Lead:** Someone\n\n"
-        + table.format("sails", "Captain") + "\n### Track 2: Hold\n\n" + table.format("cargo", "Cook")
+        + table.format("sails", "Captain")
+        + "\n### Track 2: Hold\n\n"
+        + table.format("cargo", "Cook")
         + "\n## Output\n\n### Per Participant\n\n- Name\n"
-    )  # fmt: skip
+    )
     assert names(panel) == ["Auditor (Deck)", "Captain", "Auditor (Hold)", "Cook"]
     assert panel.missing == ()
     assert "Auditor in the track Deck." in panel.members[0].text
@@ -112,9 +134,16 @@ def test_participants_in_tables_are_told_apart_by_their_group() -> None:
 
 def test_one_persona_may_sit_twice_with_another_focus_each_time() -> None:
     table = "### Track {}: {}\n\n| Participant | Focus |\n|---|---|\n| Code Reviewer | {} |\n\n"
-    panel = read("# R\n\n## Participants\n\n" + table.format(1, "Deck", "sails") + table.format(2, "Hold", "cargo"))
+    panel = read(
+        "# R\n\n## Participants\n\n"
+        + table.format(1, "Deck", "sails")
+        + table.format(2, "Hold", "cargo")
+    )
     assert names(panel) == ["Code Reviewer (Deck)", "Code Reviewer (Hold)"]
-    assert [member.text.splitlines()[-1] for member in panel.members] == ["Focus: sails", "Focus: cargo"]
+    assert [member.text.splitlines()[-1] for member in panel.members] == [
+        "Focus: sails",
+        "Focus: cargo",
+    ]
 
 
 def test_a_persona_on_its_own_is_a_panel_of_one() -> None:
@@ -122,7 +151,9 @@ def test_a_persona_on_its_own_is_a_panel_of_one() -> None:
     assert names(panel) == ["Captain"]
 
 
-@pytest.mark.parametrize("text", ["", "# Review\n\nProse only.\n", "## Participants\n\nNobody yet.\n", "\x00"])
+@pytest.mark.parametrize(
+    "text", ["", "# Review\n\nProse only.\n", "## Participants\n\nNobody yet.\n", "\x00"]
+)
 def test_a_panel_on_which_nobody_sits_is_an_error_with_a_hint(text: str) -> None:
     with pytest.raises(BadSource, match="names no persona") as caught:
         read(text)
@@ -131,7 +162,9 @@ def test_a_panel_on_which_nobody_sits_is_an_error_with_a_hint(text: str) -> None
 
 def test_a_panel_of_thousands_is_refused() -> None:
     many = "\n".join(f"- Persona {number}" for number in range(5_000))
-    with pytest.raises(BadSource, match=f"names 5,000 personas; a panel has at most {MOST_MEMBERS}"):
+    with pytest.raises(
+        BadSource, match=f"names 5,000 personas; a panel has at most {MOST_MEMBERS}"
+    ):
         read(f"## Participants\n\n{many}\n")
 
 

@@ -15,10 +15,16 @@ def names(text: str) -> list[tuple[str, str]]:
     ("line", "named"),
     [
         ("> **Adopt persona:** relecteur", [("persona", "relecteur")]),
-        ("**Adopt personas:** relecteur, personas/b.md.", [("persona", "relecteur"), ("persona", "personas/b.md")]),
+        (
+            "**Adopt personas:** relecteur, personas/b.md.",
+            [("persona", "relecteur"), ("persona", "personas/b.md")],
+        ),
         ("Persona: ./b.md", [("persona", "./b.md")]),
         ("- Invoke panel: `code-review`", [("panel", "code-review")]),
-        ("Prompt: [this one](../plan.md#top) and `other`", [("prompt", "../plan.md"), ("prompt", "other")]),
+        (
+            "Prompt: [this one](../plan.md#top) and `other`",
+            [("prompt", "../plan.md"), ("prompt", "other")],
+        ),
         ("Panel: rock-and-roll & jazz", [("panel", "rock-and-roll"), ("panel", "jazz")]),
         ("Invoke prompt: none", []),
         ("Prompt: ask everyone what it is that they want", []),

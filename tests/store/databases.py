@@ -1,4 +1,5 @@
-"""The two databases every promise of the store is tested on, and programs that use one from another process."""
+"""The two databases every promise of the store is tested on, and programs that use one from
+another process."""
 
 from __future__ import annotations
 
@@ -17,10 +18,21 @@ from tests.postgres import new_database
 
 KINDS = ("sqlite", "postgresql")
 USAGE = {
-    "recipe": "r", "total_tokens": 1, "budget_tokens": 2, "used": 0.5, "parts": {"plan": 3}, "messages": 1,
-    "image_tokens": 0, "stable_tokens": 1, "reused_tokens": 1, "reuse": 1.0, "prefix_break": "\0", "milliseconds": 0.1,
-    "compression": 0, "prefix": [["plan", 3, "abc"]],
-}  # fmt: skip
+    "recipe": "r",
+    "total_tokens": 1,
+    "budget_tokens": 2,
+    "used": 0.5,
+    "parts": {"plan": 3},
+    "messages": 1,
+    "image_tokens": 0,
+    "stable_tokens": 1,
+    "reused_tokens": 1,
+    "reuse": 1.0,
+    "prefix_break": "\0",
+    "milliseconds": 0.1,
+    "compression": 0,
+    "prefix": [["plan", 3, "abc"]],
+}
 
 
 def new_url(kind: str, folder: Path) -> str:
@@ -62,7 +74,8 @@ def start(program: str, *arguments: object) -> subprocess.Popen[str]:
 
 
 def run_at_once(program: str, arguments: Sequence[Sequence[object]]) -> list[str]:
-    """What the program printed for each of the arguments, all processes let loose together; fails where one did.
+    """What the program printed for each of the arguments, all processes let loose together; fails
+    where one did.
 
     The program prints a line when it is ready, and reads one before it begins.
     """

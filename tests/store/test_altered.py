@@ -1,4 +1,5 @@
-"""Rows that somebody has changed by hand into other JSON that is valid: one clear error that names the row."""
+"""Rows that somebody has changed by hand into other JSON that is valid: one clear error that
+names the row."""
 
 from __future__ import annotations
 
@@ -16,19 +17,42 @@ from tests.store.databases import KINDS, new_url, opened
 USAGES = ["[]", "5", "{}", '{"prefix_break": ""}']
 ALTERED: dict[str, tuple[list[str], Callable[[foreword.Session], object], str]] = {
     "plans.written": (
-        ["[]", "5", "null", "{}", '{"phases": 5}', '{"plan_version": 1, "created_at": "", "updated_at": ""}'],
+        [
+            "[]",
+            "5",
+            "null",
+            "{}",
+            '{"phases": 5}',
+            '{"plan_version": 1, "created_at": "", "updated_at": ""}',
+        ],
         lambda session: session.plan_diff(1, 1),
         "plan version 1 in {db} was altered",
     ),
-    "workflows.written": (["[]", "5"], lambda session: session.snapshot(), "workflow 'main' in {db} was altered"),
-    "nodes.written": (["[]", "5", "{}"], lambda session: session.drop_node("x"), "node 'n' in {db} was altered"),
-    "compressions.summary": (["[]", "5"], lambda session: session.compressions(), "compression 1 in {db} was altered"),
+    "workflows.written": (
+        ["[]", "5"],
+        lambda session: session.snapshot(),
+        "workflow 'main' in {db} was altered",
+    ),
+    "nodes.written": (
+        ["[]", "5", "{}"],
+        lambda session: session.drop_node("x"),
+        "node 'n' in {db} was altered",
+    ),
+    "compressions.summary": (
+        ["[]", "5"],
+        lambda session: session.compressions(),
+        "compression 1 in {db} was altered",
+    ),
     "cuts.excerpts": (
         ["[]", "5", '{"a": 5}', '{"1": "b"}', '{"1": -5}', '{"1": true}'],
         lambda session: session.context(),
         "the cut of conversation 1 for 'workflow 2000' in {db} was altered",
     ),
-    "reports.usage": (USAGES, lambda session: session.usage(), "the usage of report 1 in {db} was altered"),
+    "reports.usage": (
+        USAGES,
+        lambda session: session.usage(),
+        "the usage of report 1 in {db} was altered",
+    ),
 }
 CASES = [(column, row, *ALTERED[column][1:]) for column in ALTERED for row in ALTERED[column][0]]
 
@@ -45,9 +69,16 @@ def filled(session: foreword.Session) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("column", "row", "look", "says"), CASES, ids=[f"{case[0]}={case[1]}" for case in CASES])
+@pytest.mark.parametrize(
+    ("column", "row", "look", "says"), CASES, ids=[f"{case[0]}={case[1]}" for case in CASES]
+)
 def test_a_row_that_was_altered_is_named_and_not_used(
-    kind: str, column: str, row: str, look: Callable[[foreword.Session], object], says: str, tmp_path: Path
+    kind: str,
+    column: str,
+    row: str,
+    look: Callable[[foreword.Session], object],
+    says: str,
+    tmp_path: Path,
 ) -> None:
     url = new_url(kind, tmp_path)
     with foreword.Session.open(url, root=tmp_path, budget=2_000, auto_compress=False) as session:
@@ -58,10 +89,14 @@ def test_a_row_that_was_altered_is_named_and_not_used(
         with pytest.raises(StoreError) as found:
             look(session)
     assert found.value.message.startswith(says.format(db=session.db.name))
-    assert "restore the database" in found.value.hint or f"from the table {table}" in found.value.hint
+    assert (
+        "restore the database" in found.value.hint or f"from the table {table}" in found.value.hint
+    )
 
 
-def test_a_usage_line_that_was_altered_stops_a_call_until_its_row_is_gone(open_session: Open) -> None:
+def test_a_usage_line_that_was_altered_stops_a_call_until_its_row_is_gone(
+    open_session: Open,
+) -> None:
     session = open_session()
     session.append(said(0))
     session.context()
@@ -83,23 +118,37 @@ def test_a_plan_of_a_wrong_shape_is_replaced_by_the_next_version(open_session: O
     assert session.plan is not None
 
 
-@pytest.mark.parametrize("counter", ["o200k x0", "o200k xnan", "o200k xinf", "o200k x-1", "o200k x1e-300"])
-def test_a_counter_that_counts_nothing_is_refused_until_one_is_named(open_session: Open, counter: str) -> None:
+@pytest.mark.parametrize(
+    "counter", ["o200k x0", "o200k xnan", "o200k xinf", "o200k x-1", "o200k x1e-300"]
+)
+def test_a_counter_that_counts_nothing_is_refused_until_one_is_named(
+    open_session: Open, counter: str
+) -> None:
     session = open_session()
     session.append(said(0))
     session.db.rows("UPDATE conversations SET counter = ?", (counter,))
-    with pytest.raises(StoreError, match=f"the counter '{counter}' in the table conversations was altered") as found:
+    with pytest.raises(
+        StoreError, match=f"the counter '{counter}' in the table conversations was altered"
+    ) as found:
         open_session()
     assert "--counter o200k" in found.value.hint
     assert open_session(counter="o200k").size_tokens > 0
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_schema_version_that_never_was_is_refused_and_left_alone(kind: str, tmp_path: Path) -> None:
+def test_a_schema_version_that_never_was_is_refused_and_left_alone(
+    kind: str, tmp_path: Path
+) -> None:
     url = new_url(kind, tmp_path)
-    change: Any = {"sqlite": "PRAGMA user_version = -3", "postgresql": "UPDATE schema_version SET version = -3"}[kind]
+    change: Any = {
+        "sqlite": "PRAGMA user_version = -3",
+        "postgresql": "UPDATE schema_version SET version = -3",
+    }[kind]
     with opened(url) as db:
         db.rows(change)
-        with pytest.raises(StoreError, match=r"the schema's version in .* \(-3\) was altered"), opened(url):
+        with (
+            pytest.raises(StoreError, match=r"the schema's version in .* \(-3\) was altered"),
+            opened(url),
+        ):
             pass
         assert db.version() == -3

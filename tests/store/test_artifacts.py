@@ -1,4 +1,5 @@
-"""Artifacts, on both databases: once in a run, the newest of each name over the runs of a task, every version kept."""
+"""Artifacts, on both databases: once in a run, the newest of each name over the runs of a task,
+every version kept."""
 
 from __future__ import annotations
 
@@ -40,7 +41,10 @@ def test_over_the_runs_of_a_task_the_newest_of_each_name_counts(db: Database) ->
     artifacts.keep(db, "other", "FEAT-2", "2", "Design", "of another task", 3)
     artifacts.keep(db, "T", "FEAT-1", "1", "Requirements", "corrected", 1)
     found = artifacts.of_task(db, "T")
-    assert [(one.name, artifacts.text_of(db, one)) for one in found] == [("FEAT-2", "design"), ("FEAT-1", "corrected")]
+    assert [(one.name, artifacts.text_of(db, one)) for one in found] == [
+        ("FEAT-2", "design"),
+        ("FEAT-1", "corrected"),
+    ]
     assert artifacts.of_task(db, "nothing") == []
 
 

@@ -39,7 +39,9 @@ def test_each_change_is_told_by_its_kind(session: Session, tmp_path: Path) -> No
         "plan": lambda: session.update_plan(plan(), "first"),
         "messages": lambda: session.append(said(1)),
         "variables": lambda: session.set_variable("x", 1, "try"),
-        "workflow": lambda: session.put_node({"id": "n1", "position": 1, "type": "t", "config": {}}),
+        "workflow": lambda: session.put_node(
+            {"id": "n1", "position": 1, "type": "t", "config": {}}
+        ),
         "report": lambda: session.context(),
         "checkpoint": lambda: checkpoints.write(tmp_path, session.db, Checkpoint("kiln", "1")),
     }
@@ -67,7 +69,9 @@ def test_a_checkpoint_that_replaces_another_is_told(session: Session, tmp_path: 
     assert kinds_since(session, before) == ["checkpoint"]
 
 
-def test_what_was_missed_is_told_kind_by_kind_and_each_id_resumes_behind_it(session: Session) -> None:
+def test_what_was_missed_is_told_kind_by_kind_and_each_id_resumes_behind_it(
+    session: Session,
+) -> None:
     before = now(session)
     session.update_plan(plan(), "first")
     session.append(said(1))
@@ -85,7 +89,16 @@ def test_what_was_missed_is_told_kind_by_kind_and_each_id_resumes_behind_it(sess
 def test_a_vector_reads_back_from_its_text_and_nothing_else_does() -> None:
     made = Vector(*range(1, 10))
     assert changes.read(str(made)) == made
-    for text in ("", "p1", "p1.m2", f"{made}.x", f"{made}\n", str(made).replace("p1", "p01"), "p" * 9_999, "\0"):
+    for text in (
+        "",
+        "p1",
+        "p1.m2",
+        f"{made}.x",
+        f"{made}\n",
+        str(made).replace("p1", "p01"),
+        "p" * 9_999,
+        "\0",
+    ):
         assert changes.read(text) is None
 
 

@@ -1,4 +1,5 @@
-"""What the store promises, on both databases: what goes in comes out, in its order; nothing is lost or given twice."""
+"""What the store promises, on both databases: what goes in comes out, in its order; nothing is
+lost or given twice."""
 
 from __future__ import annotations
 
@@ -33,8 +34,28 @@ from foreword.store.packages import Store, open_existing, recall
 from tests.store.databases import KINDS, USAGE, conversation_in, new_url, opened, said, workflow_in
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
-ODD = ["", "\0", "a\0b", "\ud800", "x\udfffy", "\udcff", "\\u0000", "\\\\ud800", "\ufdd0", "\ufdd00000", "é", "日",
-       "🧭", "👩\u200d🚀", "\u2028", "'; DROP TABLE plans", "? %s %% $1", '"', "\x1f\x7f\x9f", "\uffff"]  # fmt: skip
+ODD = [
+    "",
+    "\0",
+    "a\0b",
+    "\ud800",
+    "x\udfffy",
+    "\udcff",
+    "\\u0000",
+    "\\\\ud800",
+    "\ufdd0",
+    "\ufdd00000",
+    "é",
+    "日",
+    "🧭",
+    "👩\u200d🚀",
+    "\u2028",
+    "'; DROP TABLE plans",
+    "? %s %% $1",
+    '"',
+    "\x1f\x7f\x9f",
+    "\uffff",
+]
 
 
 @pytest.fixture(params=KINDS)
@@ -48,7 +69,7 @@ def db(url: str) -> Iterator[Database]:
         yield database
 
 
-# --- workflows and their nodes -----------------------------------------------------------------------------------
+# --- workflows and their nodes --------------------------------------------------------------------
 
 
 def test_a_workflow_is_made_once_and_found_by_its_name(db: Database) -> None:
@@ -56,7 +77,9 @@ def test_a_workflow_is_made_once_and_found_by_its_name(db: Database) -> None:
     assert workflows.ensure(db, "gmail ✉ to airtable") == made == workflows.find(db, made.name)
     assert workflows.find(db, "gmail") is None
     assert (made.details, made.created) == ({}, made.updated)
-    with pytest.raises(UnknownName, match=r"unknown workflow 'gmail ✉ to airtabel' in .*, did you mean"):
+    with pytest.raises(
+        UnknownName, match=r"unknown workflow 'gmail ✉ to airtabel' in .*, did you mean"
+    ):
         workflows.existing(db, "gmail ✉ to airtabel")
 
 
@@ -72,7 +95,10 @@ def test_a_list_of_workflows_says_how_much_each_holds(db: Database) -> None:
     messages.append(db, conversation.id, [(said("one"), 3, False), (said("two"), 4, False)])
     plans.add(db, other, {"goal": 1}, "because")
     variables.put(db, other, "a", 1, "because")
-    sizes = [(one.name, one.messages, one.tokens, one.plan_version, one.variables) for one in workflows.listed(db)]
+    sizes = [
+        (one.name, one.messages, one.tokens, one.plan_version, one.variables)
+        for one in workflows.listed(db)
+    ]
     assert sizes == [("main", 2, 7, 0, 0), ("other", 0, 0, 1, 1)]
 
 
@@ -89,11 +115,25 @@ def test_nodes_are_in_order_replaced_by_their_id_and_dropped(db: Database) -> No
     workflow = workflow_in(db)
     for name, position in (("b", 2), ("a", 2), ("10", 1), ("last", LARGEST_NUMBER), ("first", -5)):
         workflows.put_node(
-            db, workflow, {"id": name, "position": position, "z": 1, "config": {"y": "🧭", "b": "\ud800"}}
+            db,
+            workflow,
+            {"id": name, "position": position, "z": 1, "config": {"y": "🧭", "b": "\ud800"}},
         )
-    assert [node["id"] for node in workflows.nodes(db, workflow)] == ["first", "10", "a", "b", "last"]
+    assert [node["id"] for node in workflows.nodes(db, workflow)] == [
+        "first",
+        "10",
+        "a",
+        "b",
+        "last",
+    ]
     workflows.put_node(db, workflow, {"position": 0, "id": "b"})
-    assert [node["id"] for node in workflows.nodes(db, workflow)] == ["first", "b", "10", "a", "last"]
+    assert [node["id"] for node in workflows.nodes(db, workflow)] == [
+        "first",
+        "b",
+        "10",
+        "a",
+        "last",
+    ]
     assert list(workflows.nodes(db, workflow)[1]) == ["position", "id"]
     assert workflows.drop_node(db, workflow, "b")
     assert not workflows.drop_node(db, workflow, "b")
@@ -109,14 +149,17 @@ def test_a_node_may_be_called_anything(db: Database) -> None:
         assert workflows.drop_node(db, workflow, name)
 
 
-# --- plans -------------------------------------------------------------------------------------------------------
+# --- plans ----------------------------------------------------------------------------------------
 
 
 def test_every_update_of_a_plan_is_a_version_and_none_is_lost(db: Database) -> None:
     workflow = workflow_in(db)
     assert (plans.current(db, workflow), plans.newest_version(db, workflow)) == (None, 0)
     for number in range(1, 6):
-        assert plans.add(db, workflow, {"goal": number}, f"reason {number}", number - 1).version == number
+        assert (
+            plans.add(db, workflow, {"goal": number}, f"reason {number}", number - 1).version
+            == number
+        )
     kept = plans.history(db, workflow)
     assert [(plan.version, plan.reason, plan.data["goal"]) for plan in kept] == [
         (number, f"reason {number}", number) for number in range(1, 6)
@@ -148,7 +191,12 @@ def test_a_conflict_carries_the_newest_plan_and_leaves_nothing(db: Database) -> 
 
 def test_a_plan_is_stamped_and_keeps_its_authors_order(db: Database) -> None:
     workflow = workflow_in(db)
-    first = plans.add(db, workflow, {"z": 1, "workflow_id": "main", "a": {"y": 1, "b": 2}, "plan_version": 99}, "one")
+    first = plans.add(
+        db,
+        workflow,
+        {"z": 1, "workflow_id": "main", "a": {"y": 1, "b": 2}, "plan_version": 99},
+        "one",
+    )
     second = plans.add(db, workflow, {"z": 2, "created_at": "never"}, "two")
     kept = [plan.data for plan in plans.history(db, workflow)]
     assert list(kept[0]) == ["workflow_id", "plan_version", "created_at", "updated_at", "z", "a"]
@@ -219,7 +267,7 @@ def test_what_is_no_json_is_refused_and_leaves_nothing(db: Database) -> None:
     assert plans.history(db, workflow) == []
 
 
-# --- variables ---------------------------------------------------------------------------------------------------
+# --- variables ------------------------------------------------------------------------------------
 
 
 def test_variables_keep_the_order_in_which_they_were_first_set(db: Database) -> None:
@@ -227,7 +275,11 @@ def test_variables_keep_the_order_in_which_they_were_first_set(db: Database) -> 
     for name in ("z", "a", "m"):
         variables.put(db, workflow, name, 1, "because")
     variables.put(db, workflow, "a", {"z": 1, "b": 2}, "again")
-    assert list(variables.everything(db, workflow).items()) == [("z", 1), ("a", {"z": 1, "b": 2}), ("m", 1)]
+    assert list(variables.everything(db, workflow).items()) == [
+        ("z", 1),
+        ("a", {"z": 1, "b": 2}),
+        ("m", 1),
+    ]
     assert variables.drop(db, workflow, "z", "done")
     assert not variables.drop(db, workflow, "z", "done")
     variables.put(db, workflow, "z", 2, "anew")
@@ -241,13 +293,16 @@ def test_the_trail_has_every_change_and_no_secret(db: Database) -> None:
     workflow = workflow_in(db)
     variables.put(db, workflow, "password", "hunter2hunter2", "given")
     variables.put(db, workflow, "password", "correct horse", "changed")
-    variables.put(db, workflow, "creds", {"user": "me", "api_key": "sk-ant-abcdefgh12345678"}, "given")
+    variables.put(
+        db, workflow, "creds", {"user": "me", "api_key": "sk-ant-abcdefgh12345678"}, "given"
+    )
     variables.put(db, workflow, "count", 1, "counted")
     variables.drop(db, workflow, "password", "revoked")
     variables.drop(db, workflow, "nothing", "was never there")
     variables.drop_all(db, workflow, "over")
     trail = [
-        (one.name, one.action, one.before, one.after, one.reason) for one in reversed(variables.changes(db, workflow))
+        (one.name, one.action, one.before, one.after, one.reason)
+        for one in reversed(variables.changes(db, workflow))
     ]
     creds = '{user: "me", api_key: "[hidden]"}'
     assert trail == [
@@ -266,10 +321,16 @@ def test_the_newest_changes_come_first_as_many_as_asked_for(db: Database) -> Non
     for number in range(5):
         variables.put(db, workflow, f"v{number}", number, "because")
     for limit, count in ((0, 0), (-1, 0), (2, 2), (10**30, 5)):
-        assert [one.name for one in variables.changes(db, workflow, limit)] == ["v4", "v3", "v2", "v1", "v0"][:count]
+        assert [one.name for one in variables.changes(db, workflow, limit)] == [
+            "v4",
+            "v3",
+            "v2",
+            "v1",
+            "v0",
+        ][:count]
 
 
-# --- conversations and their messages ----------------------------------------------------------------------------
+# --- conversations and their messages -------------------------------------------------------------
 
 EVERY_PART: tuple[Part, ...] = (
     Text("words", extra='{"cache": true}'),
@@ -291,7 +352,11 @@ def test_a_conversation_is_made_once_and_remembers_what_it_is_told(db: Database)
     messages.set_limits(db, made.id, warned=5, quiet_until=LARGEST_NUMBER)
     now = messages.find(db, made.workflow, "main")
     assert now
-    assert (now.system_prompt, now.warned, now.quiet_until) == ("Be brief. \0\ud800🧭", 5, LARGEST_NUMBER)
+    assert (now.system_prompt, now.warned, now.quiet_until) == (
+        "Be brief. \0\ud800🧭",
+        5,
+        LARGEST_NUMBER,
+    )
     assert messages.ensure(db, made.workflow, "main", "another counter").counter == "words"
 
 
@@ -315,7 +380,9 @@ def test_messages_are_numbered_without_a_gap_and_their_sizes_added_up(db: Databa
 
 def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
     conversation = conversation_in(db).id
-    messages.append(db, conversation, [(said(str(number)), 1, number in (2, 5)) for number in range(1, 8)])
+    messages.append(
+        db, conversation, [(said(str(number)), 1, number in (2, 5)) for number in range(1, 8)]
+    )
 
     def numbers(lines: list[Line]) -> list[int]:
         assert all(line.message.text == str(line.seq) for line in lines)
@@ -339,7 +406,9 @@ def test_what_is_no_history_is_kept_and_neither_shown_nor_counted(db: Database) 
     history = [line.kind for line in messages.after(db, conversation, 0)]
     assert history == [kind for kind in MESSAGE_KINDS if kind not in NOT_HISTORY]
     assert [line.kind for line in messages.pinned(db, conversation)] == history
-    assert messages.up_to(db, conversation) == Extent(len(MESSAGE_KINDS), 10 * len(history), len(history))
+    assert messages.up_to(db, conversation) == Extent(
+        len(MESSAGE_KINDS), 10 * len(history), len(history)
+    )
     assert {line.tokens for line in appended if line.kind in NOT_HISTORY} == {0}
     ((kept,),) = db.rows("SELECT COUNT(*) FROM messages")
     assert kept == len(MESSAGE_KINDS)
@@ -349,10 +418,13 @@ def test_any_text_comes_back_in_every_part_of_a_message(db: Database) -> None:
     conversation = conversation_in(db).id
     for number, text in enumerate(ODD):
         parts = (
-            Text(text, text), Image(text, text, text, text), Thinking(text, text, True, text, text),
-            Opaque(text, text, text), ToolCall(text, text, text, text),
+            Text(text, text),
+            Image(text, text, text, text),
+            Thinking(text, text, True, text, text),
+            Opaque(text, text, text),
+            ToolCall(text, text, text, text),
             ToolResult(text, text, True, (Image(text), Opaque(text)), text),
-        )  # fmt: skip
+        )
         message = Message("assistant", parts, "debug_action", text, 7)
         appended = messages.append(db, conversation, [(message, 7, False)])
         (line,) = messages.after(db, conversation, number)
@@ -362,7 +434,9 @@ def test_any_text_comes_back_in_every_part_of_a_message(db: Database) -> None:
 
 def test_every_part_of_a_message_comes_back(db: Database) -> None:
     conversation = conversation_in(db).id
-    said_by = [Message(role, parts) for role in ("user", "assistant", "tool") for parts in (EVERY_PART, ())]
+    said_by = [
+        Message(role, parts) for role in ("user", "assistant", "tool") for parts in (EVERY_PART, ())
+    ]
     messages.append(db, conversation, [(message, 1, False) for message in said_by])
     assert [line.message for line in messages.after(db, conversation, 0)] == said_by
 
@@ -370,7 +444,11 @@ def test_every_part_of_a_message_comes_back(db: Database) -> None:
 @pytest.mark.parametrize("megabytes", [1, 10])
 def test_a_message_of_megabytes_comes_back_whole(db: Database, megabytes: int) -> None:
     conversation = conversation_in(db).id
-    text = ("a🧭\0é" * 200_000)[: megabytes * 1_000_000] if megabytes == 1 else "words and\nlines " * 700_000
+    text = (
+        ("a🧭\0é" * 200_000)[: megabytes * 1_000_000]
+        if megabytes == 1
+        else "words and\nlines " * 700_000
+    )
     assert len(text.encode()) >= megabytes * 1_000_000
     messages.append(db, conversation, [(said(text), 1, False)])
     (line,) = messages.after(db, conversation, 0)
@@ -396,7 +474,13 @@ def test_a_recount_sets_every_size_and_every_sum(db: Database) -> None:
     assert messages.up_to(db, conversation.id) == Extent(4, 120, 2)
     (later,) = messages.append(db, conversation.id, [(said("c"), 3, False)])
     assert later.running == 123
-    assert [messages.up_to(db, conversation.id, seq).running for seq in range(1, 6)] == [100, 100, 120, 120, 123]
+    assert [messages.up_to(db, conversation.id, seq).running for seq in range(1, 6)] == [
+        100,
+        100,
+        120,
+        120,
+        123,
+    ]
     now = messages.find(db, conversation.workflow, "main")
     assert now
     assert now.counter == "letters"
@@ -406,20 +490,32 @@ def test_a_message_that_came_while_others_were_counted_is_in_the_sum(db: Databas
     conversation = conversation_in(db).id
     messages.append(db, conversation, [(said("a"), 5, False), (said("b"), 7, False)])
     messages.recount(db, conversation, "letters", iter([(1, 50)]))
-    assert [(line.tokens, line.running) for line in messages.after(db, conversation, 0)] == [(50, 50), (7, 57)]
+    assert [(line.tokens, line.running) for line in messages.after(db, conversation, 0)] == [
+        (50, 50),
+        (7, 57),
+    ]
 
 
-# --- compressions, cuts, checkpoints -----------------------------------------------------------------------------
+# --- compressions, cuts, checkpoints --------------------------------------------------------------
 
 
 def compress(
     db: Database, conversation: int, last: int, summary: str = "so far", after: int | None = None
 ) -> compressions.Compression | None:
-    before = compressions.number_of(compressions.current(db, conversation)) if after is None else after
+    before = (
+        compressions.number_of(compressions.current(db, conversation)) if after is None else after
+    )
     return compressions.add(
-        db, conversation, after=before, last=last, summary=summary, method="extract", note=summary, tokens_before=9,
+        db,
+        conversation,
+        after=before,
+        last=last,
+        summary=summary,
+        method="extract",
+        note=summary,
+        tokens_before=9,
         tokens_after=3,
-    )  # fmt: skip
+    )
 
 
 def test_the_newest_compression_counts_until_it_is_undone(db: Database) -> None:
@@ -434,8 +530,10 @@ def test_the_newest_compression_counts_until_it_is_undone(db: Database) -> None:
     assert third.number == 3
     assert compressions.current(db, conversation) == third
     assert [(one.number, one.undone) for one in compressions.history(db, conversation)] == [
-        (1, False), (2, True), (3, False)
-    ]  # fmt: skip
+        (1, False),
+        (2, True),
+        (3, False),
+    ]
     for _ in range(3):
         compressions.undo(db, conversation)
     assert compressions.current(db, conversation) is None
@@ -457,7 +555,9 @@ def test_a_compression_that_was_overtaken_is_not_kept(db: Database) -> None:
     assert compressions.current(db, conversation) == again
 
 
-def test_a_list_of_workflows_says_how_large_each_is_now_that_it_is_compressed(url: str, tmp_path: Path) -> None:
+def test_a_list_of_workflows_says_how_large_each_is_now_that_it_is_compressed(
+    url: str, tmp_path: Path
+) -> None:
     with foreword.Session.open(url, root=tmp_path, auto_compress=False) as session:
 
         def sizes() -> tuple[int, int]:
@@ -506,12 +606,15 @@ def test_a_checkpoint_is_replaced_in_its_place(db: Database) -> None:
     assert list(kept["z"].items()) == [("z", "z"), ("a", ["\0", "\ud800", "🧭"])]
 
 
-# --- reports, originals, ranges, what is carried -------------------------------------------------------------------
+# --- reports, originals, ranges, what is carried --------------------------------------------------
 
 
 def test_reports_come_newest_first_with_the_usage_of_their_conversation(db: Database) -> None:
     conversation, store = conversation_in(db).id, Store(db)
-    numbers = [store.save({}, {**REPORT, "recipe": f"r{n}", "odd": "\0\ud800"}, created=f"t{n}") for n in range(3)]
+    numbers = [
+        store.save({}, {**REPORT, "recipe": f"r{n}", "odd": "\0\ud800"}, created=f"t{n}")
+        for n in range(3)
+    ]
     used = store.save({}, REPORT, conversation=conversation, usage=USAGE, created="t3")
     assert [(one.number, one.created) for one in store.reports()] == [
         (used, "t3"),
@@ -541,12 +644,22 @@ def test_an_original_comes_back_by_its_handle_and_by_the_beginning_of_it(
 
 def test_a_handle_of_nothing_is_unknown(url: str, db: Database, tmp_path: Path) -> None:
     Store(db).save({handle_of(b"body"): b"body"}, REPORT)
-    for handle in ("fw_", "fw_00000000000000", "fw_\0\0\0", "fw_\ud800\ud800\ud800", "fw_%%%%", "", "fw_zzz{"):
+    for handle in (
+        "fw_",
+        "fw_00000000000000",
+        "fw_\0\0\0",
+        "fw_\ud800\ud800\ud800",
+        "fw_%%%%",
+        "",
+        "fw_zzz{",
+    ):
         with pytest.raises(UnknownHandle):
             recall(handle, tmp_path, url)
 
 
-def test_a_handle_of_a_stretch_gives_back_the_words_of_its_messages(url: str, db: Database, tmp_path: Path) -> None:
+def test_a_handle_of_a_stretch_gives_back_the_words_of_its_messages(
+    url: str, db: Database, tmp_path: Path
+) -> None:
     conversation = conversation_in(db)
     texts = ["first", "find the \0 harbour 🧭", "it is \ud800 here", "last"]
     messages.append(db, conversation.id, [(said(text), 1, False) for text in texts])
@@ -560,9 +673,15 @@ def test_a_handle_of_a_stretch_gives_back_the_words_of_its_messages(url: str, db
     assert "last" not in text
 
 
-def test_what_is_carried_is_replaced_forgotten_and_in_a_stable_order(url: str, db: Database, tmp_path: Path) -> None:
+def test_what_is_carried_is_replaced_forgotten_and_in_a_stable_order(
+    url: str, db: Database, tmp_path: Path
+) -> None:
     store = Store(db)
-    items = {(kind, title): {"kind": kind, "title": title, "text": title} for kind in "bBa" for title in ODD}
+    items = {
+        (kind, title): {"kind": kind, "title": title, "text": title}
+        for kind in "bBa"
+        for title in ODD
+    }
     store.carry("work", items, [])
     key = ("a", "é")
     store.carry("work", {key: {**items[key], "text": "new"}}, [("b", ""), ("never", "there")])
@@ -578,7 +697,7 @@ def test_what_is_carried_is_replaced_forgotten_and_in_a_stable_order(url: str, d
     existing.close()
 
 
-# --- transactions --------------------------------------------------------------------------------------------------
+# --- transactions ---------------------------------------------------------------------------------
 
 
 def test_a_transaction_that_fails_halfway_leaves_nothing(db: Database) -> None:

@@ -1,4 +1,5 @@
-"""A writer that is killed at any moment: what it was told is kept is there, and nothing is there by halves."""
+"""A writer that is killed at any moment: what it was told is kept is there, and nothing is there
+by halves."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def written_until_killed(url: str, chance: random.Random) -> list[str]:
         assert writer.stdout
         assert writer.stderr
         lines = [writer.stdout.readline() for _ in range(chance.randrange(30))]
-        time.sleep(chance.random() / 50)  # no wait for anything: the kill comes some way into the next write
+        # no wait for anything: the kill comes some way into the next write
+        time.sleep(chance.random() / 50)
         os.kill(writer.pid, signal.SIGKILL)
         lines += writer.stdout.read().splitlines(keepends=True)
         assert writer.stderr.read() == ""

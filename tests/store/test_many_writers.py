@@ -1,4 +1,5 @@
-"""Eight processes that write the same conversation, plan and variables at once lose nothing and take turns."""
+"""Eight processes that write the same conversation, plan and variables at once lose nothing and
+take turns."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ def test_eight_writers_at_once_lose_nothing(kind: str, tmp_path: Path) -> None:
         for line in output.splitlines()
     ]
     given = {
-        what: [int(number) for line in said if line[0] == what for number in line[1:]] for what in ("seq", "version")
+        what: [int(number) for line in said if line[0] == what for number in line[1:]]
+        for what in ("seq", "version")
     }
     with opened(url) as db:
         workflow, conversation = workflow_in(db), conversation_in(db).id
@@ -59,9 +61,19 @@ def test_eight_writers_at_once_lose_nothing(kind: str, tmp_path: Path) -> None:
         values = variables.everything(db, workflow)
     assert [line.seq for line in lines] == list(range(1, len(lines) + 1)) == sorted(given["seq"])
     assert [line.running for line in lines] == list(accumulate(line.tokens for line in lines))
-    names = Counter({f"{writer}.{number}": 1 + number % 2 for writer in range(WRITERS) for number in range(ROUNDS)})
+    names = Counter(
+        {
+            f"{writer}.{number}": 1 + number % 2
+            for writer in range(WRITERS)
+            for number in range(ROUNDS)
+        }
+    )
     assert Counter(line.message.text for line in lines) == names
-    assert [plan.version for plan in versions] == list(range(1, len(versions) + 1)) == sorted(given["version"])
+    assert (
+        [plan.version for plan in versions]
+        == list(range(1, len(versions) + 1))
+        == sorted(given["version"])
+    )
     assert [plan.data["plan_version"] for plan in versions] == [plan.version for plan in versions]
     assert {plan.reason for plan in versions} >= set(names)
     assert Counter(change.reason for change in trail) == Counter(list(names))
@@ -71,23 +83,20 @@ def test_eight_writers_at_once_lose_nothing(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_reader_sees_no_half_of_a_batch_while_others_write(kind: str, tmp_path: Path) -> None:
     writer = (
-        "import sys\nfrom pathlib import Path\nfrom foreword.message import Message, Text\n"
-        "from foreword.store import messages, workflows\nfrom foreword.store.urls import open_database\n"
-        "print(flush=True)\nsys.stdin.readline()\ndb = open_database(sys.argv[1], Path())\n"
-        "conversation = messages.ensure(db, workflows.ensure(db, 'main').id, 'main', 'words').id\n"
-        "batch = [(Message('user', (Text('x' * 999),)), 1, False)] * 10\n"
-        "for _ in range(30): messages.append(db, conversation, batch)\n"
-        "db.close()\n"
+        "import sys\nfrom pathlib import Path\nfrom foreword.message import Message, Text\nfrom"
+        " foreword.store import messages, workflows\nfrom foreword.store.urls import"
+        " open_database\nprint(flush=True)\nsys.stdin.readline()\ndb = open_database(sys.argv[1],"
+        " Path())\nconversation = messages.ensure(db, workflows.ensure(db, 'main').id, 'main',"
+        " 'words').id\nbatch = [(Message('user', (Text('x' * 999),)), 1, False)] * 10\nfor _ in"
+        " range(30): messages.append(db, conversation, batch)\ndb.close()\n"
     )
     reader = (
-        "import sys\nfrom pathlib import Path\nfrom foreword.store import messages, workflows\n"
-        "from foreword.store.urls import open_database\n"
-        "print(flush=True)\nsys.stdin.readline()\ndb = open_database(sys.argv[1], Path())\n"
-        "conversation = messages.ensure(db, workflows.ensure(db, 'main').id, 'main', 'words').id\n"
-        "for _ in range(60):\n"
-        "    lines = messages.after(db, conversation, 0)\n"
-        "    assert len(lines) % 10 == 0 and all(line.running == line.seq for line in lines), lines\n"
-        "db.close()\n"
+        "import sys\nfrom pathlib import Path\nfrom foreword.store import messages, workflows\nfrom"
+        " foreword.store.urls import open_database\nprint(flush=True)\nsys.stdin.readline()\ndb ="
+        " open_database(sys.argv[1], Path())\nconversation = messages.ensure(db,"
+        " workflows.ensure(db, 'main').id, 'main', 'words').id\nfor _ in range(60):\n    lines ="
+        " messages.after(db, conversation, 0)\n    assert len(lines) % 10 == 0 and all(line.running"
+        " == line.seq for line in lines), lines\ndb.close()\n"
     )
     url = new_url(kind, tmp_path)
     either = "import sys\nexec(sys.argv[2])\n"

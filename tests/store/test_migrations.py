@@ -1,4 +1,5 @@
-"""The schema: a new one and one brought up to date are the same, and nothing that was kept is lost on the way."""
+"""The schema: a new one and one brought up to date are the same, and nothing that was kept is
+lost on the way."""
 
 from __future__ import annotations
 
@@ -42,10 +43,16 @@ COMMIT
 FILL = (
     ("INSERT INTO originals VALUES (?, ?)", (HANDLE, zlib.compress(BODY))),
     (
-        "INSERT INTO reports (created, recipe, total_tokens, budget_tokens, report) VALUES (?, ?, ?, ?, ?)",
+        (
+            "INSERT INTO reports (created, recipe, total_tokens, budget_tokens, report) VALUES (?,"
+            " ?, ?, ?, ?)"
+        ),
         ("then", "r", 1, 2, REPORT),
     ),
-    ("INSERT INTO carried VALUES (?, ?, ?, ?)", ("work", "k", "t", '{"kind":"k","title":"t","text":"kept"}')),
+    (
+        "INSERT INTO carried VALUES (?, ?, ?, ?)",
+        ("work", "k", "t", '{"kind":"k","title":"t","text":"kept"}'),
+    ),
 )
 
 
@@ -76,15 +83,28 @@ def first_postgres(monkeypatch: pytest.MonkeyPatch) -> str:
 def schema_of_sqlite(path: Path) -> dict[str, object]:
     """Every table with its columns, its indexes and its foreign keys."""
     db = apsw.Connection(str(path))
-    tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
-    found: dict[str, object] = {"version": db.pragma("user_version"), "application": db.pragma("application_id")}
+    tables = [
+        name
+        for (name,) in db.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+        )
+    ]
+    found: dict[str, object] = {
+        "version": db.pragma("user_version"),
+        "application": db.pragma("application_id"),
+    }
     for table in tables:
         indexes = sorted(row[1:] for row in db.execute(f"PRAGMA index_list({table})"))
         found[table] = (
             db.execute(f"PRAGMA table_xinfo({table})").fetchall(),
-            [(index, db.execute(f"PRAGMA index_xinfo({index[0]})").fetchall()) for index in indexes],
+            [
+                (index, db.execute(f"PRAGMA index_xinfo({index[0]})").fetchall())
+                for index in indexes
+            ],
             sorted(row[2:] for row in db.execute(f"PRAGMA foreign_key_list({table})")),
-            db.execute("SELECT wr, strict FROM pragma_table_list WHERE name = ?", (table,)).fetchall(),
+            db.execute(
+                "SELECT wr, strict FROM pragma_table_list WHERE name = ?", (table,)
+            ).fetchall(),
         )
     db.close()
     return found
@@ -93,12 +113,20 @@ def schema_of_sqlite(path: Path) -> dict[str, object]:
 def schema_of_postgres(url: str) -> list[list[tuple[object, ...]]]:
     """Every column, index and constraint of our schema, and its version."""
     questions = (
-        "SELECT table_name, column_name, ordinal_position, data_type, is_nullable, column_default, collation_name,"
-        " is_identity, generation_expression FROM information_schema.columns WHERE table_schema = 'foreword'"
-        " ORDER BY table_name, ordinal_position",
-        "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'foreword' ORDER BY indexname",
-        "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint"
-        " WHERE connamespace = 'foreword'::regnamespace ORDER BY 1, 2",
+        (
+            "SELECT table_name, column_name, ordinal_position, data_type, is_nullable,"
+            " column_default, collation_name, is_identity, generation_expression FROM"
+            " information_schema.columns WHERE table_schema = 'foreword' ORDER BY table_name,"
+            " ordinal_position"
+        ),
+        (
+            "SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'foreword'"
+            " ORDER BY indexname"
+        ),
+        (
+            "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint"
+            " WHERE connamespace = 'foreword'::regnamespace ORDER BY 1, 2"
+        ),
         "SELECT version FROM foreword.schema_version",
     )
     with psycopg.connect(url) as db:
@@ -114,7 +142,9 @@ def holds_what_it_held(db: Database) -> None:
     store = Store(db)
     ((_, packed),) = store.found(HANDLE)
     assert store.original(HANDLE, packed) == BODY
-    assert [(one.number, one.created, one.report["recipe"]) for one in store.reports()] == [(1, "then", "r")]
+    assert [(one.number, one.created, one.report["recipe"]) for one in store.reports()] == [
+        (1, "then", "r")
+    ]
     assert [item["text"] for item in store.carried("work")] == ["kept"]
     assert store.save({}, {"recipe": "next", "total_tokens": 1, "budget_tokens": 2}) == 2
 
@@ -127,7 +157,9 @@ def test_a_store_of_the_first_release_becomes_what_a_new_one_is(tmp_path: Path) 
     assert schema_of_sqlite(old) == schema_of_sqlite(new)
 
 
-def test_the_first_schema_in_postgresql_becomes_what_a_new_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_schema_in_postgresql_becomes_what_a_new_one_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     old, new = first_postgres(monkeypatch), new_database()
     with opened(old) as db:
         holds_what_it_held(db)
@@ -139,10 +171,18 @@ def test_the_first_schema_in_postgresql_becomes_what_a_new_one_is(monkeypatch: p
 def test_both_databases_have_the_same_tables_and_columns(tmp_path: Path) -> None:
     url = new_database()
     with opened(url), opened(f"sqlite:///{tmp_path / 'store.db'}") as sqlite:
-        tables = [name for (name,) in sqlite.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        here = {(table, row[1]) for table in tables for row in sqlite.rows(f"PRAGMA table_info({table})")}
+        tables = [
+            name for (name,) in sqlite.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        here = {
+            (table, row[1])
+            for table in tables
+            for row in sqlite.rows(f"PRAGMA table_info({table})")
+        }
     there = {(table, column) for table, column, *_ in schema_of_postgres(url)[0]}
-    assert {(table, column) for table, column in there - here if column != "data"} == {("schema_version", "version")}
+    assert {(table, column) for table, column in there - here if column != "data"} == {
+        ("schema_version", "version")
+    }
     assert here - there == set()
 
 
@@ -150,9 +190,10 @@ def test_keys_are_compared_by_their_bytes_whatever_the_language_of_the_database(
     url = new_database()
     with opened(url), psycopg.connect(url) as db:
         compared = db.execute(
-            "SELECT a.attrelid::regclass::text, a.attname, c.collname FROM pg_index i JOIN pg_attribute a"
-            " ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) JOIN pg_collation c ON c.oid = a.attcollation"
-            " JOIN pg_class t ON t.oid = a.attrelid WHERE t.relnamespace = 'foreword'::regnamespace"
+            "SELECT a.attrelid::regclass::text, a.attname, c.collname FROM pg_index i JOIN"
+            " pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) JOIN"
+            " pg_collation c ON c.oid = a.attcollation JOIN pg_class t ON t.oid = a.attrelid WHERE"
+            " t.relnamespace = 'foreword'::regnamespace"
         ).fetchall()
     assert len(compared) >= 10
     assert {collation for _, _, collation in compared} == {"C"}
@@ -175,28 +216,37 @@ def test_a_newer_schema_in_a_file_is_refused_and_left_alone(tmp_path: Path) -> N
     db.close()
     before = path.read_bytes()
     for read_only in (True, False):
-        with pytest.raises(StoreError, match=rf"newer Foreword \(schema 99, this one knows {NEWEST}\)"):
+        with pytest.raises(
+            StoreError, match=rf"newer Foreword \(schema 99, this one knows {NEWEST}\)"
+        ):
             Sqlite(path, read_only=read_only)
     assert path.read_bytes() == before
 
 
-def test_a_newer_schema_in_postgresql_is_refused_and_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_newer_schema_in_postgresql_is_refused_and_left_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     url = first_postgres(monkeypatch)
     with psycopg.connect(url) as db:
         db.execute("UPDATE foreword.schema_version SET version = 99")
     before = schema_of_postgres(url)
-    with pytest.raises(StoreError, match=rf"newer Foreword \(schema 99, this one knows {NEWEST}\)"), opened(url):
+    with (
+        pytest.raises(StoreError, match=rf"newer Foreword \(schema 99, this one knows {NEWEST}\)"),
+        opened(url),
+    ):
         pass
     assert schema_of_postgres(url) == before
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_ten_processes_that_open_a_new_database_at_once_make_it_once(kind: str, tmp_path: Path) -> None:
+def test_ten_processes_that_open_a_new_database_at_once_make_it_once(
+    kind: str, tmp_path: Path
+) -> None:
     program = (
-        "import sys\nfrom pathlib import Path\n"
-        "from foreword.store import postgres, sqlite, workflows\nfrom foreword.store.urls import open_database\n"
-        "print(flush=True)\nsys.stdin.readline()\n"
-        "db = open_database(sys.argv[1], Path())\nprint(workflows.ensure(db, 'main').id)\ndb.close()\n"
+        "import sys\nfrom pathlib import Path\nfrom foreword.store import postgres, sqlite,"
+        " workflows\nfrom foreword.store.urls import"
+        " open_database\nprint(flush=True)\nsys.stdin.readline()\ndb = open_database(sys.argv[1],"
+        " Path())\nprint(workflows.ensure(db, 'main').id)\ndb.close()\n"
     )
     url, alone = new_url(kind, tmp_path), f"{tmp_path}/alone"
     assert run_at_once(program, [(url,)] * 10) == ["1\n"] * 10
@@ -240,5 +290,7 @@ def test_a_schema_that_somebody_else_uses_is_left_as_it_was() -> None:
     with pytest.raises(StoreError, match='relation "messages" already exists'), opened(url):
         pass
     with psycopg.connect(url) as db:
-        tables = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'foreword'").fetchall()
+        tables = db.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'foreword'"
+        ).fetchall()
     assert tables == [("messages",)]

@@ -1,4 +1,5 @@
-"""What we keep is its owner's alone: modes of every file and folder, from the first moment, new or old."""
+"""What we keep is its owner's alone: modes of every file and folder, from the first moment, new
+or old."""
 
 from __future__ import annotations
 
@@ -55,7 +56,9 @@ def filled(root: Path) -> None:
         session.context()
 
 
-def test_all_that_is_kept_is_its_owners_alone_whatever_the_umask(tmp_path: Path, own_cache: Path, umask: int) -> None:
+def test_all_that_is_kept_is_its_owners_alone_whatever_the_umask(
+    tmp_path: Path, own_cache: Path, umask: int
+) -> None:
     with foreword.Session.open(root=tmp_path) as session:
         session.append({"role": "user", "content": "the password is hunter2"})
         session.context()
@@ -66,7 +69,9 @@ def test_all_that_is_kept_is_its_owners_alone_whatever_the_umask(tmp_path: Path,
         hook_log.note("hook", "failed")
         token.kept(tmp_path)
         assert (tmp_path / ".foreword" / "state.db-wal").exists()
-        assert not open_to_others(tmp_path / ".foreword", tmp_path / ".checkpoints", own_cache / "foreword")
+        assert not open_to_others(
+            tmp_path / ".foreword", tmp_path / ".checkpoints", own_cache / "foreword"
+        )
     readonly = tmp_path / "readonly"
     readonly.mkdir()
     readonly.chmod(0o555)
@@ -90,7 +95,9 @@ def test_a_store_is_closed_to_others_before_anything_is_in_it(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("reading", [False, True])
-def test_a_store_that_was_open_to_others_is_closed_when_it_is_opened(tmp_path: Path, reading: bool) -> None:
+def test_a_store_that_was_open_to_others_is_closed_when_it_is_opened(
+    tmp_path: Path, reading: bool
+) -> None:
     filled(tmp_path)
     dbos_setup.made_url(None, tmp_path)
     folder = tmp_path / ".foreword"
@@ -106,7 +113,9 @@ def test_a_store_that_was_open_to_others_is_closed_when_it_is_opened(tmp_path: P
         assert not open_to_others(folder)
 
 
-def test_the_list_of_stores_that_was_open_to_others_is_closed(tmp_path: Path, own_cache: Path) -> None:
+def test_the_list_of_stores_that_was_open_to_others_is_closed(
+    tmp_path: Path, own_cache: Path
+) -> None:
     filled(tmp_path)
     opened_up(own_cache)
     foreword.Session.open(root=tmp_path).close()
@@ -134,7 +143,9 @@ def test_a_store_that_the_user_named_is_closed_and_its_folder_is_left_as_it_is(
         assert set(open_to_others(shared)) == {str(shared)}
 
 
-def test_a_store_that_can_not_be_closed_is_used_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_can_not_be_closed_is_used_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     filled(tmp_path)
     opened_up(tmp_path / ".foreword")
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)  # as on files of somebody else's
@@ -174,11 +185,15 @@ def test_closing_a_store_to_others_undoes_no_lock_that_this_process_holds(tmp_pa
         opened_up(path.parent)
         Sqlite(path, read_only=True).close()
         assert not path.stat().st_mode & OTHERS
-        done = subprocess.run([sys.executable, "-c", WRITER, path], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", WRITER, path], capture_output=True, text=True, check=True
+        )
     assert done.stdout == "locked\n"
 
 
-def test_a_link_in_the_place_of_a_store_does_not_change_the_mode_of_what_it_leads_to(tmp_path: Path) -> None:
+def test_a_link_in_the_place_of_a_store_does_not_change_the_mode_of_what_it_leads_to(
+    tmp_path: Path,
+) -> None:
     other = tmp_path / "other"
     other.write_text("mine")
     other.chmod(0o644)

@@ -1,4 +1,5 @@
-"""Results of nodes and their runs, on both databases: a success once, the newest of each node, attempts in turn."""
+"""Results of nodes and their runs, on both databases: a success once, the newest of each node,
+attempts in turn."""
 
 from __future__ import annotations
 
@@ -22,12 +23,25 @@ def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
 def test_a_success_is_kept_once_and_a_failure_gives_way_to_it(db: Database) -> None:
     w = workflow_in(db)
     assert node_results.keep(db, w, "run-1", "node5[0]/node6", "node6", "failed", {"error": "gone"})
-    assert node_results.keep(db, w, "run-1", "node5[0]/node6", "node6", "success", {"result": {"n": 1}})
-    assert not node_results.keep(db, w, "run-1", "node5[0]/node6", "node6", "success", {"result": {"n": 2}})
-    assert not node_results.keep(db, w, "run-1", "node5[0]/node6", "node6", "failed", {"error": "again"})
-    assert node_results.keep(db, w, "run-2", "node5[0]/node6", "node6", "success", {"result": {"n": 3}})
+    assert node_results.keep(
+        db, w, "run-1", "node5[0]/node6", "node6", "success", {"result": {"n": 1}}
+    )
+    assert not node_results.keep(
+        db, w, "run-1", "node5[0]/node6", "node6", "success", {"result": {"n": 2}}
+    )
+    assert not node_results.keep(
+        db, w, "run-1", "node5[0]/node6", "node6", "failed", {"error": "again"}
+    )
+    assert node_results.keep(
+        db, w, "run-2", "node5[0]/node6", "node6", "success", {"result": {"n": 3}}
+    )
     (kept,) = node_results.of_run(db, w, "run-1").values()
-    assert (kept.key, kept.node, kept.status, kept.told) == ("node5[0]/node6", "node6", "success", {"result": {"n": 1}})
+    assert (kept.key, kept.node, kept.status, kept.told) == (
+        "node5[0]/node6",
+        "node6",
+        "success",
+        {"result": {"n": 1}},
+    )
     assert node_results.of_run(db, workflow_in(db, "other"), "run-1") == {}
 
 
@@ -37,9 +51,15 @@ def test_the_newest_result_of_each_node_is_found_whatever_run_it_is_of(db: Datab
     node_results.keep_test(db, w, "node1", "failed", {"n": 2})
     node_results.keep_test(db, w, "node2", "success", {"n": 3})
     node_results.keep(db, w, "run-1", "node2", "node2", "success", {"n": 4})
-    assert {name: one.told["n"] for name, one in node_results.newest(db, w).items()} == {"node1": 2, "node2": 4}
+    assert {name: one.told["n"] for name, one in node_results.newest(db, w).items()} == {
+        "node1": 2,
+        "node2": 4,
+    }
     node_results.keep_test(db, w, "node2", "success", {"n": 5})
-    assert {name: one.told["n"] for name, one in node_results.newest(db, w).items()} == {"node1": 2, "node2": 5}
+    assert {name: one.told["n"] for name, one in node_results.newest(db, w).items()} == {
+        "node1": 2,
+        "node2": 5,
+    }
     assert len(node_results.of_run(db, w, node_results.TEST)) == 2
 
 

@@ -1,4 +1,5 @@
-"""A store in whose columns is something else than what belongs there: one clear error, whatever is asked of it."""
+"""A store in whose columns is something else than what belongs there: one clear error, whatever
+is asked of it."""
 
 from __future__ import annotations
 
@@ -81,7 +82,9 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
         node_runs.begin(db, workflow, "run", "me")
         node_results.keep(db, workflow, "run", "n", "n", "success", {"result": 1})
         workers.beat(db, "me", "here", 1)
-        Store(db).carry("work", {("decision", "A"): {"kind": "decision", "title": "A", "text": "t"}}, [])
+        Store(db).carry(
+            "work", {("decision", "A"): {"kind": "decision", "title": "A", "text": "t"}}, []
+        )
     shutil.rmtree(root / ".checkpoints")
     return root
 
@@ -92,7 +95,8 @@ def altered(root: Path, table: str, column: str, value: object) -> bool:
         closing(apsw.Connection(str(root / ".foreword" / "state.db"))) as db,
         suppress(apsw.ConstraintError, apsw.MismatchError),
     ):
-        if value is None:  # a column that takes no NULL is told so by its schema, which can be written for a while
+        # a column that takes no NULL is told so by its schema, which can be written for a while
+        if value is None:
             return _emptied(db, table, column)
         cast = "CAST(? AS TEXT)" if value is NOT_UTF8 else "?"
         db.execute(f"UPDATE {table} SET {column} = {cast}", (value,))
@@ -103,7 +107,8 @@ def altered(root: Path, table: str, column: str, value: object) -> bool:
 def _emptied(db: apsw.Connection, table: str, column: str) -> bool:
     ((before,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchall()
     write = (
-        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = ? WHERE name = ?; PRAGMA writable_schema = RESET"
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = ? WHERE name = ?; PRAGMA"
+        " writable_schema = RESET"
     )
     db.execute(write, (str(before).replace("NOT NULL", ""), table))
     try:
@@ -150,8 +155,12 @@ def columns() -> list[tuple[str, str]]:
     with closing(apsw.Connection(":memory:")) as db:
         for script in MIGRATIONS:
             db.execute(spelled(script, SQLITE))
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return [(table, row[1]) for table in tables for row in db.execute(f"PRAGMA table_info({table})")]
+        tables = [
+            name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        return [
+            (table, row[1]) for table in tables for row in db.execute(f"PRAGMA table_info({table})")
+        ]
 
 
 CASES = [(*column, value) for value in RUBBISH for column in columns()]
@@ -187,13 +196,23 @@ def read_all(root: Path) -> None:
     [
         ("messages", "tokens", "many", "tokens in table messages holds a text 'many' (row seq 2)"),
         ("messages", "running", -7, "running in table messages holds a number -7 (row seq 2)"),
-        ("messages", "message", b"\xff", r"message in table messages holds bytes b'\xff' (row seq 2)"),
+        (
+            "messages",
+            "message",
+            b"\xff",
+            r"message in table messages holds bytes b'\xff' (row seq 2)",
+        ),
         ("messages", "created", NOT_UTF8, "a text in it is not UTF-8"),
         ("messages", "seq", 1.5, None),
         ("plans", "version", "zzz", None),
         ("plans", "reason", None, "reason in table plans holds nothing (row version 1)"),
         ("variables", "written", b"", "written in table variables holds bytes b'' (row name 'a')"),
-        ("conversations", "warned", 0.5, "warned in table conversations holds a fraction 0.5 (row id 1)"),
+        (
+            "conversations",
+            "warned",
+            0.5,
+            "warned in table conversations holds a fraction 0.5 (row id 1)",
+        ),
     ],
 )
 def test_the_error_names_the_table_the_row_and_what_is_there(

@@ -45,7 +45,9 @@ details = st.dictionaries(texts, values, max_size=3)
 small = st.integers(0, 6)
 sizes = st.dictionaries(small, small)
 cuts = st.builds(Cut, small, sizes)
-nodes = st.builds(lambda name, at, data: {**data, "id": name, "position": at}, texts, numbers, details)
+nodes = st.builds(
+    lambda name, at, data: {**data, "id": name, "position": at}, texts, numbers, details
+)
 images = st.builds(Image, texts, texts, texts, texts)
 opaque = st.builds(Opaque, texts, texts, texts)
 parts = st.one_of(
@@ -54,7 +56,14 @@ parts = st.one_of(
     opaque,
     st.builds(Thinking, texts, texts, st.booleans(), texts, texts),
     st.builds(ToolCall, texts, texts, texts, texts),
-    st.builds(ToolResult, texts, texts, st.booleans(), st.lists(images | opaque, max_size=2).map(tuple), texts),
+    st.builds(
+        ToolResult,
+        texts,
+        texts,
+        st.booleans(),
+        st.lists(images | opaque, max_size=2).map(tuple),
+        texts,
+    ),
 )
 said = st.builds(
     Message,
@@ -70,15 +79,24 @@ Call = Callable[[Database, int, int], object]
 
 def _compress(last: int, summary: str, note: str) -> Call:
     return lambda db, workflow, talk: compressions.add(
-        db, talk, after=compressions.number_of(compressions.current(db, talk)), last=last, summary=summary,
-        method="extract", note=note, tokens_before=2, tokens_after=1,
-    )  # fmt: skip
+        db,
+        talk,
+        after=compressions.number_of(compressions.current(db, talk)),
+        last=last,
+        summary=summary,
+        method="extract",
+        note=note,
+        tokens_before=2,
+        tokens_after=1,
+    )
 
 
 def _save(body: bytes, usage: dict[str, Any] | None) -> Call:
     report = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2, "usage": usage}
     used = None if usage is None else usage | USAGE
-    return lambda db, workflow, talk: Store(db).save({handle_of(body): body}, report, conversation=talk, usage=used) > 0
+    return lambda db, workflow, talk: (
+        Store(db).save({handle_of(body): body}, report, conversation=talk, usage=used) > 0
+    )
 
 
 def _carry(kind: str, title: str, end: bool) -> Call:
@@ -93,30 +111,52 @@ calls = st.one_of(
     st.builds(lambda node: lambda db, w, c: workflows.put_node(db, w, node), nodes),
     st.builds(lambda name: lambda db, w, c: workflows.drop_node(db, w, name), texts),
     st.builds(lambda data, why: lambda db, w, c: plans.add(db, w, data, why), details, texts),
-    st.builds(lambda data, why, seen: lambda db, w, c: plans.add(db, w, data, why, seen), details, texts, small),
+    st.builds(
+        lambda data, why, seen: lambda db, w, c: plans.add(db, w, data, why, seen),
+        details,
+        texts,
+        small,
+    ),
     st.builds(lambda version: lambda db, w, c: plans.get(db, w, version), numbers),
-    st.builds(lambda name, value, why: lambda db, w, c: variables.put(db, w, name, value, why), names, values, texts),
+    st.builds(
+        lambda name, value, why: lambda db, w, c: variables.put(db, w, name, value, why),
+        names,
+        values,
+        texts,
+    ),
     st.builds(lambda name, why: lambda db, w, c: variables.drop(db, w, name, why), names, texts),
     st.builds(lambda why: lambda db, w, c: variables.drop_all(db, w, why), texts),
     st.builds(lambda batch: lambda db, w, c: messages.append(db, c, batch), batches),
-    st.builds(lambda counted: lambda db, w, c: messages.recount(db, c, "other", counted.items()), sizes),
+    st.builds(
+        lambda counted: lambda db, w, c: messages.recount(db, c, "other", counted.items()), sizes
+    ),
     st.builds(lambda text: lambda db, w, c: messages.set_system_prompt(db, c, text), texts),
-    st.builds(lambda a, b: lambda db, w, c: messages.set_limits(db, c, warned=a, quiet_until=b), numbers, numbers),
+    st.builds(
+        lambda a, b: lambda db, w, c: messages.set_limits(db, c, warned=a, quiet_until=b),
+        numbers,
+        numbers,
+    ),
     st.builds(lambda seq, limit: lambda db, w, c: messages.before(db, c, seq, limit), small, small),
     st.builds(lambda a, b: lambda db, w, c: messages.between(db, Range(c, a, b)), small, small),
     st.builds(_compress, small, texts, texts),
     st.just(lambda db, w, c: compressions.undo(db, c)),
-    st.builds(lambda name, cut: lambda db, w, c: compressions.keep_cut(db, c, name, cut), names, cuts),
-    st.builds(lambda name, data: lambda db, w, c: checkpoints.keep(db, w, name, data), names, details),
+    st.builds(
+        lambda name, cut: lambda db, w, c: compressions.keep_cut(db, c, name, cut), names, cuts
+    ),
+    st.builds(
+        lambda name, data: lambda db, w, c: checkpoints.keep(db, w, name, data), names, details
+    ),
     st.builds(_save, st.binary(max_size=9), st.none() | details),
     st.builds(_carry, texts, texts, st.booleans()),
-)  # fmt: skip
+)
 
 
 @cache
 def both() -> tuple[Database, Database]:
     """Two databases, open for as long as the tests run."""
-    return open_database(f"sqlite:///{mkdtemp()}/store.db", Path()), open_database(new_database(), Path())
+    return open_database(f"sqlite:///{mkdtemp()}/store.db", Path()), open_database(
+        new_database(), Path()
+    )
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
@@ -140,9 +180,14 @@ def _answer(call: Call, db: Database, workflow: int, talk: int) -> object:
 
 
 def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
-    """All that can be seen of a workflow, in order, without numbers and times of the database's own."""
-    (found,) = [one for one in workflows.listed(db) if workflows.existing(db, one.name).id == workflow]
-    cuts = {name: compressions.cut_for(db, talk, name) for name in ("a", "B", "é", "password", "z y")}
+    """All that can be seen of a workflow, in order, without numbers and times of the database's
+    own."""
+    (found,) = [
+        one for one in workflows.listed(db) if workflows.existing(db, one.name).id == workflow
+    ]
+    cuts = {
+        name: compressions.cut_for(db, talk, name) for name in ("a", "B", "é", "password", "z y")
+    }
     everything = {
         "listed": found,
         "details": workflows.existing(db, found.name),

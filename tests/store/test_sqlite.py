@@ -24,7 +24,9 @@ from tests.command import foreword as command
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 
 
-def project(root: Path, text: str = "# Notes\n\n" + "One line about the harbour and its tides. \n\n" * 400) -> Path:
+def project(
+    root: Path, text: str = "# Notes\n\n" + "One line about the harbour and its tides. \n\n" * 400
+) -> Path:
     recipes = root / "foreword" / "recipes"
     recipes.mkdir(parents=True)
     (recipes / "mine.yaml").write_text("name: mine\nsections:\n  notes: {file: NOTES.md}\n")
@@ -32,7 +34,9 @@ def project(root: Path, text: str = "# Notes\n\n" + "One line about the harbour 
     return root
 
 
-def test_what_was_cut_is_recalled_byte_for_byte_in_another_process_from_another_folder(tmp_path: Path) -> None:
+def test_what_was_cut_is_recalled_byte_for_byte_in_another_process_from_another_folder(
+    tmp_path: Path,
+) -> None:
     root, home = project(tmp_path / "project"), str(tmp_path / "home")
     raw = b"\xef\xbb\xbf# Notes\r\n\r\n" + b"caf\xc3\xa9 at the harbour, every tide\r\n" * 500
     (root / "NOTES.md").write_bytes(raw)
@@ -54,11 +58,14 @@ def test_a_handle_may_be_shortened_while_it_is_unique(tmp_path: Path) -> None:
     project(tmp_path)
     package = foreword.assemble("mine", root=tmp_path, budget=300)
     (omission,) = package.report.omissions
-    assert foreword.recall(omission.handle[:9], root=tmp_path) == (tmp_path / "NOTES.md").read_text()
+    assert (
+        foreword.recall(omission.handle[:9], root=tmp_path) == (tmp_path / "NOTES.md").read_text()
+    )
 
 
 def test_a_handle_that_means_two_things_is_an_error(tmp_path: Path) -> None:
-    bodies = [str(number).encode() for number in range(5_000)]  # more than there are beginnings of three digits
+    # more than there are beginnings of three digits
+    bodies = [str(number).encode() for number in range(5_000)]
     store = Store(Sqlite(store_path(tmp_path)[0]))
     store.save({handle_of(body): body for body in bodies}, REPORT, created="now")
     store.close()
@@ -71,11 +78,15 @@ def test_the_folder_is_invisible_to_git(tmp_path: Path) -> None:
     project(tmp_path)
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     foreword.assemble("mine", root=tmp_path, budget=300)
-    status = subprocess.run(["git", "status", "--porcelain"], cwd=tmp_path, capture_output=True, check=True, text=True)
+    status = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=tmp_path, capture_output=True, check=True, text=True
+    )
     assert ".foreword" not in status.stdout
 
 
-def test_a_read_only_root_is_left_alone_and_the_report_says_where_things_are(tmp_path: Path, own_cache: Path) -> None:
+def test_a_read_only_root_is_left_alone_and_the_report_says_where_things_are(
+    tmp_path: Path, own_cache: Path
+) -> None:
     root = project(tmp_path / "project")
     root.chmod(0o555)
     try:
@@ -104,8 +115,8 @@ def test_reports_are_kept_with_their_time_and_their_parts(tmp_path: Path) -> Non
 def test_ten_processes_that_open_and_write_at_once_lose_nothing(tmp_path: Path) -> None:
     project(tmp_path)
     script = (
-        "import sys, foreword\n"
-        "for budget in range(300, 305): foreword.assemble('mine', root=sys.argv[1], budget=budget + int(sys.argv[2]))\n"
+        "import sys, foreword\nfor budget in range(300, 305): foreword.assemble('mine',"
+        " root=sys.argv[1], budget=budget + int(sys.argv[2]))\n"
     )
 
     def run(number: int) -> subprocess.CompletedProcess[bytes]:
@@ -119,7 +130,9 @@ def test_ten_processes_that_open_and_write_at_once_lose_nothing(tmp_path: Path) 
     assert len(store.reports(100)) == 50
 
 
-def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_written(tmp_path: Path) -> None:
+def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_written(
+    tmp_path: Path,
+) -> None:
     path = store_path(tmp_path)[0]
     script = (
         "import sys\nfrom pathlib import Path\n"
@@ -133,7 +146,9 @@ def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_writ
         "    print(n, flush=True)\n"
     )
     for before in (1, 7, 40):
-        with subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True) as writer:
+        with subprocess.Popen(
+            [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True
+        ) as writer:
             assert writer.stdout is not None
             lines = [writer.stdout.readline() for _ in range(before)]
             os.kill(writer.pid, signal.SIGKILL)

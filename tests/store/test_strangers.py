@@ -1,4 +1,5 @@
-"""Database files that a stranger has prepared: programs in the schema, planted journals, files that are no files."""
+"""Database files that a stranger has prepared: programs in the schema, planted journals, files
+that are no files."""
 
 from __future__ import annotations
 
@@ -49,10 +50,16 @@ def renamed(table: str, then: str) -> str:
 
 
 PROGRAMS = {
-    "trigger": "CREATE TRIGGER harm AFTER INSERT ON messages BEGIN UPDATE plans SET reason = 'owned'; END",
-    "trigger on another table": "CREATE TABLE mine (a); CREATE TRIGGER harm INSERT ON mine BEGIN SELECT 1; END",
+    "trigger": (
+        "CREATE TRIGGER harm AFTER INSERT ON messages BEGIN UPDATE plans SET reason = 'owned'; END"
+    ),
+    "trigger on another table": (
+        "CREATE TABLE mine (a); CREATE TRIGGER harm INSERT ON mine BEGIN SELECT 1; END"
+    ),
     "view": "CREATE VIEW harm AS SELECT * FROM messages",
-    "view in the place of a table": renamed("reports", "CREATE VIEW reports AS SELECT * FROM real_reports"),
+    "view in the place of a table": renamed(
+        "reports", "CREATE VIEW reports AS SELECT * FROM real_reports"
+    ),
     "endless view": renamed(
         "carried",
         "CREATE VIEW carried AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
@@ -70,15 +77,22 @@ PROGRAMS = {
     "unique index": "CREATE UNIQUE INDEX harm ON messages (created)",
     "index that is not there": "DROP INDEX reports_of",
     "table that is not there": "PRAGMA foreign_keys = OFF; DROP TABLE node_runs",
-    "check": WRITABLE_SCHEMA
-    + "UPDATE sqlite_master SET sql = replace(sql, 'kind TEXT', 'kind TEXT CHECK (length(kind) < 99)')"
-    " WHERE name = 'messages'",
+    "check": (
+        WRITABLE_SCHEMA
+        + "UPDATE sqlite_master SET sql = replace(sql, 'kind TEXT', 'kind TEXT CHECK (length(kind)"
+        " < 99)') WHERE name = 'messages'"
+    ),
     "other columns": renamed("carried", "CREATE TABLE carried (name, kind, title, item)"),
-    "comment": WRITABLE_SCHEMA
-    + "UPDATE sqlite_master SET sql = replace(sql, 'kind TEXT', 'kind /**/ TEXT') WHERE name = 'messages'",
-    "disguised view": "CREATE VIEW harm AS SELECT 1;"
-    + WRITABLE_SCHEMA
-    + "UPDATE sqlite_master SET type = 'table' WHERE name = 'harm'",
+    "comment": (
+        WRITABLE_SCHEMA
+        + "UPDATE sqlite_master SET sql = replace(sql, 'kind TEXT', 'kind /**/ TEXT') WHERE name ="
+        " 'messages'"
+    ),
+    "disguised view": (
+        "CREATE VIEW harm AS SELECT 1;"
+        + WRITABLE_SCHEMA
+        + "UPDATE sqlite_master SET type = 'table' WHERE name = 'harm'"
+    ),
     "version too low": "PRAGMA user_version = 1",
     "version too high": f"PRAGMA user_version = {NEWEST + 1}",
     "version below zero": "PRAGMA user_version = -5",
@@ -87,7 +101,9 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("script", PROGRAMS.values(), ids=PROGRAMS)
-def test_a_store_whose_schema_is_not_ours_is_refused_and_left_alone(tmp_path: Path, script: str) -> None:
+def test_a_store_whose_schema_is_not_ours_is_refused_and_left_alone(
+    tmp_path: Path, script: str
+) -> None:
     path = store_of(tmp_path)
     changed(path, script)
     before = path.read_bytes()
@@ -104,7 +120,9 @@ def test_a_store_whose_schema_is_not_ours_is_refused_and_left_alone(tmp_path: Pa
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("script", ["CREATE TABLE mine (a PRIMARY KEY, b)", "ANALYZE", "VACUUM", "REINDEX"])
+@pytest.mark.parametrize(
+    "script", ["CREATE TABLE mine (a PRIMARY KEY, b)", "ANALYZE", "VACUUM", "REINDEX"]
+)
 def test_what_users_do_to_a_store_of_their_own_does_no_harm(tmp_path: Path, script: str) -> None:
     changed(store_of(tmp_path), script)
     with foreword.Session.open(root=tmp_path, create=False) as session:
@@ -124,13 +142,19 @@ def test_a_store_of_every_version_that_there_was_is_taken(tmp_path: Path, versio
 
 
 def journal_naming(other: Path, pages: int) -> bytes:
-    """A hot journal without a page in it that ends with the name of another journal (sqlite.org/fileformat2.html).
+    """A hot journal without a page in it that ends with the name of another journal
+    (sqlite.org/fileformat2.html).
 
     SQLite 3.40, which may be Python's own, removes a file of any such name when it is done.
     """
     magic, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(other)
     head = magic + struct.pack(">IIIII", 0, 0x12345678, pages, 512, 4096)
-    tail = struct.pack(">I", 0x40000000 // 4096 + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
+    tail = (
+        struct.pack(">I", 0x40000000 // 4096 + 1)
+        + name
+        + struct.pack(">II", len(name), sum(name))
+        + magic
+    )
     return head.ljust(512, b"\0") + tail
 
 
@@ -140,7 +164,9 @@ def test_a_planted_journal_does_not_remove_a_file_elsewhere(tmp_path: Path, wher
     root.mkdir()
     store = store_of(root)
     dbos_setup.made_url(None, root)
-    path = {"ours": store, "named": tmp_path / "mine.db", "flows": store.with_name("flows.db")}[where]
+    path = {"ours": store, "named": tmp_path / "mine.db", "flows": store.with_name("flows.db")}[
+        where
+    ]
     if where == "named":
         path.write_bytes(store.read_bytes())
     changed(path, "PRAGMA journal_mode = DELETE")
@@ -223,8 +249,8 @@ def test_a_file_of_flows_with_a_program_in_it_is_refused_before_it_runs(tmp_path
     dbos_setup.made_url(None, tmp_path)
     path = tmp_path / ".foreword" / "flows.db"
     endless_view = (
-        "CREATE VIEW foreword_maker AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-        " SELECT i AS token FROM n"
+        "CREATE VIEW foreword_maker AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM"
+        " n) SELECT i AS token FROM n"
     )
     with closing(sqlite3.connect(path)) as db:
         db.executescript(f"DROP TABLE foreword_maker; {endless_view}")

@@ -1,4 +1,5 @@
-"""Addresses that lead nowhere, disks that are full, servers that go away: one clear error, and nothing lost or told."""
+"""Addresses that lead nowhere, disks that are full, servers that go away: one clear error, and
+nothing lost or told."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def refused(url: str) -> ForewordError:
     return found.value
 
 
-# --- addresses -----------------------------------------------------------------------------------------------------
+# --- addresses ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -88,12 +89,14 @@ def test_looking_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_database_that_was_named_and_is_not_there_is_an_error_for_recall_too(tmp_path: Path) -> None:
+def test_a_database_that_was_named_and_is_not_there_is_an_error_for_recall_too(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(StoreError, match="can't be used"):
         recall("fw_00000000000000", tmp_path, f"{server()}/no_such_database")
 
 
-# --- servers that refuse -------------------------------------------------------------------------------------------
+# --- servers that refuse --------------------------------------------------------------------------
 
 
 def user_for(url: str, name: str) -> str:
@@ -169,13 +172,17 @@ def test_no_address_tells_its_password(url: str) -> None:
 
 
 def test_a_server_that_is_not_there_and_a_database_that_is_not_there_are_named() -> None:
-    assert refused("postgresql://me@127.0.0.1:1/x").message.startswith("postgresql://me@127.0.0.1:1/x can't be used: ")
+    assert refused("postgresql://me@127.0.0.1:1/x").message.startswith(
+        "postgresql://me@127.0.0.1:1/x can't be used: "
+    )
     missing = refused(f"{server()}/no_such_database")
     assert 'database "no_such_database" does not exist' in missing.message
     assert "check the address" in missing.hint
 
 
-def test_a_user_without_the_right_to_make_a_schema_gets_one_clear_error_and_nothing_is_left() -> None:
+def test_a_user_without_the_right_to_make_a_schema_gets_one_clear_error_and_nothing_is_left() -> (
+    None
+):
     url = new_database()
     names = user_for(url, "guest"), user_for(url, "reader")
     guest, reader = (url.replace("foreword@", f"{name}@") for name in names)
@@ -200,7 +207,10 @@ def test_other_settings_of_the_database_change_nothing() -> None:
     url = new_database()
     name = url.rpartition("/")[2]
     with psycopg.connect(url, autocommit=True) as db:
-        for setting in ("default_transaction_isolation = 'serializable'", "search_path = 'pg_catalog'"):
+        for setting in (
+            "default_transaction_isolation = 'serializable'",
+            "search_path = 'pg_catalog'",
+        ):
             db.execute(f"ALTER DATABASE {name} SET {setting}".encode())
         db.execute("CREATE TABLE public.plans (somebody text, elses text)")
 
@@ -212,10 +222,12 @@ def test_other_settings_of_the_database_change_nothing() -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(update, range(4)))
     with opened(url) as kept:
-        assert [plan.version for plan in plans.history(kept, workflow_in(kept))] == list(range(1, 41))
+        assert [plan.version for plan in plans.history(kept, workflow_in(kept))] == list(
+            range(1, 41)
+        )
 
 
-# --- servers that go away ------------------------------------------------------------------------------------------
+# --- servers that go away -------------------------------------------------------------------------
 
 
 def cut_off(db: Database, url: str) -> None:
@@ -272,7 +284,7 @@ def test_a_transaction_that_the_server_has_given_up_does_not_end_as_if_it_were_d
         assert variables.everything(db, workflow) == {}
 
 
-# --- disks ---------------------------------------------------------------------------------------------------------
+# --- disks ----------------------------------------------------------------------------------------
 
 FILLER = """
 import resource, sys
@@ -324,7 +336,9 @@ def as_somebody_else() -> Iterator[None]:
         os.seteuid(me)
 
 
-def test_a_folder_that_can_not_be_written_takes_no_new_store_and_its_own_can_be_read(tmp_path: Path) -> None:
+def test_a_folder_that_can_not_be_written_takes_no_new_store_and_its_own_can_be_read(
+    tmp_path: Path,
+) -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         path = Path(name) / "state.db"
         with opened(f"sqlite:///{path}") as db:
@@ -333,7 +347,10 @@ def test_a_folder_that_can_not_be_written_takes_no_new_store_and_its_own_can_be_
         path.parent.chmod(0o555)
         with as_somebody_else():
             assert "can't be used" in refused(f"sqlite:///{path.with_name('other.db')}").message
-            with opened(f"sqlite:///{path}") as db, pytest.raises(StoreError, match="it is read-only"):
+            with (
+                opened(f"sqlite:///{path}") as db,
+                pytest.raises(StoreError, match="it is read-only"),
+            ):
                 Store(db).save({}, REPORT)
             found = open_existing(tmp_path, f"sqlite:///{path}")
             assert found

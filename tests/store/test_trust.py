@@ -48,7 +48,9 @@ def changed(path: Path, statement: str, *values: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "state.db", "state.db-wal", "state.db-shm", ".gitignore"])
-def test_a_store_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(tmp_path: Path, name: str) -> None:
+def test_a_store_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(
+    tmp_path: Path, name: str
+) -> None:
     root, outside = tmp_path / "root", tmp_path / "outside"
     root.mkdir()
     outside.mkdir()
@@ -60,7 +62,9 @@ def test_a_store_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(tm
     assert list(outside.iterdir()) == []
 
 
-def test_a_link_to_another_store_is_neither_read_nor_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_to_another_store_is_neither_read_nor_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other, root = kept(tmp_path / "other"), tmp_path / "root"
     (root / ".foreword").mkdir(parents=True)
     (root / ".foreword" / "state.db").symlink_to(other)
@@ -71,8 +75,12 @@ def test_a_link_to_another_store_is_neither_read_nor_written(tmp_path: Path, mon
         open_existing(root)
 
 
-@pytest.mark.parametrize("statement", ["CREATE TABLE customers (name)", "PRAGMA application_id = 7"])
-def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path, statement: str) -> None:
+@pytest.mark.parametrize(
+    "statement", ["CREATE TABLE customers (name)", "PRAGMA application_id = 7"]
+)
+def test_the_database_of_another_program_is_refused_and_left_alone(
+    tmp_path: Path, statement: str
+) -> None:
     path = store_path(tmp_path)[0]
     path.parent.mkdir()
     changed(path, statement)
@@ -141,7 +149,12 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def files_in(*folders: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+    return {
+        path: path.read_bytes()
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_ones(
@@ -161,9 +174,14 @@ def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_one
                 lambda: session.append({"role": "user", "content": "later"}),
                 lambda: session.set_variable("port", 1, "changed"),
             ):
-                with pytest.raises(StoreError, match=f"{path} can't be used for this: it is read-only") as refused:
+                with pytest.raises(
+                    StoreError, match=f"{path} can't be used for this: it is read-only"
+                ) as refused:
                     change()
-                assert refused.value.hint == "make it writable, or name another store with --db or FOREWORD_DB"
+                assert (
+                    refused.value.hint
+                    == "make it writable, or name another store with --db or FOREWORD_DB"
+                )
         with pytest.raises(StoreError, match="it is read-only"):
             foreword.Session.open(root=tmp_path, workflow="new")
         assert files_in(tmp_path, own_cache) == before
@@ -171,14 +189,21 @@ def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_one
         assert session.append({"role": "user", "content": "later"}).seq == 2
 
 
-def test_a_store_of_an_older_foreword_that_can_not_be_brought_up_to_date_says_so(tmp_path: Path) -> None:
+def test_a_store_of_an_older_foreword_that_can_not_be_brought_up_to_date_says_so(
+    tmp_path: Path,
+) -> None:
     path = first_sqlite(tmp_path / ".foreword" / "state.db")
-    with locked(path), pytest.raises(StoreError, match="by an older Foreword and is read-only") as refused:
+    with (
+        locked(path),
+        pytest.raises(StoreError, match="by an older Foreword and is read-only") as refused,
+    ):
         open_database(None, tmp_path)
     assert "make it writable" in refused.value.hint
 
 
-def test_a_read_only_root_without_a_store_has_one_in_the_cache(tmp_path: Path, own_cache: Path) -> None:
+def test_a_read_only_root_without_a_store_has_one_in_the_cache(
+    tmp_path: Path, own_cache: Path
+) -> None:
     tmp_path.chmod(0o555)
     with foreword.Session.open(root=tmp_path) as session:
         session.append({"role": "user", "content": "kept"})
@@ -204,7 +229,9 @@ def test_items_carried_before_the_root_became_read_only_come_back_once(tmp_path:
     found.close()
 
 
-def test_the_store_of_another_user_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_store_of_another_user_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = kept(tmp_path)
     if os.getuid() == 0:
         os.chown(path, 12_345, -1)
@@ -217,7 +244,9 @@ def test_the_store_of_another_user_is_passed_over(tmp_path: Path, monkeypatch: p
         open_existing(tmp_path)
 
 
-@pytest.mark.parametrize("body", [b"no zlib", zlib.compress(b"something else"), zlib.compress(BODY)[:-3], "text", 5])
+@pytest.mark.parametrize(
+    "body", [b"no zlib", zlib.compress(b"something else"), zlib.compress(BODY)[:-3], "text", 5]
+)
 def test_an_original_that_was_altered_is_never_handed_out(tmp_path: Path, body: object) -> None:
     changed(kept(tmp_path), "UPDATE originals SET body = ?", body)
     with pytest.raises(StoreError, match="was altered"):
@@ -226,7 +255,9 @@ def test_an_original_that_was_altered_is_never_handed_out(tmp_path: Path, body: 
 
 def test_an_altered_original_is_found_in_another_store_that_has_it_whole(tmp_path: Path) -> None:
     kept(tmp_path / "other")
-    changed(kept(tmp_path / "root"), "UPDATE originals SET body = ?", zlib.compress(b"something else"))
+    changed(
+        kept(tmp_path / "root"), "UPDATE originals SET body = ?", zlib.compress(b"something else")
+    )
     assert recall(handle_of(BODY), tmp_path / "root") == BODY
 
 
@@ -239,11 +270,24 @@ def test_an_original_that_would_fill_the_memory_is_not_unpacked(
         recall(handle_of(BODY), tmp_path)
 
 
-ODD = ["", "no json", "[]", "null", "{}", '{"recipe": 5}', "[" * 100_000, 7, b"\xff", '{"kind": "a", "title": 1}']
+ODD = [
+    "",
+    "no json",
+    "[]",
+    "null",
+    "{}",
+    '{"recipe": 5}',
+    "[" * 100_000,
+    7,
+    b"\xff",
+    '{"kind": "a", "title": 1}',
+]
 
 
 @pytest.mark.parametrize("row", ODD, ids=range(len(ODD)))
-def test_odd_rows_are_left_out_of_lists_and_named_when_asked_for(tmp_path: Path, row: object) -> None:
+def test_odd_rows_are_left_out_of_lists_and_named_when_asked_for(
+    tmp_path: Path, row: object
+) -> None:
     path = kept(tmp_path)
     changed(path, "INSERT INTO reports VALUES (2, 'now', 'r', 1, 1, ?, NULL, NULL)", row)
     changed(path, "INSERT INTO carried VALUES ('work', 'a', 'b', ?)", row)
@@ -272,7 +316,9 @@ def test_twelve_processes_in_twelve_roots_are_all_remembered(tmp_path: Path) -> 
     )
     paths = [tmp_path / str(number) / ".foreword" / "state.db" for number in range(12)]
     running = [
-        subprocess.Popen([sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         for path in paths
     ]
     for process in running:

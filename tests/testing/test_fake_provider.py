@@ -1,4 +1,5 @@
-"""The provider on loopback, seen by the providers' own clients: they take what it says for the real thing."""
+"""The provider on loopback, seen by the providers' own clients: they take what it says for the
+real thing."""
 
 from __future__ import annotations
 
@@ -64,9 +65,16 @@ def test_chat_completions_come_as_a_stream() -> None:
     assert "".join(chunk.choices[0].delta.content or "" for chunk in said if chunk.choices) == SAID
     assert said[-1].usage.completion_tokens == counter("o200k").count(SAID)
     assert said[-2].choices[0].finish_reason == "stop"
-    deltas = [call for chunk in called if chunk.choices for call in chunk.choices[0].delta.tool_calls or []]
+    deltas = [
+        call
+        for chunk in called
+        if chunk.choices
+        for call in chunk.choices[0].delta.tool_calls or []
+    ]
     assert [delta.function.name for delta in deltas if delta.id] == ["lookup", "list"]
-    assert json.loads("".join(delta.function.arguments for delta in deltas if delta.index == 0)) == {"name": "FEAT-1"}
+    assert json.loads(
+        "".join(delta.function.arguments for delta in deltas if delta.index == 0)
+    ) == {"name": "FEAT-1"}
 
 
 def test_responses_come_whole() -> None:
@@ -102,7 +110,10 @@ def test_messages_come_whole() -> None:
     assert (said.content[0].text, said.stop_reason) == (SAID, "end_turn")
     assert said.usage.output_tokens == counter("o200k").count(SAID)
     assert called.stop_reason == "tool_use"
-    assert [(block.name, block.input) for block in called.content[1:]] == [("lookup", {"name": "FEAT-1"}), ("list", {})]
+    assert [(block.name, block.input) for block in called.content[1:]] == [
+        ("lookup", {"name": "FEAT-1"}),
+        ("list", {}),
+    ]
 
 
 def test_messages_come_as_a_stream() -> None:
@@ -116,7 +127,10 @@ def test_messages_come_as_a_stream() -> None:
             called = second.get_final_message()
     assert "".join(pieces) == SAID
     assert len(pieces) == 2
-    assert (said.stop_reason, said.usage.output_tokens) == ("end_turn", counter("o200k").count(SAID))
+    assert (said.stop_reason, said.usage.output_tokens) == (
+        "end_turn",
+        counter("o200k").count(SAID),
+    )
     assert [block.type for block in called.content] == ["text", "tool_use", "tool_use"]
     assert called.content[1].input == {"name": "FEAT-1"}
 
@@ -129,7 +143,10 @@ def test_a_reply_is_cut_where_the_request_says() -> None:
     with anthropic_client(long) as client:
         message = client.messages.create(model="claude", messages=HELLO, max_tokens=10)
     assert (chat.choices[0].finish_reason, chat.usage.completion_tokens) == ("length", 10)
-    assert (response.status, response.incomplete_details.reason) == ("incomplete", "max_output_tokens")
+    assert (response.status, response.incomplete_details.reason) == (
+        "incomplete",
+        "max_output_tokens",
+    )
     assert (message.stop_reason, message.usage.output_tokens) == ("max_tokens", 10)
 
 
@@ -144,12 +161,17 @@ def test_a_reply_is_cut_where_the_request_says() -> None:
         (529, openai.InternalServerError, "overloaded_error"),
     ],
 )
-def test_errors_have_the_shape_that_the_clients_expect(status: int, ours: type[Exception], kind: str) -> None:
+def test_errors_have_the_shape_that_the_clients_expect(
+    status: int, ours: type[Exception], kind: str
+) -> None:
     failing = Reply("not now", status=status, headers={"Retry-After": "7"})
     with openai_client(failing) as client, pytest.raises(ours, match="not now") as caught:
         client.chat.completions.create(model="gpt", messages=HELLO)
     assert getattr(caught.value, "response").headers["retry-after"] == "7"  # noqa: B009
-    with anthropic_client(failing) as client, pytest.raises(anthropic.APIStatusError, match="not now") as refused:
+    with (
+        anthropic_client(failing) as client,
+        pytest.raises(anthropic.APIStatusError, match="not now") as refused,
+    ):
         client.messages.create(model="claude", max_tokens=9, messages=HELLO)
     assert refused.value.status_code == status
     body: Any = refused.value.body
@@ -168,7 +190,9 @@ def test_a_connection_that_breaks_is_seen_to_break() -> None:
 def test_an_endless_reply_goes_on_for_as_long_as_anybody_listens() -> None:
     with (
         openai_client(Reply("la", endless=True)) as client,
-        client.chat.completions.create(model="gpt", messages=HELLO, stream=True, max_tokens=5) as stream,
+        client.chat.completions.create(
+            model="gpt", messages=HELLO, stream=True, max_tokens=5
+        ) as stream,
     ):
         assert len([next(iter(stream)) for _ in range(500)]) == 500
 
@@ -177,20 +201,30 @@ def test_what_a_function_raises_is_an_error_of_the_server() -> None:
     def fail(body: object) -> str:
         raise RuntimeError("out of paper")
 
-    with openai_client(fail) as client, pytest.raises(openai.InternalServerError, match="out of paper"):
+    with (
+        openai_client(fail) as client,
+        pytest.raises(openai.InternalServerError, match="out of paper"),
+    ):
         client.chat.completions.create(model="gpt", messages=HELLO)
 
 
 def test_a_script_that_is_over_says_so() -> None:
     with openai_client(["one"]) as client:
         client.chat.completions.create(model="gpt", messages=HELLO)
-        with pytest.raises(openai.InternalServerError, match="the script has 1 replies, and this is request 2"):
+        with pytest.raises(
+            openai.InternalServerError, match="the script has 1 replies, and this is request 2"
+        ):
             client.chat.completions.create(model="gpt", messages=HELLO)
 
 
 @pytest.mark.parametrize(
     ("path", "data", "status"),
-    [("/v1/nowhere", b"{}", 404), ("/v1/models", None, 404), ("/v1/messages", b"{", 400), ("/v1/messages", b"[]", 400)],
+    [
+        ("/v1/nowhere", b"{}", 404),
+        ("/v1/models", None, 404),
+        ("/v1/messages", b"{", 400),
+        ("/v1/messages", b"[]", 400),
+    ],
 )
 def test_what_is_no_request_is_refused(path: str, data: bytes | None, status: int) -> None:
     with fake_provider("hello") as provider:
@@ -210,6 +244,8 @@ def test_usage_may_be_told() -> None:
 
 def test_the_example_in_the_docstring_runs() -> None:
     text = str(foreword.testing.__doc__)
-    example = dedent("\n".join(line for line in text.splitlines() if line.startswith("    ") or not line))
+    example = dedent(
+        "\n".join(line for line in text.splitlines() if line.startswith("    ") or not line)
+    )
     assert "fake_provider" in example
     exec(compile(example, "example", "exec"), {})

@@ -40,9 +40,15 @@ _List what it does._
         "# Only\n\n## Headings\n",
         BLANK_VISION,
         "> This file will be populated when you run setup\n",
-        "# Goal: [Name]\n\n## Steps\n\n1. **Step: [Name]** -- _What it brings_\n\n## Status\n\n**Done:** 0 of 0\n",
+        (
+            "# Goal: [Name]\n\n## Steps\n\n1. **Step: [Name]** -- _What it brings_\n\n##"
+            " Status\n\n**Done:** 0 of 0\n"
+        ),
         "# Notes: [Topic]\n\n**Date:** [YYYY-MM-DD]\n\n- [Idea 1 -- one sentence]\n",
-        "# Stack\n\n- _[Name]_ _[Version]_ - used in `[path]`\n\n```\n[command]   # [what for]\n```\n",
+        (
+            "# Stack\n\n- _[Name]_ _[Version]_ - used in `[path]`\n\n```\n[command]   # [what"
+            " for]\n```\n"
+        ),
     ],
 )
 def test_prompts_placeholders_and_empty_rows_are_unfilled(text: str) -> None:
@@ -69,7 +75,14 @@ def test_one_real_answer_makes_it_filled(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [" _a" * 67_000, "<!-- " * 40_000, "[" * 200_000, "|a\n|" + "-|" * 100_000 + "x", "# a\n" * 50_000, "*a" * 100_000],
+    [
+        " _a" * 67_000,
+        "<!-- " * 40_000,
+        "[" * 200_000,
+        "|a\n|" + "-|" * 100_000 + "x",
+        "# a\n" * 50_000,
+        "*a" * 100_000,
+    ],
 )
 def test_a_text_of_any_length_is_judged_and_a_huge_one_is_nobodys_template(text: str) -> None:
     assert not is_unfilled(text)
@@ -81,19 +94,28 @@ def test_a_text_of_blanks_is_unfilled_however_long() -> None:
 
 
 def test_thousands_of_filled_files_are_judged_without_parsing_them() -> None:
-    page = "# Notes\n\nThe pump starts before the valve opens, and the log says so.\n\n## More\n\n- a\n" + "- b\n" * 500
+    page = (
+        "# Notes\n\nThe pump starts before the valve opens, and the log says so.\n\n##"
+        " More\n\n- a\n" + "- b\n" * 500
+    )
     assert not any(is_unfilled(f"{page}{number}") for number in range(2_000))
 
 
 def test_a_long_foreword_does_not_make_a_template_filled() -> None:
     foreword = "This file holds what we want to build and is read by everyone.\n" * 12
-    assert is_unfilled(foreword + "".join(f"\n## Part {part}\n\n_What is it?_\n" for part in range(10)))
+    assert is_unfilled(
+        foreword + "".join(f"\n## Part {part}\n\n_What is it?_\n" for part in range(10))
+    )
 
 
 def test_a_promise_to_fill_a_file_is_no_answer() -> None:
-    assert is_unfilled("# Summary\n\nThis document will be populated when the first research has been done.\n")
+    assert is_unfilled(
+        "# Summary\n\nThis document will be populated when the first research has been done.\n"
+    )
 
 
 def test_long_headings_with_nothing_under_them_are_no_answer() -> None:
-    heading = "## What do the people who come here every single week want from us\n\n_Say it here._\n\n"
+    heading = (
+        "## What do the people who come here every single week want from us\n\n_Say it here._\n\n"
+    )
     assert is_unfilled(heading * 5)

@@ -35,7 +35,13 @@ def prose(sections: int = 40, seed: int = 1) -> str:
     verbs = "needs moves blocks requires delays replaces records checks repairs ignores".split()
 
     def sentence() -> str:
-        words = [pick.choice(nouns), pick.choice(verbs), "the", pick.choice(nouns), str(pick.randint(2, 99))]
+        words = [
+            pick.choice(nouns),
+            pick.choice(verbs),
+            "the",
+            pick.choice(nouns),
+            str(pick.randint(2, 99)),
+        ]
         return " ".join(["The", *words, *pick.sample(nouns, pick.randint(0, 6))]) + "."
 
     parts = ["# Port"]
@@ -50,9 +56,12 @@ TEXTS = {
     "prose": prose(),
     "one line": prose().replace("\n", " "),
     "json": json.dumps(
-        [{"id": n, "name": f"item {n}", "tags": ["a", "b"], "at": n * 1.5} for n in range(400)], indent=1
+        [{"id": n, "name": f"item {n}", "tags": ["a", "b"], "at": n * 1.5} for n in range(400)],
+        indent=1,
     ),
-    "json line": json.dumps([{"id": n, "name": f"item {n}", "deep": {"x": [n, n + 1]}} for n in range(400)]),
+    "json line": json.dumps(
+        [{"id": n, "name": f"item {n}", "deep": {"x": [n, n + 1]}} for n in range(400)]
+    ),
     "hex": PICK.randbytes(12_000).hex(),
     "cjk": "".join(f"港口第{n}号泵需要检查，因为传感器报告了错误。" for n in range(600)),
     "code": "".join(f"def step_{n}(value):\n    return value + {n}\n\n\n" for n in range(300)),
@@ -61,7 +70,8 @@ TEXTS = {
 ROWS = """# Top|## Sub|A sentence. Another one, longer than the first!|- item with `code`|  - sub item|```|x = 1
 |> quoted|漢字です。二つ目。|---|<!-- note -->|</TAG>|"""
 MARKDOWN = st.lists(
-    st.sampled_from([*ROWS.split("|"), "| a | b |", "|---|---|", "| 1 | 2 |", "word " * 40]), max_size=60
+    st.sampled_from([*ROWS.split("|"), "| a | b |", "|---|---|", "| 1 | 2 |", "word " * 40]),
+    max_size=60,
 ).map("\n".join)
 
 
@@ -69,7 +79,10 @@ def kept_parts(text: str) -> list[str]:
     """What a cut kept, without its marks."""
     unmarked = re.sub(r"\[\.\.\.[^\]\n]*\]| \.\.\.(?=\s)", "\n", text)
     return [
-        part.strip() for line in unmarked.splitlines() for part in re.split(r"(?<=[.!?。]) ?", line) if part.strip()
+        part.strip()
+        for line in unmarked.splitlines()
+        for part in re.split(r"(?<=[.!?。]) ?", line)
+        if part.strip()
     ]
 
 
@@ -81,7 +94,9 @@ def kept_parts(text: str) -> list[str]:
     query=st.sampled_from(["", QUERY]),
 )
 @settings(max_examples=50, deadline=None)
-def test_a_cut_is_never_larger_than_its_room(way: Way, text: str, room: int, exactly: bool, query: str) -> None:
+def test_a_cut_is_never_larger_than_its_room(
+    way: Way, text: str, room: int, exactly: bool, query: str
+) -> None:
     measure = tokens if exactly else len
     short = way(text, room, measure, mark, query)
     if measure(text) <= max(0, room):
@@ -126,7 +141,9 @@ def test_a_summary_keeps_headings_only_with_something_under_them() -> None:
     lines = [line for line in short.splitlines() if line]
     assert lines[0] == "# Port"
     assert lines[-1].startswith("[... ")
-    assert not any(one.startswith("## ") and two.startswith(("## ", "[... ")) for one, two in pairwise(lines))
+    assert not any(
+        one.startswith("## ") and two.startswith(("## ", "[... ")) for one, two in pairwise(lines)
+    )
 
 
 def test_a_summary_has_its_one_mark_at_the_end() -> None:
@@ -161,21 +178,30 @@ def test_the_mark_says_how_much_is_missing() -> None:
 
 def test_relevant_passages_bring_their_heading_and_the_head_of_their_table() -> None:
     rows = "".join(f"| part {n} | {n * 7} |\n" for n in range(200))
-    text = f"# Stock\n\n## Spare parts\n\n| Name | Count |\n|------|-------|\n{rows}\n## Other\n\n{TEXTS['prose']}"
+    text = (
+        f"# Stock\n\n## Spare parts\n\n| Name | Count |\n|------|-------|\n{rows}\n##"
+        f" Other\n\n{TEXTS['prose']}"
+    )
     short = cut.relevant(text, 120, tokens, mark, "how many of part 133") or ""
     assert short.startswith("# Stock\n\n## Spare parts\n\n| Name | Count |\n|------|-------|\n")
     assert "| part 133 | 931 |" in short
 
 
 def test_part_of_a_code_block_wears_its_fences() -> None:
-    text = "# Setup\n\n```sh\n" + "".join(f"run step-{n} --fast\n" for n in range(300)) + "```\n\nThe end.\n"
+    text = (
+        "# Setup\n\n```sh\n"
+        + "".join(f"run step-{n} --fast\n" for n in range(300))
+        + "```\n\nThe end.\n"
+    )
     short = cut.relevant(text, 150, tokens, mark, "step-250") or ""
     assert "run step-250 --fast" in short
     assert short.count("```") == 2
 
 
 def test_without_a_query_relevant_is_the_summary() -> None:
-    assert cut.relevant(TEXTS["prose"], 300, tokens, mark) == cut.summary(TEXTS["prose"], 300, tokens, mark)
+    assert cut.relevant(TEXTS["prose"], 300, tokens, mark) == cut.summary(
+        TEXTS["prose"], 300, tokens, mark
+    )
 
 
 def test_a_room_for_no_more_than_the_mark_gives_nothing() -> None:
@@ -231,7 +257,9 @@ def test_a_kept_piece_begins_where_the_author_began_a_sentence(way: Way, query: 
         for run in filter(str.strip, re.split(r"\0|\n\n", unmarked)):
             kept = " ".join(run.split())
             assert kept.startswith(BEGINNINGS)
-            assert kept in flat or all(part in flat for part in re.split(r"(?<=\.) (?=[A-Z-])", kept))
+            assert kept in flat or all(
+                part in flat for part in re.split(r"(?<=\.) (?=[A-Z-])", kept)
+            )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -239,7 +267,11 @@ def test_a_later_sentence_of_a_list_item_comes_with_the_first(way: Way) -> None:
     seen = set()
     for room in range(60, 800, 7):
         short = way(WRAPPED, room, len, mark, "tables, packages and a clean machine") or ""
-        for later, first in [("keeps their tables", "- Built"), ("35 packages", "- Pinned"), ("clean", "- Pinned")]:
+        for later, first in [
+            ("keeps their tables", "- Built"),
+            ("35 packages", "- Pinned"),
+            ("clean", "- Pinned"),
+        ]:
             if later in short:
                 assert first in short[: short.index(later)]
                 seen.add(later)
@@ -247,7 +279,14 @@ def test_a_later_sentence_of_a_list_item_comes_with_the_first(way: Way) -> None:
 
 
 def test_a_sentence_too_long_for_the_room_is_kept_from_its_beginning() -> None:
-    text = "The pump " + "and the valve " * 60 + "failed. " + "The crane " + "and the tide " * 60 + "did not."
+    text = (
+        "The pump "
+        + "and the valve " * 60
+        + "failed. "
+        + "The crane "
+        + "and the tide " * 60
+        + "did not."
+    )
     short = cut.summary(text, 60, tokens, mark) or ""
     kept = short.partition(" ...")[0]
     assert kept.startswith(("The pump and", "The crane and"))
@@ -256,7 +295,8 @@ def test_a_sentence_too_long_for_the_room_is_kept_from_its_beginning() -> None:
 
 def test_a_sentence_is_not_cut_short_inside_code_or_brackets() -> None:
     text = (
-        "Call the function `reserve(quarters, member, clock)` once (and never `twice in a row`) for each request. " * 9
+        "Call the function `reserve(quarters, member, clock)` once (and never `twice in a row`) for"
+        " each request. " * 9
     )
     for room in range(70, 400, 3):
         for part in re.findall(r"[^.]+(?= \.\.\.)", cut.summary(text, room, len, mark) or ""):
@@ -272,16 +312,22 @@ def test_a_part_of_an_endless_line_comes_with_the_head_of_the_line() -> None:
 
 
 def test_a_sentence_of_a_few_words_comes_with_the_one_before_it() -> None:
-    text = "The deploy builds in a container, copies the folder and moves the link. 1.5 s in all. " + WRAPPED
-    shorts = [cut.summary(text, room, len, mark, "how many s in all") or "" for room in range(70, 600, 7)]
+    text = (
+        "The deploy builds in a container, copies the folder and moves the link. 1.5 s in all. "
+        + WRAPPED
+    )
+    shorts = [
+        cut.summary(text, room, len, mark, "how many s in all") or "" for room in range(70, 600, 7)
+    ]
     assert any("1.5 s in all." in short for short in shorts)
     assert all("moves the link. 1.5 s" in short for short in shorts if "1.5 s in all." in short)
 
 
 def test_a_summary_opens_with_the_first_thing_said_even_when_only_its_first_words_fit() -> None:
     text = (
-        "# Step\n\n## Delivers\n\nMembers see a month at a glance and know at once which lanes are free, "
-        "which are taken and which are closed for route setting.\n\n## Tasks\n\n- Draw it\n- Choose it\n- Cancel\n"
+        "# Step\n\n## Delivers\n\nMembers see a month at a glance and know at once which lanes are"
+        " free, which are taken and which are closed for route setting.\n\n## Tasks\n\n- Draw it\n-"
+        " Choose it\n- Cancel\n"
     )
     for room in range(120, 180, 7):
         kept = cut.summary(text, room, len, lambda lines, units: "[cut]")

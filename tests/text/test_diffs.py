@@ -1,4 +1,5 @@
-"""A diff too large for its room: whole hunks, every file in its turn, and nothing missing without a mark."""
+"""A diff too large for its room: whole hunks, every file in its turn, and nothing missing
+without a mark."""
 
 from __future__ import annotations
 
@@ -9,7 +10,9 @@ from foreword.text.diffs import excerpt
 
 
 def file(name: str, *hunks: int) -> str:
-    body = "".join(f"@@ -1 +{at},{lines} @@\n" + f"+{name} {at}\n" * lines for at, lines in enumerate(hunks, 1))
+    body = "".join(
+        f"@@ -1 +{at},{lines} @@\n" + f"+{name} {at}\n" * lines for at, lines in enumerate(hunks, 1)
+    )
     return f"diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n{body}"
 
 
@@ -46,7 +49,10 @@ def test_a_diff_without_git_headers_is_cut_by_its_files() -> None:
 
 @settings(deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from(["a.py", "b.py"]), st.lists(st.integers(0, 40), max_size=4)), max_size=6),
+    st.lists(
+        st.tuples(st.sampled_from(["a.py", "b.py"]), st.lists(st.integers(0, 40), max_size=4)),
+        max_size=6,
+    ),
     st.text(alphabet="ab \n@+-", max_size=40),
     st.integers(200, 4_000),
 )

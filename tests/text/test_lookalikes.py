@@ -1,4 +1,5 @@
-"""What looks like a boundary tag is named in the report and left as it is; ordinary text is not suspected."""
+"""What looks like a boundary tag is named in the report and left as it is; ordinary text is not
+suspected."""
 
 from __future__ import annotations
 
@@ -57,7 +58,17 @@ ALIKE = {
         "‹c" + "\u200b" * 10 + "urrent_plan›",
         "‹\ncurrent_plan x='1'›",
     ],
-    "task": ["<ⓣⓐⓢⓚ>", "<тask>", "<tasк >", "<⁄task>", "<ᴛᴀꜱᴋ>", "<τask>", "<t\u05b0ask>", "<tаsk/>", "‹\x01task›"],
+    "task": [
+        "<ⓣⓐⓢⓚ>",
+        "<тask>",
+        "<tasк >",
+        "<⁄task>",
+        "<ᴛᴀꜱᴋ>",
+        "<τask>",
+        "<t\u05b0ask>",
+        "<tаsk/>",
+        "‹\x01task›",
+    ],
     "vision": ["<vlsion>", "<visi0n>", "<vіsion>", "&lt;/VISION&gt;"],
 }
 CASES = [(tag, text) for tag, texts in ALIKE.items() for text in texts]
@@ -134,13 +145,16 @@ def test_the_samples_of_real_projects_are_not_suspected() -> None:
 def test_a_report_names_each_section_once_and_the_text_stays_as_it_is() -> None:
     odd = "see ‹task› and <tаsk> and ＜/docs＞"
     sections = [Section("docs", odd, title="one.md"), Section("task", f"{odd} " * 50)]
-    package = assemble(sections, Request(Budget(9_000, 9_000), counter("estimate"), tags=("docs", "task")))
+    package = assemble(
+        sections, Request(Budget(9_000, 9_000), counter("estimate"), tags=("docs", "task"))
+    )
     assert package.text.count(odd) == 51
     warned = [warning for warning in package.report.warnings if "looks like" in warning]
     assert len(warned) == 2
-    assert warned[0] == (
-        "one.md: contains '\\u2039task', which looks like the boundary tag <task>, and 2 more of the kind;"
-        " it was left as it is"
+    assert (
+        warned[0]
+        == "one.md: contains '\\u2039task', which looks like the boundary tag <task>, and 2 more of"
+        " the kind; it was left as it is"
     )
     assert "and 149 more" in warned[1]
     assert all(warning.isascii() for warning in warned)

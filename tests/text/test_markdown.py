@@ -39,7 +39,19 @@ Last words."""
 
 MARKDOWN_LINES = st.lists(
     st.sampled_from(
-        ["# A", "## B", "text. More text", "- item", "  - sub", "```", "| a | b |", "|---|---|", "> q", "", "---"]
+        [
+            "# A",
+            "## B",
+            "text. More text",
+            "- item",
+            "  - sub",
+            "```",
+            "| a | b |",
+            "|---|---|",
+            "> q",
+            "",
+            "---",
+        ]
     )
 )
 
@@ -73,12 +85,22 @@ def test_link_definitions_are_not_lost() -> None:
 def test_windows_line_ends_give_the_same_blocks() -> None:
     windows = GUIDE.replace("\n", "\r\n")
     assert kinds(windows) == kinds(GUIDE)
-    assert [title.title for title in markdown.headings(windows)] == ["Guide", "Setup", "Use", "Old style"]
+    assert [title.title for title in markdown.headings(windows)] == [
+        "Guide",
+        "Setup",
+        "Use",
+        "Old style",
+    ]
     assert markdown.under_heading(windows, "Old style") == "Last words."
 
 
 def test_a_hash_inside_a_fence_is_no_heading() -> None:
-    assert [heading.title for heading in markdown.headings(GUIDE)] == ["Guide", "Setup", "Use", "Old style"]
+    assert [heading.title for heading in markdown.headings(GUIDE)] == [
+        "Guide",
+        "Setup",
+        "Use",
+        "Old style",
+    ]
 
 
 def test_a_section_ends_at_the_next_heading_of_its_rank() -> None:
@@ -106,7 +128,11 @@ def test_the_first_title_is_that_of_the_first_heading() -> None:
 
 
 def test_a_text_too_large_to_parse_still_has_its_headings_and_rows() -> None:
-    text = "# Top\n\n" + "word " * 100_000 + "\n\n```\n# no\n```\n## Next\n| a |\n|---|\n| 1 |\n- item\n"
+    text = (
+        "# Top\n\n"
+        + "word " * 100_000
+        + "\n\n```\n# no\n```\n## Next\n| a |\n|---|\n| 1 |\n- item\n"
+    )
     assert [heading.title for heading in markdown.headings(text)] == ["Top", "Next"]
     assert kinds(text) == ["heading", "paragraph", "code", "heading", "table", "table", "item"]
 

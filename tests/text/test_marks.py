@@ -81,7 +81,9 @@ def test_without_marks_phases_are_headings_up_to_the_next_of_their_rank() -> Non
 
 
 def test_lines_are_counted_as_editors_count_them() -> None:
-    assert [part.line for part in parts.phases("a\fb\u2028c\n\n## Phase 1\r\n\r\n## Phase 2\n")] == [3, 5]
+    assert [
+        part.line for part in parts.phases("a\fb\u2028c\n\n## Phase 1\r\n\r\n## Phase 2\n")
+    ] == [3, 5]
 
 
 def test_a_phase_that_is_never_closed_reaches_to_the_next() -> None:
@@ -90,7 +92,10 @@ def test_a_phase_that_is_never_closed_reaches_to_the_next() -> None:
 
 
 def test_what_stands_in_code_is_no_mark() -> None:
-    text = "`<!-- PHASE:1 -->`\n\n```md\n<!-- PHASE:2 -->\n<!-- / PHASE:2 -->\n```\n\n~~~\n<!-- ANCHOR -->\n~~~\n"
+    text = (
+        "`<!-- PHASE:1 -->`\n\n```md\n<!-- PHASE:2 -->\n<!-- / PHASE:2 -->\n```\n\n~~~\n<!-- ANCHOR"
+        " -->\n~~~\n"
+    )
     assert marks.marks(text) == []
     assert codes(text) == []
 
@@ -106,7 +111,9 @@ def test_what_stands_in_code_is_no_mark() -> None:
         ("a\n<!-- ANCHOR -->\n", []),
     ],
 )
-def test_an_anchor_holds_what_is_between_its_marks_or_the_block_it_stands_at(text: str, anchored: list[str]) -> None:
+def test_an_anchor_holds_what_is_between_its_marks_or_the_block_it_stands_at(
+    text: str, anchored: list[str]
+) -> None:
     assert [part.text for part in parts.anchors(text)] == anchored
     assert codes(text) == []
     rest = parts.without_anchors(text)
@@ -115,7 +122,10 @@ def test_an_anchor_holds_what_is_between_its_marks_or_the_block_it_stands_at(tex
 
 
 def test_a_tier_is_what_its_author_marked() -> None:
-    text = "# P\n<!-- TIER_1_START -->\na\n<!-- TIER_1_END -->\nb\n<!-- TIER_1_START -->\nc\n<!-- TIER_1_END -->\n"
+    text = (
+        "# P\n<!-- TIER_1_START -->\na\n<!-- TIER_1_END -->\nb\n<!-- TIER_1_START -->\nc\n<!--"
+        " TIER_1_END -->\n"
+    )
     assert parts.in_tier(text, 1) == "a\n\nc"
     assert parts.in_tier(text, 2) == ""
     assert marks.plain(text) == "# P\na\nb\nc\n"
@@ -140,15 +150,32 @@ def test_the_header_of_a_persona_is_its_role_and_what_it_looks_for(text: str, he
     ("text", "found"),
     [
         ("<!-- PHASE:1 -->\na\n<!-- PHASE:2 -->\nb\n<!-- /PHASE:2 -->\n", [(1, "unclosed-marker")]),
-        ("<!-- PHASE:1 -->\n<!-- PHASE:2 -->\n<!-- /PHASE:1 -->\n<!-- /PHASE:2 -->\n", [(2, "nested-marker")]),
-        ("<!-- TIER_1_START -->\n<!-- TIER_2_END -->\n", [(1, "unclosed-marker"), (2, "unopened-marker")]),
+        (
+            "<!-- PHASE:1 -->\n<!-- PHASE:2 -->\n<!-- /PHASE:1 -->\n<!-- /PHASE:2 -->\n",
+            [(2, "nested-marker")],
+        ),
+        (
+            "<!-- TIER_1_START -->\n<!-- TIER_2_END -->\n",
+            [(1, "unclosed-marker"), (2, "unopened-marker")],
+        ),
         ("<!-- PHASE:1 -->\n<!-- /PHASE:1 -->\n<!-- /PHASE:1 -->\n", [(3, "unopened-marker")]),
-        ("<!-- PHASE -->\n<!-- /PHASE -->\n<!-- PHASE -->\n<!-- /PHASE -->\n",
-         [(1, "unnamed-phase"), (3, "unnamed-phase")]),
-        ("<!-- END PHASE:1 -->\n<!-- PHASE_1 -->\n<!-- PHASE:2\n", [(number, "broken-marker") for number in (1, 2, 3)]),
-        ("<!-- TIERS are below -->\n<!-- STRUCTURED_EMISSION_START -->\n<!-- see the PHASE file -->\n", []),
+        (
+            "<!-- PHASE -->\n<!-- /PHASE -->\n<!-- PHASE -->\n<!-- /PHASE -->\n",
+            [(1, "unnamed-phase"), (3, "unnamed-phase")],
+        ),
+        (
+            "<!-- END PHASE:1 -->\n<!-- PHASE_1 -->\n<!-- PHASE:2\n",
+            [(number, "broken-marker") for number in (1, 2, 3)],
+        ),
+        (
+            (
+                "<!-- TIERS are below -->\n<!-- STRUCTURED_EMISSION_START -->\n<!-- see the PHASE"
+                " file -->\n"
+            ),
+            [],
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_told_once_and_where(text: str, found: list[tuple[int, str]]) -> None:
     assert codes(text) == found
 
@@ -180,7 +207,13 @@ def seconds(text: str) -> float:
 
 
 @pytest.mark.parametrize(
-    "row", ["<!-- PHASE:{} -->\n", "<!-- /PHASE:{} -->\n", "## Phase {}\n", "<!-- PHASE:{0} -->\n<!-- /PHASE -->\n"]
+    "row",
+    [
+        "<!-- PHASE:{} -->\n",
+        "<!-- /PHASE:{} -->\n",
+        "## Phase {}\n",
+        "<!-- PHASE:{0} -->\n<!-- /PHASE -->\n",
+    ],
 )
 def test_ten_times_the_marks_take_about_ten_times_the_work(row: str) -> None:
     few, many = ("".join(row.format(number) for number in range(count)) for count in (200, 2000))
@@ -226,7 +259,20 @@ def test_a_closing_mark_without_a_name_closes_the_phase_that_was_opened_last() -
 
 
 @given(
-    st.lists(st.sampled_from(["PHASE:1", "PHASE:2", "PHASE:2A", "PHASE:2a", "PHASE", "/PHASE", "/PHASE:1", "/PHASE:2"]))
+    st.lists(
+        st.sampled_from(
+            [
+                "PHASE:1",
+                "PHASE:2",
+                "PHASE:2A",
+                "PHASE:2a",
+                "PHASE",
+                "/PHASE",
+                "/PHASE:1",
+                "/PHASE:2",
+            ]
+        )
+    )
 )
 def test_what_is_told_as_unclosed_is_read_as_unclosed_and_nothing_else(written: list[str]) -> None:
     text = "".join(f"<!-- {mark} -->\ntext {at}\n" for at, mark in enumerate(written))

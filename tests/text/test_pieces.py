@@ -13,7 +13,9 @@ TEXTS = st.text() | st.text(alphabet="aB .!?\n\r`#-|>*1e\u0301。漢\u200d", max
 
 
 @given(TEXTS, st.integers(1, 60), st.booleans())
-def test_the_pieces_join_to_the_text_and_tear_no_sentence(text: str, largest: int, finely: bool) -> None:
+def test_the_pieces_join_to_the_text_and_tear_no_sentence(
+    text: str, largest: int, finely: bool
+) -> None:
     found = pieces.split(text, largest, finely=finely)
     assert "".join(piece.text for piece in found) == text
     assert all(text.startswith(piece.text, piece.start) and piece.text for piece in found)
@@ -22,7 +24,9 @@ def test_the_pieces_join_to_the_text_and_tear_no_sentence(text: str, largest: in
 
 @given(st.text(alphabet="ab \u0301漢", min_size=2000, max_size=4000), st.integers(1, 60))
 @settings(max_examples=20)
-def test_what_is_too_long_for_a_sentence_falls_into_parts_and_only_the_first_begins_it(text: str, largest: int) -> None:
+def test_what_is_too_long_for_a_sentence_falls_into_parts_and_only_the_first_begins_it(
+    text: str, largest: int
+) -> None:
     found = pieces.split(text, largest)
     assert "".join(piece.text for piece in found) == text
     assert all(0 < len(piece.text) <= largest for piece in found)
@@ -41,7 +45,11 @@ def test_blocks_stay_whole_when_they_are_small_enough() -> None:
 
 def test_finely_split_every_sentence_is_a_piece() -> None:
     found = pieces.split("One thing. Another thing.\n\n- an item. With two.\n", 80, finely=True)
-    assert [piece.text for piece in found] == ["One thing. ", "Another thing.\n\n", "- an item. With two.\n"]
+    assert [piece.text for piece in found] == [
+        "One thing. ",
+        "Another thing.\n\n",
+        "- an item. With two.\n",
+    ]
 
 
 def test_abbreviations_numbers_and_file_names_do_not_end_a_sentence() -> None:
@@ -55,7 +63,12 @@ def test_abbreviations_numbers_and_file_names_do_not_end_a_sentence() -> None:
 
 
 def test_sentences_end_in_chinese_and_japanese_too() -> None:
-    assert pieces.sentences("これは文です。次の文！真的吗？好") == ["これは文です。", "次の文！", "真的吗？", "好"]
+    assert pieces.sentences("これは文です。次の文！真的吗？好") == [
+        "これは文です。",
+        "次の文！",
+        "真的吗？",
+        "好",
+    ]
 
 
 def test_labelled_lines_are_sentences_of_their_own() -> None:
@@ -74,6 +87,9 @@ def test_a_character_is_not_parted_from_its_accent() -> None:
 
 
 def test_a_key_of_front_matter_keeps_its_indented_lines() -> None:
-    text = "---\nname: pumps\nintro: |\n  A list of pumps. Each\n  named pump has a valve.\nturns: 5\n---\n\n# Title\n"
+    text = (
+        "---\nname: pumps\nintro: |\n  A list of pumps. Each\n  named pump has a valve.\nturns:"
+        " 5\n---\n\n# Title\n"
+    )
     found = [piece.text for piece in pieces.split(text, 20) if piece.kind == "front_matter"]
     assert "intro: |\n  A list of pumps. Each\n  named pump has a valve.\n" in found

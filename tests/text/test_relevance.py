@@ -33,7 +33,9 @@ def test_a_neighbour_gets_a_share_of_a_strong_passage() -> None:
     assert scores[0] == scores[2] == pytest.approx(0.3 * scores[1])
 
 
-@pytest.mark.parametrize("name", ["ERR_4012", "`load_settings`", "src/app/settings.toml", "settings.toml"])
+@pytest.mark.parametrize(
+    "name", ["ERR_4012", "`load_settings`", "src/app/settings.toml", "settings.toml"]
+)
 def test_what_the_query_names_wins_over_frequent_words(name: str) -> None:
     assert best(f"why do the retries of the client give up with {name}") == 2
 
@@ -53,7 +55,8 @@ def test_a_query_of_stop_words_matches_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ['"', "a AND NOT b", "NEAR(a b)", "body: x", "* ^ -", 'x" OR "y', "\x00\ud800 x", '`"`']
+    "query",
+    ['"', "a AND NOT b", "NEAR(a b)", "body: x", "* ^ -", 'x" OR "y', "\x00\ud800 x", '`"`'],
 )
 def test_the_query_is_text_and_never_syntax(query: str) -> None:
     assert len(relevance.rank(PASSAGES, query)) == len(PASSAGES)

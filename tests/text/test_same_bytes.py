@@ -21,7 +21,9 @@ for text in (log, table, listed, log + table + listed):
 
 def cut_under(seed: int) -> str:
     environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
-    done = subprocess.run([sys.executable, "-c", CUTS], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CUTS], env=environment, capture_output=True, text=True, check=True
+    )
     return done.stdout
 
 

@@ -36,7 +36,11 @@ def test_a_sentence_that_ends_with_its_bracket_or_code_has_ended() -> None:
 
 
 def test_a_bracket_that_never_closes_swallows_nothing() -> None:
-    assert sentences("Sad :( Really. Then this. Then that.") == ["Sad :( Really. ", "Then this. ", "Then that."]
+    assert sentences("Sad :( Really. Then this. Then that.") == [
+        "Sad :( Really. ",
+        "Then this. ",
+        "Then that.",
+    ]
 
 
 def test_an_answer_of_no_ends_its_sentence() -> None:
@@ -46,7 +50,10 @@ def test_an_answer_of_no_ends_its_sentence() -> None:
 def test_log_lines_stand_alone_and_wrapped_prose_does_not() -> None:
     log = [f"[12:0{n}] worker {n} took {'a' * n * 9} from the queue\n" for n in range(9)]
     assert standing_lines("".join(log)) == log
-    wrapped = "The harbour master keeps a list of pumps and\nValves that were seen to leak on a day with a\n" * 5
+    wrapped = (
+        "The harbour master keeps a list of pumps and\nValves that were seen to leak on a day"
+        " with a\n" * 5
+    )
     assert standing_lines(wrapped) == [wrapped]
 
 

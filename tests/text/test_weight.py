@@ -22,7 +22,10 @@ The cache must never hold more than 512 entries because `evict_oldest` is linear
 
 def weights() -> dict[int, tuple[str, float]]:
     found = [piece for piece in split(TEXT, 400) if piece.kind != "heading"]
-    return {at: (piece.text, weight) for at, (piece, weight) in enumerate(zip(found, carry(found), strict=True))}
+    return {
+        at: (piece.text, weight)
+        for at, (piece, weight) in enumerate(zip(found, carry(found), strict=True))
+    }
 
 
 def test_a_decision_with_names_and_numbers_carries_more_than_filler_or_small_talk() -> None:
@@ -56,5 +59,7 @@ def test_naming_what_nobody_else_names_carries_more_than_naming_what_everybody_d
     sentences = [f"Then `run_all` was called again by person {letter}. " for letter in "pqrstuvw"]
     sentences.insert(4, "Then `load_ledger` was called again by person z. ")
     places = [sum(map(len, sentences[:at])) for at in range(len(sentences))]
-    found = carry([Piece(text, "paragraph", 0, at) for text, at in zip(sentences, places, strict=True)])
+    found = carry(
+        [Piece(text, "paragraph", 0, at) for text, at in zip(sentences, places, strict=True)]
+    )
     assert found.index(max(found)) == 4

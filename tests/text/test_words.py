@@ -1,6 +1,7 @@
 """Words and names in a text, and texts made to be slow to read.
 
-Nothing here looks at a clock: read in more than linear time, these texts would keep the suite busy for hours.
+Nothing here looks at a clock: read in more than linear time, these texts would keep the suite busy
+for hours.
 """
 
 from __future__ import annotations
@@ -15,7 +16,26 @@ from foreword.text.sentences import sentences
 from foreword.text.words import LONGEST_NAME, has_name, names
 
 LONG = 200_000
-NAMELIKE = ["a", "1", "中", "A", "_", "-", "a_", "a.", "a/", "a@", "a-", "-/", "./", "1a", "aB", "`", "~", "#1"]
+NAMELIKE = [
+    "a",
+    "1",
+    "中",
+    "A",
+    "_",
+    "-",
+    "a_",
+    "a.",
+    "a/",
+    "a@",
+    "a-",
+    "-/",
+    "./",
+    "1a",
+    "aB",
+    "`",
+    "~",
+    "#1",
+]
 
 
 def long(unit: str) -> str:
@@ -23,9 +43,21 @@ def long(unit: str) -> str:
 
 
 def test_paths_identifiers_codes_and_terms_in_code_type_are_names() -> None:
-    text = "Ask `the pump` in src/app/main.py: load_config, _private, fooBar, os.path.join(), ERR42, FW-12, CSS, #7."
+    text = (
+        "Ask `the pump` in src/app/main.py: load_config, _private, fooBar, os.path.join(), ERR42,"
+        " FW-12, CSS, #7."
+    )
     assert names(text) == [
-        *("the pump", "src/app/main.py", "load_config", "_private", "fooBar", "os.path.join()", "ERR42", "FW-12"),
+        *(
+            "the pump",
+            "src/app/main.py",
+            "load_config",
+            "_private",
+            "fooBar",
+            "os.path.join()",
+            "ERR42",
+            "FW-12",
+        ),
         *("CSS", "#7"),
     ]
     assert not has_name("Nothing here has a name of its own, not even 12 of them.")
@@ -48,7 +80,9 @@ def test_a_query_of_any_length_is_ranked(unit: str) -> None:
     assert rank(["the pump", "the valve"], "pump " + long(unit))[0] > 0
 
 
-@pytest.mark.parametrize("unit", [".", "`", "(", "[", ". ", '."', "``x", "\r\n", "\n ", "|-", "<!-- ", "> ", "- "])
+@pytest.mark.parametrize(
+    "unit", [".", "`", "(", "[", ". ", '."', "``x", "\r\n", "\n ", "|-", "<!-- ", "> ", "- "]
+)
 def test_a_run_of_marks_is_split_and_weighed_in_one_pass(unit: str) -> None:
     text = long(unit)
     assert "".join(sentences(text)) == text

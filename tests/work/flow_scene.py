@@ -1,4 +1,5 @@
-"""A project with a flow of five phases, two of them side by side, and a provider that knows which phase asks."""
+"""A project with a flow of five phases, two of them side by side, and a provider that knows
+which phase asks."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def project(folder: Path) -> Path:
 
 @dataclass(slots=True)
 class Agent:
-    """What a provider says; every answer is different, so that the second to a phase can be told from the first."""
+    """What a provider says; every answer is different, so that the second to a phase can be told
+    from the first."""
 
     replies: dict[str, Callable[[], str | Reply]] = field(default_factory=dict)
     asked: Counter[str] = field(default_factory=Counter)
@@ -68,15 +70,22 @@ def checkpoints(root: Path, task: str) -> dict[str, dict[str, Any]]:
 
 
 def workflow(root: Path, name: str, **phases: str) -> str:
-    """Write a workflow: of each phase what it waits for, with blanks between, `gate` and `panel` among it if wanted."""
+    """Write a workflow: of each phase what it waits for, with blanks between, `gate` and `panel`
+    among it if wanted."""
     parts = []
     for phase, words in ((key.removeprefix("p"), words.split()) for key, words in phases.items()):
         lines = [f"<!-- PHASE:{phase} -->", f"## Phase {phase}: Part {phase}", ""]
-        after = [f"Phase {word.removeprefix('p')}" for word in words if word not in ("gate", "panel")]
+        after = [
+            f"Phase {word.removeprefix('p')}" for word in words if word not in ("gate", "panel")
+        ]
         lines += [f"Depends on: {', '.join(after) or 'nothing'}"]
-        lines += ["Panel: [code-review](../../personas/round_tables/code-review.md)"] * ("panel" in words)
+        lines += ["Panel: [code-review](../../personas/round_tables/code-review.md)"] * (
+            "panel" in words
+        )
         lines += ["", f"Do part {phase}.", "", f"**Artifact:** [PART-{phase}] the part", ""]
         lines += ["**Gate:** it is good.", ""] * ("gate" in words)
         parts.append("\n".join([*lines, f"<!-- /PHASE:{phase} -->"]))
-    (root / "prompts" / "workflows" / f"{name}.md").write_text("\n\n".join([f"# Workflow: {name}", *parts]) + "\n")
+    (root / "prompts" / "workflows" / f"{name}.md").write_text(
+        "\n\n".join([f"# Workflow: {name}", *parts]) + "\n"
+    )
     return name

@@ -1,8 +1,9 @@
-"""A flow in a process that is killed at a chosen moment, and born again: `python -m tests.work.killed_process`.
+"""A flow in a process that is killed at a chosen moment, and born again: `python -m
+tests.work.killed_process`.
 
-The process kills itself, as `kill -9` would, around the writes by which dbos remembers a step: just before the n-th of
-them (the step has had its effect, and nobody knows) or just after. Lives are forked from one parent, which has
-imported all there is, so that many of them are quick.
+The process kills itself, as `kill -9` would, around the writes by which dbos remembers a step: just
+before the n-th of them (the step has had its effect, and nobody knows) or just after. Lives are
+forked from one parent, which has imported all there is, so that many of them are quick.
 """
 
 from __future__ import annotations
@@ -19,8 +20,12 @@ from pathlib import Path
 from typing import Any
 
 MOST_LIVES = 80
-REMEMBERED = re.compile(r"INSERT INTO \S*(?:operation_outputs|workflow_output)\S* \(workflow_uuid.*VALUES", re.DOTALL)
-PUT_BACK = re.compile(r"UPDATE \S*workflow_status\S* SET status=.*recovery_attempts=\S+, .*completed_at=", re.DOTALL)
+REMEMBERED = re.compile(
+    r"INSERT INTO \S*(?:operation_outputs|workflow_output)\S* \(workflow_uuid.*VALUES", re.DOTALL
+)
+PUT_BACK = re.compile(
+    r"UPDATE \S*workflow_status\S* SET status=.*recovery_attempts=\S+, .*completed_at=", re.DOTALL
+)
 
 
 def kill_at(number: int, when: str, statements: re.Pattern[str] = REMEMBERED) -> None:
@@ -62,7 +67,8 @@ def fork(live: Callable[[], object]) -> Iterator[bool]:
 
 
 def one_step_each(root: Path, model: str, number: int, when: str) -> dict[str, int]:
-    """One flow, in which every life gets one step further; on the file beside the project's store."""
+    """One flow, in which every life gets one step further; on the file beside the project's
+    store."""
     from foreword.work import flow_runs
 
     def live() -> None:
@@ -71,13 +77,16 @@ def one_step_each(root: Path, model: str, number: int, when: str) -> dict[str, i
         if there and there[0].status != "done":
             flow_runs.resume(root)
         elif not there:
-            flow_runs.run(root, "feature", "members can cancel", model, task_id="FEAT-7", attempts=1)
+            flow_runs.run(
+                root, "feature", "members can cancel", model, task_id="FEAT-7", attempts=1
+            )
 
     return next({"lives": lives} for lives, ended in enumerate(fork(live), 1) if ended)
 
 
 def one_flow_each(root: Path, db: str, model: str, numbers: list[int], when: str) -> dict[str, int]:
-    """A flow for each number, in a process that dies at its n-th step; whoever else is at work has to finish it."""
+    """A flow for each number, in a process that dies at its n-th step; whoever else is at work
+    has to finish it."""
     from foreword.work import flow_runs
 
     deaths = 0
@@ -85,7 +94,15 @@ def one_flow_each(root: Path, db: str, model: str, numbers: list[int], when: str
 
         def live(number: int = number) -> None:
             kill_at(number, when)
-            flow_runs.run(root, "feature", "members can cancel", model, db, task_id=f"FEAT-{number}", attempts=1)
+            flow_runs.run(
+                root,
+                "feature",
+                "members can cancel",
+                model,
+                db,
+                task_id=f"FEAT-{number}",
+                attempts=1,
+            )
 
         deaths += not next(fork(live))
     return {"deaths": deaths}
@@ -93,11 +110,19 @@ def one_flow_each(root: Path, db: str, model: str, numbers: list[int], when: str
 
 def main(root: str, db: str, model: str, when: str, *numbers: str) -> None:
     """Live and die, and print how often."""
-    for module in ("dbos", "psycopg", "pydantic_ai.models.openai", "foreword.models", "foreword.work.panel_runs"):
+    for module in (
+        "dbos",
+        "psycopg",
+        "pydantic_ai.models.openai",
+        "foreword.models",
+        "foreword.work.panel_runs",
+    ):
         import_module(module)
     chosen = [int(number) for number in numbers]
     told = (
-        one_flow_each(Path(root), db, model, chosen, when) if db else one_step_each(Path(root), model, chosen[0], when)
+        one_flow_each(Path(root), db, model, chosen, when)
+        if db
+        else one_step_each(Path(root), model, chosen[0], when)
     )
     sys.stdout.write(json.dumps(told))
 

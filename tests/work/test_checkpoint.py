@@ -36,7 +36,14 @@ WRITTEN = Checkpoint(
     state={"step": 3, "open": ["a", "b"], "note": "two\nlines"},
     decisions=({"what": "SQLite", "why": "one file"}, {"what": "No queue", "why": ""}),
     findings=("the test is slow", {"severity": "high", "file": "a.py", "line": 7}),
-    artifacts={"FEAT-1": {"title": "Requirements", "handle": "fw_3f9c01d7ab52e8", "tokens": 1200, "path": "req.md"}},
+    artifacts={
+        "FEAT-1": {
+            "title": "Requirements",
+            "handle": "fw_3f9c01d7ab52e8",
+            "tokens": 1200,
+            "path": "req.md",
+        }
+    },
     done=("1", "2"),
     pending=("3a", "3b"),
     tiers={"0": {"digest": "aa", "tokens": 380}, "1": {"digest": "bb", "tokens": 900}},
@@ -51,15 +58,21 @@ names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12) | st.from
 states = st.dictionaries(
     st.text(max_size=5),
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+        ),
         max_leaves=8,
     ),
     max_size=4,
 )
 
 
-# --- the name ----------------------------------------------------------------------------------------------------
+# --- the name -------------------------------------------------------------------------------------
 
 
 def test_a_plain_task_and_phase_are_a_plain_file_name() -> None:
@@ -68,7 +81,21 @@ def test_a_plain_task_and_phase_are_a_plain_file_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "task", ["../../etc/passwd", "/abs", "..", ".", ".hidden", "a\\b", "a:b", "CON", "ﬁ", "аdmin", "a b", "a\u202eb"]
+    "task",
+    [
+        "../../etc/passwd",
+        "/abs",
+        "..",
+        ".",
+        ".hidden",
+        "a\\b",
+        "a:b",
+        "CON",
+        "ﬁ",
+        "аdmin",
+        "a b",
+        "a\u202eb",
+    ],
 )
 def test_a_name_from_outside_becomes_one_safe_segment_and_comes_back(task: str) -> None:
     name = file_name(task, "1")
@@ -78,7 +105,9 @@ def test_a_name_from_outside_becomes_one_safe_segment_and_comes_back(task: str) 
     assert named_by(name) == (task, "1")
 
 
-@pytest.mark.parametrize(("task", "phase"), [("", "1"), ("a", ""), ("x" * 300, "1"), ("é" * 60, "1"), ("\ud800", "1")])
+@pytest.mark.parametrize(
+    ("task", "phase"), [("", "1"), ("a", ""), ("x" * 300, "1"), ("é" * 60, "1"), ("\ud800", "1")]
+)
 def test_a_name_that_makes_no_file_name_is_an_error(task: str, phase: str) -> None:
     with pytest.raises(UsageError):
         file_name(task, phase)
@@ -95,13 +124,24 @@ def test_every_name_can_be_read_back_so_no_two_share_a_file(task: str, phase: st
     assert named_by(name) == (task, phase)
 
 
-@pytest.mark.parametrize("other", ["notes.json", "a-phase-.json", "-phase-1.json", "%zz-phase-1.json", "a-phase-1.txt",
-                                   "%61-phase-1.json", ".new-1-2", "%FF-phase-1.json"])  # fmt: skip
+@pytest.mark.parametrize(
+    "other",
+    [
+        "notes.json",
+        "a-phase-.json",
+        "-phase-1.json",
+        "%zz-phase-1.json",
+        "a-phase-1.txt",
+        "%61-phase-1.json",
+        ".new-1-2",
+        "%FF-phase-1.json",
+    ],
+)
 def test_files_of_other_names_are_nobodys_checkpoint(other: str) -> None:
     assert named_by(other) is None
 
 
-# --- its shape ---------------------------------------------------------------------------------------------------
+# --- its shape ------------------------------------------------------------------------------------
 
 
 def test_a_checkpoint_comes_back_as_it_was_and_follows_the_published_schema() -> None:
@@ -119,7 +159,11 @@ def test_any_json_comes_back_from_the_state(state: dict[str, Any]) -> None:
 
 
 def test_fields_of_somebody_else_are_kept_at_any_depth() -> None:
-    data = {**as_data(WRITTEN), "team": {"lead": "Ada"}, "decisions": [{"what": "x", "why": "y", "by": "Ada"}]}
+    data = {
+        **as_data(WRITTEN),
+        "team": {"lead": "Ada"},
+        "decisions": [{"what": "x", "why": "y", "by": "Ada"}],
+    }
     back = read_checkpoint(json.dumps(data))
     assert isinstance(back, Checkpoint)
     assert back.extra == {"team": {"lead": "Ada"}}
@@ -138,10 +182,19 @@ def test_fields_of_somebody_else_are_kept_at_any_depth() -> None:
         (b"[" * 100_000, "not usable JSON|not JSON"),
         (b'{"format": 9, "shape": "new"}', r"newer Foreword \(format 9, this one knows 1\)"),
         (b'{"format": 1}', "task: missing; phase: missing; state: missing and 2 more"),
-        (json.dumps({**as_data(WRITTEN), "sequence": "2"}).encode(), "sequence: must be a valid integer"),
+        (
+            json.dumps({**as_data(WRITTEN), "sequence": "2"}).encode(),
+            "sequence: must be a valid integer",
+        ),
         (json.dumps({**as_data(WRITTEN), "done": "all"}).encode(), "done: must be a valid list"),
-        (json.dumps({**as_data(WRITTEN), "git": {"head": "--upload-pack=x"}}).encode(), r"git\.head: must match"),
-        (json.dumps({**as_data(WRITTEN), "decisions": [{"why": 1}]}).encode(), r"decisions\[0\]\.what: missing"),
+        (
+            json.dumps({**as_data(WRITTEN), "git": {"head": "--upload-pack=x"}}).encode(),
+            r"git\.head: must match",
+        ),
+        (
+            json.dumps({**as_data(WRITTEN), "decisions": [{"why": 1}]}).encode(),
+            r"decisions\[0\]\.what: missing",
+        ),
     ],
 )
 def test_what_is_no_checkpoint_is_told_with_the_reason(text: bytes, reason: str) -> None:
@@ -168,7 +221,10 @@ LOOP["loop"] = LOOP
         ({"state": LOOP}, "nested more than 100 deep"),
         ({"state": []}, "state: must be a valid dictionary"),
         ({"decisions": ["x"]}, r"decisions\[0\]"),
-        ({"artifacts": {"A": {"content": "all of it"}}}, r"artifacts\.A\.content: an artifact is a reference"),
+        (
+            {"artifacts": {"A": {"content": "all of it"}}},
+            r"artifacts\.A\.content: an artifact is a reference",
+        ),
         ({"extra": {"task": "other"}}, r"extra\.task: the checkpoint has a field of that name"),
     ],
 )
@@ -186,7 +242,9 @@ def test_secrets_are_hidden_wherever_somebody_may_have_put_them() -> None:
             state={"password": "hunter2", "deep": [{"note": secret}]},
             decisions=[{"what": secret, "why": "password: hunter2"}],
             findings=[secret],
-            artifacts={"auth-token": {"title": f"key {secret}", "handle": "fw_3f9c01d7ab52e8", "tokens": 5}},
+            artifacts={
+                "auth-token": {"title": f"key {secret}", "handle": "fw_3f9c01d7ab52e8", "tokens": 5}
+            },
             pending=[f"rotate {secret}"],
             extra={"api_key": "hunter2"},
         )
@@ -194,10 +252,14 @@ def test_secrets_are_hidden_wherever_somebody_may_have_put_them() -> None:
     written = as_json(kept).decode()
     assert secret not in written
     assert "hunter2" not in written
-    assert kept.artifacts["auth-token"] == {"title": "key [hidden]", "handle": "fw_3f9c01d7ab52e8", "tokens": 5}
+    assert kept.artifacts["auth-token"] == {
+        "title": "key [hidden]",
+        "handle": "fw_3f9c01d7ab52e8",
+        "tokens": 5,
+    }
 
 
-# --- what has changed since --------------------------------------------------------------------------------------
+# --- what has changed since -----------------------------------------------------------------------
 
 
 def test_nothing_has_changed_where_everything_is_as_it_was() -> None:
@@ -228,17 +290,28 @@ def test_every_change_is_one_line() -> None:
     ("then", "now", "told"),
     [
         (Git("main", "1" * 40, False), Git(), "there is no git repository any more"),
-        (Git("x", "1" * 40, True), Git("x", "1" * 40, False), "the changes that were not committed then are gone"),
-        (Git("main", "1" * 40), Git(None, "1" * 40), "the branch is none (a commit is checked out), it was main"),
-        (Git("main", "1" * 40), Git("main", "2" * 40), "HEAD is 222222222222, it was 111111111111: "
-         "that commit is not in this repository"),
+        (
+            Git("x", "1" * 40, True),
+            Git("x", "1" * 40, False),
+            "the changes that were not committed then are gone",
+        ),
+        (
+            Git("main", "1" * 40),
+            Git(None, "1" * 40),
+            "the branch is none (a commit is checked out), it was main",
+        ),
+        (
+            Git("main", "1" * 40),
+            Git("main", "2" * 40),
+            "HEAD is 222222222222, it was 111111111111: that commit is not in this repository",
+        ),
     ],
-)  # fmt: skip
+)
 def test_git_is_told_as_far_as_it_is_known(then: Git, now: Git, told: str) -> None:
     assert changes_since(replace(WRITTEN, git=then), Present(now)) == (told,)
 
 
-# --- as a model reads it -----------------------------------------------------------------------------------------
+# --- as a model reads it --------------------------------------------------------------------------
 
 
 def test_a_model_reads_it_in_a_fixed_order_and_without_empty_parts() -> None:
@@ -272,7 +345,14 @@ def test_a_model_reads_it_in_a_fixed_order_and_without_empty_parts() -> None:
 @settings(max_examples=EXAMPLES)
 @given(st.text(st.characters(codec=None)))
 def test_no_value_can_forge_a_line(text: str) -> None:
-    forged = replace(WRITTEN, objective=f"x{text}", state={text: text}, findings=[text], done=[text, "b"], pending=[])
+    forged = replace(
+        WRITTEN,
+        objective=f"x{text}",
+        state={text: text},
+        findings=[text],
+        done=[text, "b"],
+        pending=[],
+    )
     told = as_text(forged, [f"x{text}"])
     assert len(told.splitlines()) == told.count("\n") == 17
 

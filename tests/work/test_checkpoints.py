@@ -1,4 +1,5 @@
-"""Checkpoints on the disk and in both databases: whole at any moment, read back with what has changed since."""
+"""Checkpoints on the disk and in both databases: whole at any moment, read back with what has
+changed since."""
 
 from __future__ import annotations
 
@@ -71,7 +72,9 @@ def put(root: Path, checkpoint: Checkpoint) -> None:
 
 
 def numbered(phase: str, sequence: int, **fields: Any) -> Checkpoint:
-    return Checkpoint("T", phase, sequence=sequence, written_at="2026-01-02T03:04:05.000+00:00", **fields)
+    return Checkpoint(
+        "T", phase, sequence=sequence, written_at="2026-01-02T03:04:05.000+00:00", **fields
+    )
 
 
 def keep(db: Database, checkpoint: Checkpoint) -> None:
@@ -79,11 +82,15 @@ def keep(db: Database, checkpoint: Checkpoint) -> None:
     checkpoints.keep(db, workflow, checkpoint.phase, as_data(checkpoint))
 
 
-# --- there and back ----------------------------------------------------------------------------------------------
+# --- there and back -------------------------------------------------------------------------------
 
 
-def test_a_checkpoint_is_in_the_file_and_in_the_store_and_comes_back(tmp_path: Path, db: Database) -> None:
-    first = Checkpoint("FEAT-1", "1", objective="x", state={"é": ["\0", "\ud800", 1.5]}, done=["1"], pending=["2"])
+def test_a_checkpoint_is_in_the_file_and_in_the_store_and_comes_back(
+    tmp_path: Path, db: Database
+) -> None:
+    first = Checkpoint(
+        "FEAT-1", "1", objective="x", state={"é": ["\0", "\ud800", 1.5]}, done=["1"], pending=["2"]
+    )
     path = write(tmp_path, db, first)
     assert path == folder(tmp_path) / "FEAT-1-phase-1.json"
     write(tmp_path, db, Checkpoint("FEAT-1", "2"))
@@ -92,12 +99,27 @@ def test_a_checkpoint_is_in_the_file_and_in_the_store_and_comes_back(tmp_path: P
     for root, store in ((tmp_path, db), (tmp_path, None)):
         back, last = read(root, store, "FEAT-1", "1"), newest(root, store, "FEAT-1")
         assert (back.checkpoint.state, back.checkpoint.done) == (first.state, ("1",))
-        assert (back.checkpoint.sequence, back.checkpoint.previous, back.source) == (1, None, "file")
-        assert (last.checkpoint.phase, last.checkpoint.sequence, last.checkpoint.previous) == ("2", 2, "FEAT-1-phase-1")
-        assert (back.changes, last.changes) == (("there is a newer checkpoint: FEAT-1-phase-2",), ())
+        assert (back.checkpoint.sequence, back.checkpoint.previous, back.source) == (
+            1,
+            None,
+            "file",
+        )
+        assert (last.checkpoint.phase, last.checkpoint.sequence, last.checkpoint.previous) == (
+            "2",
+            2,
+            "FEAT-1-phase-1",
+        )
+        assert (back.changes, last.changes) == (
+            ("there is a newer checkpoint: FEAT-1-phase-2",),
+            (),
+        )
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(states)
 def test_any_state_comes_back(tmp_path: Path, state: dict[str, Any]) -> None:
     write(tmp_path, None, Checkpoint("T", "1", state=state))
@@ -116,7 +138,11 @@ BOTH = ("file", "store")
 
 
 def test_secrets_reach_neither_the_file_nor_the_store(tmp_path: Path, db: Database) -> None:
-    path = write(tmp_path, db, Checkpoint("T", "1", state={"password": "hunter2"}, findings=["token=hunter2hunter2"]))
+    path = write(
+        tmp_path,
+        db,
+        Checkpoint("T", "1", state={"password": "hunter2"}, findings=["token=hunter2hunter2"]),
+    )
     kept = "".join(checkpoints.texts(db, workflows.existing(db, "T").id).values())
     assert "hunter2" not in path.read_text() + kept
     assert "[hidden]" in kept
@@ -130,7 +156,9 @@ def test_only_one_copy_there_is_used(tmp_path: Path, db: Database) -> None:
     assert (newest(tmp_path, db, "T").source, newest(tmp_path, db, "T").changes) == ("file", ())
 
 
-@pytest.mark.parametrize(("in_file", "in_store", "source"), [(3, 2, "file"), (2, 3, "store"), (2, 2, "file")])
+@pytest.mark.parametrize(
+    ("in_file", "in_store", "source"), [(3, 2, "file"), (2, 3, "store"), (2, 2, "file")]
+)
 def test_of_two_that_differ_the_newer_is_used_and_it_is_said(
     tmp_path: Path, db: Database, in_file: int, in_store: int, source: str
 ) -> None:
@@ -143,10 +171,12 @@ def test_of_two_that_differ_the_newer_is_used_and_it_is_said(
     assert note.endswith(f"taken from the {source}")
 
 
-# --- names from outside ------------------------------------------------------------------------------------------
+# --- names from outside ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["../../up", "/etc/x", "..", ".x", "а", "a/b", "a%2Fb", "CON", "a-phase-1", "-rf"])
+@pytest.mark.parametrize(
+    "name", ["../../up", "/etc/x", "..", ".x", "а", "a/b", "a%2Fb", "CON", "a-phase-1", "-rf"]
+)
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, db: Database, name: str) -> None:
     root = tmp_path / "deep" / "root"
     root.mkdir(parents=True)
@@ -160,7 +190,9 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, db: Database, name: str
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\0b", "a\nb", "x" * 300, "\ud800"])
-def test_a_name_that_can_not_be_kept_is_an_error_and_changes_nothing(tmp_path: Path, name: str) -> None:
+def test_a_name_that_can_not_be_kept_is_an_error_and_changes_nothing(
+    tmp_path: Path, name: str
+) -> None:
     for checkpoint in (Checkpoint(name, "1"), Checkpoint("T", name)):
         with pytest.raises(UsageError):
             write(tmp_path, None, checkpoint)
@@ -182,7 +214,8 @@ def test_a_mistyped_task_or_phase_gets_a_suggestion(tmp_path: Path, db: Database
 
 def test_the_file_of_another_task_is_never_replaced(tmp_path: Path) -> None:
     folder(tmp_path).mkdir()
-    (folder(tmp_path) / "t-phase-1.json").write_bytes(as_json(numbered("1", 1)))  # as if letters had no case
+    # as if letters had no case
+    (folder(tmp_path) / "t-phase-1.json").write_bytes(as_json(numbered("1", 1)))
     with pytest.raises(UsageError, match=r"t-phase-1\.json holds phase '1' of task 'T' already"):
         write(tmp_path, None, Checkpoint("t", "1"))
     with pytest.raises(CheckpointDamaged, match="it is of task 'T', phase '1'"):
@@ -204,13 +237,15 @@ def test_no_link_is_followed(tmp_path: Path, what: str) -> None:
         (folder(root) / secret.name).symlink_to(secret)
     with pytest.raises(StoreError, match="is a symbolic link, so it is not used"):
         write(root, None, Checkpoint("T", "1"))
-    with pytest.raises((StoreError, CheckpointDamaged), match="is a symbolic link, so it is not used"):
+    with pytest.raises(
+        (StoreError, CheckpointDamaged), match="is a symbolic link, so it is not used"
+    ):
         newest(root, None, "T")
     assert [path.name for path in outside.iterdir()] == [secret.name]
     assert secret.read_bytes() == before
 
 
-# --- damage ------------------------------------------------------------------------------------------------------
+# --- damage ---------------------------------------------------------------------------------------
 
 DAMAGE = {
     b"": "it is empty",
@@ -223,24 +258,35 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_checkpoint_is_named_and_the_one_before_it_offered(tmp_path: Path, damage: bytes) -> None:
+def test_a_damaged_checkpoint_is_named_and_the_one_before_it_offered(
+    tmp_path: Path, damage: bytes
+) -> None:
     for phase in ("1", "2"):
         path = write(tmp_path, None, Checkpoint("T", phase, state={"phase": phase}))
     path.write_bytes(damage)
-    with pytest.raises(CheckpointDamaged, match=r"T-phase-2 can't be used: \.checkpoints/T-phase-2\.json: ") as raised:
+    with pytest.raises(
+        CheckpointDamaged, match=r"T-phase-2 can't be used: \.checkpoints/T-phase-2\.json: "
+    ) as raised:
         read(tmp_path, None, "T", "2")
     assert DAMAGE[damage] in raised.value.reason
     assert raised.value.before == "1"
     assert raised.value.hint.endswith("`foreword checkpoint resume T --phase 1`")
     restored = newest(tmp_path, None, "T")
     assert restored.checkpoint.phase == "1"
-    assert restored.changes[0].startswith("checkpoint T-phase-2 can't be used (.checkpoints/T-phase-2.json: ")
-    assert [(one.phase, one.checkpoint is None) for one in listed(tmp_path, None)] == [("2", True), ("1", False)]
+    assert restored.changes[0].startswith(
+        "checkpoint T-phase-2 can't be used (.checkpoints/T-phase-2.json: "
+    )
+    assert [(one.phase, one.checkpoint is None) for one in listed(tmp_path, None)] == [
+        ("2", True),
+        ("1", False),
+    ]
     write(tmp_path, None, Checkpoint("T", "2"))
     assert newest(tmp_path, None, "T").changes == ()
 
 
-def test_a_damaged_file_gives_way_to_the_store_and_the_other_way(tmp_path: Path, db: Database) -> None:
+def test_a_damaged_file_gives_way_to_the_store_and_the_other_way(
+    tmp_path: Path, db: Database
+) -> None:
     path = write(tmp_path, db, Checkpoint("T", "1", state={"n": 1}))
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
@@ -257,7 +303,9 @@ def test_a_damaged_file_gives_way_to_the_store_and_the_other_way(tmp_path: Path,
 
 
 @pytest.mark.parametrize(("damaged", "offered"), [("1", "2"), ("2", "1"), ("3", "2")])
-def test_of_several_the_one_before_the_damaged_one_is_offered(tmp_path: Path, damaged: str, offered: str) -> None:
+def test_of_several_the_one_before_the_damaged_one_is_offered(
+    tmp_path: Path, damaged: str, offered: str
+) -> None:
     paths = {phase: write(tmp_path, None, Checkpoint("T", phase)) for phase in ("1", "2", "3")}
     paths[damaged].write_text("{")
     with pytest.raises(CheckpointDamaged) as raised:
@@ -285,14 +333,16 @@ def test_bad_input_changes_nothing(tmp_path: Path, db: Database) -> None:
     assert workflows.names(db) == []
 
 
-def test_where_the_file_can_not_be_written_the_store_is_left_alone(tmp_path: Path, db: Database) -> None:
+def test_where_the_file_can_not_be_written_the_store_is_left_alone(
+    tmp_path: Path, db: Database
+) -> None:
     folder(tmp_path).write_text("a file in the way")
     with pytest.raises(StoreError, match=r"\.checkpoints can't be used: Not a directory"):
         write(tmp_path, db, Checkpoint("T", "1"))
     assert workflows.names(db) == []
 
 
-# --- what has changed since --------------------------------------------------------------------------------------
+# --- what has changed since -----------------------------------------------------------------------
 
 
 def test_a_branch_that_moved_is_told_with_how_far(tmp_path: Path) -> None:
@@ -305,8 +355,10 @@ def test_a_branch_that_moved_is_told_with_how_far(tmp_path: Path) -> None:
     run(tmp_path, "checkout", "-q", "-b", "other")
     (tmp_path / "file").touch()
     assert newest(tmp_path, None, "T").changes == (
-        "the branch is other, it was main", line, "there are changes that are not committed"
-    )  # fmt: skip
+        "the branch is other, it was main",
+        line,
+        "there are changes that are not committed",
+    )
 
 
 def test_files_of_artifacts_that_are_gone_or_changed_are_told(tmp_path: Path) -> None:
@@ -314,7 +366,9 @@ def test_files_of_artifacts_that_are_gone_or_changed_are_told(tmp_path: Path) ->
         (tmp_path / name).write_text("text")
     digest = hashlib.sha256(b"text").hexdigest()
     names = ("same.md", "changed.md", "gone.md", "../outside.md")
-    artifacts = {f"A-{n}": {"title": "x", "path": name, "digest": digest} for n, name in enumerate(names)}
+    artifacts = {
+        f"A-{n}": {"title": "x", "path": name, "digest": digest} for n, name in enumerate(names)
+    }
     write(tmp_path, None, Checkpoint("T", "1", artifacts=artifacts))
     (tmp_path / "changed.md").write_text("other")
     (tmp_path / "gone.md").unlink()
@@ -333,7 +387,7 @@ def test_tiers_are_compared_with_those_the_caller_has_now(tmp_path: Path) -> Non
     assert now.changes == ("tier 0 reads differently: b, it was a",)
 
 
-# --- whole at any moment -----------------------------------------------------------------------------------------
+# --- whole at any moment --------------------------------------------------------------------------
 
 
 def whole(root: Path) -> list[Checkpoint]:
@@ -349,14 +403,17 @@ def whole(root: Path) -> list[Checkpoint]:
 
 
 @pytest.mark.parametrize("where", ["store", "files"])
-def test_a_writer_that_is_killed_leaves_the_old_one_or_the_new_one(tmp_path: Path, where: str) -> None:
+def test_a_writer_that_is_killed_leaves_the_old_one_or_the_new_one(
+    tmp_path: Path, where: str
+) -> None:
     chance = random.Random(2026)
     written = 0
     for _ in range(KILLS // 2):
         with start(WRITER, tmp_path, "killed", 0, where) as writer:
             assert writer.stdout
             lines = [writer.stdout.readline() for _ in range(chance.randrange(1, 8))]
-            time.sleep(chance.random() / 100)  # no wait for anything: the kill comes some way into the next write
+            # no wait for anything: the kill comes some way into the next write
+            time.sleep(chance.random() / 100)
             os.kill(writer.pid, signal.SIGKILL)
             lines += writer.stdout.readlines()
         written += sum(line.endswith("\n") for line in lines) - 1
@@ -364,7 +421,11 @@ def test_a_writer_that_is_killed_leaves_the_old_one_or_the_new_one(tmp_path: Pat
         last = there[-1].sequence if there else 0
         assert written <= last
         written = last
-    write(tmp_path, None, Checkpoint("T", "0", state={"who": "us", "number": 0, "fill": ["us"] * 2_000}))
+    write(
+        tmp_path,
+        None,
+        Checkpoint("T", "0", state={"who": "us", "number": 0, "fill": ["us"] * 2_000}),
+    )
     assert whole(tmp_path)[-1].sequence == written + 1
     assert {path.suffix for path in folder(tmp_path).iterdir()} == {".json"}
 

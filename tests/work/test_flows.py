@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 
@@ -39,19 +40,30 @@ def states(found: FlowStatus) -> dict[str, str]:
 
 def request_of(provider: FakeProvider, phase: str) -> str:
     """All that was sent to the model for a phase."""
-    return next(json.dumps(body, ensure_ascii=False) for body in provider.requests if phase_of(body) == phase)
+    return next(
+        json.dumps(body, ensure_ascii=False)
+        for body in provider.requests
+        if phase_of(body) == phase
+    )
 
 
 def test_a_flow_asks_every_phase_once_and_keeps_what_each_hands_on(tmp_path: Path) -> None:
     """3a and 3b each wait until the other was asked: one after the other would never end."""
     root, agent, meet = project(tmp_path), Agent(), Barrier(2, timeout=60)
-    agent.replies = {phase: lambda phase=phase: agent.texts[phase][meet.wait() * 0] for phase in ("3a", "3b")}  # type: ignore[misc]
+
+    def together(phase: str) -> str:
+        meet.wait()
+        return agent.texts[phase][0]
+
+    agent.replies = {phase: partial(together, phase) for phase in ("3a", "3b")}
     with fake_provider(agent) as provider:
         done = flow_runs.run(root, "feature", TASK, provider.openai, task_id="FEAT-7")
     assert done.status == "done"
     assert states(done) == dict.fromkeys(PHASES, "done")
     assert agent.asked == dict.fromkeys(PHASES, 1)
-    assert kept(root, None, done.run) == {ARTIFACTS[phase]: agent.texts[phase][0] for phase in PHASES}
+    assert kept(root, None, done.run) == {
+        ARTIFACTS[phase]: agent.texts[phase][0] for phase in PHASES
+    }
     written = checkpoints(root, "FEAT-7")
     assert {one["sequence"] for one in written.values()} == {1, 2, 3, 4, 5}
     assert written["4"]["done"] == list(PHASES)
@@ -67,7 +79,9 @@ def test_a_flow_asks_every_phase_once_and_keeps_what_each_hands_on(tmp_path: Pat
 
 def test_a_long_artifact_is_looked_up_within_its_budget(tmp_path: Path) -> None:
     root = project(tmp_path)
-    long = "\n\n".join(f"Paragraph {number} is about station {number} and its tide." for number in range(2_000))
+    long = "\n\n".join(
+        f"Paragraph {number} is about station {number} and its tide." for number in range(2_000)
+    )
     with fake_provider(long) as provider:
         done = flow_runs.run(root, ONE, TASK, provider.openai)
     found = looked_up(None, root, done.task, "FEAT-1", about="station 1234", most_tokens=300)
@@ -80,7 +94,9 @@ def test_a_long_artifact_is_looked_up_within_its_budget(tmp_path: Path) -> None:
 
 def test_agents_look_up_documents_where_the_project_is_on_their_machine(tmp_path: Path) -> None:
     root = project(tmp_path)
-    calls: Iterator[str | Reply] = iter([Reply(tool_calls=[ToolCall("lookup", {"name": "glossary"})]), "as it says"])
+    calls: Iterator[str | Reply] = iter(
+        [Reply(tool_calls=[ToolCall("lookup", {"name": "glossary"})]), "as it says"]
+    )
     glossary = (root / "docs" / "glossary.md").read_text().splitlines()[-1]
     with fake_provider(Agent({"1": lambda: next(calls)})) as provider:
         done = flow_runs.run(root, ONE, TASK, provider.openai)
@@ -97,10 +113,20 @@ def test_agents_look_up_documents_where_the_project_is_on_their_machine(tmp_path
 
 def test_a_process_without_the_projects_folder_offers_artifacts_alone(tmp_path: Path) -> None:
     root, offered = project(tmp_path), dict[str, str]()
-    question = {"model": "", "instructions": "", "request": "Hello.", "timeout_seconds": 60, "artifacts_of": "T"}
+    question = {
+        "model": "",
+        "instructions": "",
+        "request": "Hello.",
+        "timeout_seconds": 60,
+        "artifacts_of": "T",
+    }
     with fake_provider("hello") as provider, working(None, root) as engine:
         for agent, folder in (("near", root), ("far", tmp_path / "elsewhere")):
-            engine.start("answer", agent, {**question, "agent": agent, "model": provider.openai, "root": str(folder)})
+            engine.start(
+                "answer",
+                agent,
+                {**question, "agent": agent, "model": provider.openai, "root": str(folder)},
+            )
             assert engine.result(agent)["text"] == "hello"
             (tool,) = provider.requests[-1]["tools"]
             offered[agent] = tool["function"]["description"]
@@ -108,17 +134,23 @@ def test_a_process_without_the_projects_folder_offers_artifacts_alone(tmp_path: 
     assert "document" not in offered["far"]
 
 
-def test_what_is_amiss_is_said_before_anybody_is_asked_and_the_whole_task_is_sent_once(tmp_path: Path) -> None:
+def test_what_is_amiss_is_said_before_anybody_is_asked_and_the_whole_task_is_sent_once(
+    tmp_path: Path,
+) -> None:
     root, agent, said = project(tmp_path), Agent(), list[str]()
     settings = root / "project.yaml"
-    settings.write_text(settings.read_text().replace("personas:", "personas:\n  - nobody-of-that-name", 1))
+    settings.write_text(
+        settings.read_text().replace("personas:", "personas:\n  - nobody-of-that-name", 1)
+    )
     words = [f"Line {number} of what is to be done." for number in range(60)]
 
     def warn(line: str) -> None:
         assert not agent.asked
         said.append(line)
 
-    reviewed = Flow(ONE.name, ONE.source, (Phase("1", "Review", panel="personas/round_tables/code-review.md"),))
+    reviewed = Flow(
+        ONE.name, ONE.source, (Phase("1", "Review", panel="personas/round_tables/code-review.md"),)
+    )
     with fake_provider(agent) as provider:
         done = flow_runs.run(root, reviewed, "\n".join(words), provider.openai, warn=warn)
         (asked,) = [json.dumps(body) for body in provider.requests]
@@ -129,11 +161,15 @@ def test_what_is_amiss_is_said_before_anybody_is_asked_and_the_whole_task_is_sen
     assert asked.count(words[59]) == 1
 
 
-def test_a_name_that_has_checkpoints_is_refused_and_one_that_was_made_is_another_each_time(tmp_path: Path) -> None:
+def test_a_name_that_has_checkpoints_is_refused_and_one_that_was_made_is_another_each_time(
+    tmp_path: Path,
+) -> None:
     root = project(tmp_path)
     made = [flow_runs.run(root, ONE, TASK, "test").task for _ in range(2)]
     assert made == ["one-members-can-cancel-a-turn", "one-members-can-cancel-a-turn-2"]
-    with pytest.raises(UsageError, match=f"task {made[0]} has checkpoints already, of flow-{made[0]}-"):
+    with pytest.raises(
+        UsageError, match=f"task {made[0]} has checkpoints already, of flow-{made[0]}-"
+    ):
         flow_runs.run(root, ONE, "something else", "test", task_id=made[0])
     assert len(flow_runs.status(root)) == 2
 
@@ -144,7 +180,13 @@ def test_a_phase_that_fails_is_named_and_only_it_is_asked_again(tmp_path: Path) 
     with fake_provider(agent) as provider:
         failed = flow_runs.run(root, "feature", TASK, provider.openai, task_id="FEAT-7", attempts=1)
         assert failed.status == "failed"
-        assert states(failed) == {"1": "done", "2": "done", "3a": "failed", "3b": "done", "4": "pending"}
+        assert states(failed) == {
+            "1": "done",
+            "2": "done",
+            "3a": "failed",
+            "3b": "done",
+            "4": "pending",
+        }
         assert "the disk is full" in failed.why
         with pytest.raises(UsageError, match="FEAT-7 has a flow that is failed"):
             flow_runs.run(root, "feature", TASK, provider.openai, task_id="FEAT-7")
@@ -166,7 +208,9 @@ def test_a_model_that_answers_nothing_fails_the_phase(tmp_path: Path) -> None:
     assert "phase 1: " in failed.why
 
 
-def test_checkpoints_that_can_not_be_written_are_an_error_before_anybody_is_asked(tmp_path: Path) -> None:
+def test_checkpoints_that_can_not_be_written_are_an_error_before_anybody_is_asked(
+    tmp_path: Path,
+) -> None:
     root = project(tmp_path)
     (root / ".checkpoints").write_text("in the way")
     with pytest.raises(StoreError, match=r"\.checkpoints can't be used"):
@@ -190,12 +234,22 @@ def test_a_checkpoint_that_could_not_be_written_is_written_later(tmp_path: Path)
         folder.unlink()
         assert flow_runs.resume(root, "FEAT-7").status == "done"
     written = checkpoints(root, "FEAT-7")
-    assert {phase: one["sequence"] for phase, one in written.items()} == {"1": 1, "2": 2, "3a": 3, "3b": 4, "4": 5}
+    assert {phase: one["sequence"] for phase, one in written.items()} == {
+        "1": 1,
+        "2": 2,
+        "3a": 3,
+        "3b": 4,
+        "4": 5,
+    }
 
 
-def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(tmp_path: Path) -> None:
+def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(
+    tmp_path: Path,
+) -> None:
     root = project(tmp_path)
-    calls: Iterator[str | Reply] = iter([Reply(tool_calls=[ToolCall("lookup", {"name": "[FEAT-1]"})]), "built on it"])
+    calls: Iterator[str | Reply] = iter(
+        [Reply(tool_calls=[ToolCall("lookup", {"name": "[FEAT-1]"})]), "built on it"]
+    )
     agent = Agent({"2": lambda: next(calls)})
     with fake_provider(agent) as provider:
         stopped = flow_runs.run(root, "feature", TASK, provider.openai, stop_at_gates=True)
@@ -206,7 +260,9 @@ def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(t
         assert (stopped.status, stopped.why) == ("stopped", "at the gate after phase 2")
         assert stopped.phases[0].gate == "every requirement has a way to see it."
         assert stopped.order["timeout_seconds"] == 77
-        assert {(one.agent, one.title) for one in told if one.status == "already done"} == {("1", "Requirements")}
+        assert {(one.agent, one.title) for one in told if one.status == "already done"} == {
+            ("1", "Requirements")
+        }
         assert {one.agent for one in told} == set(PHASES)
         first, second = [json.dumps(body) for body in provider.requests if phase_of(body) == "2"]
         assert agent.texts["1"][0] not in first
@@ -216,13 +272,20 @@ def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(t
     assert agent.asked == {**dict.fromkeys(PHASES, 1), "2": 2}
 
 
-def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_was_mended(tmp_path: Path) -> None:
+def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_was_mended(
+    tmp_path: Path,
+) -> None:
     root, agent = project(tmp_path), Agent()
     found = [{"severity": "critical", "title": "Hard-coded secret"}]
     agent.replies["panel"] = lambda: json.dumps({"findings": found, "confidence": 0.9})
     with fake_provider(agent) as provider:
-        stopped = flow_runs.run(root, "feature", TASK, provider.openai, diff=DIFF.read_text(), diff_source="change.diff")
-        assert (stopped.status, stopped.why) == ("stopped", "phase 4: the panel says changes requested")
+        stopped = flow_runs.run(
+            root, "feature", TASK, provider.openai, diff=DIFF.read_text(), diff_source="change.diff"
+        )
+        assert (stopped.status, stopped.why) == (
+            "stopped",
+            "phase 4: the panel says changes requested",
+        )
         assert "FEAT-5" not in kept(root, None, stopped.run)
         last = stopped.phases[-1]
         assert (last.status, last.verdict) == ("rejected", "changes_requested")
@@ -230,7 +293,9 @@ def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_wa
         asked = agent.asked["panel"]
         assert asked > 1
         found.clear()
-        done = flow_runs.resume(root, diff=DIFF.read_text().replace("secret", "word"), diff_source="HEAD~1")
+        done = flow_runs.resume(
+            root, diff=DIFF.read_text().replace("secret", "word"), diff_source="HEAD~1"
+        )
     assert (done.status, done.phases[-1].verdict) == ("done", "approve")
     assert agent.asked == {**dict.fromkeys(PHASES[:-1], 1), "panel": 2 * asked}
     result = json.loads(kept(root, None, done.run)["FEAT-5"])
@@ -239,7 +304,9 @@ def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_wa
 
 def test_bad_flows_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
     root = project(tmp_path)
-    circle = Flow("circle", "f.md", (Phase("1", "a"), Phase("2", "b", ("1", "3")), Phase("3", "c", ("2",))))
+    circle = Flow(
+        "circle", "f.md", (Phase("1", "a"), Phase("2", "b", ("1", "3")), Phase("3", "c", ("2",)))
+    )
     with pytest.raises(CyclicFlow, match="2 -> 3 -> 2"):
         flow_runs.run(root, circle, TASK, "test")
     with pytest.raises(UnknownName, match="unknown phase '9'"):

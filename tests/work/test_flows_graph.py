@@ -44,14 +44,27 @@ def test_the_far_end_of_a_quick_branch_does_not_wait_for_a_slow_one(tmp_path: Pa
     assert agent.asked == dict.fromkeys(("1", "2a", "2b", "3", "4", "5"), 1)
 
 
-def test_panels_that_wait_for_nothing_of_each_other_sit_at_the_same_time_and_beside_a_phase(tmp_path: Path) -> None:
+def test_panels_that_wait_for_nothing_of_each_other_sit_at_the_same_time_and_beside_a_phase(
+    tmp_path: Path,
+) -> None:
     """Nobody is answered before everybody was asked."""
-    root, meet, told = project(tmp_path), Barrier(2 * MEMBERS + 1, timeout=SECONDS), list[Standing]()
+    root, meet, told = (
+        project(tmp_path),
+        Barrier(2 * MEMBERS + 1, timeout=SECONDS),
+        list[Standing](),
+    )
     name = workflow(root, "panels", p1a="panel gate", p1b="panel", p1c="", p2="p1a p1b p1c")
     agent = Agent(dict.fromkeys(("panel", "1c"), lambda: NOTHING_FOUND if meet.wait() >= 0 else ""))
     with fake_provider(agent) as provider:
         done = flow_runs.run(
-            root, name, "t", provider.openai, diff=DIFF.read_text(), attempts=1, watch=told.extend, timeout_seconds=90
+            root,
+            name,
+            "t",
+            provider.openai,
+            diff=DIFF.read_text(),
+            attempts=1,
+            watch=told.extend,
+            timeout_seconds=90,
         )
     assert states(done) == dict.fromkeys(("1a", "1b", "1c", "2"), "done")
     assert [phase.verdict for phase in done.phases] == ["approve", "approve", "", ""]
@@ -87,8 +100,13 @@ def test_a_failure_stops_what_waits_for_it_and_nothing_else(tmp_path: Path) -> N
         first = flow_runs.run(root, name, "t", provider.openai, attempts=1)
         assert first.status == "failed"
         assert states(first) == {
-            "1": "done", "2a": "failed", "2b": "done", "3a": "pending", "3b": "done", "4": "pending",
-        }  # fmt: skip
+            "1": "done",
+            "2a": "failed",
+            "2b": "done",
+            "3a": "pending",
+            "3b": "done",
+            "4": "pending",
+        }
         assert "no more paper" in first.why
         agent.replies.clear()
         done = flow_runs.resume(root)
@@ -98,13 +116,20 @@ def test_a_failure_stops_what_waits_for_it_and_nothing_else(tmp_path: Path) -> N
 
 def test_behind_a_gate_nothing_begins_and_other_branches_end(tmp_path: Path) -> None:
     root, agent = project(tmp_path), Agent()
-    name = workflow(root, "gates", p1a="gate", p1b="", p2a="p1a", p2b="p1b", p3b="p2b gate", p4="p2a p3b")
+    name = workflow(
+        root, "gates", p1a="gate", p1b="", p2a="p1a", p2b="p1b", p3b="p2b gate", p4="p2a p3b"
+    )
     with fake_provider(agent) as provider:
         first = flow_runs.run(root, name, "t", provider.openai, stop_at_gates=True)
         assert (first.status, first.why) == ("stopped", "at the gate after phase 1a, 3b")
         assert states(first) == {
-            "1a": "done", "1b": "done", "2a": "pending", "2b": "done", "3b": "done", "4": "pending",
-        }  # fmt: skip
+            "1a": "done",
+            "1b": "done",
+            "2a": "pending",
+            "2b": "done",
+            "3b": "done",
+            "4": "pending",
+        }
         done = flow_runs.resume(root)
     assert done.status == "done"
     assert set(agent.asked.values()) == {1}
@@ -127,9 +152,13 @@ def begun_earlier(root: Path, agent: Agent) -> None:
         flow_runs.run(root, "feature", "t", provider.openai, task_id="FEAT-7", attempts=1)
     with closing(sqlite3.connect(root / ".foreword" / "flows.db")) as file, file:
         runs = "name = 'foreword.flow'"
-        file.execute(f"UPDATE workflow_status SET status = 'PENDING', executor_id = 'gone' WHERE {runs}")
+        file.execute(
+            f"UPDATE workflow_status SET status = 'PENDING', executor_id = 'gone' WHERE {runs}"
+        )
         old = """replace(inputs, ',"shape":2', '')"""
-        changed = file.execute(f"UPDATE workflow_input SET inputs = {old} WHERE inputs LIKE '%,\"shape\":2%'")
+        changed = file.execute(
+            f"UPDATE workflow_input SET inputs = {old} WHERE inputs LIKE '%,\"shape\":2%'"
+        )
         assert changed.rowcount == 1
 
 
@@ -142,7 +171,9 @@ def test_a_flow_that_an_earlier_foreword_has_begun_goes_on_as_a_new_attempt(tmp_
         done = flow_runs.resume(root, model=provider.openai, warn=said.append)
     assert (done.status, done.attempt) == ("done", 2)
     assert agent.asked == {"1": 1, "2": 2, "3a": 1, "3b": 1, "4": 1}
-    assert said[0].startswith("the flow was begun by an earlier Foreword: it goes on as a new attempt;")
+    assert said[0].startswith(
+        "the flow was begun by an earlier Foreword: it goes on as a new attempt;"
+    )
 
 
 def test_a_worker_that_finds_a_flow_of_an_earlier_foreword_says_what_to_do(tmp_path: Path) -> None:
@@ -154,12 +185,15 @@ def test_a_worker_that_finds_a_flow_of_an_earlier_foreword_says_what_to_do(tmp_p
     with working(None, root, queues=(AGENTS, root_queue(root)), everything=True):
         until(lambda: flow_runs.status(root)[0].status == "failed")
     (found,) = flow_runs.status(root)
-    assert found.why == "it was begun by an earlier Foreword; `foreword flow resume` goes on with it"
+    assert (
+        found.why == "it was begun by an earlier Foreword; `foreword flow resume` goes on with it"
+    )
     assert states(found)["1"] == "done"
 
 
 def test_what_was_charged_is_told_by_model_and_corrects_the_estimate(tmp_path: Path) -> None:
-    """A phase has tools, whose descriptions are charged for, too; the members of a panel have none."""
+    """A phase has tools, whose descriptions are charged for, too; the members of a panel have
+    none."""
     root = project(tmp_path)
     name = workflow(root, "panels", p1="panel", p2="p1")
     with fake_provider(Agent({"panel": lambda: NOTHING_FOUND})) as provider:

@@ -1,7 +1,7 @@
 """Flows whose process is killed at every step: they finish, and nothing has its effect twice.
 
-FOREWORD_SOAK=1 has every step, just before and just after it is remembered, on both databases; without it there is
-every fourth one on SQLite, and a few on PostgreSQL.
+FOREWORD_SOAK=1 has every step, just before and just after it is remembered, on both databases;
+without it there is every fourth one on SQLite, and a few on PostgreSQL.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from tests.postgres import new_database
 from tests.work.flow_scene import ARTIFACTS, PHASES, Agent, checkpoints, kept, project
 
 SOAK = bool(os.environ.get("FOREWORD_SOAK"))
-STEPS = 31  # that a flow of five phases has remembered when it is done; one more where 3a and 3b end apart
+# that a flow of five phases has remembered when it is done; one more where 3a and 3b end apart
+STEPS = 31
 DEADLINE_SECONDS = 120
 
 
@@ -42,7 +43,16 @@ def until(what: Callable[[], object]) -> None:
 
 def lives(root: Path, db: str, model: str, when: str, *numbers: int) -> dict[str, int]:
     """What became of a flow, or several, in processes that were killed."""
-    command = [sys.executable, "-m", "tests.work.killed_process", str(root), db, model, when, *map(str, numbers)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.work.killed_process",
+        str(root),
+        db,
+        model,
+        when,
+        *map(str, numbers),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told: dict[str, int] = json.loads(done.stdout)
@@ -53,7 +63,9 @@ def lives(root: Path, db: str, model: str, when: str, *numbers: int) -> dict[str
 def command(*arguments: object) -> Iterator[subprocess.Popen[str]]:
     """A `foreword` command at work."""
     words = [sys.executable, "-m", "foreword", *map(str, arguments)]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield process
         finally:
@@ -87,7 +99,9 @@ def check(root: Path, db: str | None, task: str, agent: Agent) -> None:
     assert {name: one["handle"] for name, one in written["4"]["artifacts"].items()} == handles
 
 
-@pytest.mark.parametrize(("number", "when"), [(2, "before"), (1, "after"), (3, "before")] if SOAK else [(5, "before")])
+@pytest.mark.parametrize(
+    ("number", "when"), [(2, "before"), (1, "after"), (3, "before")] if SOAK else [(5, "before")]
+)
 def test_a_flow_that_is_killed_at_every_step_finishes_with_each_effect_once(
     tmp_path: Path, number: int, when: str
 ) -> None:
@@ -108,7 +122,8 @@ def test_a_worker_finishes_what_another_process_was_killed_at(tmp_path: Path, wh
         told = lives(root, db, provider.openai, when, *numbers)
         assert told["deaths"] > 0
         for number in numbers:
-            until(lambda task=f"FEAT-{number}": flow_runs.status(root, task, db)[0].status == "done")  # type: ignore[misc]
+            task = f"FEAT-{number}"
+            until(lambda: flow_runs.status(root, task, db)[0].status == "done")  # noqa: B023
     for number in numbers:
         check(root, db, f"FEAT-{number}", agent)
 
@@ -127,14 +142,19 @@ def test_a_process_that_was_only_asleep_changes_nothing_when_it_wakes(tmp_path: 
     with ExitStack() as block:
         provider = block.enter_context(fake_provider(agent))
         options = ("--model", provider.openai, "--db", db, "--root", root, "--task-id", "FEAT-7")
-        sleeper = block.enter_context(command("flow", "run", "feature", "--task", "cancel", *options))
+        sleeper = block.enter_context(
+            command("flow", "run", "feature", "--task", "cancel", *options)
+        )
         assert asked.wait(DEADLINE_SECONDS)
         sleeper.send_signal(signal.SIGSTOP)
         with psycopg.connect(db, autocommit=True) as clock:
             clock.execute("UPDATE foreword.workers SET seen = seen - 60")
         block.enter_context(worker(db, root))
         until(lambda: flow_runs.status(root, "FEAT-7", db)[0].status == "done")
-        before = (kept(root, db, flow_runs.status(root, "FEAT-7", db)[0].run), checkpoints(root, "FEAT-7"))
+        before = (
+            kept(root, db, flow_runs.status(root, "FEAT-7", db)[0].run),
+            checkpoints(root, "FEAT-7"),
+        )
         go_on.set()
         sleeper.send_signal(signal.SIGCONT)
         output, errors = sleeper.communicate(timeout=DEADLINE_SECONDS)
@@ -151,7 +171,17 @@ def test_a_flow_whose_process_nobody_remembers_is_gone_on_with(tmp_path: Path) -
     replies: Iterator[str | Reply] = iter([Reply(hangs=True), "later"])
     agent.replies["2"] = lambda: next(replies)
     with fake_provider(agent) as provider:
-        words = ["flow", "run", "feature", "--root", str(root), "--task", "t", "--task-id", "FEAT-7"]
+        words = [
+            "flow",
+            "run",
+            "feature",
+            "--root",
+            str(root),
+            "--task",
+            "t",
+            "--task-id",
+            "FEAT-7",
+        ]
         process = subprocess.Popen(
             [sys.executable, "-m", "foreword", *words, "--model", provider.openai],
             stdout=subprocess.DEVNULL,

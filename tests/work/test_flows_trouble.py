@@ -1,4 +1,5 @@
-"""Flows on a disk that is full, begun twice at once, or with a database that is not for this program or these eyes."""
+"""Flows on a disk that is full, begun twice at once, or with a database that is not for this
+program or these eyes."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ BYTES = 4096  # as far as files may be written on a disk that is full
 
 
 @contextmanager
-def on_a_disk_that_fills_up(root: Path, agent: Agent, phase: str) -> Iterator[tuple[subprocess.Popen[str], Agent]]:
+def on_a_disk_that_fills_up(
+    root: Path, agent: Agent, phase: str
+) -> Iterator[tuple[subprocess.Popen[str], Agent]]:
     """A flow whose disk is full as soon as a phase is answered; it tells what dbos logs."""
     words = ["flow", "run", "feature", "--root", str(root), "--task", "t", "--task-id", "FEAT-7"]
 
@@ -51,7 +54,9 @@ def on_a_disk_that_fills_up(root: Path, agent: Agent, phase: str) -> Iterator[tu
         yield process, agent
 
 
-def test_a_disk_that_is_full_is_an_error_and_the_flow_goes_on_when_there_is_room(tmp_path: Path) -> None:
+def test_a_disk_that_is_full_is_an_error_and_the_flow_goes_on_when_there_is_room(
+    tmp_path: Path,
+) -> None:
     root = project(tmp_path)
     with on_a_disk_that_fills_up(root, Agent(), "2") as (process, agent):
         output, errors = process.communicate()
@@ -69,8 +74,12 @@ def test_a_disk_that_was_full_for_a_moment_costs_one_more_question(tmp_path: Pat
     root = project(tmp_path)
     with on_a_disk_that_fills_up(root, Agent(), "2") as (process, agent):
         assert process.stderr
-        assert any("Exception encountered in background workflow" in line for line in process.stderr)
-        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        assert any(
+            "Exception encountered in background workflow" in line for line in process.stderr
+        )
+        resource.prlimit(
+            process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        )
         _, errors = process.communicate()
         assert process.returncode == 0, errors
     check(root, None, "FEAT-7", agent)
@@ -86,9 +95,22 @@ def test_of_two_flows_of_one_task_that_begin_at_once_one_is_refused(tmp_path: Pa
             pass  # dbos makes its tables, which waits for every transaction
         store = block.enter_context(closing(open_database(db, root)))
         watch = block.enter_context(psycopg.connect(db, autocommit=True))
-        options = ("--model", provider.openai, "--db", db, "--root", root, "--task", "t", "--task-id", "FEAT-7")
+        options = (
+            "--model",
+            provider.openai,
+            "--db",
+            db,
+            "--root",
+            root,
+            "--task",
+            "t",
+            "--task-id",
+            "FEAT-7",
+        )
         with store.transaction("foreword: flow FEAT-7"):
-            both = [block.enter_context(command("flow", "run", "feature", *options)) for _ in range(2)]
+            both = [
+                block.enter_context(command("flow", "run", "feature", *options)) for _ in range(2)
+            ]
             until(lambda: _waiting(watch) == 2)
         ended = [(*process.communicate(), process.returncode) for process in both]
     assert sorted(code for *_, code in ended) == [0, 2]
@@ -105,15 +127,23 @@ def _waiting(watch: psycopg.Connection[tuple[int]]) -> int:
     return row[0] if row else 0
 
 
-@pytest.mark.parametrize("use", [flow_runs.status, flow_runs.resume, lambda root: flow_runs.run(root, "feature", "u", "test")])
-def test_a_file_of_a_newer_dbos_is_left_alone(tmp_path: Path, use: Callable[[Path], object]) -> None:
+@pytest.mark.parametrize(
+    "use",
+    [flow_runs.status, flow_runs.resume, lambda root: flow_runs.run(root, "feature", "u", "test")],
+)
+def test_a_file_of_a_newer_dbos_is_left_alone(
+    tmp_path: Path, use: Callable[[Path], object]
+) -> None:
     root = project(tmp_path)
     done = flow_runs.run(root, "feature", "t", "test", task_id="FEAT-7")
     path = root / ".foreword" / "flows.db"
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("UPDATE dbos_migrations SET version = version + 1")
     before = (kept(root, None, done.run), checkpoints(root, "FEAT-7"), path.read_bytes())
-    with pytest.raises(StoreError, match=r"flows\.db was written by a newer dbos \(schema \d+, this one knows \d+\)"):
+    with pytest.raises(
+        StoreError,
+        match=r"flows\.db was written by a newer dbos \(schema \d+, this one knows \d+\)",
+    ):
         use(root)
     assert (kept(root, None, done.run), checkpoints(root, "FEAT-7"), path.read_bytes()) == before
 

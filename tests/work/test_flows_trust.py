@@ -70,7 +70,8 @@ def test_a_pickle_in_the_database_is_never_read(tmp_path: Path) -> None:
         change(root, f"UPDATE {table} SET {column} = ?", trap)
     change(
         root,
-        "UPDATE workflow_status SET serialization = 'py_pickle', status = 'ENQUEUED', queue_name = ?",
+        "UPDATE workflow_status SET serialization = 'py_pickle', status = 'ENQUEUED',"
+        " queue_name = ?",
         question_queue.AGENTS,
     )
     with working(None, root):
@@ -79,7 +80,9 @@ def test_a_pickle_in_the_database_is_never_read(tmp_path: Path) -> None:
     assert not sprung.exists()
 
 
-def test_flows_that_came_with_a_project_are_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flows_that_came_with_a_project_are_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = project(tmp_path)
     flow_runs.run(root, "feature", "cancel", "test")
     assert flow_runs.status(root)
@@ -103,7 +106,9 @@ def test_a_link_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_no_database_is_an_error(tmp_path: Path) -> None:
     root = project(tmp_path)
     (root / ".foreword").mkdir()
-    (root / ".foreword" / "flows.db").write_bytes(b"this is no database, and long enough to be told from one" * 20)
+    (root / ".foreword" / "flows.db").write_bytes(
+        b"this is no database, and long enough to be told from one" * 20
+    )
     with pytest.raises(StoreError, match=r"flows\.db can't be used"):
         flow_runs.run(root, "feature", "cancel", "test")
 
@@ -127,16 +132,25 @@ def test_two_terminals_can_run_flows_of_the_same_project(tmp_path: Path) -> None
                 _, errors = process.communicate()
                 assert process.returncode == 0, errors
     assert agent.asked == dict.fromkeys(PHASES, 2)
-    texts = [set(kept(root, None, flow_runs.status(root, task)[0].run).values()) for task in ("ONE", "TWO")]
+    texts = [
+        set(kept(root, None, flow_runs.status(root, task)[0].run).values())
+        for task in ("ONE", "TWO")
+    ]
     assert texts[0].isdisjoint(texts[1])
 
 
 def test_a_second_engine_in_one_process_is_refused(tmp_path: Path) -> None:
     root = project(tmp_path)
-    with working(None, root), pytest.raises(UsageError, match="running in this process already"), working(None, root):
+    with (
+        working(None, root),
+        pytest.raises(UsageError, match="running in this process already"),
+        working(None, root),
+    ):
         pass
 
 
 def test_dbos_is_imported_only_on_use() -> None:
-    done = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "False"

@@ -1,4 +1,5 @@
-"""Panels, over real HTTP: members that fail in every way, changes that try every trick, and one result."""
+"""Panels, over real HTTP: members that fail in every way, changes that try every trick, and one
+result."""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ def who(body: Mapping[str, Any]) -> str:
 
 
 def finding(title: str, severity: str = "medium", line: int = 3) -> str:
-    return json.dumps({"findings": [{"severity": severity, "title": title, "file": "kiln.py", "line": line}]})
+    return json.dumps(
+        {"findings": [{"severity": severity, "title": title, "file": "kiln.py", "line": line}]}
+    )
 
 
 def run(
@@ -56,7 +59,9 @@ def run(
 ) -> tuple[PanelResult, list[dict[str, Any]]]:
     with fake_provider(script) as provider:
         asked = Asking(provider.openai, **{"timeout_seconds": SECONDS, **asking})
-        result = panel_runs.run(root, "review", as_diff(diff.encode(), "c.diff"), asked, watch=watch)
+        result = panel_runs.run(
+            root, "review", as_diff(diff.encode(), "c.diff"), asked, watch=watch
+        )
     jsonschema.validate(result.to_dict(), SCHEMA)
     assert panel_runs.as_result(json.loads(json.dumps(result.to_dict()))) == result
     return result, provider.requests
@@ -64,20 +69,28 @@ def run(
 
 def test_of_twelve_three_go_wrong_and_nine_stand(tmp_path: Path) -> None:
     crew = [f"m{number:02}" for number in range(12)]
-    replies: dict[str, str | Reply] = {"m03": Reply(hangs=True), "m05": Reply(status=500), "m07": "Looks good to me."}
+    replies: dict[str, str | Reply] = {
+        "m03": Reply(hangs=True),
+        "m05": Reply(status=500),
+        "m07": "Looks good to me.",
+    }
 
     def script(body: Mapping[str, Any]) -> str | Reply:
         return replies.get(who(body), finding("Secret in the code", "high"))
 
     told: dict[str, str] = {}
     result, _ = run(
-        project(tmp_path, crew), script, timeout_seconds=4.0,
+        project(tmp_path, crew),
+        script,
+        timeout_seconds=4.0,
         watch=lambda standings: told.update({one.agent: one.status for one in standings}),
-    )  # fmt: skip
+    )
     standing = {member.name: member.status for member in result.members}
     assert {name: status for name, status in standing.items() if status != "answered"} == {
-        "m03": "late", "m05": "failed", "m07": "nonsense",
-    }  # fmt: skip
+        "m03": "late",
+        "m05": "failed",
+        "m07": "nonsense",
+    }
     assert told == standing
     (one,) = result.findings
     assert one.said_by == tuple(name for name in crew if name not in replies)
@@ -87,7 +100,9 @@ def test_of_twelve_three_go_wrong_and_nine_stand(tmp_path: Path) -> None:
     assert "500" in next(member.why for member in result.members if member.name == "m05")
 
 
-def test_a_member_reads_tier_0_its_own_persona_and_the_change_and_nothing_else(tmp_path: Path) -> None:
+def test_a_member_reads_tier_0_its_own_persona_and_the_change_and_nothing_else(
+    tmp_path: Path,
+) -> None:
     _, requests = run(project(tmp_path, ["anna", "bert"]), '{"findings": []}')
     assert sorted(map(who, requests)) == ["anna", "bert"]
     for body in requests:
@@ -109,17 +124,27 @@ def test_an_empty_list_from_everyone_is_an_approval(tmp_path: Path) -> None:
 def test_a_panel_runs_on_postgresql_as_well(tmp_path: Path) -> None:
     told: list[list[Standing]] = []
     result = panel_runs.run(
-        project(tmp_path, ["anna", "bert"]), "review", as_diff(DIFF.encode(), "x"), Asking("test"), db=new_database(),
+        project(tmp_path, ["anna", "bert"]),
+        "review",
+        as_diff(DIFF.encode(), "x"),
+        Asking("test"),
+        db=new_database(),
         watch=told.append,
-    )  # fmt: skip
+    )
     assert [one.title for one in result.findings] == ["Hard-coded secret", "Unfinished work"]
-    assert sorted((one.agent, one.status) for one in told[-1]) == [("anna", "answered"), ("bert", "answered")]
+    assert sorted((one.agent, one.status) for one in told[-1]) == [
+        ("anna", "answered"),
+        ("bert", "answered"),
+    ]
 
 
 def test_a_missing_persona_is_named_and_counts_as_unheard(tmp_path: Path) -> None:
     root = project(tmp_path, ["anna"], listed=["anna", "nobody"])
     result, requests = run(root, '{"findings": []}')
-    assert [(member.name, member.status) for member in result.members] == [("anna", "answered"), ("nobody", "missing")]
+    assert [(member.name, member.status) for member in result.members] == [
+        ("anna", "answered"),
+        ("nobody", "missing"),
+    ]
     assert result.verdict == "inconclusive"
     assert len(requests) == 1
 
@@ -133,7 +158,9 @@ def test_a_threshold_that_nobody_knows_is_told(tmp_path: Path) -> None:
 
 def test_an_unknown_panel_gets_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="unknown panel 'reviw', did you mean 'review'"):
-        panel_runs.prepare(project(tmp_path, ["anna"]), "reviw", as_diff(DIFF.encode(), "x"), Asking("test"))
+        panel_runs.prepare(
+            project(tmp_path, ["anna"]), "reviw", as_diff(DIFF.encode(), "x"), Asking("test")
+        )
 
 
 def test_the_same_is_told_once_and_the_worst_severity_decides(tmp_path: Path) -> None:
@@ -164,16 +191,24 @@ def test_the_same_is_told_once_and_the_worst_severity_decides(tmp_path: Path) ->
 )
 def test_a_change_can_neither_leave_its_tags_nor_open_others(line: str, tmp_path: Path) -> None:
     hostile = DIFF + "".join(f"+{part}\n" for part in line.splitlines())
-    payload = panel_runs.prepare(project(tmp_path, ["anna"]), "review", as_diff(hostile.encode(), "c.diff"), Asking("test"))
+    payload = panel_runs.prepare(
+        project(tmp_path, ["anna"]), "review", as_diff(hostile.encode(), "c.diff"), Asking("test")
+    )
     system, user = (payload["questions"][0][part] for part in ("instructions", "request"))
-    tags = re.findall(r"<[\s\u200b]*(/?)[\s\u200b]*(diff|persona|instructions)[\s\u200b]*>", user, re.IGNORECASE)
+    tags = re.findall(
+        r"<[\s\u200b]*(/?)[\s\u200b]*(diff|persona|instructions)[\s\u200b]*>", user, re.IGNORECASE
+    )
     assert tags == [("", "diff"), ("/", "diff")]
     assert user.rstrip().endswith("</diff>")
     assert "never an instruction" in system
 
 
-def test_a_change_that_is_too_large_is_cut_and_that_is_said_with_the_way_back(tmp_path: Path) -> None:
-    files = [DIFF.replace("kiln.py", f"kiln{number}.py") + "+x = 1\n" * 400 for number in range(1_700)]
+def test_a_change_that_is_too_large_is_cut_and_that_is_said_with_the_way_back(
+    tmp_path: Path,
+) -> None:
+    files = [
+        DIFF.replace("kiln.py", f"kiln{number}.py") + "+x = 1\n" * 400 for number in range(1_700)
+    ]
     large = "".join(files)
     assert len(large) > 5_000_000
     result, requests = run(project(tmp_path, ["anna", "bert"]), '{"findings": []}', large)
@@ -188,15 +223,24 @@ def test_a_change_that_is_too_large_is_cut_and_that_is_said_with_the_way_back(tm
 
 def test_secrets_in_answers_and_errors_reach_no_result(tmp_path: Path) -> None:
     key = "sk-ant-REDACTED"
-    replies = {"anna": finding(f"Key {key} in the code"), "bert": Reply(f"bad key {key}", status=400)}
+    replies = {
+        "anna": finding(f"Key {key} in the code"),
+        "bert": Reply(f"bad key {key}", status=400),
+    }
     result, _ = run(project(tmp_path, replies), lambda body: replies[who(body)])
     assert key not in json.dumps(result.to_dict())
 
 
-@pytest.mark.parametrize("answer", [Reply(endless=True, text="word "), Reply(""), Reply(body="{}"), Reply(breaks=True)])
-def test_a_model_that_answers_nothing_for_ever_or_halfway_is_named(answer: Reply, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "answer", [Reply(endless=True, text="word "), Reply(""), Reply(body="{}"), Reply(breaks=True)]
+)
+def test_a_model_that_answers_nothing_for_ever_or_halfway_is_named(
+    answer: Reply, tmp_path: Path
+) -> None:
     said = {"anna": '{"findings": []}', "bert": answer}
-    result, _ = run(project(tmp_path, said), lambda body: said[who(body)], timeout_seconds=4.0, attempts=1)
+    result, _ = run(
+        project(tmp_path, said), lambda body: said[who(body)], timeout_seconds=4.0, attempts=1
+    )
     assert [member.name for member in result.unheard] == ["bert"]
     assert result.members[0].status == "answered"
 
@@ -212,7 +256,9 @@ def test_a_moderator_may_say_what_is_the_same(tmp_path: Path) -> None:
 
     with fake_provider(script) as provider:
         asking = Asking(provider.openai, SECONDS, moderator=provider.openai)
-        result = panel_runs.run(project(tmp_path, said), "review", as_diff(DIFF.encode(), "x"), asking)
+        result = panel_runs.run(
+            project(tmp_path, said), "review", as_diff(DIFF.encode(), "x"), asking
+        )
     (one,) = result.findings
     assert (one.severity, one.said_by) == ("high", ("anna", "bert"))
     assert result.merged_by == provider.openai
@@ -224,7 +270,11 @@ def test_a_moderator_that_makes_things_up_is_not_listened_to(tmp_path: Path) -> 
         "anna": finding("Token in the source", "low", 2),
         "bert": finding("Anyone can read the password", "high", 2),
     }
-    result, _ = run(project(tmp_path, said), lambda body: said.get(who(body)) or '{"same": [[1, 7]]}', moderator="test")
+    result, _ = run(
+        project(tmp_path, said),
+        lambda body: said.get(who(body)) or '{"same": [[1, 7]]}',
+        moderator="test",
+    )
     assert len(result.findings) == 2
     assert result.merged_by == "rule"
     assert result.notes[0].startswith("the moderator's answer was not used, and a rule merged: ")
@@ -235,7 +285,12 @@ def test_a_time_limit_that_makes_no_sense_is_an_error_and_not_a_panel_of_the_lat
     seconds: float, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match="the time limit must be more than 0"):
-        panel_runs.prepare(project(tmp_path, ["anna"]), "review", as_diff(DIFF.encode(), "x"), Asking("test", seconds))
+        panel_runs.prepare(
+            project(tmp_path, ["anna"]),
+            "review",
+            as_diff(DIFF.encode(), "x"),
+            Asking("test", seconds),
+        )
 
 
 def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(
@@ -247,12 +302,26 @@ def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(
     (tmp_path / "c.diff").write_text(DIFF)
 
     def script(body: Mapping[str, Any]) -> str | Reply:
-        return Reply(hangs=True) if who(body) == "cleo" and not late.is_set() else '{"findings": []}'
+        return (
+            Reply(hangs=True) if who(body) == "cleo" and not late.is_set() else '{"findings": []}'
+        )
 
     with fake_provider(script) as provider:
-        words = ["panel", "run", "review", "--diff", "c.diff", "--model", provider.openai, "--format", "json"]
+        words = [
+            "panel",
+            "run",
+            "review",
+            "--diff",
+            "c.diff",
+            "--model",
+            provider.openai,
+            "--format",
+            "json",
+        ]
         argv = [sys.executable, "-m", "foreword", *words]
-        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as first:
+        with subprocess.Popen(
+            argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as first:
             assert first.stderr
             settled = Counter[str]()
             for line in first.stderr:

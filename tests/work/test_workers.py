@@ -66,19 +66,37 @@ def submit(db: str, model: str) -> None:
     """Put a question of every agent into the queue."""
     with question_queue.launched(db, Path(), "submitter", queues=()) as engine:
         for agent in AGENTS:
-            question = {"agent": agent, "model": model, "instructions": "", "request": f"I am {agent}"}
-            engine.submit("answer", agent, {**question, "timeout_seconds": 600, "attempts": 1}, queue=question_queue.AGENTS)
+            question = {
+                "agent": agent,
+                "model": model,
+                "instructions": "",
+                "request": f"I am {agent}",
+            }
+            engine.submit(
+                "answer",
+                agent,
+                {**question, "timeout_seconds": 600, "attempts": 1},
+                queue=question_queue.AGENTS,
+            )
 
 
 def answers(db: str) -> dict[str, str]:
     with question_queue.launched(db, Path(), "reader", queues=()):
-        until(lambda: not any(state in question_queue.ACTIVE for state in question_queue.statuses(AGENTS).values()))
+        until(
+            lambda: (
+                not any(
+                    state in question_queue.ACTIVE
+                    for state in question_queue.statuses(AGENTS).values()
+                )
+            )
+        )
         return {agent: str(question_queue.outcome(agent)["text"]) for agent in AGENTS}
 
 
 @pytest.mark.parametrize("dies", ["", "before", "after"] if SOAK else ["after"])
 def test_what_a_dead_worker_held_is_taken_over_once(dies: str) -> None:
-    """Two who notice at the same time, and one before them who died while taking over, ask nothing a third time."""
+    """Two who notice at the same time, and one before them who died while taking over, ask
+    nothing a third time."""
     db, slow = new_database(), Slow()
     with fake_provider(slow) as provider:
         with worker(db) as doomed:
@@ -89,7 +107,8 @@ def test_what_a_dead_worker_held_is_taken_over_once(dies: str) -> None:
         if dies:
             rescuer = subprocess.run([sys.executable, "-c", DYING_RESCUER, db, dies], check=False)
             assert rescuer.returncode == -signal.SIGKILL
-        with command("worker", "--db", db), command("worker", "--db", db):  # none waits for the other
+        # none waits for the other
+        with command("worker", "--db", db), command("worker", "--db", db):
             assert answers(db) == {agent: f"hello {agent}" for agent in AGENTS}
     assert slow.asked == dict.fromkeys(AGENTS, 2)
 
@@ -125,7 +144,9 @@ def test_a_process_is_alive_while_it_is_heard_of(kind: str, tmp_path: Path) -> N
         assert workers.living(store) == {"near", "far"}
         rows.beat(store, "silent", "elsewhere:1", 2)
         assert "silent" in workers.living(store)
-        store.rows("UPDATE workers SET seen = seen - ? WHERE executor = 'far'", (rows.FORGET_SECONDS + 60,))
+        store.rows(
+            "UPDATE workers SET seen = seen - ? WHERE executor = 'far'", (rows.FORGET_SECONDS + 60,)
+        )
         rows.forget(store)
         assert {one.executor for one in rows.everyone(store)} == {"ended", "left", "near", "silent"}
 

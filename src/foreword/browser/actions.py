@@ -1,7 +1,7 @@
 """What can be done on a page: open an address, click, type, wait, read.
 
-Each is async, takes the tab, and returns what it found beside where the tab is then. Which tab, the time limit over
-all, and what else happened meanwhile are the business of `browser`.
+Each is async, takes the tab, and returns what it found beside where the tab is then. Which tab, the
+time limit over all, and what else happened meanwhile are the business of `browser`.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[st
         if tag == "SELECT":
             await _choose(locator, selector, text, rules)
         elif kind in ("checkbox", "radio", "file", "submit", "button"):
-            raise BrowserFailed(f"nothing can be typed into {selector!r}, a {kind}", hint="click it instead")
+            raise BrowserFailed(
+                f"nothing can be typed into {selector!r}, a {kind}", hint="click it instead"
+            )
         else:
             await locator.fill(text, timeout=limit)
     except Error as error:
@@ -115,7 +117,8 @@ async def _choose(locator: Locator, selector: str, text: str, rules: Rules) -> N
 async def wait_for(
     tab: Tab, selector: str | None, url: str | None, seconds: float | None, rules: Rules
 ) -> dict[str, Any]:
-    """Wait for an element, for an address (a part of it, or a pattern with `*`), or so many seconds."""
+    """Wait for an element, for an address (a part of it, or a pattern with `*`), or so many
+    seconds."""
     if [selector, url, seconds].count(None) != 2:
         raise UsageError("wait for one thing: a selector, an address or seconds")
     if selector is not None:
@@ -147,7 +150,9 @@ async def _wait_for_address(tab: Tab, url: str, rules: Rules) -> dict[str, Any]:
         return fnmatchcase(address, url) if "*" in url else url in address
 
     try:
-        await tab.page.wait_for_url(is_there, wait_until="domcontentloaded", timeout=1000 * rules.page_seconds)
+        await tab.page.wait_for_url(
+            is_there, wait_until="domcontentloaded", timeout=1000 * rules.page_seconds
+        )
     except Error:
         raise BrowserFailed(
             f"the address did not become {url!r} within {rules.page_seconds:g} s; it is {tab.url}"
@@ -171,7 +176,9 @@ async def extract(
                 f"{selector!r} matches {count} elements, and one was asked for",
                 hint="ask for many, or name one of them",
             )
-        found = await asyncio.wait_for(page_script.texts(scope, locator, wanted, MOST_ITEMS), READ_SECONDS)
+        found = await asyncio.wait_for(
+            page_script.texts(scope, locator, wanted, MOST_ITEMS), READ_SECONDS
+        )
     except Error as error:
         raise await failures.not_done(error, locator, selector, rules) from None
     if not many and not found:
@@ -206,7 +213,8 @@ def _field(name: str, how: Any) -> dict[str, str]:
 
 
 async def settle(tab: Tab, rules: Rules) -> bool:
-    """Let the page do what an action has set off; False if it is still loading when its time is over."""
+    """Let the page do what an action has set off; False if it is still loading when its time is
+    over."""
     from playwright.async_api import Error
 
     with suppress(Error, TimeoutError):

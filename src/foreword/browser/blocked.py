@@ -1,7 +1,8 @@
-"""What pages asked for and did not get because their browser may not go there: counted by origin and kind.
+"""What pages asked for and did not get because their browser may not go there: counted by origin
+and kind.
 
-A page decides how much of it there is and what it is called, so that both have a limit, and an origin is all that is
-told of an address. Nothing here allows anything: that is for the user to say.
+A page decides how much of it there is and what it is called, so that both have a limit, and an
+origin is all that is told of an address. Nothing here allows anything: that is for the user to say.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from threading import Lock
 from foreword.browser.rules import ASSET_KINDS, Origin, Rules, origin_of, request_origin
 from foreword.secrets.masking import mask
 
-# Pages of the large news sites ask some fifty others; ten times as many are no page that is meant to work.
+# Pages of the large news sites ask some fifty others; ten times as many are no page that is meant
+# to work.
 MOST_ORIGINS = 500
 MOST_TOLD = 10
 # In which Chromium's own requests end, which it makes for itself and not for a page.
@@ -37,7 +39,10 @@ class BlockedOrigin:
 
     def __str__(self) -> str:
         requests = f"{self.requests:,} request{'' if self.requests == 1 else 's'}"
-        return f"{requests} to {self.origin} ({', '.join(self.kinds)}); the user can allow them: {self.option}"
+        return (
+            f"{requests} to {self.origin} ({', '.join(self.kinds)}); the user can allow them:"
+            f" {self.option}"
+        )
 
 
 @dataclass(slots=True)
@@ -86,7 +91,8 @@ class Blocked:
 
 
 def _listed(counts: dict[Origin, dict[str, int]]) -> list[BlockedOrigin]:
-    """The origins, the most wanted first. A request is a connection, too, which then counts no more."""
+    """The origins, the most wanted first. A request is a connection, too, which then counts no
+    more."""
     explained = {origin.netloc for origin, kinds in counts.items() if kinds.keys() != {CONNECTION}}
     found = []
     for origin, kinds in counts.items():
@@ -95,7 +101,11 @@ def _listed(counts: dict[Origin, dict[str, int]]) -> list[BlockedOrigin]:
             continue
         requests = requests or kinds
         found.append(
-            BlockedOrigin(origin=mask(str(origin)), requests=sum(requests.values()), kinds=tuple(sorted(requests)))
+            BlockedOrigin(
+                origin=mask(str(origin)),
+                requests=sum(requests.values()),
+                kinds=tuple(sorted(requests)),
+            )
         )
     return sorted(found, key=lambda one: -one.requests)
 

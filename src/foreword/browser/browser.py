@@ -1,7 +1,7 @@
 """A browser as its users see it: plain functions, callable from any thread.
 
-What is done on a page is in `actions`, `explore` and `dom`; here is which tab it is done on, one thing at a time,
-what happened beside it, and what becomes of a browser or a tab that has crashed.
+What is done on a page is in `actions`, `explore` and `dom`; here is which tab it is done on, one
+thing at a time, what happened beside it, and what becomes of a browser or a tab that has crashed.
 """
 
 from __future__ import annotations
@@ -28,10 +28,14 @@ AGAIN = "the browser had ended and was started again"
 
 
 class Browser:
-    """A Chromium with named tabs; every action says where it ended, or raises BrowserFailed with the page's state."""
+    """A Chromium with named tabs; every action says where it ended, or raises BrowserFailed with
+    the page's state."""
 
     def __init__(
-        self, rules: Rules, reach: Callable[[Blocked], Awaitable[Chromium]], restore: Path | None = None
+        self,
+        rules: Rules,
+        reach: Callable[[Blocked], Awaitable[Chromium]],
+        restore: Path | None = None,
     ) -> None:
         self.rules, self._reach, self._saved = rules, reach, restore
         self._blocked = Blocked(rules)
@@ -66,7 +70,8 @@ class Browser:
 
     @classmethod
     def attach(cls, address: str, rules: Rules | None = None) -> Browser:
-        """Reach the user's own browser; it is never closed, nor a tab of it that was not opened here."""
+        """Reach the user's own browser; it is never closed, nor a tab of it that was not opened
+        here."""
         rules = rules or Rules()
         return cls(rules, lambda blocked: chromium.attached(address, rules, blocked))
 
@@ -76,7 +81,8 @@ class Browser:
         return [] if here is None or here.has_ended else here.tabs.listing()
 
     def blocked(self) -> list[BlockedOrigin]:
-        """The origins that pages asked for things and may not reach, the most wanted first; from memory."""
+        """The origins that pages asked for things and may not reach, the most wanted first; from
+        memory."""
         return self._blocked.listing()
 
     def navigate(self, url: str, tab: str | None = None) -> dict[str, Any]:
@@ -89,7 +95,9 @@ class Browser:
 
     def type(self, selector: str, text: str, tab: str | None = None) -> dict[str, Any]:
         """Fill a field or choose from a list; the text is in no result and no error."""
-        return self._act(lambda here: actions.type_text(here, selector, text, self.rules), tab, selector)
+        return self._act(
+            lambda here: actions.type_text(here, selector, text, self.rules), tab, selector
+        )
 
     def wait(
         self,
@@ -99,16 +107,29 @@ class Browser:
         tab: str | None = None,
     ) -> dict[str, Any]:
         """Wait for an element, an address, or some seconds."""
-        return self._act(lambda here: actions.wait_for(here, selector, url, seconds, self.rules), tab, selector or "")
+        return self._act(
+            lambda here: actions.wait_for(here, selector, url, seconds, self.rules),
+            tab,
+            selector or "",
+        )
 
     def extract(
-        self, selector: str, fields: Mapping[str, Any] | None = None, many: bool = False, tab: str | None = None
+        self,
+        selector: str,
+        fields: Mapping[str, Any] | None = None,
+        many: bool = False,
+        tab: str | None = None,
     ) -> dict[str, Any]:
         """Read the text or the named fields of an element, or of all that match; under `found`."""
-        return self._act(lambda here: actions.extract(here, selector, fields, many, self.rules), tab, selector)
+        return self._act(
+            lambda here: actions.extract(here, selector, fields, many, self.rules), tab, selector
+        )
 
-    def explore(self, instruction: str, tab: str | None = None, limit: int = explore.MOST_ELEMENTS) -> dict[str, Any]:
-        """What can be used on a page, best first by the instruction, each with a selector that was tried."""
+    def explore(
+        self, instruction: str, tab: str | None = None, limit: int = explore.MOST_ELEMENTS
+    ) -> dict[str, Any]:
+        """What can be used on a page, best first by the instruction, each with a selector that
+        was tried."""
         return self._act(lambda here: explore.explored(here.page, instruction, limit), tab)
 
     def dom(self, tab: str | None = None) -> Dom:
@@ -140,13 +161,15 @@ class Browser:
     def save(self, path: str | Path) -> None:
         """Keep cookies, local storage and open tabs in a file that only its owner can read.
 
-        Of the user's own browser nothing is kept: it goes on without us, and its cookies are nobody's business.
+        Of the user's own browser nothing is kept: it goes on without us, and its cookies are
+        nobody's business.
         """
         if self._run(self._serial(lambda here: browser_state.save(here, Path(path)))):
             self._saved = Path(path)
 
     def close(self) -> None:
-        """End the browser and remove its profile; of one that was attached, only our connection and our tabs."""
+        """End the browser and remove its profile; of one that was attached, only our connection
+        and our tabs."""
         atexit.unregister(self.close)
         here, self._chromium = self._chromium, None
         try:
@@ -220,7 +243,11 @@ class Browser:
                     failure.state.setdefault("note", AGAIN)
                 raise
             except Error as error:
-                raise _gone() if here.has_ended or not here.browser.is_connected() else failures.other(error) from None
+                raise (
+                    _gone()
+                    if here.has_ended or not here.browser.is_connected()
+                    else failures.other(error)
+                ) from None
             return {**result, "note": AGAIN} if fresh and isinstance(result, dict) else result  # type: ignore[return-value]
 
     async def _ready(self, here: Chromium, tab: Tab, *, anew: bool) -> Tab:
@@ -238,7 +265,11 @@ class Browser:
         return tab
 
     async def _done(
-        self, here: Chromium, tab: Tab, do: Callable[[Tab], Awaitable[dict[str, Any]]], selector: str
+        self,
+        here: Chromium,
+        tab: Tab,
+        do: Callable[[Tab], Awaitable[dict[str, Any]]],
+        selector: str,
     ) -> dict[str, Any]:
         from playwright.async_api import Error
 
@@ -264,9 +295,15 @@ class Browser:
         return {**await failures.state_of(tab), **found, **loading, **beside}
 
     async def _slipped(self, tab: Tab) -> list[str]:
-        """The address of a tab of ours that came past the guard, such as one that was loaded in advance; it is left."""
+        """The address of a tab of ours that came past the guard, such as one that was loaded in
+        advance; it is left."""
         url = tab.url
-        if not tab.ours or tab.page.is_closed() or self.rules.allows(url) or not url.startswith(("http:", "https:")):
+        if (
+            not tab.ours
+            or tab.page.is_closed()
+            or self.rules.allows(url)
+            or not url.startswith(("http:", "https:"))
+        ):
             return []
         await tab.page.goto(BLANK, timeout=1000 * self.rules.page_seconds)
         return [url]
@@ -281,21 +318,27 @@ class Browser:
             return failures.broken(tab)
         if gone := here.tabs.notes.refused_tabs(before):
             failure = refused(gone[0], self.rules)
-        explained = await _with_state(failure, tab, **here.tabs.notes.told(), **self._blocked.told())
+        explained = await _with_state(
+            failure, tab, **here.tabs.notes.told(), **self._blocked.told()
+        )
         if tab.broken == CRASHED:
             return failures.broken(tab)
         if selector and "nothing on the page matches" in str(failure) and not tab.broken:
             near = await explore.similar(tab.page, selector)
             if near:
                 similar = ", ".join(map(repr, near))
-                return BrowserFailed(f"{failure}; similar: {similar}", hint=failure.hint, state=explained.state)
+                return BrowserFailed(
+                    f"{failure}; similar: {similar}", hint=failure.hint, state=explained.state
+                )
         return explained
 
     async def _open(self, here: Chromium, url: str, name: str | None) -> dict[str, Any]:
         tab = await here.tabs.new()
         here.tabs.activate(tab)
         try:
-            result = await self._done(here, tab, lambda on: actions.navigate(on, url, self.rules), "")
+            result = await self._done(
+                here, tab, lambda on: actions.navigate(on, url, self.rules), ""
+            )
         except BrowserFailed:
             await tab.page.close()
             raise
@@ -304,7 +347,9 @@ class Browser:
 
 
 def _gone() -> BrowserFailed:
-    return BrowserFailed("the browser has ended or crashed", hint="the next action begins with a new one")
+    return BrowserFailed(
+        "the browser has ended or crashed", hint="the next action begins with a new one"
+    )
 
 
 def _told(failure: Exception) -> BrowserFailed:
@@ -324,4 +369,6 @@ async def _nothing(tab: Tab) -> dict[str, Any]:
 
 
 async def _with_state(failure: BrowserFailed, tab: Tab, **more: Any) -> BrowserFailed:
-    return type(failure)(str(failure), hint=failure.hint, state={**await failures.state_of(tab), **more})
+    return type(failure)(
+        str(failure), hint=failure.hint, state={**await failures.state_of(tab), **more}
+    )

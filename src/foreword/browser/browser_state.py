@@ -1,6 +1,7 @@
 """A browser kept in a file, so that another process can go on where this one stopped.
 
-Cookies, local storage and the open tabs; the file is its owner's alone, since whoever has it is signed in.
+Cookies, local storage and the open tabs; the file is its owner's alone, since whoever has it is
+signed in.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from foreword.browser.tabs import Tab
 from foreword.errors import BrowserFailed
 
 VERSION = 1
-LARGEST_BYTES = 64 * 1024 * 1024  # local storage has at most 10 MB for each of the origins that were visited
+# local storage has at most 10 MB for each of the origins that were visited
+LARGEST_BYTES = 64 * 1024 * 1024
 _TAB = {"name", "url", "active"}
 _WITHOUT = "start without it, and sign in again"
 
@@ -30,7 +32,10 @@ async def save(here: Chromium, path: Path) -> bool:
     if here.profile is None:
         return False
     state = await here.context.storage_state()
-    tabs = [{**told, "url": tab.url} for told, tab in zip(here.tabs.listing(), here.tabs.all(), strict=True)]
+    tabs = [
+        {**told, "url": tab.url}
+        for told, tab in zip(here.tabs.listing(), here.tabs.all(), strict=True)
+    ]
     kept = {"version": VERSION, "storage": state, "tabs": tabs}
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -45,7 +50,8 @@ async def save(here: Chromium, path: Path) -> bool:
 
 
 async def restore(here: Chromium, kept: Mapping[str, Any], rules: Rules) -> None:
-    """Sign in as it was kept and open the tabs again; a page that does not load is left empty under its name."""
+    """Sign in as it was kept and open the tabs again; a page that does not load is left empty
+    under its name."""
     from playwright.async_api import Error
 
     try:
@@ -75,10 +81,16 @@ def read(path: Path) -> dict[str, Any]:
         raise _unusable(path) from None
     except (ValueError, RecursionError):
         raise _unusable(path) from None
-    if not isinstance(kept, dict) or kept.get("version") != VERSION or not isinstance(kept.get("storage"), dict):
+    if (
+        not isinstance(kept, dict)
+        or kept.get("version") != VERSION
+        or not isinstance(kept.get("storage"), dict)
+    ):
         raise _unusable(path)
     tabs = kept.get("tabs")
-    if not isinstance(tabs, list) or not all(isinstance(tab, dict) and set(tab) >= _TAB for tab in tabs):
+    if not isinstance(tabs, list) or not all(
+        isinstance(tab, dict) and set(tab) >= _TAB for tab in tabs
+    ):
         raise _unusable(path)
     return kept
 

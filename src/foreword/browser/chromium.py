@@ -1,6 +1,8 @@
-"""A running Chromium: one that we start with a profile of its own, or one that the user has running already.
+"""A running Chromium: one that we start with a profile of its own, or one that the user has running
+already.
 
-Everything here is async and belongs to the loop of `thread`. Ending one that was attached ends our connection only.
+Everything here is async and belongs to the loop of `thread`. Ending one that was attached ends our
+connection only.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0
 CLOSE_SECONDS = 10.0
-# Playwright's own choice, with which a page can keep the whole browser busy by changing its address without end.
+# Playwright's own choice, with which a page can keep the whole browser busy by changing its address
+# without end.
 _UNPROTECTED = "--disable-ipc-flooding-protection"
 INSTALL = "pip install 'foreword[browser]'"
 
@@ -63,13 +66,18 @@ class Chromium:
 async def started(
     rules: Rules, path: str | Path | None, headless: bool, folder: Path | None, blocked: Blocked
 ) -> Chromium:
-    """Start a Chromium of our own; connections to other places than the rules allow end at a proxy."""
+    """Start a Chromium of our own; connections to other places than the rules allow end at a
+    proxy."""
     executable = program(path)
     playwright = await _playwright()
     profile = Profile(folder)
     refusing = RefusingProxy(blocked.connection) if rules.are_limits else None
     try:
-        limits = proxy.own_switches(rules) if refusing is None else proxy.switches(rules, await refusing.start())
+        limits = (
+            proxy.own_switches(rules)
+            if refusing is None
+            else proxy.switches(rules, await refusing.start())
+        )
         await page_script.prepare(playwright)
         context = await playwright.chromium.launch_persistent_context(
             profile.data,
@@ -99,7 +107,8 @@ async def started(
 
 
 async def attached(address: str, rules: Rules, blocked: Blocked) -> Chromium:
-    """Reach a Chromium that was started with `--remote-debugging-port`; nothing in it is changed."""
+    """Reach a Chromium that was started with `--remote-debugging-port`; nothing in it is
+    changed."""
     address = _whole(address)
     playwright = await _playwright()
     try:
@@ -113,8 +122,12 @@ async def attached(address: str, rules: Rules, blocked: Blocked) -> Chromium:
     except _error() as error:
         await playwright.stop()
         raise BrowserFailed(
-            f"no browser answers at {address}" + ("" if "ECONNREFUSED" in str(error) else f": {_why(error)}"),
-            hint="`foreword browser start` starts one and says its address; yours needs --remote-debugging-port=9222",
+            f"no browser answers at {address}"
+            + ("" if "ECONNREFUSED" in str(error) else f": {_why(error)}"),
+            hint=(
+                "`foreword browser start` starts one and says its address; yours needs"
+                " --remote-debugging-port=9222"
+            ),
         ) from None
     except BrowserFailed:
         await playwright.stop()
@@ -122,7 +135,11 @@ async def attached(address: str, rules: Rules, blocked: Blocked) -> Chromium:
 
 
 async def _reached(
-    playwright: Playwright, context: BrowserContext, rules: Rules, profile: Profile | None, blocked: Blocked
+    playwright: Playwright,
+    context: BrowserContext,
+    rules: Rules,
+    profile: Profile | None,
+    blocked: Blocked,
 ) -> Chromium:
     assert context.browser is not None
     tabs = Tabs(context, blocked, attached=profile is None)
@@ -154,7 +171,9 @@ async def _playwright() -> Playwright:
     try:
         from playwright.async_api import async_playwright
     except ModuleNotFoundError:
-        raise UsageError("the browser needs a package that is not installed", hint=INSTALL) from None
+        raise UsageError(
+            "the browser needs a package that is not installed", hint=INSTALL
+        ) from None
     return await async_playwright().start()
 
 
@@ -167,7 +186,9 @@ def _error() -> type[Exception]:
 def _why(error: Exception) -> str:
     """The line of a long message that says what happened."""
     lines = [line.strip(" -|╔╗╚╝║═") for line in str(error).splitlines()]
-    telling = [line for line in lines if "error" in line.lower() or "ECONN" in line or "Timeout" in line]
+    telling = [
+        line for line in lines if "error" in line.lower() or "ECONN" in line or "Timeout" in line
+    ]
     return next(iter(telling), next(filter(None, lines), "no reason given"))[:200]
 
 

@@ -1,7 +1,7 @@
 """The elements of a page as text, whole or shortened along their structure.
 
-Pure. Shortening gives up repeated siblings first, then what lies deep, then long texts; every gap says what is
-missing and how much. Values of fields that hold secrets are hidden on reading.
+Pure. Shortening gives up repeated siblings first, then what lies deep, then long texts; every gap
+says what is missing and how much. Values of fields that hold secrets are hidden on reading.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Dom:
         return mask(self._written(Limits()))
 
     def shortened(self, budget: int, measure: Measure, mark: Mark) -> str | None:
-        """At most `budget` by the measure, the mark at its end; None when nothing worth having fits."""
+        """At most `budget` by the measure, the mark at its end; None when nothing worth having
+        fits."""
         whole = self.text()
         if (total := measure(whole)) <= budget:
             return whole
@@ -67,7 +68,14 @@ class Dom:
             (lambda at: Limits(alike=1, depth=at), _depth(self.root), LEAST_DEPTH),
             (lambda at: Limits(alike=1, depth=LEAST_DEPTH, text=at), 2_000, LEAST_TEXT),
         ):
-            if found := _largest(lambda at, makes=makes: cut(makes(at)), least, most, budget, measure):  # type: ignore[misc]
+            found = _largest(
+                lambda at, makes=makes: cut(makes(at)),  # type: ignore[misc]
+                least,
+                most,
+                budget,
+                measure,
+            )
+            if found:
                 return found
         return None
 
@@ -78,7 +86,9 @@ class Dom:
         return "\n".join(lines)
 
     def _most_alike(self) -> int:
-        return max((len(run) for node in _all(self.root) for run in _runs(node.children)), default=1)
+        return max(
+            (len(run) for node in _all(self.root) for run in _runs(node.children)), default=1
+        )
 
 
 def read(raw: Any, inside: Sequence[Dom] = ()) -> Node | None:
@@ -92,9 +102,15 @@ def read(raw: Any, inside: Sequence[Dom] = ()) -> Node | None:
         root = inside[int(frame)].root
         children: tuple[Node | str, ...] = (root,) if root else ()
     else:
-        children = tuple(child if isinstance(child, str) else _known(read(child, inside)) for child in below)
+        children = tuple(
+            child if isinstance(child, str) else _known(read(child, inside)) for child in below
+        )
     head = " ".join(
-        [tag, *(f'{name}="{value}"' for name, value in _shown(attributes).items()), *(["(shadow)"] if shadow else [])]
+        [
+            tag,
+            *(f'{name}="{value}"' for name, value in _shown(attributes).items()),
+            *(["(shadow)"] if shadow else []),
+        ]
     )
     nodes = [child for child in children if isinstance(child, Node)]
     texts = sum(len(child) for child in children if isinstance(child, str))
@@ -117,7 +133,9 @@ def is_secret_field(attributes: Mapping[str, Any]) -> bool:
     if attributes.get("type") == "password" or attributes.get("autocomplete") in _CODES:
         return True
     return any(
-        is_secret_name(str(attributes[key])) for key in ("name", "id", "aria-label", "label") if attributes.get(key)
+        is_secret_name(str(attributes[key]))
+        for key in ("name", "id", "aria-label", "label")
+        if attributes.get(key)
     )
 
 
@@ -156,17 +174,25 @@ def _run(run: Sequence[Node | str], depth: int, limits: Limits) -> Iterator[str]
 
 
 def _amount(elements: int, chars: int) -> str:
-    return f"{elements:,} {'element' if elements == 1 else 'elements'}, {chars:,} characters of text"
+    return (
+        f"{elements:,} {'element' if elements == 1 else 'elements'}, {chars:,} characters of text"
+    )
 
 
 def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[:longest].rstrip()}... ({len(text) - longest:,} more characters)"
+    return (
+        text
+        if len(text) <= longest
+        else f"{text[:longest].rstrip()}... ({len(text) - longest:,} more characters)"
+    )
 
 
 def _runs(children: Sequence[Node | str]) -> list[list[Node | str]]:
     """Children in runs of the same kind; a text is a run of its own."""
     runs: list[list[Node | str]] = []
-    for shape, group in groupby(enumerate(children), lambda at: at[1].shape if isinstance(at[1], Node) else at[0]):
+    for shape, group in groupby(
+        enumerate(children), lambda at: at[1].shape if isinstance(at[1], Node) else at[0]
+    ):
         members = [child for _, child in group]
         runs.extend([members] if isinstance(shape, str) else [[member] for member in members])
     return runs
@@ -180,10 +206,16 @@ def _all(node: Node | None) -> Iterator[Node]:
 
 
 def _depth(node: Node | None) -> int:
-    return 1 + max((_depth(child) for child in node.children if isinstance(child, Node)), default=0) if node else 0
+    return (
+        1 + max((_depth(child) for child in node.children if isinstance(child, Node)), default=0)
+        if node
+        else 0
+    )
 
 
-def _largest(cut: Callable[[int], str], least: int, most: int, budget: int, measure: Measure) -> str | None:
+def _largest(
+    cut: Callable[[int], str], least: int, most: int, budget: int, measure: Measure
+) -> str | None:
     """What the largest limit that fits gives; None if not even the least does."""
     best, low, high = None, least, max(least, most)
     while low <= high:

@@ -1,7 +1,7 @@
 """What there is to use on a page, ranked against an instruction, without a model.
 
-The page is read once in each frame (`explore.js`, `dom.js`); every selector that is given out was tried and leads to
-exactly its element. Values of fields that hold secrets are hidden.
+The page is read once in each frame (`explore.js`, `dom.js`); every selector that is given out was
+tried and leads to exactly its element. Values of fields that hold secrets are hidden.
 """
 
 from __future__ import annotations
@@ -41,10 +41,14 @@ class Seen:
 async def explored(page: Page, instruction: str, limit: int = MOST_ELEMENTS) -> dict[str, Any]:
     """Elements with selectors, best first; headings, alerts, forms and rows that are alike."""
     frames = _flat(await _seen(page.main_frame, "", MOST_FRAMES))
-    elements = [(frame, at, one) for frame in frames for at, one in enumerate(frame.facts["elements"])]
+    elements = [
+        (frame, at, one) for frame in frames for at, one in enumerate(frame.facts["elements"])
+    ]
     order = _chosen([one for *_, one in elements], instruction)[: max(1, limit)]
     shown = await asyncio.gather(*(_element(*elements[at]) for at in order))
-    rows = await asyncio.gather(*(_rows(frame, row) for frame in frames for row in frame.facts["rows"][:MOST_TOLD]))
+    rows = await asyncio.gather(
+        *(_rows(frame, row) for frame in frames for row in frame.facts["rows"][:MOST_TOLD])
+    )
     more = len(elements) - len(order) + sum(frame.facts["passed"] for frame in frames)
     told = {
         "headings": _told(frames, "headings"),
@@ -104,7 +108,9 @@ async def _seen(frame: Frame, prefix: str, most: int) -> Seen:
         if child:
             try:
                 selector = await _selector(seen, at, one)
-                seen.inside.append(await _seen(child, f"{prefix}frame={selector} >> ", most - len(children)))
+                seen.inside.append(
+                    await _seen(child, f"{prefix}frame={selector} >> ", most - len(children))
+                )
             except (Error, TimeoutError):
                 continue
     return seen
@@ -112,7 +118,9 @@ async def _seen(frame: Frame, prefix: str, most: int) -> Seen:
 
 async def _read(frame: Frame, what: str) -> dict[str, Any]:
     """What the reader says of a frame, within its time."""
-    found: dict[str, Any] = await asyncio.wait_for(page_script.read(frame, what, seconds=2 * READ_SECONDS), READ_SECONDS)
+    found: dict[str, Any] = await asyncio.wait_for(
+        page_script.read(frame, what, seconds=2 * READ_SECONDS), READ_SECONDS
+    )
     return found
 
 
@@ -121,13 +129,21 @@ def _flat(seen: Seen) -> list[Seen]:
 
 
 def _chosen(elements: Sequence[dict[str, Any]], instruction: str) -> list[int]:
-    """Numbers of the elements, the most telling for the instruction first, the others as they stand on the page.
+    """Numbers of the elements, the most telling for the instruction first, the others as they stand
+    on the page.
 
     Of rows that are alike the first few will do, unless the instruction speaks of another.
     """
-    passages = [f"{one['fact']['role']} {one['fact']['name']} {' '.join(one['about'])} {_row(one)}" for one in elements]
+    passages = [
+        f"{one['fact']['role']} {one['fact']['name']} {' '.join(one['about'])} {_row(one)}"
+        for one in elements
+    ]
     scores = relevance.rank(passages, instruction)
-    told = [at for at, one in enumerate(elements) if scores[at] or not one["row"] or one["row"]["number"] < ROWS_SHOWN]
+    told = [
+        at
+        for at, one in enumerate(elements)
+        if scores[at] or not one["row"] or one["row"]["number"] < ROWS_SHOWN
+    ]
     return sorted(told, key=lambda at: (-scores[at], at))
 
 
@@ -166,7 +182,8 @@ async def _selector(seen: Seen, at: int, one: dict[str, Any]) -> str:
 
 
 async def _rows(seen: Seen, row: dict[str, Any]) -> dict[str, Any] | None:
-    """Rows that are alike, with how many the selector really finds and the parts of the first one."""
+    """Rows that are alike, with how many the selector really finds and the parts of the first
+    one."""
     from playwright.async_api import Error
 
     try:
@@ -190,4 +207,7 @@ def _alike(words: str, text: str) -> float:
 
     known = re.findall(r"[^\W_]+", text.lower())
     wanted = [word for word in words.lower().split() if len(word) > 1]
-    return sum(1.0 if word in known else 0.6 if get_close_matches(word, known, 1, 0.75) else 0.0 for word in wanted)
+    return sum(
+        1.0 if word in known else 0.6 if get_close_matches(word, known, 1, 0.75) else 0.0
+        for word in wanted
+    )

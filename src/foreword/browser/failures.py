@@ -46,7 +46,9 @@ async def state_of(tab: Tab) -> dict[str, Any]:
     if tab.page.is_closed():
         return {**state, "title": "", "error": "the tab is closed"}
     try:
-        state["title"] = mask(short(await asyncio.wait_for(tab.page.title(), ANSWER_SECONDS), LONGEST_TITLE))
+        state["title"] = mask(
+            short(await asyncio.wait_for(tab.page.title(), ANSWER_SECONDS), LONGEST_TITLE)
+        )
         if tab.broken == SILENT:
             tab.broken = ""
     except TimeoutError:
@@ -61,7 +63,11 @@ async def state_of(tab: Tab) -> dict[str, Any]:
 
 def broken(tab: Tab) -> BrowserFailed:
     """The error for a tab with which nothing can be done."""
-    state = {"tab": tab.name, "url": mask(short(tab.url, LONGEST_URL)), "error": f"the tab {tab.broken}"}
+    state = {
+        "tab": tab.name,
+        "url": mask(short(tab.url, LONGEST_URL)),
+        "error": f"the tab {tab.broken}",
+    }
     hint = "navigate it to an address to go on" if tab.ours else "open another tab to go on"
     return BrowserFailed(f"the tab {tab.name!r} {tab.broken}", hint=hint, state=state)
 
@@ -77,7 +83,9 @@ def not_loaded(error: Error, url: str, rules: Rules) -> BrowserFailed:
     if code.startswith(("ERR_CERT_", "ERR_SSL_", "ERR_BAD_SSL")):
         return BrowserFailed(f"the certificate of {where} is not trusted ({code})")
     if code:
-        return BrowserFailed(_WORDS.get(code, "{where} did not load").format(where=where) + f" ({code})")
+        return BrowserFailed(
+            _WORDS.get(code, "{where} did not load").format(where=where) + f" ({code})"
+        )
     return BrowserFailed(f"{where} did not load: {_plain(error)}")
 
 
@@ -91,17 +99,22 @@ async def not_done(error: Error, locator: Locator, selector: str, rules: Rules) 
     text = str(error)
     if "strict mode violation" in text:
         return BrowserFailed(
-            f"{selector!r} matches {await _count(locator)} elements, and which one is meant is not clear",
+            f"{selector!r} matches {await _count(locator)} elements, and which one is meant is not"
+            " clear",
             hint=f"name one of them, for example '{selector} >> nth=0'",
         )
     if _is_unreadable(text):
         return BrowserFailed(f"the selector {selector!r} can't be read", hint=SELECTORS)
     if "Timeout" not in text:
         return BrowserFailed(f"{selector!r}: {_plain(error)}")
-    return BrowserFailed(await _unready(text, locator, selector, f"within {rules.action_seconds:g} s"))
+    return BrowserFailed(
+        await _unready(text, locator, selector, f"within {rules.action_seconds:g} s")
+    )
 
 
-SELECTORS = """for example #id, role=button[name="Sign in"], [data-testid="save"], text=Sign in, or CSS"""
+SELECTORS = (
+    """for example #id, role=button[name="Sign in"], [data-testid="save"], text=Sign in, or CSS"""
+)
 
 
 async def _unready(text: str, locator: Locator, selector: str, within: str) -> str:
@@ -136,7 +149,14 @@ async def _is(claim: Callable[[], Awaitable[bool]]) -> bool:
 
 
 def _is_unreadable(text: str) -> bool:
-    signs = ("not a valid selector", "Unknown engine", "Unexpected token", "while parsing", "Malformed", "Unsupported")
+    signs = (
+        "not a valid selector",
+        "Unknown engine",
+        "Unexpected token",
+        "while parsing",
+        "Malformed",
+        "Unsupported",
+    )
     return any(sign in text for sign in (*signs, "InvalidSelectorError", "must specify"))
 
 

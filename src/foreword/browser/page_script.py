@@ -1,7 +1,9 @@
-"""Read from a page in a world beside its own, where nothing that its scripts have done to JavaScript is to be seen.
+"""Read from a page in a world beside its own, where nothing that its scripts have done to
+JavaScript is to be seen.
 
-Playwright runs what it is given to evaluate in the page's own world. Its selector engines may run in another one, so
-`reader.js` is such an engine, and what it has read comes back as an attribute of an element that is in no document.
+Playwright runs what it is given to evaluate in the page's own world. Its selector engines may run
+in another one, so `reader.js` is such an engine, and what it has read comes back as an attribute of
+an element that is in no document.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ READ_SECONDS = 15.0
 
 
 async def prepare(playwright: Playwright) -> None:
-    """Make the reader known: before a browser is started, or after one is reached, whose window is there already."""
+    """Make the reader known: before a browser is started, or after one is reached, whose window
+    is there already."""
     await playwright.selectors.register(ENGINE, _source(), content_script=True)
 
 
@@ -31,7 +34,9 @@ async def read(scope: Page | Frame | FrameLocator | Locator, what: str, *, secon
     return json.loads(found or "null")
 
 
-async def texts(scope: Page | FrameLocator, locator: Locator, fields: Sequence[Any] | None, most: int) -> list[Any]:
+async def texts(
+    scope: Page | FrameLocator, locator: Locator, fields: Sequence[Any] | None, most: int
+) -> list[Any]:
     """The texts or the named fields of all elements that a locator finds."""
     await read(scope, "taken", seconds=READ_SECONDS)
     await locator.locator(_asked(what="take", fields=fields, most=most)).count()
@@ -46,7 +51,8 @@ async def frames(frame: Frame, most: int) -> list[Frame | None]:
 
 
 async def is_alone(frame: Frame, selector: str, at: int) -> bool:
-    """Whether a selector leads to the element of that number, as `explore` has found it, and to no other."""
+    """Whether a selector leads to the element of that number, as `explore` has found it, and to
+    no other."""
     # One that is another is counted twice.
     return await frame.locator(selector).locator(_asked(what="is", at=at)).count() == 1
 
@@ -58,7 +64,9 @@ def _asked(**what: Any) -> str:
 @cache
 def _source() -> str:
     here = files("foreword.browser")
-    source, *parts = ((here / name).read_text(encoding="utf-8") for name in ("reader.js", "dom.js", "explore.js"))
+    source, *parts = (
+        (here / name).read_text(encoding="utf-8") for name in ("reader.js", "dom.js", "explore.js")
+    )
     for place, part in zip(("DOM", "EXPLORE"), parts, strict=True):
         source = source.replace(f": {place}", f": {part.strip()}", 1)
     return source

@@ -1,8 +1,10 @@
-"""Folders for the profiles of browsers that we start: one for each, closed to others, gone when its process is.
+"""Folders for the profiles of browsers that we start: one for each, closed to others, gone when its
+process is.
 
-The process that uses a folder holds a lock on a file in it; a lock that can be had means that nobody does, whatever
-became of the process. What is removed is found below a folder that was opened and checked, never by a path or a link
-that somebody may have put there. The user's own profile is never touched.
+The process that uses a folder holds a lock on a file in it; a lock that can be had means that
+nobody does, whatever became of the process. What is removed is found below a folder that was opened
+and checked, never by a path or a link that somebody may have put there. The user's own profile is
+never touched.
 """
 
 from __future__ import annotations
@@ -19,12 +21,20 @@ from pathlib import Path
 
 from foreword.errors import BrowserFailed, UsageError
 
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+PROGRAMS = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "msedge",
+)
 _PREFIX, _LOCK = "profile-", "in-use"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 # A FIFO in the place of the file would keep whoever opens it waiting, so it is opened without.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-# Between a folder and the lock in it is one system call; a minute is long even for a machine that swaps.
+# Between a folder and the lock in it is one system call; a minute is long even for a machine that
+# swaps.
 _NEW_SECONDS = 60.0
 # Pages that are loaded in advance come past the guard, so nothing is.
 _PREFERENCES = {"net": {"network_prediction_options": 2}}
@@ -54,7 +64,8 @@ class Profile:
         return self.folder / "data"
 
     def remove(self) -> None:
-        """Remove the folder; what a browser that is still ending writes into it is left to the next start."""
+        """Remove the folder; what a browser that is still ending writes into it is left to the
+        next start."""
         shutil.rmtree(self.folder.name, ignore_errors=True, dir_fd=self._base)
         os.close(self._lock)
         os.close(self._base)
@@ -66,7 +77,11 @@ class Profile:
 def _cache() -> Path | None:
     """A folder in the user's cache, if nobody else can write on the way to it."""
     with suppress(OSError, RuntimeError):  # there may be no home
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "foreword" / "browser"
+        base = (
+            Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+            / "foreword"
+            / "browser"
+        )
         if base.is_absolute():
             base.mkdir(mode=0o700, parents=True, exist_ok=True)
             if all(map(_is_closed, (base, *base.resolve().parents))):
@@ -75,27 +90,32 @@ def _cache() -> Path | None:
 
 
 def _is_closed(folder: Path) -> bool:
-    """Whether a folder is no link, and nobody but the user and root can put something else in its place."""
+    """Whether a folder is no link, and nobody but the user and root can put something else in
+    its place."""
     found = folder.lstat()
     is_shared = bool(found.st_mode & 0o022) and not found.st_mode & stat.S_ISVTX
     return stat.S_ISDIR(found.st_mode) and found.st_uid in (0, os.getuid()) and not is_shared
 
 
 def _opened(base: Path) -> int:
-    """The folder for profiles, made where there is none; an error where it is a link or others can write in it."""
+    """The folder for profiles, made where there is none; an error where it is a link or others
+    can write in it."""
     try:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = os.open(base, _FOLDER)
     except OSError as error:
         if base.is_symlink():
-            raise BrowserFailed(f"{base} is a symbolic link, so it is not used", hint="remove the link") from None
+            raise BrowserFailed(
+                f"{base} is a symbolic link, so it is not used", hint="remove the link"
+            ) from None
         raise _unusable(base, error) from None
     found = os.fstat(folder)
     is_open_to_all = found.st_mode & 0o002 and not found.st_mode & stat.S_ISVTX
     if is_open_to_all or found.st_uid not in (0, os.getuid()):
         os.close(folder)
         raise BrowserFailed(
-            f"{base} can be changed by others, so no browser is kept in it", hint=f"chmod 700 {base}, or name another"
+            f"{base} can be changed by others, so no browser is kept in it",
+            hint=f"chmod 700 {base}, or name another",
         )
     return folder
 
@@ -105,7 +125,8 @@ def _made(base: Path) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
         lock = os.open(folder / _LOCK, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        # Another process that looks for folders without a user may have come in between; then there is another one.
+        # Another process that looks for folders without a user may have come in between; then there
+        # is another one.
         with suppress(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.fstat(lock).st_nlink:
@@ -135,7 +156,8 @@ def _is_abandoned(base: int, name: str) -> bool:
             return False
         if _LOCK in (inside := _names(folder)):
             return _is_free(folder)
-        # One that is just being made has nothing in it yet; one with something in it and no lock was not made here.
+        # One that is just being made has nothing in it yet; one with something in it and no lock
+        # was not made here.
         return not inside and time.time() - found.st_mtime > _NEW_SECONDS
     except OSError:
         return False
@@ -169,7 +191,8 @@ def program(path: str | Path | None = None) -> str:
         found = shutil.which(path) or ""
         if not found:
             raise UsageError(
-                f"there is no browser at {path}", hint="name the program itself, for example /usr/bin/chromium"
+                f"there is no browser at {path}",
+                hint="name the program itself, for example /usr/bin/chromium",
             )
         return found
     if named := next(filter(None, map(shutil.which, PROGRAMS)), None):

@@ -1,8 +1,10 @@
-"""A proxy that refuses every connection, for the browsers that we start: what is not allowed ends here.
+"""A proxy that refuses every connection, for the browsers that we start: what is not allowed ends
+here.
 
-The debugging protocol shows requests, but no WebSocket, WebRTC, preconnect or lookup of a name. Chromium's proxy holds
-for all of them, in every page and worker, from the first moment. The allowed origins are told to Chromium as exceptions
-(`switches`): what may go out goes as ever and at full speed. Should this process be gone, nothing else goes out at all.
+The debugging protocol shows requests, but no WebSocket, WebRTC, preconnect or lookup of a name.
+Chromium's proxy holds for all of them, in every page and worker, from the first moment. The allowed
+origins are told to Chromium as exceptions (`switches`): what may go out goes as ever and at full
+speed. Should this process be gone, nothing else goes out at all.
 """
 
 from __future__ import annotations
@@ -20,18 +22,25 @@ from foreword.browser.rules import LOOPBACK, LOOPBACK_HOSTS, Origin, Rules
 
 Refusal = Callable[[str, int], None]  # told the host and the port of a connection
 HERE = "127.0.0.1"
-# Chromium asks at once; half of it would do, and whoever else connects is not listened to for longer.
+# Chromium asks at once; half of it would do, and whoever else connects is not listened to for
+# longer.
 REQUEST_SECONDS = 5.0
 _SOCKETS = {"http": "ws", "https": "wss"}
 _VERSION, _NO_LOGIN, _NOT_ALLOWED = 5, 0, 2
 _IPV4, _NAME, _IPV6 = 1, 3, 4
 _REFUSED = bytes([_VERSION, _NOT_ALLOWED, 0, _IPV4, 0, 0, 0, 0, 0, 0])
 # How a script calls the kinds of proxies, and their usual ports.
-_PROXIES = {"http": ("PROXY", 80), "https": ("HTTPS", 443), "socks5": ("SOCKS5", 1080), "socks4": ("SOCKS", 1080)}
+_PROXIES = {
+    "http": ("PROXY", 80),
+    "https": ("HTTPS", 443),
+    "socks5": ("SOCKS5", 1080),
+    "socks4": ("SOCKS", 1080),
+}
 _SCRIPT = """function FindProxyForURL(url, host) {{ var ways = {ways};
   for (var place in ways) if (url.lastIndexOf(place, 0) === 0) return ways[place];
   return "{refusing}"; }}"""
-# WebRTC's packets pass by every proxy, so it may send none. Chromium and its headless shell read different switches.
+# WebRTC's packets pass by every proxy, so it may send none. Chromium and its headless shell read
+# different switches.
 _NO_PACKETS = ("--webrtc-ip-handling-policy", "--force-webrtc-ip-handling-policy")
 
 
@@ -82,13 +91,19 @@ async def _wanted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 def switches(rules: Rules, port: int) -> list[str]:
-    """What Chromium is started with, so that the rules hold for every connection; the proxy listens at the port."""
-    upstream = {origin: found for origin in (*rules.named, *rules.asset_origins) if (found := _upstream(origin))}
+    """What Chromium is started with, so that the rules hold for every connection; the proxy
+    listens at the port."""
+    upstream = {
+        origin: found
+        for origin in (*rules.named, *rules.asset_origins)
+        if (found := _upstream(origin))
+    }
     places = sorted({place for _, place in upstream.values()})
     known = [_itself(f"{HERE}:{port}"), *map(_itself, places), *_lookups(rules)]
     return [
         *(_by_script(rules, port, upstream) if upstream else _by_exceptions(rules, port)),
-        # No name is looked up but those of allowed origins: a lookup tells a name's server that it was asked for.
+        # No name is looked up but those of allowed origins: a lookup tells a name's server that it
+        # was asked for.
         f"--host-resolver-rules={', '.join([*_own(rules), *known, 'MAP * ~NOTFOUND'])}",
         *(f"{switch}=disable_non_proxied_udp" for switch in _NO_PACKETS),
         # A server may name another one for its pages by QUIC, and WebTransport is nothing but QUIC.
@@ -97,7 +112,8 @@ def switches(rules: Rules, port: int) -> list[str]:
 
 
 def own_switches(rules: Rules) -> list[str]:
-    """What Chromium is started with where the whole web is allowed: a server of ours is out of reach even so."""
+    """What Chromium is started with where the whole web is allowed: a server of ours is out of
+    reach even so."""
     return [f"--host-resolver-rules={', '.join(_own(rules))}"] if rules.own_port else []
 
 
@@ -107,9 +123,11 @@ def _by_exceptions(rules: Rules, port: int) -> list[str]:
 
 
 def _by_script(rules: Rules, port: int, upstream: Mapping[Origin, tuple[str, str]]) -> list[str]:
-    """The same where allowed origins are reached through the user's proxy, which an exception can't say.
+    """The same where allowed origins are reached through the user's proxy, which an exception can't
+    say.
 
-    A script is not asked about this machine's own addresses; those that are not allowed have no lookup.
+    A script is not asked about this machine's own addresses; those that are not allowed have no
+    lookup.
     """
     ways = {}
     for origin in (*rules.named, *rules.asset_origins):
@@ -118,11 +136,14 @@ def _by_script(rules: Rules, port: int, upstream: Mapping[Origin, tuple[str, str
         if origin in rules.named:
             ways[f"{origin}/".replace("http", "ws", 1)] = way
     script = _SCRIPT.format(ways=json.dumps(ways), refusing=f"SOCKS5 {HERE}:{port}")
-    return [f"--proxy-pac-url=data:application/x-ns-proxy-autoconfig;base64,{b64encode(script.encode()).decode()}"]
+    return [
+        f"--proxy-pac-url=data:application/x-ns-proxy-autoconfig;base64,{b64encode(script.encode()).decode()}"
+    ]
 
 
 def _upstream(origin: Origin) -> tuple[str, str] | None:
-    """The proxy that the user has for an origin (`https_proxy`, `no_proxy`), as a script writes it, if any."""
+    """The proxy that the user has for an origin (`https_proxy`, `no_proxy`), as a script writes
+    it, if any."""
     if origin.host in LOOPBACK_HOSTS or proxy_bypass(origin.netloc):
         return None
     proxies = getproxies()
@@ -135,7 +156,8 @@ def _upstream(origin: Origin) -> tuple[str, str] | None:
 
 
 def _exceptions(rules: Rules) -> list[str]:
-    """The origins that are reached without the proxy, as Chromium writes them; assets by no WebSocket."""
+    """The origins that are reached without the proxy, as Chromium writes them; assets by no
+    WebSocket."""
     found = [_bracketed(host) for host in _this_machine(rules)]
     for origin in rules.named:
         for scheme in (origin.scheme, _SOCKETS[origin.scheme]):

@@ -1,7 +1,8 @@
-"""Which addresses may be opened, what pages may load from elsewhere, and how long anything may take.
+"""Which addresses may be opened, what pages may load from elsewhere, and how long anything may
+take.
 
-Pure. Who enforces it: `proxy` for every connection of a browser that we start, `guard` for what the debugging protocol
-shows of any browser.
+Pure. Who enforces it: `proxy` for every connection of a browser that we start, `guard` for what the
+debugging protocol shows of any browser.
 """
 
 from __future__ import annotations
@@ -45,10 +46,11 @@ class Origin(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The origins that may be opened: addresses, `loopback` for any port of this machine, `*` for all http(s).
+    """The origins that may be opened: addresses, `loopback` for any port of this machine, `*` for
+    all http(s).
 
-    Unless all are, pages load nothing from anywhere else either, but pictures, scripts, styles, fonts and media from
-    the origins in `assets`.
+    Unless all are, pages load nothing from anywhere else either, but pictures, scripts, styles,
+    fonts and media from the origins in `assets`.
     """
 
     origins: tuple[str, ...] = (LOOPBACK,)
@@ -63,11 +65,15 @@ class Rules:
         for origin in self.origins:
             if origin not in (LOOPBACK, EVERYWHERE) and not origin_of(origin):
                 raise UsageError(
-                    f"{origin!r} is not an origin", hint="for example https://example.com, loopback, or * for all"
+                    f"{origin!r} is not an origin",
+                    hint="for example https://example.com, loopback, or * for all",
                 )
         for origin in self.assets:
             if not origin_of(origin):
-                raise UsageError(f"{origin!r} is not an origin of assets", hint="for example https://cdn.example.com")
+                raise UsageError(
+                    f"{origin!r} is not an origin of assets",
+                    hint="for example https://cdn.example.com",
+                )
 
     @property
     def are_limits(self) -> bool:
@@ -94,7 +100,8 @@ class Rules:
         return origin is not None and self._allows(origin)
 
     def refuses(self, url: str, kind: str) -> bool:
-        """Whether a page may not ask for an address; `kind` is what for. What is not of the web is not asked for."""
+        """Whether a page may not ask for an address; `kind` is what for. What is not of the web
+        is not asked for."""
         origin = request_origin(url)
         if origin is None:
             return url.partition(":")[0].lower() in (*_PORTS, *_SOCKETS)
@@ -108,7 +115,9 @@ class Rules:
         return is_loopback or EVERYWHERE in self.origins or origin in self.named
 
     def _is_own(self, origin: Origin) -> bool:
-        return bool(self.own_port) and origin.port == self.own_port and _is_this_machine(origin.host)
+        return (
+            bool(self.own_port) and origin.port == self.own_port and _is_this_machine(origin.host)
+        )
 
     def check(self, url: str) -> str:
         """The address as it is opened; refused with the reason where it may not be."""
@@ -117,8 +126,13 @@ class Rules:
             raise OriginRefused("an address is needed, not an empty text")
         if "://" not in url and url != BLANK:
             if _scheme(url):
-                raise OriginRefused(f"{_shown(url)} is not opened: only http and https are", hint="give a web address")
-            raise OriginRefused(f"{_shown(url)} is not a whole address", hint=f"for example http://{_shown(url)}")
+                raise OriginRefused(
+                    f"{_shown(url)} is not opened: only http and https are",
+                    hint="give a web address",
+                )
+            raise OriginRefused(
+                f"{_shown(url)} is not a whole address", hint=f"for example http://{_shown(url)}"
+            )
         if not self.allows(url):
             raise refused(url, self)
         return url
@@ -131,7 +145,8 @@ def refused(url: str, rules: Rules) -> OriginRefused:
         return OriginRefused(f"{_shown(url)} is not opened: only http and https addresses are")
     allowed = ", ".join(rules.origins) or "none"
     return OriginRefused(
-        f"{origin} is not among the allowed origins ({allowed})", hint=f"the user can allow it: --origin {origin}"
+        f"{origin} is not among the allowed origins ({allowed})",
+        hint=f"the user can allow it: --origin {origin}",
     )
 
 
@@ -149,7 +164,8 @@ def origin_of(url: str) -> Origin | None:
 
 
 def request_origin(url: str) -> Origin | None:
-    """The same of anything that a page may ask for: a WebSocket's origin is that of its page's server."""
+    """The same of anything that a page may ask for: a WebSocket's origin is that of its page's
+    server."""
     scheme, colon, rest = url.partition(":")
     return origin_of(f"{_SOCKETS.get(scheme, scheme)}{colon}{rest}")
 
@@ -167,13 +183,20 @@ def _host(written: str) -> str:
 
 
 def _is_this_machine(host: str) -> bool:
-    """Whether a host is sure to be this machine: 127.0.0.2 and 0.0.0.0 lead to a server that listens everywhere."""
-    return host in (*LOOPBACK_HOSTS, "0.0.0.0", "::") or host.startswith("127.") or host.endswith(".localhost")
+    """Whether a host is sure to be this machine: 127.0.0.2 and 0.0.0.0 lead to a server that
+    listens everywhere."""
+    return (
+        host in (*LOOPBACK_HOSTS, "0.0.0.0", "::")
+        or host.startswith("127.")
+        or host.endswith(".localhost")
+    )
 
 
 def _is_plain(parts: SplitResult) -> bool:
     # Browsers and urlsplit read these differently, so they are never taken for an allowed host.
-    return not any(character in parts.netloc for character in "\\ \t\r\n%") and "@" not in parts.netloc
+    return (
+        not any(character in parts.netloc for character in "\\ \t\r\n%") and "@" not in parts.netloc
+    )
 
 
 def _scheme(url: str) -> bool:

@@ -1,4 +1,5 @@
-"""What happened beside what was asked for: questions that were answered, downloads and addresses refused, tabs opened.
+"""What happened beside what was asked for: questions that were answered, downloads and addresses
+refused, tabs opened.
 
 A page decides how much of it there is and how long it is, so that what is told of it has a limit.
 """
@@ -23,7 +24,8 @@ class Notes:
     dialogs: list[dict[str, str]] = field(default_factory=list)
     downloads: list[str] = field(default_factory=list)
     opened: list[Tab] = field(default_factory=list)
-    refused: list[tuple[str, bool]] = field(default_factory=list)  # the address, and whether of a whole tab
+    # the address, and whether of a whole tab
+    refused: list[tuple[str, bool]] = field(default_factory=list)
     closed: int = 0  # tabs that were too many
 
     def refused_tabs(self, since: int = 0) -> list[str]:
@@ -38,8 +40,14 @@ class Notes:
             "opened": [tab.name for tab in self.opened if not tab.page.is_closed()],
             "refused": [short(url, LONGEST_SAID) for url, _ in self.refused],
         }
-        told: dict[str, Any] = {name: value[:MOST_TOLD] for name, value in all_of_it.items() if value}
-        told |= {f"{name}_in_all": len(value) for name, value in all_of_it.items() if len(value) > MOST_TOLD}
+        told: dict[str, Any] = {
+            name: value[:MOST_TOLD] for name, value in all_of_it.items() if value
+        }
+        told |= {
+            f"{name}_in_all": len(value)
+            for name, value in all_of_it.items()
+            if len(value) > MOST_TOLD
+        }
         if self.closed:
             told["too_many_tabs"] = f"{self.closed} were closed: more than {MOST_TABS} were open"
         return told

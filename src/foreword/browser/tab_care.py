@@ -1,4 +1,5 @@
-"""Bringing tabs to the front, replacing the ones that are beyond use, closing them; what a user opened stays open."""
+"""Bringing tabs to the front, replacing the ones that are beyond use, closing them; what a user
+opened stays open."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ async def close(here: Chromium, tab: Tab) -> dict[str, Any]:
 
 
 async def end(here: Chromium) -> None:
-    """Take leave of a browser; of the tabs in a user's own, those that were opened here are closed."""
+    """Take leave of a browser; of the tabs in a user's own, those that were opened here are
+    closed."""
     if here.tabs.attached and not here.has_ended:
         for tab in here.tabs.all():
             if tab.ours:

@@ -1,7 +1,9 @@
-"""The tabs of a browser, kept current by its events: what they are called, where they are, which one is active.
+"""The tabs of a browser, kept current by its events: what they are called, where they are, which
+one is active.
 
-A tab's first name is "Main Tab", what it was given, or "Tab 2"; a popup takes its title as its name once it has one
-and still answers to the old one. Nothing here asks a page for anything but its title.
+A tab's first name is "Main Tab", what it was given, or "Tab 2"; a popup takes its title as its name
+once it has one and still answers to the old one. Nothing here asks a page for anything but its
+title.
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ _WATCH = """(() => { const tell = (what) => globalThis.forewordFocus && globalTh
   document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && tell('focus'));
   if (self === top && document.hasFocus()) tell('focus'); })()"""
 
-_NO_WEBRTC = "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) delete globalThis[name]"
+_NO_WEBRTC = (
+    "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) delete globalThis[name]"
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -79,7 +83,8 @@ class Tabs:
         """Every tab: name, address, whether it is active."""
         active = self._current()
         return [
-            {"name": tab.name, "url": short(tab.url, LONGEST_URL), "active": tab is active} for tab in list(self._tabs)
+            {"name": tab.name, "url": short(tab.url, LONGEST_URL), "active": tab is active}
+            for tab in list(self._tabs)
         ]
 
     def all(self) -> list[Tab]:
@@ -102,7 +107,8 @@ class Tabs:
         names = [tab.name for tab in self._tabs]
         near = did_you_mean(name, names)
         raise BrowserFailed(
-            f"no tab is called {name!r}; open: {listed(names)}", hint=f"did you mean {near!r}?" if near else ""
+            f"no tab is called {name!r}; open: {listed(names)}",
+            hint=f"did you mean {near!r}?" if near else "",
         )
 
     def activate(self, tab: Tab) -> None:
@@ -157,7 +163,8 @@ class Tabs:
         return await self.adopt(page)
 
     async def limit(self, tab: Tab) -> None:
-        """Take from a tab in the user's own browser what no guard sees: WebRTC, and pages loaded in advance."""
+        """Take from a tab in the user's own browser what no guard sees: WebRTC, and pages loaded
+        in advance."""
         from playwright.async_api import Error
 
         if tab.limited or not (self.attached and tab.guarded and self._blocked.rules.are_limits):
@@ -187,7 +194,9 @@ class Tabs:
     def _register(self, page: Page) -> Tab:
         ours, names = not self.attached, [other.name for other in self._tabs]
         name = _unique(f"Tab {len(names) + 1}", names) if self._had_one else MAIN
-        tab = Tab(name, page, ours, unnamed=self._had_one, guarded=ours, surplus=len(names) >= MOST_TABS)
+        tab = Tab(
+            name, page, ours, unnamed=self._had_one, guarded=ours, surplus=len(names) >= MOST_TABS
+        )
         self._had_one = True
         tab.quiet.set()
         self._tabs.append(tab)
@@ -237,7 +246,9 @@ class Tabs:
         world = {"worldName": "foreword"}
         await session.send("Page.enable")
         await session.send("Runtime.enable")
-        await session.send("Runtime.addBinding", {"name": "forewordFocus", "executionContextName": "foreword"})
+        await session.send(
+            "Runtime.addBinding", {"name": "forewordFocus", "executionContextName": "foreword"}
+        )
         source = {"source": _WATCH, "runImmediately": True}
         await session.send("Page.addScriptToEvaluateOnNewDocument", {**source, **world})
 
@@ -276,7 +287,8 @@ class Tabs:
 
 
 async def _unfeigned(session: CDPSession) -> None:
-    """Let a tab know whether it is in front: Playwright makes all believe so, and every new document anew."""
+    """Let a tab know whether it is in front: Playwright makes all believe so, and every new
+    document anew."""
     from playwright.async_api import Error
 
     with suppress(Error):

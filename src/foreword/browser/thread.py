@@ -1,7 +1,8 @@
 """One thread with an event loop, in which everything that concerns a browser happens.
 
-Playwright's objects belong to the loop they were made in; callers are plain functions in any thread. Every call has
-a time limit of its own, so that nothing waits for ever on a browser that has stopped.
+Playwright's objects belong to the loop they were made in; callers are plain functions in any
+thread. Every call has a time limit of its own, so that nothing waits for ever on a browser that has
+stopped.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""A checkpoint out of a coding agent's transcript, written before the agent compacts its conversation.
+"""A checkpoint out of a coding agent's transcript, written before the agent compacts its
+conversation.
 
-The built-in compressor finds what was decided, found, asked and left open; its lines become the checkpoint's fields.
-Of a long conversation only the end is read, which is what the window holds; what came before is in the checkpoint that
-this one replaces. It is a file and no row: the store may be locked by somebody else, and a compaction does not wait.
+The built-in compressor finds what was decided, found, asked and left open; its lines become the
+checkpoint's fields. Of a long conversation only the end is read, which is what the window holds;
+what came before is in the checkpoint that this one replaces. It is a file and no row: the store may
+be locked by somebody else, and a compaction does not wait.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ def write(event: Event, root: Path) -> Path:
 
     if not event.transcript:
         raise BadSource(WHERE, "it names no transcript")
-    messages = list(read_transcript(trusted_files.read_bytes(event.transcript, root), "transcript.jsonl"))
+    messages = list(
+        read_transcript(trusted_files.read_bytes(event.transcript, root), "transcript.jsonl")
+    )
     if not messages:
         raise BadSource(event.transcript, "no message in it")
     task, phase = task_of(root), phase_of(event.session)
@@ -49,7 +53,11 @@ def write(event: Event, root: Path) -> Path:
     earlier = _as_summary(before) if before and len(newest) < len(messages) else ""
     query = event.instructions[:2_000]
     summary = compress(newest, ROOM_TOKENS, counter("estimate"), earlier=earlier, query=query)
-    objective = before.objective if before else _first_request(one.text for one in messages if one.role == "user")
+    objective = (
+        before.objective
+        if before
+        else _first_request(one.text for one in messages if one.role == "user")
+    )
     return checkpoints.write(root, None, _made(task, phase, objective, read(summary.text), event))
 
 
@@ -95,7 +103,9 @@ def _before(root: Path, task: str, phase: str) -> Checkpoint | None:
     """The checkpoint that this conversation has already."""
     from foreword.work import checkpoints
 
-    found = (one for one in checkpoints.listed(root, None) if (one.task, one.phase) == (task, phase))
+    found = (
+        one for one in checkpoints.listed(root, None) if (one.task, one.phase) == (task, phase)
+    )
     return next((one.checkpoint for one in found), None)
 
 
@@ -118,7 +128,9 @@ def _first_request(said: Iterable[str]) -> str:
     """What the user wants: the first words that are not the agent's own markup."""
     from foreword.session.summary.summary_text import shortened
 
-    return shortened(next((text for text in said if text.strip() and not text.lstrip().startswith("<")), ""))
+    return shortened(
+        next((text for text in said if text.strip() and not text.lstrip().startswith("<")), "")
+    )
 
 
 def _of(found: Earlier, *kinds: str) -> list[str]:

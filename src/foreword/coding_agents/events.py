@@ -1,7 +1,8 @@
-"""An event of a coding agent, as its hook gets it on standard input: Claude Code's format, which Codex shares.
+"""An event of a coding agent, as its hook gets it on standard input: Claude Code's format, which
+Codex shares.
 
-Outside data: every field may be missing, of another kind, or hostile. What is read here is only its shape; which files
-may be opened for it is decided by `trust`.
+Outside data: every field may be missing, of another kind, or hostile. What is read here is only its
+shape; which files may be opened for it is decided by `trust`.
 """
 
 from __future__ import annotations
@@ -42,10 +43,18 @@ def read_event(raw: bytes) -> Event:
 def event_of(data: Mapping[str, Any]) -> Event:
     """The event that an object tells of."""
     named = {
-        "name": "hook_event_name", "session": "session_id", "cwd": "cwd", "transcript": "transcript_path",
-        "source": "source", "trigger": "trigger", "instructions": "custom_instructions", "tool": "tool_name",
-    }  # fmt: skip
-    texts = {field: value for field, key in named.items() if isinstance(value := data.get(key), str)}
+        "name": "hook_event_name",
+        "session": "session_id",
+        "cwd": "cwd",
+        "transcript": "transcript_path",
+        "source": "source",
+        "trigger": "trigger",
+        "instructions": "custom_instructions",
+        "tool": "tool_name",
+    }
+    texts = {
+        field: value for field, key in named.items() if isinstance(value := data.get(key), str)
+    }
     given = data.get("tool_input")
     return Event(
         **{"name": "", **texts},

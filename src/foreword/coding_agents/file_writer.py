@@ -1,7 +1,9 @@
-"""Write the files of `init`: all are worked out before the first is written, and none outside the root.
+"""Write the files of `init`: all are worked out before the first is written, and none outside the
+root.
 
-A project may come from a stranger, so nothing goes through a symbolic link: folders are opened one inside the other,
-and a file is written beside its place and put there by one rename. Who decides what may be replaced is the caller.
+A project may come from a stranger, so nothing goes through a symbolic link: folders are opened one
+inside the other, and a file is written beside its place and put there by one rename. Who decides
+what may be replaced is the caller.
 """
 
 from __future__ import annotations
@@ -30,13 +32,15 @@ State = Literal["new", "add", "same", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file as it is and as it would be; `other` is a file of ours in whose place there is another."""
+    """One file as it is and as it would be; `other` is a file of ours in whose place there is
+    another."""
 
     path: str
     state: State
     before: str
     after: str
-    kept: tuple[str, ...] = ()  # settings of the user's own that stay, where ours would have another value
+    # settings of the user's own that stay, where ours would have another value
+    kept: tuple[str, ...] = ()
 
     def preview(self) -> Iterator[str]:
         """The lines that go and come."""
@@ -46,7 +50,8 @@ class Change:
 
 
 def changes(root: Path, files: Sequence[Wanted]) -> list[Change]:
-    """What would become of each file; an error where one can't be read or added to, and then nothing is changed."""
+    """What would become of each file; an error where one can't be read or added to, and then
+    nothing is changed."""
     return [_change(root, one) for one in files]
 
 
@@ -63,7 +68,8 @@ def _change(root: Path, one: Wanted) -> Change:
 
 
 def put(root: Path, change: Change) -> None:
-    """Write a file as it should be, whole or not at all; it must still be as it was when it was looked at."""
+    """Write a file as it should be, whole or not at all; it must still be as it was when it was
+    looked at."""
     path = PurePosixPath(change.path)
     with ExitStack() as stack:
         try:
@@ -73,7 +79,8 @@ def put(root: Path, change: Change) -> None:
             _replace(folder, path.name, change.after.encode("utf-8", "surrogatepass"))
         except OSError as error:
             raise StoreError(
-                f"{change.path} can't be written: {error.strerror or error}", hint="check its folder and its rights"
+                f"{change.path} can't be written: {error.strerror or error}",
+                hint="check its folder and its rights",
             ) from None
 
 
@@ -93,7 +100,9 @@ def _opened(stack: ExitStack, root: Path, folder: PurePosixPath, *, make: bool =
 
 def _refuse_link(folder: int, name: str, path: str) -> None:
     if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-        raise BadSource(path, "a symbolic link, so nothing is read or written through it", hint=HINT)
+        raise BadSource(
+            path, "a symbolic link, so nothing is read or written through it", hint=HINT
+        )
 
 
 def _read(root: Path, path: str) -> str | None:
@@ -124,7 +133,10 @@ def _replace(folder: int, name: str, content: bytes) -> None:
     try:
         with os.fdopen(os.open(temporary, _NEW, 0o666, dir_fd=folder), "wb") as file:
             with suppress(FileNotFoundError):
-                os.fchmod(file.fileno(), stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode))
+                os.fchmod(
+                    file.fileno(),
+                    stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode),
+                )
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -1,7 +1,8 @@
 """The log of the hooks: what went wrong where nobody may be disturbed, in the user's cache folder.
 
-A line for each failure, secrets hidden; the file never grows past twice its limit. Not being able to write it is no
-failure either. Most hooks have nothing to log, so what it takes is imported with the first line.
+A line for each failure, secrets hidden; the file never grows past twice its limit. Not being able
+to write it is no failure either. Most hooks have nothing to log, so what it takes is imported with
+the first line.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ def note(what: str, problem: object) -> None:
         _make_room(path)
         descriptor = os.open(path, _APPEND, private.FILE_MODE)
         try:
-            os.write(descriptor, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n".encode("utf-8", "replace"))
+            os.write(
+                descriptor,
+                f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n".encode("utf-8", "replace"),
+            )
         finally:
             os.close(descriptor)
 

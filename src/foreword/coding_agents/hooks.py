@@ -1,7 +1,8 @@
 """What a coding agent's hook is answered: one event in, the documented output out, or nothing.
 
-`answer` does the work and may fail; `respond` never does: whatever goes wrong is a line in the log, and the agent goes
-on as if there were no hook. Events that we have nothing to say to end here, before anything is imported for them.
+`answer` does the work and may fail; `respond` never does: whatever goes wrong is a line in the log,
+and the agent goes on as if there were no hook. Events that we have nothing to say to end here,
+before anything is imported for them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ TIMEOUT_SECONDS = 5.0
 SERVER_SECONDS = 2.0  # and never more than half of the time
 SOURCES = ("compact", "resume")
 STARTUP = "startup"
-BY_SERVER = (SESSION_START, POST_TOOL_USE)  # a server reads its project and no transcripts of the user's
+# a server reads its project and no transcripts of the user's
+BY_SERVER = (SESSION_START, POST_TOOL_USE)
 
 
 class Source(Protocol):
@@ -99,7 +101,14 @@ def respond(options: Options, given: Source, answers: Sink) -> None:
         _write(output, answers)
     except BaseException as error:  # noqa: BLE001 - an agent is at the other end: nothing may reach it
         finished.set()
-        hook_log.note(name[:40], error.message if isinstance(error, ForewordError) else f"{type(error).__name__}: {error}")
+        hook_log.note(
+            name[:40],
+            (
+                error.message
+                if isinstance(error, ForewordError)
+                else f"{type(error).__name__}: {error}"
+            ),
+        )
     finally:
         watch.cancel()
 
@@ -107,13 +116,18 @@ def respond(options: Options, given: Source, answers: Sink) -> None:
 def _worked_out(event: Event, raw: bytes, options: Options) -> dict[str, Any] | None:
     root = trusted_files.project_of(event, options.root)
     if root is None:
-        raise UsageError("no project here: none of foreword/recipes, .foreword and .checkpoints is in or above it")
+        raise UsageError(
+            "no project here: none of foreword/recipes, .foreword and .checkpoints is in or"
+            " above it"
+        )
     told = None
     if event.name in BY_SERVER:
         from foreword.coding_agents import server_file
 
         settings = {"recipe": options.recipe, "budget_tokens": options.budget_tokens}
-        told = server_file.ask(root, raw, settings, min(SERVER_SECONDS, options.timeout_seconds / 2))
+        told = server_file.ask(
+            root, raw, settings, min(SERVER_SECONDS, options.timeout_seconds / 2)
+        )
     return _checked(told["output"], event) if told is not None else answer(event, root, options)
 
 
@@ -129,7 +143,8 @@ def _checked(output: Any, event: Event) -> dict[str, Any] | None:
 
 
 def _write(output: dict[str, Any] | None, answers: Sink) -> None:
-    data = b"" if output is None else json.dumps(output).encode() + b"\n"  # ASCII: half characters stay escaped
+    # ASCII: half characters stay escaped
+    data = b"" if output is None else json.dumps(output).encode() + b"\n"
     while data:
         data = data[answers.write(data) :]
 

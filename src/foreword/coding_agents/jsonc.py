@@ -1,7 +1,9 @@
-"""Add to a JSON file without touching the rest of it: every key, comment and space of the author's stays.
+"""Add to a JSON file without touching the rest of it: every key, comment and space of the author's
+stays.
 
-Reads JSON, and JSON with comments and trailing commas where a format has them. What is there is never changed or
-removed: a member or an item is put behind the last one, indented as its neighbours are.
+Reads JSON, and JSON with comments and trailing commas where a format has them. What is there is
+never changed or removed: a member or an item is put behind the last one, indented as its neighbours
+are.
 """
 
 from __future__ import annotations
@@ -47,8 +49,11 @@ def read(text: str, where: str, *, comments: bool = False) -> Node:
     return root
 
 
-def with_member(text: str, where: str, path: tuple[str, ...], value: Any, *, comments: bool = False) -> str:
-    """The text with a member at that path, objects above it made as needed; a member that is there stays as it is."""
+def with_member(
+    text: str, where: str, path: tuple[str, ...], value: Any, *, comments: bool = False
+) -> str:
+    """The text with a member at that path, objects above it made as needed; a member that is
+    there stays as it is."""
     node = _at(read(text, where, comments=comments), where)
     for depth, name in enumerate(path):
         if name not in node.members:
@@ -61,8 +66,11 @@ def with_member(text: str, where: str, path: tuple[str, ...], value: Any, *, com
     return text
 
 
-def with_item(text: str, where: str, path: tuple[str, ...], value: Any, mark: str, *, comments: bool = False) -> str:
-    """The text with one more item in the list at that path, unless one of its items has the mark in it."""
+def with_item(
+    text: str, where: str, path: tuple[str, ...], value: Any, mark: str, *, comments: bool = False
+) -> str:
+    """The text with one more item in the list at that path, unless one of its items has the mark
+    in it."""
     text = with_member(text, where, path, [], comments=comments)
     node = read(text, where, comments=comments)
     for name in path:
@@ -74,7 +82,9 @@ def with_item(text: str, where: str, path: tuple[str, ...], value: Any, mark: st
     return _added(text, node, value)
 
 
-def differing(text: str, where: str, path: tuple[str, ...], value: Any, *, comments: bool = False) -> bool:
+def differing(
+    text: str, where: str, path: tuple[str, ...], value: Any, *, comments: bool = False
+) -> bool:
     """Whether something else than this value stands at that path."""
     node = read(text, where, comments=comments)
     for name in path:
@@ -96,7 +106,7 @@ def _at(node: Node, where: str, path: str = "") -> Node:
     return node
 
 
-# --- writing -----------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def _added(text: str, node: Node, value: Any, name: str | None = None) -> str:
@@ -141,7 +151,7 @@ def _indent_of_line(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-# --- reading -----------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 class _Reader:
@@ -189,7 +199,11 @@ class _Reader:
             if node.firsts and not node.comma:
                 raise self.wrong(at, f"a comma or {closing} is missing")
             node.firsts.append(at)
-            item = self._member(node, at, depth) if node.kind == "object" else self.value(at, depth + 1)
+            item = (
+                self._member(node, at, depth)
+                if node.kind == "object"
+                else self.value(at, depth + 1)
+            )
             node.items.append(item)
             node.last, at = item.end, self.blanks(item.end)
             node.comma = self.text[at : at + 1] == ","

@@ -1,8 +1,10 @@
-"""Shorten a huge result of a tool, in the tool's own shape: the same fields, some of their texts cut, with a handle.
+"""Shorten a huge result of a tool, in the tool's own shape: the same fields, some of their texts
+cut, with a handle.
 
-Claude Code takes a replacement for any tool, but only in the shape the tool itself answers in; of most tools that shape
-is documented nowhere. So only those are touched whose texts we know, and a result of a file that was read never is: its
-lines have numbers, and edits rely on them. The original is kept before anything is answered.
+Claude Code takes a replacement for any tool, but only in the shape the tool itself answers in; of
+most tools that shape is documented nowhere. So only those are touched whose texts we know, and a
+result of a file that was read never is: its lines have numbers, and edits rely on them. The
+original is kept before anything is answered.
 """
 
 from __future__ import annotations
@@ -18,8 +20,13 @@ if TYPE_CHECKING:
     from foreword.tokens import Counter
 
 BUDGET_TOKENS = 8_000
-LEAST_BYTES = 2  # to a token: what has fewer bytes than that to each token of the budget is not even counted
-TEXTS: Mapping[str, tuple[str, ...]] = {"Bash": ("stdout", "stderr"), "Grep": ("content",), "WebFetch": ("result",)}
+# to a token: what has fewer bytes than that to each token of the budget is not even counted
+LEAST_BYTES = 2
+TEXTS: Mapping[str, tuple[str, ...]] = {
+    "Bash": ("stdout", "stderr"),
+    "Grep": ("content",),
+    "WebFetch": ("result",),
+}
 OF_MCP = "mcp__"
 OURS = ("mcp__foreword__", "mcp__plugin_foreword_foreword__")
 RECALLS = "foreword recall"
@@ -35,30 +42,40 @@ def may_be_large(event: Event, budget_tokens: int) -> bool:
     chars = sum(map(len, found.values()))
     if 4 * chars <= LEAST_BYTES * budget_tokens:
         return False
-    return sum(len(text.encode("utf-8", "replace")) for text in found.values()) > LEAST_BYTES * budget_tokens
+    return (
+        sum(len(text.encode("utf-8", "replace")) for text in found.values())
+        > LEAST_BYTES * budget_tokens
+    )
 
 
 def texts_of(event: Event) -> dict[Place, str]:
-    """The texts of a result that may be cut, by where they are in it; none where the result is left alone."""
+    """The texts of a result that may be cut, by where they are in it; none where the result is
+    left alone."""
     response = event.tool_response
     if event.tool.startswith(OF_MCP):
         return {} if event.tool.startswith(OURS) else _of_mcp(response)
     if event.tool not in TEXTS or not isinstance(response, dict) or _is_spoken_for(event, response):
         return {}
-    return {(name,): text for name in TEXTS[event.tool] if isinstance(text := response.get(name), str)}
+    return {
+        (name,): text for name in TEXTS[event.tool] if isinstance(text := response.get(name), str)
+    }
 
 
 def _is_spoken_for(event: Event, response: Mapping[str, Any]) -> bool:
-    """Whether a result is an image, was cut and kept by the agent itself, or is what we were asked to bring back."""
+    """Whether a result is an image, was cut and kept by the agent itself, or is what we were
+    asked to bring back."""
     command = event.tool_input.get("command")
     brought_back = isinstance(command, str) and RECALLS in command
     return bool(response.get("isImage") or response.get("persistedOutputPath") or brought_back)
 
 
 def _of_mcp(response: Any) -> dict[Place, str]:
-    """A text, a list of content blocks, or an object that holds one of them and nothing structured besides."""
+    """A text, a list of content blocks, or an object that holds one of them and nothing
+    structured besides."""
     if isinstance(response, dict) and not response.get("structuredContent"):
-        return {("content", *place): text for place, text in _blocks(response.get("content")).items()}
+        return {
+            ("content", *place): text for place, text in _blocks(response.get("content")).items()
+        }
     return _blocks(response)
 
 
@@ -69,11 +86,15 @@ def _blocks(content: Any) -> dict[Place, str]:
     return {
         (at, "text"): block["text"]
         for at, block in blocks
-        if isinstance(block, dict) and block.get("type") == "text" and isinstance(block.get("text"), str)
+        if isinstance(block, dict)
+        and block.get("type") == "text"
+        and isinstance(block.get("text"), str)
     }
 
 
-def shortened(event: Event, root: Path, budget_tokens: int = BUDGET_TOKENS) -> dict[str, Any] | None:
+def shortened(
+    event: Event, root: Path, budget_tokens: int = BUDGET_TOKENS
+) -> dict[str, Any] | None:
     """The answer that replaces a result over its budget; nothing where it is within it."""
     from foreword import tokens
     from foreword.store import originals
@@ -91,16 +112,21 @@ def shortened(event: Event, root: Path, budget_tokens: int = BUDGET_TOKENS) -> d
     try:
         for place, text in cut.items():
             handle = originals.keep(db, text.encode("utf-8", "surrogatepass"))
-            updated = _with(updated, place, _cut(text, rooms[place], counter, handle, _query(event)))
+            updated = _with(
+                updated, place, _cut(text, rooms[place], counter, handle, _query(event))
+            )
     finally:
         db.close()
     return {"updatedToolOutput": updated}
 
 
 def _rooms(sizes: Mapping[Place, int], room: int) -> dict[Place, int]:
-    """Room for each text: the small ones as they are, the large ones an equal share of what is left."""
+    """Room for each text: the small ones as they are, the large ones an equal share of what is
+    left."""
     rooms = dict[Place, int]()
-    for waiting, place in zip(range(len(sizes), 0, -1), sorted(sizes, key=sizes.__getitem__), strict=True):
+    for waiting, place in zip(
+        range(len(sizes), 0, -1), sorted(sizes, key=sizes.__getitem__), strict=True
+    ):
         rooms[place] = min(sizes[place], room // waiting)
         room -= rooms[place]
     return rooms

@@ -1,7 +1,8 @@
-"""What a model reads again when its conversation is gone: tier 0 of the project's recipe, and the newest checkpoint.
+"""What a model reads again when its conversation is gone: tier 0 of the project's recipe, and the
+newest checkpoint.
 
-Reads files and no store but for the originals of what had to be cut, so that nothing here waits for somebody else. What
-fails is told to the log and left out; the rest is still worth having.
+Reads files and no store but for the originals of what had to be cut, so that nothing here waits for
+somebody else. What fails is told to the log and left out; the rest is still worth having.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from foreword.coding_agents import hook_log
 from foreword.coding_agents.templates import RECIPE
 from foreword.errors import UnknownName
 
-LONGEST = 9_500  # characters; past 10,000 Claude Code saves a hook's text to a file and shows the beginning of it
+# characters; past 10,000 Claude Code saves a hook's text to a file and shows the beginning of it
+LONGEST = 9_500
 TIER_0_TOKENS = 1_400
 TAG = "checkpoint"
 LEADS = (
-    "From Foreword: what holds for this project always, and where the work stood when the conversation was last "
-    "compacted. What the user says now comes first. `foreword recall HANDLE` prints what was left out."
+    "From Foreword: what holds for this project always, and where the work stood when the"
+    " conversation was last compacted. What the user says now comes first. `foreword recall HANDLE`"
+    " prints what was left out."
 )
 FALLBACK = "factory"
 
@@ -50,10 +53,17 @@ def _tier_0(root: Path, recipe: str) -> str:
     chosen = recipe or (RECIPE if RECIPE in names(root) else FALLBACK)
     if not recipe and chosen == FALLBACK and not library_of(root, FALLBACK).documents:
         raise UnknownName(
-            "recipe", RECIPE, names(root), where=f"in {root}, which has no documents of {FALLBACK!r} either"
+            "recipe",
+            RECIPE,
+            names(root),
+            where=f"in {root}, which has no documents of {FALLBACK!r} either",
         )
     package = assemble(chosen, root=root, budget=TIER_0_TOKENS, save=False)
-    always = [one for one in package.report.choices if one.section.rule.tier == 0 and one.body.form != "gone"]
+    always = [
+        one
+        for one in package.report.choices
+        if one.section.rule.tier == 0 and one.body.form != "gone"
+    ]
     if any(one.is_cut for one in always):
         keep(package, root)
     return "".join(pieces_of(always)).strip()
@@ -70,7 +80,9 @@ def _checkpoint(root: Path, conversation: str) -> str:
     if newest is None:
         return ""
     restored = checkpoints.read(root, None, newest.task, newest.phase)
-    text = boundary_pattern(frozenset([TAG])).sub("&lt;", as_text(restored.checkpoint, restored.changes))
+    text = boundary_pattern(frozenset([TAG])).sub(
+        "&lt;", as_text(restored.checkpoint, restored.changes)
+    )
     return f"<{TAG}>\n{text.strip()}\n</{TAG}>"
 
 

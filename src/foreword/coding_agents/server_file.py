@@ -1,8 +1,10 @@
-"""Where a project's servers are, and how a hook asks one: `.foreword/server-PORT.json`, loopback only, never for long.
+"""Where a project's servers are, and how a hook asks one: `.foreword/server-PORT.json`, loopback
+only, never for long.
 
-A project may come from a stranger, and with it files that name a server: so nothing is ever sent to another machine,
-and of what comes back only the shape of a hook's answer is used. A server that is not there is no error; each has a
-file of its own, so that of several the others are found when one ends.
+A project may come from a stranger, and with it files that name a server: so nothing is ever sent to
+another machine, and of what comes back only the shape of a hook's answer is used. A server that is
+not there is no error; each has a file of its own, so that of several the others are found when one
+ends.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ LARGEST_FILE, LARGEST_ANSWER = 4_096, 4 * 1024 * 1024
 
 
 def announce(root: Path, address: str) -> Path:
-    """Say where a server of this project is, for as long as it runs; what servers that died have left is removed."""
+    """Say where a server of this project is, for as long as it runs; what servers that died have
+    left is removed."""
     path = root / FOLDER / f"server-{urlsplit(address).port}.json"
     refuse_links(path)
     make_hidden(path.parent)
@@ -43,16 +46,20 @@ def announce(root: Path, address: str) -> Path:
 
 
 def withdraw(path: Path) -> None:
-    """The server that has announced itself there has stopped; what another one has announced since stays."""
+    """The server that has announced itself there has stopped; what another one has announced
+    since stays."""
     with suppress(OSError):
         if _told(path).get("pid") == os.getpid():
             path.unlink()
 
 
 def addresses_of(root: Path) -> list[tuple[str, int]]:
-    """The host and port of each of the project's servers on this machine, the newest first; one may be gone."""
+    """The host and port of each of the project's servers on this machine, the newest first; one
+    may be gone."""
     try:
-        files = sorted((root / FOLDER).glob(FILES), key=lambda path: -path.lstat().st_mtime_ns)[:MOST_FILES]
+        files = sorted((root / FOLDER).glob(FILES), key=lambda path: -path.lstat().st_mtime_ns)[
+            :MOST_FILES
+        ]
     except OSError:
         return []
     return [found for told in map(_told, files) if (found := _address(told))]
@@ -92,11 +99,19 @@ def _is_alive(pid: object) -> bool:
     return True
 
 
-def ask(root: Path, raw: bytes, options: Mapping[str, Any], timeout_seconds: float) -> dict[str, Any] | None:
-    """What a server of this root answers, `{"output": ...}`; nothing where there is none or it can't."""
+def ask(
+    root: Path, raw: bytes, options: Mapping[str, Any], timeout_seconds: float
+) -> dict[str, Any] | None:
+    """What a server of this root answers, `{"output": ...}`; nothing where there is none or it
+    can't."""
     for host, port in addresses_of(root):
         try:
-            return _answer(host, port, {"root": str(root), "event": json.loads(raw), **options}, timeout_seconds)
+            return _answer(
+                host,
+                port,
+                {"root": str(root), "event": json.loads(raw), **options},
+                timeout_seconds,
+            )
         except ConnectionRefusedError:
             continue  # it died, and its number is somebody else's
         except (OSError, ValueError, RecursionError):
@@ -104,15 +119,21 @@ def ask(root: Path, raw: bytes, options: Mapping[str, Any], timeout_seconds: flo
     return None
 
 
-def _answer(host: str, port: int, asked: Mapping[str, Any], timeout_seconds: float) -> dict[str, Any] | None:
+def _answer(
+    host: str, port: int, asked: Mapping[str, Any], timeout_seconds: float
+) -> dict[str, Any] | None:
     from http.client import HTTPConnection, HTTPException
 
     connection = HTTPConnection(host, port, timeout=timeout_seconds)
     try:
-        connection.request("POST", PATH, json.dumps(asked).encode(), {"Content-Type": "application/json"})
+        connection.request(
+            "POST", PATH, json.dumps(asked).encode(), {"Content-Type": "application/json"}
+        )
         response = connection.getresponse()
         text = response.read(LARGEST_ANSWER + 1)
-        answer = json.loads(text) if response.status == 200 and len(text) <= LARGEST_ANSWER else None
+        answer = (
+            json.loads(text) if response.status == 200 and len(text) <= LARGEST_ANSWER else None
+        )
     except HTTPException:
         return None
     finally:

@@ -1,8 +1,8 @@
 """What each coding agent needs in a project: which files, and what has to be in them.
 
-A file is ours as a whole, or it is the user's and we add to it: members of a JSON file, a table of a TOML file, a
-marked block of a Markdown file. Formats are those that the agents document; what they can't do is told in
-docs/coding-agents.md. Nothing of the project is read or written here.
+A file is ours as a whole, or it is the user's and we add to it: members of a JSON file, a table of
+a TOML file, a marked block of a Markdown file. Formats are those that the agents document; what
+they can't do is told in docs/coding-agents.md. Nothing of the project is read or written here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def wanted(agents: Sequence[str]) -> list[Wanted]:
     return list({one.path: one for one in every}.values())
 
 
-# --- the agents --------------------------------------------------------------------------------------------------
+# --- the agents -----------------------------------------------------------------------------------
 
 
 def _claude_code() -> list[Wanted]:
@@ -55,13 +55,17 @@ def _claude_code() -> list[Wanted]:
         "skills/context/SKILL.md": "SKILL.md",
     }
     settings = {
-        ("extraKnownMarketplaces", "foreword-project"): {"source": {"source": "directory", "path": f"./{PLUGIN}"}},
+        ("extraKnownMarketplaces", "foreword-project"): {
+            "source": {"source": "directory", "path": f"./{PLUGIN}"}
+        },
         ("enabledPlugins", "foreword@foreword-project"): True,
         ("statusLine",): {"type": "command", "command": "foreword statusline", "padding": 0},
     }
     return [
         *(Wanted(f"{PLUGIN}/{path}", text(f"claude-code/{name}")) for path, name in ours.items()),
-        _members(".mcp.json", {("mcpServers", "foreword"): {"command": "foreword", "args": ["mcp"]}}),
+        _members(
+            ".mcp.json", {("mcpServers", "foreword"): {"command": "foreword", "args": ["mcp"]}}
+        ),
         _members(".claude/settings.json", settings),
     ]
 
@@ -84,8 +88,15 @@ def _opencode() -> list[Wanted]:
 
 
 def _vscode() -> list[Wanted]:
-    server = {"type": "stdio", "command": "foreword", "args": ["mcp", "--root", "${workspaceFolder}"]}
-    return [_members(".vscode/mcp.json", {("servers", "foreword"): server}, comments=True), *_agents_md()]
+    server = {
+        "type": "stdio",
+        "command": "foreword",
+        "args": ["mcp", "--root", "${workspaceFolder}"],
+    }
+    return [
+        _members(".vscode/mcp.json", {("servers", "foreword"): server}, comments=True),
+        *_agents_md(),
+    ]
 
 
 def _agents_md() -> list[Wanted]:
@@ -102,10 +113,12 @@ AGENTS: Mapping[str, Callable[[], list[Wanted]]] = {
 }
 
 
-# --- adding to a file of the user's ------------------------------------------------------------------------------
+# --- adding to a file of the user's ---------------------------------------------------------------
 
 
-def _members(path: str, members: Mapping[tuple[str, ...], Any], *, comments: bool = False) -> Wanted:
+def _members(
+    path: str, members: Mapping[tuple[str, ...], Any], *, comments: bool = False
+) -> Wanted:
     def added(before: str) -> str:
         after = before if before.strip() else "{}\n"
         for place, value in members.items():
@@ -123,7 +136,10 @@ def _with_codex_hooks(before: str) -> str:
     path, after = ".codex/hooks.json", before if before.strip() else "{}\n"
     again = {"type": "command", "command": HOOK, "timeout": 10}
     before_it = {"type": "command", "command": f"{HOOK} --timeout 20", "timeout": 30}
-    groups = {"SessionStart": {"matcher": "compact|resume", "hooks": [again]}, "PreCompact": {"hooks": [before_it]}}
+    groups = {
+        "SessionStart": {"matcher": "compact|resume", "hooks": [again]},
+        "PreCompact": {"hooks": [before_it]},
+    }
     for event, group in groups.items():
         after = jsonc.with_item(after, path, ("hooks", event), group, HOOK)
     return after

@@ -1,7 +1,8 @@
-"""Which files an event may make us read: regular ones of bounded size, in the user's home or in the project.
+"""Which files an event may make us read: regular ones of bounded size, in the user's home or in the
+project.
 
-A hook's input names folders and files. Whoever can forge it must not get anything else opened, so paths are resolved
-first and checked then, and what is opened is checked once more.
+A hook's input names folders and files. Whoever can forge it must not get anything else opened, so
+paths are resolved first and checked then, and what is opened is checked once more.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def project_of(event: Event, root: str = "") -> Path | None:
-    """The project of an event: the nearest folder at or above where the agent works that has a mark of ours.
+    """The project of an event: the nearest folder at or above where the agent works that has a mark
+    of ours.
 
-    `root` is what the user said; the event's own folder counts only in the user's home or below where we were started.
+    `root` is what the user said; the event's own folder counts only in the user's home or below
+    where we were started.
     """
     if root:
         return _marked(_resolved(root))
@@ -33,7 +36,8 @@ def project_of(event: Event, root: str = "") -> Path | None:
 
 
 def read_bytes(path: str, project: Path) -> bytes:
-    """The bytes of a file that an event names, the last of them where it is very large; or an error."""
+    """The bytes of a file that an event names, the last of them where it is very large; or an
+    error."""
     real = _resolved(path)
     if real is None:
         raise BadSource(path, "not a valid file name")
@@ -43,7 +47,8 @@ def read_bytes(path: str, project: Path) -> bytes:
 
 
 def tail(path: Path, most_bytes: int) -> bytes:
-    """The last bytes of a regular file, from the beginning of a line on where they are not all of it."""
+    """The last bytes of a regular file, from the beginning of a line on where they are not all
+    of it."""
     try:
         descriptor = os.open(path, _OPEN)
     except OSError as error:
@@ -68,10 +73,13 @@ def home() -> Path | None:
 
 
 def _marked(folder: Path | None) -> Path | None:
-    """The nearest folder with a mark; one that everybody may write to is nobody's project, and home is no project."""
+    """The nearest folder with a mark; one that everybody may write to is nobody's project, and
+    home is no project."""
     above = [folder, *folder.parents] if folder is not None else []
     marked = (each for each in above if any(_mode(each / mark) is not None for mark in MARKS))
-    return next((each for each in marked if each != home() and not (_mode(each) or 0) & stat.S_IWOTH), None)
+    return next(
+        (each for each in marked if each != home() and not (_mode(each) or 0) & stat.S_IWOTH), None
+    )
 
 
 def _mode(folder: Path) -> int | None:

@@ -1,7 +1,8 @@
 """How full a coding agent's window is, in one line for its status line.
 
-The agent says it itself where it can; before its first call and right after a compaction it says nothing, then the last
-call in the transcript does. Only the end of a transcript is read. Whatever is wrong with the input, there is a line.
+The agent says it itself where it can; before its first call and right after a compaction it says
+nothing, then the last call in the transcript does. Only the end of a transcript is read. Whatever
+is wrong with the input, there is a line.
 """
 
 from __future__ import annotations
@@ -31,8 +32,17 @@ def line(data: dict[str, Any]) -> str:
         return NOTHING
     share = used / size
     cells = min(CELLS, round(share * CELLS))
-    state = "  nearly full: compaction is close" if share >= FULL else "  filling up" if share >= WARN else ""
-    return f"[{'#' * cells}{'-' * (CELLS - cells)}] {share:.0%}  {_short(used)} of {_short(size)}{state}"
+    state = (
+        "  nearly full: compaction is close"
+        if share >= FULL
+        else "  filling up"
+        if share >= WARN
+        else ""
+    )
+    return (
+        f"[{'#' * cells}{'-' * (CELLS - cells)}] {share:.0%}  {_short(used)} of"
+        f" {_short(size)}{state}"
+    )
 
 
 def _of(data: Any, key: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The one path from a request to a package: recipe, selection, budget, sources, engine, store.
 
-This is `foreword.assemble`. Every face calls it and adds nothing of its own; the pieces it calls each do one thing.
+This is `foreword.assemble`. Every face calls it and adds nothing of its own; the pieces it calls
+each do one thing.
 """
 
 from __future__ import annotations
@@ -55,29 +56,44 @@ def assemble(
 ) -> Package:
     """Assemble a context by a recipe: the text, and the bill for every token.
 
-    `recipe` is a name or a path, `root` the project's folder. `agent`, `skill`, `purpose` and `phase` say for whom or
-    what; `task` is the task file, `source` your own material (a path, `-`, or the data itself). `budget` is the most
-    tokens the text may have; without it, it follows from `window` or `model` as the recipe says. `counter` is
-    `estimate`, `o200k`, `cl100k` or a `Counter`. `carry` names what persists from session to session.
+    `recipe` is a name or a path, `root` the project's folder. `agent`, `skill`, `purpose` and
+    `phase` say for whom or what; `task` is the task file, `source` your own material (a path, `-`,
+    or the data itself). `budget` is the most tokens the text may have; without it, it follows from
+    `window` or `model` as the recipe says. `counter` is `estimate`, `o200k`, `cl100k` or a
+    `Counter`. `carry` names what persists from session to session.
 
-    Commands in a skill file run only if `allow_commands` has the beginning of them, and through a shell only with
-    `allow_shell`. `workflow` names the workflow that a phase is of, `values` fill other blanks of the recipe;
-    with `strict`, a tier 0 over its limit is an error.
-    `save=False` keeps nothing: no report, and no originals for `recall`.
+    Commands in a skill file run only if `allow_commands` has the beginning of them, and through a
+    shell only with `allow_shell`. `workflow` names the workflow that a phase is of, `values` fill
+    other blanks of the recipe; with `strict`, a tier 0 over its limit is an error. `save=False`
+    keeps nothing: no report, and no originals for `recall`.
     """
     root = project_root(root)
     spec = load(recipe, root)
     budgeted = work_out(tiered_budget(spec), budget, window, model)
     counting = choose_counter(counter, model)
-    asked = {"agent": agent, "skill": skill, "purpose": purpose, "phase": None if phase is None else str(phase)}
+    asked = {
+        "agent": agent,
+        "skill": skill,
+        "purpose": purpose,
+        "phase": None if phase is None else str(phase),
+    }
     names = {kind: name for kind, name in asked.items() if name is not None}
     selection = select(spec, names, extra_skills=_has_skill_file(spec, root, skill))
     where, stdin = _source(source)
     inputs = Inputs(
-        root, None if task is None else str(task), where,
-        Policy(tuple(allow_commands), allow_shell, spec.commands.timeout_seconds, spec.commands.output_bytes),
-        carrying.carried(root, carry), {**(values or {}), **({"workflow": workflow} if workflow else {})}, stdin,
-    )  # fmt: skip
+        root,
+        None if task is None else str(task),
+        where,
+        Policy(
+            tuple(allow_commands),
+            allow_shell,
+            spec.commands.timeout_seconds,
+            spec.commands.output_bytes,
+        ),
+        carrying.carried(root, carry),
+        {**(values or {}), **({"workflow": workflow} if workflow else {})},
+        stdin,
+    )
     gathered = gather(selection, inputs)
     package = packed(selection, gathered, Library(root, spec), budgeted, counting, strict)
     if spec.self_check:
@@ -88,14 +104,23 @@ def assemble(
 
 
 def packed(
-    selection: Selection, gathered: Gathered, library: Library, budget: Budget, counter: Counter, strict: bool = False
+    selection: Selection,
+    gathered: Gathered,
+    library: Library,
+    budget: Budget,
+    counter: Counter,
+    strict: bool = False,
 ) -> Package:
     """What was gathered, fitted and written, with a warning for each tier that is nearly full."""
     limits = tiers.settle(gathered, selection, library, budget.tokens, counter, strict)
-    package = fit_and_write(gathered.sections, _request(selection, gathered, budget, counter, limits))
+    package = fit_and_write(
+        gathered.sections, _request(selection, gathered, budget, counter, limits)
+    )
     warned = tiers.warnings(tiers.usage(package.report, selection.recipe.tiers))
     return (
-        replace(package, report=replace(package.report, notes=(*package.report.notes, *warned))) if warned else package
+        replace(package, report=replace(package.report, notes=(*package.report.notes, *warned)))
+        if warned
+        else package
     )
 
 
@@ -117,10 +142,13 @@ def _source(
 
 
 def keep(package: Package, root: Path) -> Package:
-    """Put the report and the originals into the root's store; a note says where, if not under the root."""
+    """Put the report and the originals into the root's store; a note says where, if not under
+    the root."""
     note = store_note(root)
     if note and package.originals:
-        package = replace(package, report=replace(package.report, notes=(*package.report.notes, note)))
+        package = replace(
+            package, report=replace(package.report, notes=(*package.report.notes, note))
+        )
     with packages.opened(root) as store:
         store.save(package.originals, package.report.to_dict())
     return package
@@ -129,26 +157,42 @@ def keep(package: Package, root: Path) -> Package:
 def recall(handle: str, root: str | Path = ".") -> str:
     """The whole original of anything that was cut, in this or any earlier process.
 
-    Bytes that are not UTF-8 come back as surrogate escapes, so that encoding them again gives the same bytes.
+    Bytes that are not UTF-8 come back as surrogate escapes, so that encoding them again gives the
+    same bytes.
     """
     return packages.recall(handle, Path(root)).decode("utf-8", "surrogateescape")
 
 
-def _request(selection: Selection, gathered: Gathered, budget: Budget, counter: Counter, limits: Tiers) -> Request:
+def _request(
+    selection: Selection, gathered: Gathered, budget: Budget, counter: Counter, limits: Tiers
+) -> Request:
     notes = [*gathered.notes]
     if budget.tokens > budget.window_tokens:
-        notes.append(f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}")
+        notes.append(
+            f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}"
+        )
     if counter.name == "estimate":
         doubtful = {s.name: why for s in gathered.sections if (why := underestimated(s.text))}
         notes += [
-            f"{name}: {why}: characters / 4 is too low for it; use --counter o200k" for name, why in doubtful.items()
+            f"{name}: {why}: characters / 4 is too low for it; use --counter o200k"
+            for name, why in doubtful.items()
         ]
     return Request(
-        budget, counter, selection.recipe.name, gathered.query, limits, tuple(selection.recipe.sections),
-        tuple(gathered.absent), tuple(notes), {**selection.names, **gathered.facts}, tuple(gathered.shortcomings),
-    )  # fmt: skip
+        budget,
+        counter,
+        selection.recipe.name,
+        gathered.query,
+        limits,
+        tuple(selection.recipe.sections),
+        tuple(gathered.absent),
+        tuple(notes),
+        {**selection.names, **gathered.facts},
+        tuple(gathered.shortcomings),
+    )
 
 
 def _has_skill_file(spec: RecipeSpec, root: Path, skill: str | None) -> bool:
     paths = [pattern.replace("{skill}", skill or "") for pattern in spec.skill_file]
-    return skill is not None and any(isinstance(files.read(root, path), files.File) for path in paths)
+    return skill is not None and any(
+        isinstance(files.read(root, path), files.File) for path in paths
+    )

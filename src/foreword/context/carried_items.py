@@ -1,4 +1,5 @@
-"""What a package's items become between sessions: some persist, some are read anew, some are discarded.
+"""What a package's items become between sessions: some persist, some are read anew, some are
+discarded.
 
 Only where a name to carry under is given; without one, nothing is kept and nothing comes back.
 """
@@ -50,4 +51,6 @@ def keep(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> No
 
 
 def _persists(item: Item, rules: AcrossSessions) -> bool:
-    return item.kind in rules.persist or (item.kind in rules.persist_if_validated and item.validated is True)
+    return item.kind in rules.persist or (
+        item.kind in rules.persist_if_validated and item.validated is True
+    )

@@ -1,6 +1,8 @@
-"""Sections whose text is in a project's documents: a single phase, a core, a header, as their authors marked them.
+"""Sections whose text is in a project's documents: a single phase, a core, a header, as their
+authors marked them.
 
-What a phase adopts or invokes is worked out from its own text. Finding the documents is `sources.library`'s business.
+What a phase adopts or invokes is worked out from its own text. Finding the documents is
+`sources.library`'s business.
 """
 
 from __future__ import annotations
@@ -17,11 +19,10 @@ from foreword.section import Section
 from foreword.sources import files
 from foreword.sources.documents import Document
 from foreword.sources.front_matter import front_matter
-from foreword.sources.library import INVOKED, NEWEST, Library, fields_of
+from foreword.sources.library import INVOKED, NEWEST, NONE, Library, fields_of
 from foreword.text import lines, markdown, marks, parts
 from foreword.text.parts import Part
 
-NONE = "none"  # in place of a name
 HEADER_CHARS = 200_000  # of a persona, to look for its header in
 
 
@@ -43,10 +44,13 @@ def document_sections(
     asked: Mapping[str, str],
     allowance: files.Allowance,
 ) -> Loaded:
-    """The sections of a tag whose text is in documents; a phase leaves what it invokes in `values`."""
+    """The sections of a tag whose text is in documents; a phase leaves what it invokes in
+    `values`."""
     spec, out = selection.sections[tag], Loaded()
     if spec.phase is not None and "workflow" in asked and not fill(spec.phase, values).strip():
-        out.notes.append(f"workflow {asked['workflow']!r} is not loaded without a phase: give --phase")
+        out.notes.append(
+            f"workflow {asked['workflow']!r} is not loaded without a phase: give --phase"
+        )
     for name in _wanted(spec, values, library):
         document = library.find(name, spec.document or "")
         if document is None:
@@ -78,8 +82,11 @@ def _wanted(spec: SectionSpec, values: Mapping[str, str], library: Library) -> l
     return list(dict.fromkeys(name for name in names if name and name != NONE))
 
 
-def _instead(spec: SectionSpec, name: str, library: Library, asked: Mapping[str, str], out: Loaded) -> Document | None:
-    """What to do about a name that means nothing: an error if somebody asked for it, else a note."""
+def _instead(
+    spec: SectionSpec, name: str, library: Library, asked: Mapping[str, str], out: Loaded
+) -> Document | None:
+    """What to do about a name that means nothing: an error if somebody asked for it, else a
+    note."""
     kind = spec.document or ""
     known = [document.name for document in library.of_kind(kind)]
     if any(name == given and f"{{{value}}}" in spec.named for value, given in asked.items()):
@@ -97,7 +104,9 @@ def _instead(spec: SectionSpec, name: str, library: Library, asked: Mapping[str,
     return None
 
 
-def _part(spec: SectionSpec, file: files.File, values: Mapping[str, str], out: Loaded) -> str | None:
+def _part(
+    spec: SectionSpec, file: files.File, values: Mapping[str, str], out: Loaded
+) -> str | None:
     """The part of a document that the section wants."""
     if spec.fields:
         text, problem = fields_of(file.text, spec.fields)
@@ -116,7 +125,9 @@ def phase_of(file: files.File, name: str) -> Part:
     found = {part.name: part for part in parts.phases(file.text)}
     if not found:
         raise InputMissing(
-            "phase", f"{file.path} has no phases", hint="mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings"
+            "phase",
+            f"{file.path} has no phases",
+            hint="mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings",
         )
     if name.lower() not in found:
         raise UnknownName("phase", name, found, where=f"in {file.path}")
@@ -132,8 +143,11 @@ def _invoked(text: str, document: Document, library: Library) -> dict[str, str]:
     return {value: ", ".join(paths) for value, paths in found.items()}
 
 
-def _section(tag: str, selection: Selection, document: Document, text: str, file: files.File) -> Section:
-    """A document, or what the section wants of it, with newlines alone; a whole one can be recalled as it is."""
+def _section(
+    tag: str, selection: Selection, document: Document, text: str, file: files.File
+) -> Section:
+    """A document, or what the section wants of it, with newlines alone; a whole one can be
+    recalled as it is."""
     spec, rule, whole = selection.sections[tag], selection.rule(tag), lines.unified(file.text)
     core = header = ""
     if "header" in rule.forms:
@@ -141,9 +155,19 @@ def _section(tag: str, selection: Selection, document: Document, text: str, file
         header = parts.persona_header(parts.without_anchors(whole[:HEADER_CHARS])).strip()
     title = document.name if document.kind == "persona" else ""
     return Section(
-        tag, lines.unified(text).strip("\n"), rule, selection.rank(tag), title, document.path, document.kind,
-        spec.before, spec.after, raw=file.raw if text is file.text else None, core=core, header=header,
-    )  # fmt: skip
+        tag,
+        lines.unified(text).strip("\n"),
+        rule,
+        selection.rank(tag),
+        title,
+        document.path,
+        document.kind,
+        spec.before,
+        spec.after,
+        raw=file.raw if text is file.text else None,
+        core=core,
+        header=header,
+    )
 
 
 def _titled(core: str, whole: str) -> str:

@@ -1,7 +1,7 @@
 """Answer one question about a context: is this in it, in which form, and why.
 
-Assembles the context without keeping anything. Where the essentials do not fit there is no context, and the answer
-says so with the figures.
+Assembles the context without keeping anything. Where the essentials do not fit there is no context,
+and the answer says so with the figures.
 """
 
 from __future__ import annotations
@@ -46,16 +46,23 @@ class Answer:
 
 
 def explain(recipe: str, about: str, **request: Any) -> Answer:
-    """Why `about` (a tag, a title, a path, the name of a file or a handle) is or is not in the context."""
+    """Why `about` (a tag, a title, a path, the name of a file or a handle) is or is not in the
+    context."""
     try:
         package = assemble(recipe, **request, save=False)
     except EssentialsTooLarge as too_large:
         return Answer(_no_context(about, too_large), met=False)
     root = project_root(request.get("root", "."))
     path, case = _inside(about, root), _Case(package.report)
-    answers = [case.answer(choice, row) for choice, row in case.pairs if _is_about(choice, about, path)]
+    answers = [
+        case.answer(choice, row) for choice, row in case.pairs if _is_about(choice, about, path)
+    ]
     lines = _grouped(answers)
-    lines += [_absent(absent) for absent in package.report.absent if {about, path} & {absent.tag, absent.source}]
+    lines += [
+        _absent(absent)
+        for absent in package.report.absent
+        if {about, path} & {absent.tag, absent.source}
+    ]
     return Answer("\n".join(lines or [_elsewhere(package, path, root, load(recipe, root))]))
 
 
@@ -96,9 +103,14 @@ class _Case:
         self.report = report
         self.pairs = [(c, None if c.reason == STANDS_BY else next(rows)) for c in report.choices]
         self.within = report.status == "within"
-        self.came = f"{report.original_tokens:,} tokens came in, the budget is {report.budget_tokens:,}"
-        self.not_whole = {choice.section.tag for choice in report.choices if choice.body.form != "full"}
-        self.cut = dict[str, tuple[int, float]]()  # the tags that gave way, each with its first place in the order
+        self.came = (
+            f"{report.original_tokens:,} tokens came in, the budget is {report.budget_tokens:,}"
+        )
+        self.not_whole = {
+            choice.section.tag for choice in report.choices if choice.body.form != "full"
+        }
+        # the tags that gave way, each with its first place in the order
+        self.cut = dict[str, tuple[int, float]]()
         for choice in report.choices:
             if choice.is_cut:
                 key = _place(choice)
@@ -109,10 +121,16 @@ class _Case:
         name = printable(section.name)
         if row is None:
             return _Said(section.tag, name, "not in", self._stands_by(choice))
-        size = f"{row.tokens:,} of {row.original_tokens:,} tokens" if form != "full" else f"{row.tokens:,} tokens"
+        size = (
+            f"{row.tokens:,} of {row.original_tokens:,} tokens"
+            if form != "full"
+            else f"{row.tokens:,} tokens"
+        )
         whole = "" if form == "full" else f"foreword recall {section.handle}"
         source = printable(section.source or "the recipe")
-        return _Said(section.tag, name, DIGEST[form], self._why(choice), f"{size}, from {source}", whole)
+        return _Said(
+            section.tag, name, DIGEST[form], self._why(choice), f"{size}, from {source}", whole
+        )
 
     def _stands_by(self, choice: Choice) -> str:
         principal = choice.section.rule.stands_in_for
@@ -152,8 +170,13 @@ def _grouped(answers: list[_Said]) -> list[str]:
 
 
 def _one(said: _Said) -> str:
-    lines = [f"{said.name}: {said.digest}" + (f" ({said.size})" if said.size else ""), f"  why: {said.why}"]
-    return "\n".join(lines + ([f"  whole: {said.whole} (after `foreword assemble`)"] if said.whole else []))
+    lines = [
+        f"{said.name}: {said.digest}" + (f" ({said.size})" if said.size else ""),
+        f"  why: {said.why}",
+    ]
+    return "\n".join(
+        lines + ([f"  whole: {said.whole} (after `foreword assemble`)"] if said.whole else [])
+    )
 
 
 def _many(group: list[_Said]) -> str:
@@ -162,7 +185,9 @@ def _many(group: list[_Said]) -> str:
     for said in group[:MOST_SHOWN]:
         parts = ", ".join(part for part in (said.size, said.whole) if part)
         lines.append(f"  {said.name}" + (f" ({parts})" if parts else ""))
-    return "\n".join(lines + ([f"  and {len(group) - MOST_SHOWN:,} more"] if len(group) > MOST_SHOWN else []))
+    return "\n".join(
+        lines + ([f"  and {len(group) - MOST_SHOWN:,} more"] if len(group) > MOST_SHOWN else [])
+    )
 
 
 def _absent(absent: Absent) -> str:
@@ -180,29 +205,47 @@ def _elsewhere(package: Package, about: str, root: Path, recipe: RecipeSpec) -> 
 
 def _not_read(package: Package, about: str, root: Path, recipe: RecipeSpec) -> str | None:
     if about not in recipe.sections and (name := _on_demand(about, root, recipe)):
-        return f"nothing in this request names it, so it is not loaded: look it up with `foreword lookup {name}`"
+        return (
+            "nothing in this request names it, so it is not loaded: look it up with `foreword"
+            f" lookup {name}`"
+        )
     for tag, spec in recipe.sections.items():
-        if spec.files and any(fnmatch(about, f"{spec.folder}/{pattern}".lstrip("/")) for pattern in spec.files):
+        if spec.files and any(
+            fnmatch(about, f"{spec.folder}/{pattern}".lstrip("/")) for pattern in spec.files
+        ):
             return f"of the files that {tag} may read, others have more to do with the task"
     for tag, spec in recipe.sections.items():
         if spec.folder and about.startswith(f"{spec.folder}/"):
             return f"{tag} reads other files of {spec.folder} for this request"
     if about in recipe.sections:
-        asked = ", ".join(f"{kind} {name}" for kind, name in package.report.profile.items() if kind in PROFILES)
+        asked = ", ".join(
+            f"{kind} {name}" for kind, name in package.report.profile.items() if kind in PROFILES
+        )
         return f"it is not part of what {asked or 'this request'} reads"
-    return f"no section of recipe {recipe.name!r} reads this file" if is_there(root, about) else None
+    return (
+        f"no section of recipe {recipe.name!r} reads this file" if is_there(root, about) else None
+    )
 
 
 def _on_demand(about: str, root: Path, recipe: RecipeSpec) -> str:
-    """The name by which a document can be looked up, or its path where others are called so, too."""
+    """The name by which a document can be looked up, or its path where others are called so,
+    too."""
     library = Library(root, recipe)
     mine = (one for one in library.documents if one.kind in recipe.on_demand)
-    found = next((one for one in mine if about in (one.path, one.name, PurePosixPath(one.path).name)), None)
+    found = next(
+        (one for one in mine if about in (one.path, one.name, PurePosixPath(one.path).name)), None
+    )
     if found is None:
         return ""
-    return found.name if sum(one.name == found.name for one in library.documents) == 1 else found.path
+    return (
+        found.name if sum(one.name == found.name for one in library.documents) == 1 else found.path
+    )
 
 
 def _no_context(about: str, error: EssentialsTooLarge) -> str:
-    inside = "it is essential" if about in error.sections else "nothing is in: there is no context at this budget"
+    inside = (
+        "it is essential"
+        if about in error.sections
+        else "nothing is in: there is no context at this budget"
+    )
     return f"{printable(about)}: not in\n  why: {inside}; {error.message}\n  hint: {error.hint}"

@@ -1,7 +1,8 @@
-"""Sections out of what the user brings: items of many kinds, or the state of a piece of work as JSON.
+"""Sections out of what the user brings: items of many kinds, or the state of a piece of work as
+JSON.
 
-Which kinds and keys make which section is the recipe's; reading the source is done (`sources.items`, `sources.state`).
-What can't be made is a reason, in words for the report.
+Which kinds and keys make which section is the recipe's; reading the source is done
+(`sources.items`, `sources.state`). What can't be made is a reason, in words for the report.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ CONVERSATION = "messages"
 def with_carried(items: list[Item], carried: Sequence[Item]) -> list[Item]:
     """The items of this session, then those carried over that it does not bring itself."""
     here = {(item.kind, item.title) for item in items} | {(item.kind, item.text) for item in items}
-    return items + [item for item in carried if not {(item.kind, item.title), (item.kind, item.text)} & here]
+    return items + [
+        item for item in carried if not {(item.kind, item.title), (item.kind, item.text)} & here
+    ]
 
 
 def ended(item: Item, rules: Ended) -> str:
@@ -54,23 +57,31 @@ def item_sections(tag: str, selection: Selection, items: Sequence[Item]) -> list
     """One section for each item of the tag's kinds, the newest first."""
     kinds = selection.sections[tag].items or ()
     named = {kind for spec in selection.sections.values() for kind in spec.items or ()}
-    mine = [item for item in items if item.kind in kinds or (REST in kinds and item.kind not in named)]
+    mine = [
+        item for item in items if item.kind in kinds or (REST in kinds and item.kind not in named)
+    ]
     mine.sort(key=lambda item: item.created, reverse=True)
     mine.sort(key=lambda item: kinds.index(item.kind) if item.kind in kinds else len(kinds))
     return [_item(tag, selection, item, place) for place, item in enumerate(mine)]
 
 
 def _item(tag: str, selection: Selection, item: Item, place: int) -> Section:
-    """Tier by kind; within a tier the kinds in the purpose's order, of each kind the newest first."""
+    """Tier by kind; within a tier the kinds in the purpose's order, of each kind the newest
+    first."""
     tier = selection.kind_tiers.get(item.kind, 3)
     order = list(selection.kind_tiers).index(item.kind) if item.kind in selection.kind_tiers else 99
     over = ended(item, selection.recipe.ended)
     excluded, tier = selection.leave_out.get(item.kind, "") or over, 3 if over else tier
-    rule = replace(selection.rule(tag), tier=tier, essential=tier == 1 and not excluded, excluded=excluded)
+    rule = replace(
+        selection.rule(tag), tier=tier, essential=tier == 1 and not excluded, excluded=excluded
+    )
     rank = selection.rank(tag) + 0.99 - order / 100 - min(place, 9_999) / 1e6
-    title = "" if markdown.first_title(item.text) == item.title else item.title  # the text says it itself
+    # the text says it itself
+    title = "" if markdown.first_title(item.text) == item.title else item.title
     before = json_state.filled(selection.sections[tag].before, {"title": title, "kind": item.kind})
-    return Section(tag, item.text, rule, rank, item.title or item.kind, item.source, item.kind, before)
+    return Section(
+        tag, item.text, rule, rank, item.title or item.kind, item.source, item.kind, before
+    )
 
 
 def state_sections(
@@ -89,27 +100,43 @@ def state_sections(
         return "not in the source", []
     if isinstance(value, str) and not spec.each:
         rule, rank = selection.rule(tag), selection.rank(tag)
-        return [Section(tag, value, rule, rank, "", spec.state or "", "", spec.before, spec.after)], []
+        return [
+            Section(tag, value, rule, rank, "", spec.state or "", "", spec.before, spec.after)
+        ], []
     texts = _members(spec, value, data, where)
-    return ([_listed(tag, selection, tuple(map(Entry, texts)), "\n\n")] if texts else _none_of(spec)), []
+    return (
+        [_listed(tag, selection, tuple(map(Entry, texts)), "\n\n")] if texts else _none_of(spec)
+    ), []
 
 
 def part_section(tag: str, selection: Selection, text: str) -> Section:
     """A fresh part of a call; it is always there, if only to say that there is nothing."""
     spec = selection.sections[tag]
     return Section(
-        tag, text, selection.rule(tag), selection.rank(tag), "", spec.state or "", "", spec.before, spec.after
+        tag,
+        text,
+        selection.rule(tag),
+        selection.rank(tag),
+        "",
+        spec.state or "",
+        "",
+        spec.before,
+        spec.after,
     )
 
 
-def _conversation(tag: str, selection: Selection, value: object, where: str) -> tuple[list[Section] | str, list[str]]:
+def _conversation(
+    tag: str, selection: Selection, value: object, where: str
+) -> tuple[list[Section] | str, list[str]]:
     entries, prompts, notes = json_state.conversation(value, where)
     if not entries:
         return "no message in it", notes
     raw = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
     sections = [_listed(tag, selection, entries, "\n", raw)]
     if prompts:
-        rule = replace(selection.rule(tag), excluded="old system prompts are not part of the conversation")
+        rule = replace(
+            selection.rule(tag), excluded="old system prompts are not part of the conversation"
+        )
         sections.append(Section(tag, prompts, rule, 0.0, "old system prompts", CONVERSATION))
     return sections, notes
 
@@ -124,20 +151,45 @@ def _none_of(spec: SectionSpec) -> str:
 
 def _members(spec: SectionSpec, value: object, data: Mapping[str, Any], where: str) -> list[str]:
     path = spec.state or ""
-    found = json_state.matching(json_state.members([value] if isinstance(value, dict) else value, where, path), spec.where)
-    found = [member for member in found if all(str(member.get(field) or "").strip() for field in spec.having)]
+    found = json_state.matching(
+        json_state.members([value] if isinstance(value, dict) else value, where, path), spec.where
+    )
+    found = [
+        member
+        for member in found
+        if all(str(member.get(field) or "").strip() for field in spec.having)
+    ]
     if spec.named_in:
         others = json_state.value_at(data, spec.named_in) or []
-        found = json_state.named_in(found, json_state.members(others, where, spec.named_in), where, spec.named_in)
+        found = json_state.named_in(
+            found, json_state.members(others, where, spec.named_in), where, spec.named_in
+        )
     found = found[-spec.last :] if spec.last else found
-    return [json_state.filled(spec.each, member) if spec.each else json.dumps(member, indent=2) for member in found]
+    return [
+        json_state.filled(spec.each, member) if spec.each else json.dumps(member, indent=2)
+        for member in found
+    ]
 
 
 def _listed(
-    tag: str, selection: Selection, entries: tuple[Entry, ...], joiner: str, raw: bytes | None = None
+    tag: str,
+    selection: Selection,
+    entries: tuple[Entry, ...],
+    joiner: str,
+    raw: bytes | None = None,
 ) -> Section:
     spec, rule = selection.sections[tag], replace(selection.rule(tag), joiner=joiner)
     text = joiner.join(entry.text for entry in entries)
     return Section(
-        tag, text, rule, selection.rank(tag), "", spec.state or "", "", spec.before, spec.after, entries, raw
+        tag,
+        text,
+        rule,
+        selection.rank(tag),
+        "",
+        spec.state or "",
+        "",
+        spec.before,
+        spec.after,
+        entries,
+        raw,
     )

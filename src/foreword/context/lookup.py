@@ -1,6 +1,8 @@
-"""Tier 3: what is never loaded and always within reach. By name, or by what it is about; each answer has a budget.
+"""Tier 3: what is never loaded and always within reach. By name, or by what it is about; each
+answer has a budget.
 
-An answer is a package like any other: boundaries that can't be forged, a bill, a handle for what was cut.
+An answer is a package like any other: boundaries that can't be forged, a bill, a handle for what
+was cut.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from foreword.tokens import Counter
 
 ANSWER_TOKENS = 1_000
 MOST_DOCUMENTS = 3  # in an answer to a question
-SHORTEST = 0.35  # of the best score: what is less to the point is left alone, and what only lies beside it
+# of the best score: what is less to the point is left alone, and what only lies beside it
+SHORTEST = 0.35
 PART_CHARS = 4_000
 ARTIFACT = "artifact"
 _SHAPE = re.compile(r"[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?")  # of an artifact's name
@@ -58,14 +61,18 @@ def lookup(
     db: str | None = None,
     save: bool = True,
 ) -> Package:
-    """A document of the project by its name or path, or the few that have most to do with a question.
+    """A document of the project by its name or path, or the few that have most to do with a
+    question.
 
-    `kind` narrows it to one kind of document; `artifacts` are texts by name that are within reach, too, instead of
-    those in the store (`db`, else the root's own), of which the newest of a name is found. Nothing that fits is an
-    `UnknownName` with what there is; a name such as FEAT-1 is never taken as a question.
+    `kind` narrows it to one kind of document; `artifacts` are texts by name that are within reach,
+    too, instead of those in the store (`db`, else the root's own), of which the newest of a name is
+    found. Nothing that fits is an `UnknownName` with what there is; a name such as FEAT-1 is never
+    taken as a question.
     """
     if not wanted.strip():
-        raise UsageError("say what to look up", hint="a document's name, or a few words about what you need")
+        raise UsageError(
+            "say what to look up", hint="a document's name, or a few words about what you need"
+        )
     library = library_of(root, recipe)
     if not library.recipe.documents:
         raise UsageError(
@@ -76,7 +83,9 @@ def lookup(
     tokens = whole_number(budget, "budget") or ANSWER_TOKENS
     name = _bare(wanted)
     if artifacts is None:
-        artifacts = _kept(name, library.root, db) if ARTIFACT in kinds and len(name.split()) == 1 else {}
+        artifacts = (
+            _kept(name, library.root, db) if ARTIFACT in kinds and len(name.split()) == 1 else {}
+        )
     found, notes = _by_name(name, library, kinds, artifacts), library.notes
     if not found and (kind == ARTIFACT or _SHAPE.fullmatch(name)):
         raise UnknownName(ARTIFACT, name, artifacts)
@@ -85,12 +94,19 @@ def lookup(
         notes += unread
     if not found:
         library.check()
-        known = [*artifacts, *(document.name for document in library.documents if document.kind in kinds)]
+        known = [
+            *artifacts,
+            *(document.name for document in library.documents if document.kind in kinds),
+        ]
         raise UnknownName("document", wanted, known)
     package = _answer(wanted, found, Budget(tokens, tokens), choose_counter(counter, model), notes)
     if not package.text.strip():
         names = ", ".join(one.source for one in found)
-        raise BadBudget(tokens, problem=f"nothing of {names} fits {tokens:,} tokens", hint="give a larger --budget")
+        raise BadBudget(
+            tokens,
+            problem=f"nothing of {names} fits {tokens:,} tokens",
+            hint="give a larger --budget",
+        )
     return assemble.keep(package, library.root) if save else package
 
 
@@ -115,7 +131,9 @@ def _kinds(library: Library, kind: str) -> tuple[str, ...]:
     return (kind,) if kind else known
 
 
-def _by_name(name: str, library: Library, kinds: tuple[str, ...], artifacts: Mapping[str, str]) -> list[_Candidate]:
+def _by_name(
+    name: str, library: Library, kinds: tuple[str, ...], artifacts: Mapping[str, str]
+) -> list[_Candidate]:
     own = next((one for one in artifacts if one.lower() == name.lower()), None)
     if ARTIFACT in kinds and own is not None:
         return [_Candidate(ARTIFACT, own, own, artifacts[own])]
@@ -132,7 +150,8 @@ def _by_name(name: str, library: Library, kinds: tuple[str, ...], artifacts: Map
 def _by_meaning(
     wanted: str, library: Library, kinds: tuple[str, ...], artifacts: Mapping[str, str]
 ) -> tuple[list[_Candidate], list[str]]:
-    """The documents that have most to do with a question, and a note where not all of them could be looked into."""
+    """The documents that have most to do with a question, and a note where not all of them could
+    be looked into."""
     if _is_path(wanted):
         return [], []
     mine, left_out = list[_Candidate](), 0
@@ -148,42 +167,67 @@ def _by_meaning(
     scores = _scores(mine, wanted)
     best = max(scores, default=0.0)
     order = sorted(range(len(mine)), key=lambda place: (-scores[place], place))
-    notes = [f"{left_out:,} documents were not looked into: {files.PAST_LIMIT}; give --kind"] if left_out else []
-    return [mine[place] for place in order if best and scores[place] >= SHORTEST * best][:MOST_DOCUMENTS], notes
+    notes = (
+        [f"{left_out:,} documents were not looked into: {files.PAST_LIMIT}; give --kind"]
+        if left_out
+        else []
+    )
+    return [mine[place] for place in order if best and scores[place] >= SHORTEST * best][
+        :MOST_DOCUMENTS
+    ], notes
 
 
 def _scores(mine: Sequence[_Candidate], wanted: str) -> list[float]:
-    """Each document by its best part, so that a long one with the answer in it is not behind a short one without."""
+    """Each document by its best part, so that a long one with the answer in it is not behind a
+    short one without."""
     parts = [(place, part) for place, one in enumerate(mine) for part in _parts(one)]
     best = [0.0] * len(mine)
-    for (place, _), score in zip(parts, relevance.rank([part for _, part in parts], wanted), strict=True):
+    for (place, _), score in zip(
+        parts, relevance.rank([part for _, part in parts], wanted), strict=True
+    ):
         best[place] = max(best[place], score)
     return best
 
 
 def _parts(one: _Candidate) -> list[str]:
-    """A document by its headings, in parts of some length; its name stands in front of the first."""
+    """A document by its headings, in parts of some length; its name stands in front of the
+    first."""
     under = _HEADING.split(f"`{one.source}` {one.name}\n{one.text}")
     return [text[at : at + PART_CHARS] for text in under for at in range(0, len(text), PART_CHARS)]
 
 
 def _is_path(wanted: str) -> bool:
     """Whether a single file is meant: other documents would be no answer."""
-    return len(wanted.split()) == 1 and ("/" in wanted or wanted.endswith((".md", ".yaml", ".yml", ".json")))
+    return len(wanted.split()) == 1 and (
+        "/" in wanted or wanted.endswith((".md", ".yaml", ".yml", ".json"))
+    )
 
 
 def _candidate(document: Document, file: files.File) -> _Candidate:
     text = lines.unified(file.text)
     plain = marks.plain(text) if document.path.endswith(".md") else text
-    return _Candidate(document.kind, document.name, document.path, plain, file.raw if plain == text else None)
+    return _Candidate(
+        document.kind, document.name, document.path, plain, file.raw if plain == text else None
+    )
 
 
-def _answer(wanted: str, found: list[_Candidate], budget: Budget, counter: Counter, notes: Sequence[str]) -> Package:
+def _answer(
+    wanted: str, found: list[_Candidate], budget: Budget, counter: Counter, notes: Sequence[str]
+) -> Package:
     """The documents found; they share the room, the first one first."""
     rule = Rule(tier=3, forms=("full", "relevant", "excerpt", "reference", "gone"))
     sections = [
-        Section(one.kind, one.text, rule, 0.9 - place / 10, one.name, one.source, one.kind,
-                before=f"# {one.source}\n", raw=one.raw)
+        Section(
+            one.kind,
+            one.text,
+            rule,
+            0.9 - place / 10,
+            one.name,
+            one.source,
+            one.kind,
+            before=f"# {one.source}\n",
+            raw=one.raw,
+        )
         for place, one in enumerate(found)
-    ]  # fmt: skip
+    ]
     return fit_and_write(sections, Request(budget, counter, "lookup", wanted, notes=tuple(notes)))

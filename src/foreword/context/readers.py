@@ -1,7 +1,7 @@
 """Fill the sections of a selection: read what each one names, and say what was not there.
 
-All reading goes through `sources`; finding the step and the task is `places`' business, what the user brings is
-`brought`'s. What comes back is ready for the engine.
+All reading goes through `sources`; finding the step and the task is `places`' business, what the
+user brings is `brought`'s. What comes back is ready for the engine.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Gathered:
     notes: list[str] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
     items: list[Item] = field(default_factory=list)
-    shortcomings: list[str] = field(default_factory=list)  # of the context as a whole, for the last line of the bill
+    # of the context as a whole, for the last line of the bill
+    shortcomings: list[str] = field(default_factory=list)
     query: str = ""  # what relevance is measured against
 
 
@@ -77,8 +78,10 @@ class _Gathering:
         self.data: dict[str, Any] = {}
         self.missing = list[str]()  # what is essential or named by the project, and not there
         self.wanted = Counter[str]()  # how many types of this task load a file
-        self.limits = list[str]()  # what was left out since there is too much of it: told before anything else
-        self.allowance = files.Allowance(files=2 * files.MOST_FILES, bytes=2 * files.MOST_BYTES)  # of all sections
+        # what was left out since there is too much of it: told before anything else
+        self.limits = list[str]()
+        # of all sections
+        self.allowance = files.Allowance(files=2 * files.MOST_FILES, bytes=2 * files.MOST_BYTES)
         places, self.out.notes = find_places(selection, inputs.root, inputs.task)
         read, notes = read_values(inputs.root, selection.recipe)
         self.out.notes += notes
@@ -104,22 +107,37 @@ class _Gathering:
                 self.missing.append(tag)
                 self.out.notes.append(f"{tag} is not there, though it is essential")
         if missing := list(dict.fromkeys(self.missing)):
-            self.out.shortcomings.append(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing")
-        notes = list(dict.fromkeys(self.out.notes))  # a file that is read twice tells the same twice
-        more = [f"{len(notes) - MOST_NOTES:,} more warnings like these"] if len(notes) > MOST_NOTES else []
+            self.out.shortcomings.append(
+                f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+            )
+        # a file that is read twice tells the same twice
+        notes = list(dict.fromkeys(self.out.notes))
+        more = (
+            [f"{len(notes) - MOST_NOTES:,} more warnings like these"]
+            if len(notes) > MOST_NOTES
+            else []
+        )
         self.out.notes = [*self.limits, *notes[:MOST_NOTES], *more]
         return self.out
 
     def _is_missed(self, tag: str, spec: SectionSpec) -> bool:
-        """Whether a context without this section is not what it should be; what nobody gave was told already."""
+        """Whether a context without this section is not what it should be; what nobody gave was
+        told already."""
         is_part = spec.heading or spec.anchors
-        return spec.essential and not is_part and not _is_given(spec) and tag not in self.selection.optional
+        return (
+            spec.essential
+            and not is_part
+            and not _is_given(spec)
+            and tag not in self.selection.optional
+        )
 
     def _read_source(self) -> None:
         specs, source = self.selection.sections.values(), self.inputs.source
         if not any(spec.items or spec.state for spec in specs):
             if source is not None:
-                self.out.notes.append(f"recipe {self.selection.recipe.name!r} does not use a source")
+                self.out.notes.append(
+                    f"recipe {self.selection.recipe.name!r} does not use a source"
+                )
             return
         if source is None:
             raise self._not_given("source")
@@ -136,7 +154,9 @@ class _Gathering:
         for pattern in self.selection.recipe.skill_file if skill else ():
             found = files.read(self.root, fill(pattern, {"skill": skill}))
             if isinstance(found, files.File):
-                self.values["instructions"] = front_matter(self._injected(found.text, found.path))[1].strip("\n")
+                self.values["instructions"] = front_matter(self._injected(found.text, found.path))[
+                    1
+                ].strip("\n")
                 self.values["instructions_source"] = found.path
                 return
 
@@ -145,7 +165,9 @@ class _Gathering:
         for ran in done.ran:
             if ran.outcome != "ran":
                 detail = f": {ran.detail}" if ran.detail else ""
-                self.out.notes.append(f"{source}:{ran.line}: command {ran.command!r} {ran.outcome}{detail}")
+                self.out.notes.append(
+                    f"{source}:{ran.line}: command {ran.command!r} {ran.outcome}{detail}"
+                )
         return done.text
 
     def _query(self) -> str:
@@ -157,13 +179,21 @@ class _Gathering:
                 return found.text[:LONGEST_QUERY]
         if told := self.values.get("task_reference"):
             return told[:LONGEST_QUERY]
-        asked = [f"{item.title}\n{item.text}" for item in self.out.items if item.kind in ("task", "instruction")]
+        asked = [
+            f"{item.title}\n{item.text}"
+            for item in self.out.items
+            if item.kind in ("task", "instruction")
+        ]
         units = json_state.value_at(self.data, "units")
-        members = [unit for unit in units if isinstance(unit, dict)] if isinstance(units, list) else []
+        members = (
+            [unit for unit in units if isinstance(unit, dict)] if isinstance(units, list) else []
+        )
         current = json_state.matching(members, {"status": WORKED_ON})
-        return "\n".join([*asked, *(str(value) for unit in current for value in unit.values())])[:LONGEST_QUERY]
+        return "\n".join([*asked, *(str(value) for unit in current for value in unit.values())])[
+            :LONGEST_QUERY
+        ]
 
-    # --- sections ----------------------------------------------------------------------------------------------
+    # --- sections ---------------------------------------------------------------------------------
 
     def _read(self, tag: str, spec: SectionSpec) -> list[Section]:
         if spec.file is not None:
@@ -180,13 +210,17 @@ class _Gathering:
             return []  # they are in the other sections
         if spec.items is not None:
             return item_sections.item_sections(tag, self.selection, self.out.items)
-        found, notes = item_sections.state_sections(tag, self.selection, self.data, str(self.inputs.source))
+        found, notes = item_sections.state_sections(
+            tag, self.selection, self.data, str(self.inputs.source)
+        )
         self.out.notes += notes
         return self._absent(tag, spec.state or "", found) if isinstance(found, str) else found
 
     def _documents(self, tag: str) -> list[Section]:
         asked = {**self.selection.names, **self.inputs.values}
-        loaded = document_sections(tag, self.selection, self.library, self.values, asked, self._allowed())
+        loaded = document_sections(
+            tag, self.selection, self.library, self.values, asked, self._allowed()
+        )
         self.out.notes += loaded.notes
         self.missing += loaded.missing
         for source, reason in loaded.absent:
@@ -203,13 +237,21 @@ class _Gathering:
         return []
 
     def _missing(self, tag: str, spec: SectionSpec) -> InputMissing:
-        absent = next((a for a in self.out.absent if a.tag == tag), Absent(tag, "", "nothing was found"))
+        absent = next(
+            (a for a in self.out.absent if a.tag == tag), Absent(tag, "", "nothing was found")
+        )
         why = f"{absent.source}: {absent.reason}" if absent.source else absent.reason
         if spec.state:
-            return InputMissing(tag, why, hint=f"docs/recipes.md shows what {spec.state!r} in the source looks like")
+            return InputMissing(
+                tag, why, hint=f"docs/recipes.md shows what {spec.state!r} in the source looks like"
+            )
         if first_blank(spec.file or "", self.values) == tag:
             looked = "".join(f" ({note.partition(': ')[2]})" for note in self.out.notes[:1])
-            return InputMissing(tag, f"none was given and none is pending{looked}", hint=f"give one with --{tag} FILE")
+            return InputMissing(
+                tag,
+                f"none was given and none is pending{looked}",
+                hint=f"give one with --{tag} FILE",
+            )
         return InputMissing(tag, why, hint=f"the recipe reads it from {spec.file or spec.folder}")
 
     def _file(self, tag: str, spec: SectionSpec) -> list[Section]:
@@ -217,7 +259,8 @@ class _Gathering:
         if blank := first_blank(template, self.values):
             return self._absent(tag, template, f"no {blank} was found")
         found = self.allowance.read(
-            self.root, documents.placed(self.root, fill(template, self.values), self.selection.recipe.within)
+            self.root,
+            documents.placed(self.root, fill(template, self.values), self.selection.recipe.within),
         )
         if isinstance(found, files.Skip):
             return self._absent(tag, found.path, found.reason)
@@ -226,7 +269,13 @@ class _Gathering:
         return self._section(tag, spec, found, self.selection.rule(tag), self.selection.rank(tag))
 
     def _section(
-        self, tag: str, spec: SectionSpec, file: files.File, rule: Rule, rank: float, header: str = ""
+        self,
+        tag: str,
+        spec: SectionSpec,
+        file: files.File,
+        rule: Rule,
+        rank: float,
+        header: str = "",
     ) -> list[Section]:
         """A file as a section, or the part of it that the recipe wants."""
         text = file.text
@@ -248,7 +297,20 @@ class _Gathering:
         title, raw = file.path if header else "", file.raw if text is file.text else None
         if self.selection.recipe.documents:
             text = lines.unified(text)
-        return [Section(tag, text, rule, rank, title, file.path, "", before, spec.after.rstrip("\n"), raw=raw)]
+        return [
+            Section(
+                tag,
+                text,
+                rule,
+                rank,
+                title,
+                file.path,
+                "",
+                before,
+                spec.after.rstrip("\n"),
+                raw=raw,
+            )
+        ]
 
     def _files(self, tag: str, spec: SectionSpec) -> list[Section]:
         """Several files under one tag; the nearer to the task, the longer they are kept."""
@@ -267,25 +329,39 @@ class _Gathering:
         if left_out:
             self.out.shortcomings.append(f"{left_out:,} files of {tag} were not read")
             self.limits.append(
-                f"{tag}: {left_out:,} of {len(paths):,} files are left out, for a section reads at most "
-                f"{files.MOST_FILES:,} files and {files.MOST_BYTES // 1024**2} MiB, and a context twice as much: "
-                "narrow `files`, or name some in `leave_out`"
+                f"{tag}: {left_out:,} of {len(paths):,} files are left out, for a section reads at"
+                f" most {files.MOST_FILES:,} files and {files.MOST_BYTES // 1024**2} MiB, and a"
+                " context twice as much: narrow `files`, or name some in `leave_out`"
             )
         scores = relevance.rank([f"`{file.path}`\n{file.text}" for file in usable], self.out.query)
         best = max(scores, default=0.0) or 1.0
-        near = [scores[i] / best + 0.3 * self.wanted[PurePosixPath(f.path).name] for i, f in enumerate(usable)]
+        near = [
+            scores[i] / best + 0.3 * self.wanted[PurePosixPath(f.path).name]
+            for i, f in enumerate(usable)
+        ]
         nearest = sorted(range(len(usable)), key=lambda place: (-near[place], place))
         if spec.pick is not None:
             nearest = [place for place in nearest if scores[place] > 0][: spec.pick]
         if not nearest and not any(absent.tag == tag for absent in self.out.absent):
-            return self._absent(tag, spec.folder, "no file that has to do with the task" if usable else "no such file")
+            return self._absent(
+                tag,
+                spec.folder,
+                "no file that has to do with the task" if usable else "no such file",
+            )
         rule, rank = self.selection.rule(tag), self.selection.rank(tag)
-        sections, nearnesses = list[Section](), {place: nearness for nearness, place in enumerate(nearest)}
+        sections, nearnesses = (
+            list[Section](),
+            {place: nearness for nearness, place in enumerate(nearest)},
+        )
         for place in sorted(nearest):
             nearness = nearnesses[place]
             header = f"# {usable[place].path}\n" if len(nearest) > 1 else ""
-            own = replace(rule, in_order=True, forms=rule.forms if nearness == 0 else _may_be_lost(rule))
-            sections += self._section(tag, spec, usable[place], own, rank + 0.9 - min(nearness, 8_999) / 10_000, header)
+            own = replace(
+                rule, in_order=True, forms=rule.forms if nearness == 0 else _may_be_lost(rule)
+            )
+            sections += self._section(
+                tag, spec, usable[place], own, rank + 0.9 - min(nearness, 8_999) / 10_000, header
+            )
         return sections
 
     def _paths(self, tag: str, spec: SectionSpec) -> list[str]:
@@ -293,7 +369,13 @@ class _Gathering:
         paths, unread = list[str](), list[files.Skip]()
         for pattern in patterns:
             full = fill(f"{spec.folder}/{pattern}" if spec.folder else pattern, self.values)
-            found = next(filter(None, (files.find(self.root, place, unread) for place in self._places(spec, full))), [])
+            found = next(
+                filter(
+                    None,
+                    (files.find(self.root, place, unread) for place in self._places(spec, full)),
+                ),
+                [],
+            )
             if not found and not re.search(r"[*?\[]", full):
                 self._absent(tag, full, "missing")
             paths += [path for path in found if not _is_left_out(path, spec)]
@@ -305,13 +387,18 @@ class _Gathering:
         return files.Allowance(of=self.allowance)
 
     def _places(self, spec: SectionSpec, path: str) -> list[str]:
-        """Where a path may lie: what a kind of task needs, in any folder that documents may lie in."""
+        """Where a path may lie: what a kind of task needs, in any folder that documents may lie
+        in."""
         within = self.selection.recipe.within if spec.files == (BY_TASK_TYPE,) else ("",)
         return [f"{folder}/{path}" if folder else path for folder in within]
 
     def _by_task_type(self) -> list[str]:
         types = self.selection.recipe.task_types
-        matched = [name for name, kind in types.items() if kind.words and mentions(self.out.query, kind.words)]
+        matched = [
+            name
+            for name, kind in types.items()
+            if kind.words and mentions(self.out.query, kind.words)
+        ]
         matched = matched or [name for name, kind in types.items() if not kind.words]
         self.out.facts["task_type"] = ", ".join(matched)
         self.wanted.update(path for name in matched for path in types[name].files)
@@ -322,7 +409,10 @@ class _Gathering:
         if isinstance(commits, str):
             return self._absent(tag, "git log", commits)
         entries = tuple(Entry(f"- {commit.text}") for commit in commits)
-        text, rule = "\n".join(entry.text for entry in entries), replace(self.selection.rule(tag), newest_first=True)
+        text, rule = (
+            "\n".join(entry.text for entry in entries),
+            replace(self.selection.rule(tag), newest_first=True),
+        )
         rank = self.selection.rank(tag)
         return [Section(tag, text, rule, rank, "", "git log", "", spec.before, spec.after, entries)]
 
@@ -352,12 +442,15 @@ def _is_template(file: files.File, is_task: bool = False) -> bool:
 
 
 def _is_left_out(path: str, spec: SectionSpec) -> bool:
-    """Whether a pattern leaves a file out: by its name, or with a slash by its path from the root or the folder."""
+    """Whether a pattern leaves a file out: by its name, or with a slash by its path from the
+    root or the folder."""
     inside = path.removeprefix(f"{spec.folder}/")
     return any(
-        fnmatch(path, pattern) or fnmatch(inside, pattern)
-        if "/" in pattern
-        else fnmatch(PurePosixPath(path).name, pattern)
+        (
+            fnmatch(path, pattern) or fnmatch(inside, pattern)
+            if "/" in pattern
+            else fnmatch(PurePosixPath(path).name, pattern)
+        )
         for pattern in spec.leave_out
     )
 

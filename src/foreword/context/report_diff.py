@@ -43,7 +43,10 @@ def notes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     old, new = before["budget_tokens"], after["budget_tokens"]
     counters = before.get("counter"), after.get("counter")
     counted = f"counted by {counters[0]}, then by {counters[1]}: sizes do not compare"
-    return [*([f"budget {old:,} -> {new:,}"] if old != new else []), *([counted] if counters[0] != counters[1] else [])]
+    return [
+        *([f"budget {old:,} -> {new:,}"] if old != new else []),
+        *([counted] if counters[0] != counters[1] else []),
+    ]
 
 
 def _sizes(report: Mapping[str, Any]) -> Counter[str]:

@@ -1,8 +1,10 @@
-"""A model that plays the director by rule, for the demonstration and the tests: the same every time, without a key.
+"""A model that plays the director by rule, for the demonstration and the tests: the same every
+time, without a key.
 
-It is a script for `foreword.testing.fake_provider`, asked by OpenAI's chat completions: a function of the request
-alone, so it goes on in another process where the plan and the nodes in the request say. It knows Harbour Desk
-(`foreword.demos.site`) only by what its tools answer: selectors come from its scout's report and `inspect_tab`.
+It is a script for `foreword.testing.fake_provider`, asked by OpenAI's chat completions: a function
+of the request alone, so it goes on in another process where the plan and the nodes in the request
+say. It knows Harbour Desk (`foreword.demos.site`) only by what its tools answer: selectors come
+from its scout's report and `inspect_tab`.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from typing import Any, NamedTuple
 from foreword.testing import Reply, ToolCall
 
 TASK = (
-    "Log in with my credentials, read the list of letters page by page, and register every letter with the form."
-    " Never tick Urgent, and leave the note empty."
+    "Log in with my credentials, read the list of letters page by page, and register every letter"
+    " with the form. Never tick Urgent, and leave the note empty."
 )
 CONSTRAINTS = ["never tick Urgent", "leave the note empty", "register each letter once"]
 GUESS = "#sign-in"  # nobody has reported the button: the test finds out
@@ -25,7 +27,11 @@ FINISHED = "Done: every letter is registered."
 _PART = r"<{0}>\n(.*?)\n</{0}>"
 _FOUND = re.compile(r"^- ([\w ]+): `(.+)`$", re.MULTILINE)
 _LEFT = re.compile(r"run_workflow with resume (run-\w+) goes on")
-_TASKS = {"scout": "Scout the pages and their selectors", "build": "Build and test the nodes", "run": "Run it whole"}
+_TASKS = {
+    "scout": "Scout the pages and their selectors",
+    "build": "Build and test the nodes",
+    "run": "Run it whole",
+}
 
 
 class Asked(NamedTuple):
@@ -39,15 +45,22 @@ class Asked(NamedTuple):
 
 
 def scripted_model(url: str, pages: int = 3) -> Callable[[Mapping[str, Any]], Reply]:
-    """A director that builds the job for the site at this address, for so many pages of its list."""
-    return lambda body: _scout(url, asked) if (asked := read(body)).is_scout else _director(url, asked, pages)
+    """A director that builds the job for the site at this address, for so many pages of its
+    list."""
+    return lambda body: (
+        _scout(url, asked) if (asked := read(body)).is_scout else _director(url, asked, pages)
+    )
 
 
 def read(body: Mapping[str, Any]) -> Asked:
     """A request of OpenAI's chat completions."""
     messages: Sequence[Mapping[str, Any]] = body["messages"]
     system = str(messages[0]["content"])
-    names = {call["id"]: call["function"]["name"] for message in messages for call in message.get("tool_calls") or ()}
+    names = {
+        call["id"]: call["function"]["name"]
+        for message in messages
+        for call in message.get("tool_calls") or ()
+    }
     results = [
         (names.get(message["tool_call_id"], ""), str(message["content"]))
         for message in messages
@@ -75,14 +88,16 @@ def _call(text: str, name: str, **arguments: Any) -> Reply:
     return Reply(text, tool_calls=[ToolCall(name, arguments)])
 
 
-# --- the director ------------------------------------------------------------------------------------------------
+# --- the director ---------------------------------------------------------------------------------
 
 
 def _director(url: str, asked: Asked, pages: int) -> Reply:
     """The next step, by the plan and the nodes."""
     if not asked.plan:
         return _planned("I plan first.", "first plan", {"scout": "in_progress"})
-    done = {task["task_id"]: task["status"] for phase in asked.plan["phases"] for task in phase["tasks"]}
+    done = {
+        task["task_id"]: task["status"] for phase in asked.plan["phases"] for task in phase["tasks"]
+    }
     if done["scout"] != "completed":
         return _scouting(url, asked)
     selectors = asked.plan["selectors"]
@@ -93,18 +108,27 @@ def _director(url: str, asked: Asked, pages: int) -> Reply:
     return _running(asked, done["run"], selectors)
 
 
-def _planned(text: str, reason: str, statuses: Mapping[str, str], selectors: Mapping[str, str] | None = None) -> Reply:
+def _planned(
+    text: str, reason: str, statuses: Mapping[str, str], selectors: Mapping[str, str] | None = None
+) -> Reply:
     """A new version of the plan; the task that nothing is said of is pending."""
     phases = [
         {
             "phase_name": name.title(),
             "status": statuses.get(name, "pending"),
-            "tasks": [{"task_id": name, "description": about, "status": statuses.get(name, "pending")}],
+            "tasks": [
+                {"task_id": name, "description": about, "status": statuses.get(name, "pending")}
+            ],
         }
         for name, about in _TASKS.items()
     ]
     found = {"selectors": dict(selectors)} if selectors else {}
-    plan = {"overall_goal": "Register every letter", "phases": phases, "constraints": CONSTRAINTS, **found}
+    plan = {
+        "overall_goal": "Register every letter",
+        "phases": phases,
+        "constraints": CONSTRAINTS,
+        **found,
+    }
     return _call(text, "update_plan", plan=plan, reason=reason)
 
 
@@ -112,11 +136,14 @@ def _scouting(url: str, asked: Asked) -> Reply:
     name, answer = asked.results[-1]
     if asked.is_answer and name == "deploy_scout" and (report := _json(answer).get("report")):
         found = {element.lower(): selector for element, selector in _FOUND.findall(report)}
-        return _planned("The scout is back.", "scouted", {"scout": "completed", "build": "in_progress"}, found)
+        return _planned(
+            "The scout is back.", "scouted", {"scout": "completed", "build": "in_progress"}, found
+        )
     reason = "see that the site is there"
     instruction = (
-        "Sign in with {{creds.name}} and {{creds.password}}. Report the fields of the login, the rows of the list at"
-        " /list with their parts, and the fields and the button of the form at /form."
+        "Sign in with {{creds.name}} and {{creds.password}}. Report the fields of the login, the"
+        " rows of the list at /list with their parts, and the fields and the button of the form at"
+        " /form."
     )
     return Reply(
         "I have a look and send a scout.",
@@ -141,8 +168,14 @@ def _wanted(url: str, found: Mapping[str, str], pages: int) -> list[Wanted]:
     fields = {name: found[name] for name in ("number", "subject", "sender", "kind")}
     return [
         Wanted("navigate", {"url": f"{url}/login"}, "Open the login"),
-        Wanted("type", {"selector": found["name field"], "text": "{{creds.name}}"}, "Type the name"),
-        Wanted("type", {"selector": found["password field"], "text": "{{creds.password}}"}, "Type the password"),
+        Wanted(
+            "type", {"selector": found["name field"], "text": "{{creds.name}}"}, "Type the name"
+        ),
+        Wanted(
+            "type",
+            {"selector": found["password field"], "text": "{{creds.password}}"},
+            "Type the password",
+        ),
         Wanted("click", {"selector": GUESS}, "Sign in"),
         Wanted("loop", {"over": [*range(1, pages + 1)], "as": "page"}, "For each page of the list"),
         Wanted("navigate", {"url": f"{url}/list?page={{{{page}}}}"}, "Open the page", 5),
@@ -154,9 +187,24 @@ def _wanted(url: str, found: Mapping[str, str], pages: int) -> list[Wanted]:
         ),
         Wanted("loop", {"over": "{{node7.letters}}", "as": "letter"}, "For each letter", 5),
         Wanted("navigate", {"url": f"{url}/form"}, "Open the form", 8),
-        Wanted("type", {"selector": found["subject field"], "text": "{{letter.subject}}"}, "Fill in the subject", 8),
-        Wanted("type", {"selector": found["from field"], "text": "{{letter.sender}}"}, "Fill in the sender", 8),
-        Wanted("type", {"selector": found["kind field"], "text": "{{letter.kind}}"}, "Choose the kind", 8),
+        Wanted(
+            "type",
+            {"selector": found["subject field"], "text": "{{letter.subject}}"},
+            "Fill in the subject",
+            8,
+        ),
+        Wanted(
+            "type",
+            {"selector": found["from field"], "text": "{{letter.sender}}"},
+            "Fill in the sender",
+            8,
+        ),
+        Wanted(
+            "type",
+            {"selector": found["kind field"], "text": "{{letter.kind}}"},
+            "Choose the kind",
+            8,
+        ),
         Wanted("click", {"selector": found["register button"]}, "Register it", 8, is_tested=False),
     ]
 
@@ -167,10 +215,19 @@ def _building(asked: Asked, wanted: Sequence[Wanted]) -> Reply | None:
         node = next((node for node in asked.nodes if node["id"] == f"node{number}"), None)
         if node is None:
             parent = {"parent": f"node{want.parent}"} if want.parent else {}
-            said = f"{want.about}." if want.is_tested else f"{want.about}: it can't be undone, so the run will test it."
+            said = (
+                f"{want.about}."
+                if want.is_tested
+                else f"{want.about}: it can't be undone, so the run will test it."
+            )
             return _call(
-                said, "create_node", type=want.type, config=want.config, description=want.about, **parent
-            )  # fmt: skip
+                said,
+                "create_node",
+                type=want.type,
+                config=want.config,
+                description=want.about,
+                **parent,
+            )
         if want.is_tested and node.get("status") != "success":
             return _tested(asked, node, want)
     return None
@@ -182,28 +239,39 @@ def _tested(asked: Asked, node: Mapping[str, Any], want: Wanted) -> Reply:
     name, answer = asked.results[-1] if asked.is_answer else ("", "")
     if name != "inspect_tab":
         return _call(
-            "That failed; I look at the page.", "inspect_tab", inspection="lightweight_exploration",
+            "That failed; I look at the page.",
+            "inspect_tab",
+            inspection="lightweight_exploration",
             instruction=f"which button or field is for: {want.about}?",
-        )  # fmt: skip
+        )
     selector = _named(_json(answer), want.about)
     config = {**node["config"], "selector": selector}
-    return _call(f"The page has {selector}; I repair the node.", "update_node", node=node["id"], config=config)
+    return _call(
+        f"The page has {selector}; I repair the node.",
+        "update_node",
+        node=node["id"],
+        config=config,
+    )
 
 
 def _running(asked: Asked, status: str, selectors: Mapping[str, str]) -> Reply:
     if status == "completed":
         return Reply(FINISHED)
-    answer = next((answer for name, answer in reversed(asked.results) if name == "run_workflow"), "")
+    answer = next(
+        (answer for name, answer in reversed(asked.results) if name == "run_workflow"), ""
+    )
     if not answer:
         return _call("Now the whole.", "run_workflow")
     if left := _LEFT.search(answer):
         return _call("The run was broken off; it goes on.", "run_workflow", resume=left[1])
     if '"status": "success"' not in answer:
         return Reply(f"The run did not come to its end: {answer[:300]}")
-    return _planned("It ran to its end.", "the run succeeded", dict.fromkeys(_TASKS, "completed"), selectors)
+    return _planned(
+        "It ran to its end.", "the run succeeded", dict.fromkeys(_TASKS, "completed"), selectors
+    )
 
 
-# --- its scout ---------------------------------------------------------------------------------------------------
+# --- its scout ------------------------------------------------------------------------------------
 
 
 def _scout(url: str, asked: Asked) -> Reply:
@@ -212,19 +280,35 @@ def _scout(url: str, asked: Asked) -> Reply:
     look = {"inspection": "lightweight_exploration"}
     match len(seen):
         case 0:
-            return _call("", "inspect_tab", **look, instruction="which fields and which button sign in?")
+            return _call(
+                "", "inspect_tab", **look, instruction="which fields and which button sign in?"
+            )
         case 1:
-            name, password, button = (_named(seen[0], one) for one in ("Name", "Password", "Sign in"))
+            name, password, button = (
+                _named(seen[0], one) for one in ("Name", "Password", "Sign in")
+            )
             typed = {"action": "type", "reason": "sign in"}
-            return Reply(tool_calls=[
-                ToolCall("debug_action", {**typed, "selector": name, "text": "{{creds.name}}"}),
-                ToolCall("debug_action", {**typed, "selector": password, "variable": "creds.password"}),
-                ToolCall("debug_action", {"action": "click", "selector": button, "reason": "sign in"}),
-            ])  # fmt: skip
+            return Reply(
+                tool_calls=[
+                    ToolCall("debug_action", {**typed, "selector": name, "text": "{{creds.name}}"}),
+                    ToolCall(
+                        "debug_action",
+                        {**typed, "selector": password, "variable": "creds.password"},
+                    ),
+                    ToolCall(
+                        "debug_action", {"action": "click", "selector": button, "reason": "sign in"}
+                    ),
+                ]
+            )
         case 4:
-            return _visit(f"{url}/list", {**look, "instruction": "the rows of the list of letters and their parts"})
+            return _visit(
+                f"{url}/list",
+                {**look, "instruction": "the rows of the list of letters and their parts"},
+            )
         case 6:
-            return _visit(f"{url}/form", {**look, "instruction": "the fields of the form, and its button"})
+            return _visit(
+                f"{url}/form", {**look, "instruction": "the fields of the form, and its button"}
+            )
         case _:
             return Reply(_report(seen[0], seen[5], seen[7]))
 
@@ -236,7 +320,11 @@ def _visit(url: str, look: Mapping[str, Any]) -> Reply:
 
 def _report(login: Mapping[str, Any], letters: Mapping[str, Any], form: Mapping[str, Any]) -> str:
     rows = next(row for row in letters["rows"] if row.get("cells"))
-    cells = {cell["selector"].partition(".")[2]: cell["selector"] for cell in rows["cells"] if "." in cell["selector"]}
+    cells = {
+        cell["selector"].partition(".")[2]: cell["selector"]
+        for cell in rows["cells"]
+        if "." in cell["selector"]
+    }
     found = {
         **{f"{name} field": _named(login, name) for name in ("Name", "Password")},
         "Rows": rows["selector"],
@@ -245,7 +333,12 @@ def _report(login: Mapping[str, Any], letters: Mapping[str, Any], form: Mapping[
         "Register button": _named(form, "Register", "button"),
     }
     lines = [f"- {name.capitalize()}: `{selector}`" for name, selector in found.items()]
-    return "\n".join(["Signing in leads on to the page that was asked for. The list has pages (?page=2).", *lines])
+    return "\n".join(
+        [
+            "Signing in leads on to the page that was asked for. The list has pages (?page=2).",
+            *lines,
+        ]
+    )
 
 
 def _named(seen: Mapping[str, Any], name: str, role: str = "") -> str:

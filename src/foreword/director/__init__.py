@@ -1,4 +1,5 @@
-"""The workflow director: nodes that work in a real browser, their runs, and the agent that builds them."""
+"""The workflow director: nodes that work in a real browser, their runs, and the agent that
+builds them."""
 
 from foreword.director.agent import Turn
 from foreword.director.director import Director

@@ -1,7 +1,9 @@
-"""A conversation with a model that has tools: context, reply, calls, results, and again until there is an answer.
+"""A conversation with a model that has tools: context, reply, calls, results, and again until there
+is an answer.
 
-Everything is kept before it is acted on: a reply before its calls are made, a result before the next request. So a
-process that dies leaves at most calls without results, and `settle` answers those. Secrets are hidden in all of it.
+Everything is kept before it is acted on: a reply before its calls are made, a result before the
+next request. So a process that dies leaves at most calls without results, and `settle` answers
+those. Secrets are hidden in all of it.
 """
 
 from __future__ import annotations
@@ -27,8 +29,8 @@ STOPPED = "[stopped by the user]"
 RUN = "run_workflow"
 NOT_BEGUN = "not done: stopped by the user"
 NOT_KNOWN = (
-    "failed: the process ended before a result was recorded; it may or may not have been done: look before you do it"
-    " again"
+    "failed: the process ended before a result was recorded; it may or may not have been done: look"
+    " before you do it again"
 )
 
 
@@ -62,8 +64,8 @@ class Agent:
         shown = self.desk.secrets.text(text)
         if shown != text:
             self._warn(
-                "a secret in the message was hidden; keep it as a variable (foreword variable set), and the director"
-                " can use it as {{name}}"
+                "a secret in the message was hidden; keep it as a variable (foreword variable set),"
+                " and the director can use it as {{name}}"
             )
         self._append(Message("user", (Text(shown),)))
 
@@ -87,10 +89,13 @@ class Agent:
         return replace(made, unfinished=True)
 
     def settle(self) -> Message | None:
-        """Answer the calls that a process left behind; returns the last message, none where nothing was said."""
+        """Answer the calls that a process left behind; returns the last message, none where
+        nothing was said."""
         conversation = self.desk.session.conversation.id
         last = messages.up_to(self.desk.session.db, conversation).seq
-        lines = messages.between(self.desk.session.db, Range(conversation, max(1, last - LATEST), last))
+        lines = messages.between(
+            self.desk.session.db, Range(conversation, max(1, last - LATEST), last)
+        )
         latest = [line.message for line in lines if line.message.is_history]
         for call in _waiting(latest):
             run = runner.unfinished(self.desk.session) if call.name == RUN else None
@@ -98,7 +103,7 @@ class Agent:
             self._result(call, Outcome(NOT_KNOWN + more, failed=True))
         return latest[-1] if latest else None
 
-    # --- asking ------------------------------------------------------------------------------------------------
+    # --- asking -----------------------------------------------------------------------------------
 
     def _asked(self, said: StreamMask) -> models.Reply:
         desk = self.desk
@@ -110,15 +115,23 @@ class Agent:
         specs = [tool.spec for tool in self.tools.values()]
         sent = [self._sent(message) for message in package.messages]
         reply = models.reply(
-            desk.model, sent, specs, timeout_seconds=self.timeout_seconds, attempts=self.attempts,
-            on_text=said, cancel=desk.cancel,
-        )  # fmt: skip
+            desk.model,
+            sent,
+            specs,
+            timeout_seconds=self.timeout_seconds,
+            attempts=self.attempts,
+            on_text=said,
+            cancel=desk.cancel,
+        )
         said.end()
-        self._append(replace(reply.message, parts=tuple(map(self._without_secrets, reply.message.parts))))
+        self._append(
+            replace(reply.message, parts=tuple(map(self._without_secrets, reply.message.parts)))
+        )
         return reply
 
     def _sent(self, message: Message) -> Message:
-        """A message as the model gets it: what has turned out to be secret since it was kept is hidden in it."""
+        """A message as the model gets it: what has turned out to be secret since it was kept is
+        hidden in it."""
         known = self.desk.secrets.known
 
         def shown(part: Part) -> Part:
@@ -137,27 +150,40 @@ class Agent:
             case Text(text=text):
                 return replace(part, text=self.desk.secrets.text(text))
             case ToolCall(arguments=arguments):
-                return replace(part, arguments=json.dumps(self._shown(arguments), ensure_ascii=False))
+                return replace(
+                    part, arguments=json.dumps(self._shown(arguments), ensure_ascii=False)
+                )
             case _:
                 return part
 
     def _shown(self, arguments: str) -> object:
         """The arguments of a call without secrets; what is no JSON is one text."""
         read = _read(arguments)
-        return {"arguments": self.desk.secrets.text(arguments)} if read is None else shown_arguments(self.desk, read)
+        return (
+            {"arguments": self.desk.secrets.text(arguments)}
+            if read is None
+            else shown_arguments(self.desk, read)
+        )
 
     def _stopped(self, made: Turn, said: str = "") -> Turn:
         """Keep how far the answer came, and that it was stopped."""
         self._append(Message("assistant", (Text(f"{said}\n{STOPPED}".strip()),)))
         return replace(made, text=said, stopped=True)
 
-    # --- acting ------------------------------------------------------------------------------------------------
+    # --- acting -----------------------------------------------------------------------------------
 
     def _call_all(self, message: Message) -> bool:
         """Make the calls of a reply in order; says whether it was not stopped."""
         failed = ""
         for call in (part for part in message.parts if isinstance(part, ToolCall)):
-            self.desk.tell({"type": "call", "id": call.id, "name": call.name, "arguments": self._shown(call.arguments)})
+            self.desk.tell(
+                {
+                    "type": "call",
+                    "id": call.id,
+                    "name": call.name,
+                    "arguments": self._shown(call.arguments),
+                }
+            )
             if self.desk.cancel.is_set():
                 outcome = Outcome(NOT_BEGUN, failed=True)
             elif failed:
@@ -165,19 +191,25 @@ class Agent:
             else:
                 outcome = perform(self.desk, self.tools, call.name, _read(call.arguments))
                 tool = self.tools.get(call.name)
-                failed = call.name if outcome.failed and tool is not None and tool.is_debugging else ""
+                failed = (
+                    call.name if outcome.failed and tool is not None and tool.is_debugging else ""
+                )
             self._result(call, outcome)
         return not self.desk.cancel.is_set()
 
     def _result(self, call: ToolCall, outcome: Outcome) -> None:
         tool = self.tools.get(call.name)
         self._append(
-            Message("tool", (ToolResult(call.id, outcome.text, outcome.failed),), tool.kind if tool else "conversation")
+            Message(
+                "tool",
+                (ToolResult(call.id, outcome.text, outcome.failed),),
+                tool.kind if tool else "conversation",
+            )
         )
         told = {"id": call.id, "name": call.name, "failed": outcome.failed, "text": outcome.text}
         self.desk.tell({"type": "result", **told})
 
-    # --- keeping and telling -----------------------------------------------------------------------------------
+    # --- keeping and telling ----------------------------------------------------------------------
 
     def _append(self, message: Message) -> None:
         for warning in self.desk.session.append(message).warnings:
@@ -209,7 +241,9 @@ def _waiting(latest: Sequence[Message]) -> list[ToolCall]:
     if at is None:
         return []
     answered = {call for message in latest[at:] for call in message.results}
-    return [part for part in latest[at].parts if isinstance(part, ToolCall) and part.id not in answered]
+    return [
+        part for part in latest[at].parts if isinstance(part, ToolCall) and part.id not in answered
+    ]
 
 
 def _read(arguments: str) -> object | None:

@@ -1,7 +1,9 @@
-"""The origins that a workflow's pages wanted pictures, scripts and styles of, and were not allowed to reach.
+"""The origins that a workflow's pages wanted pictures, scripts and styles of, and were not allowed
+to reach.
 
-They are kept with the workflow, so that the user is offered them by name before a page fails without them again. A
-page decides what is in the list, so nothing is ever allowed by it: only `--assets` does that.
+They are kept with the workflow, so that the user is offered them by name before a page fails
+without them again. A page decides what is in the list, so nothing is ever allowed by it: only
+`--assets` does that.
 """
 
 from __future__ import annotations
@@ -14,13 +16,15 @@ from foreword.browser.rules import ASSET_KINDS, Rules, origin_of
 from foreword.session.workflow_state import WorkflowState
 from foreword.store.packages import Store
 
-# Of one workflow. A page that works loads from some twenty others at most; more would be no offer that anyone reads.
+# Of one workflow. A page that works loads from some twenty others at most; more would be no offer
+# that anyone reads.
 MOST_KEPT = 30
 _KIND = "blocked asset"
 
 
 def remember(state: WorkflowState, blocked: Iterable[BlockedOrigin]) -> None:
-    """Keep what is new, up to a number; an origin that is hidden, because there is a secret in it, is none."""
+    """Keep what is new, up to a number; an origin that is hidden, because there is a secret in
+    it, is none."""
     known = {one.origin: set(one.kinds) for one in kept(state)}
     new: dict[tuple[str, str], dict[str, Any]] = {}
     for one in blocked:
@@ -37,7 +41,8 @@ def remember(state: WorkflowState, blocked: Iterable[BlockedOrigin]) -> None:
 
 
 def kept(state: WorkflowState) -> list[BlockedOrigin]:
-    """Everything that is kept; a store may have come from a stranger, so what is no origin is left out."""
+    """Everything that is kept; a store may have come from a stranger, so what is no origin is
+    left out."""
     found = []
     for item in Store(state.db).carried(_place(state))[:MOST_KEPT]:
         wanted = _read(item["title"], item["text"].split())

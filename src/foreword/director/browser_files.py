@@ -1,7 +1,8 @@
-"""Where the browser of a workflow is kept while its nodes run, so that another process can go on: one file for each.
+"""Where the browser of a workflow is kept while its nodes run, so that another process can go on:
+one file for each.
 
-The file is its owner's alone and out of git's sight, since whoever has it is signed in. A project may come from a
-stranger, so no folder on the way to it may be a link.
+The file is its owner's alone and out of git's sight, since whoever has it is signed in. A project
+may come from a stranger, so no folder on the way to it may be a link.
 """
 
 from __future__ import annotations
@@ -19,16 +20,22 @@ BROWSERS = "browser"
 def place(state: WorkflowState) -> Path:
     """The file of a workflow, whether it is there or not."""
     whose = f"{state.db.name}\n{state.workflow.name}".encode("utf-8", "replace")
-    return state.root / FOLDER / BROWSERS / f"workflow-{hashlib.sha256(whose).hexdigest()[:12]}.json"
+    return (
+        state.root / FOLDER / BROWSERS / f"workflow-{hashlib.sha256(whose).hexdigest()[:12]}.json"
+    )
 
 
 def prepare(path: Path) -> None:
     """Make the folder of the file."""
     for folder in (path.parent.parent, path.parent):
         if folder.is_symlink():
-            raise StoreError(f"{folder} is a symbolic link, so it is not used", hint="remove the link")
+            raise StoreError(
+                f"{folder} is a symbolic link, so it is not used", hint="remove the link"
+            )
     try:
         make_hidden(path.parent.parent)
         make_hidden(path.parent)
     except OSError as error:
-        raise StoreError(f"{path.parent} can't be used: {error.strerror}", hint="check the rights of it") from None
+        raise StoreError(
+            f"{path.parent} can't be used: {error.strerror}", hint="check the rights of it"
+        ) from None

@@ -1,7 +1,9 @@
-"""The workflow director: a person says what is wanted, a model plans, scouts, builds and tests it in a real browser.
+"""The workflow director: a person says what is wanted, a model plans, scouts, builds and tests it
+in a real browser.
 
-`foreword.director.Director`. It owns a session, so every call has the six parts, fresh and within the budget, and a
-browser that is started when it is first needed. Without a model the same tools are there to be called by hand.
+`foreword.director.Director`. It owns a session, so every call has the six parts, fresh and within
+the budget, and a browser that is started when it is first needed. Without a model the same tools
+are there to be called by hand.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ from foreword.session.session import Session
 if TYPE_CHECKING:
     from foreword.browser import Browser
 
-NO_MODEL = "name one (anthropic:claude-sonnet-4-5, openai:NAME@http://127.0.0.1:8080/v1), or call its tools by hand"
+NO_MODEL = (
+    "name one (anthropic:claude-sonnet-4-5, openai:NAME@http://127.0.0.1:8080/v1), or call its"
+    " tools by hand"
+)
 
 OnEvent = Callable[[dict[str, Any]], None]
 
@@ -54,10 +59,11 @@ class Director:
     ) -> Self:
         """Open a workflow's director; the workflow is made where there is none.
 
-        `browser` is one that is open, and stays so, or a function that starts one, given the file in which a process
-        that died has left its own (else None): it is called when a tool first needs it, and closed with the director.
-        `inspect_with` names a model that puts into words what `inspect_tab` finds. `session` is passed on to
-        `Session.open`: budget, window, recipe, when to warn and to compress.
+        `browser` is one that is open, and stays so, or a function that starts one, given the file
+        in which a process that died has left its own (else None): it is called when a tool first
+        needs it, and closed with the director. `inspect_with` names a model that puts into words
+        what `inspect_tab` finds. `session` is passed on to `Session.open`: budget, window, recipe,
+        when to warn and to compress.
         """
         opened = Session.open(db, workflow, root=root, **session)
         try:
@@ -76,8 +82,9 @@ class Director:
     def say(self, text: str, *, on_event: OnEvent = nobody, cancel: Event | None = None) -> Turn:
         """Tell the director something, and have it work until it answers.
 
-        `on_event` is given what happens as it happens: text (an empty one: it begins again), call, result, warning,
-        done. Setting `cancel` stops it within a fraction of a second, whatever it is doing.
+        `on_event` is given what happens as it happens: text (an empty one: it begins again), call,
+        result, warning, done. Setting `cancel` stops it within a fraction of a second, whatever it
+        is doing.
         """
         if not text.strip():
             raise UsageError("there is nothing to say")
@@ -88,7 +95,8 @@ class Director:
             return self._turn()
 
     def go_on(self, *, on_event: OnEvent = nobody, cancel: Event | None = None) -> Turn:
-        """Go on where a process ended, or a model failed: calls without a result are told to be unknown."""
+        """Go on where a process ended, or a model failed: calls without a result are told to be
+        unknown."""
         self._begin(on_event, cancel)
         with self.alone():
             last = self.agent.settle()
@@ -101,7 +109,8 @@ class Director:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody else on this machine talks in this conversation meanwhile; an error where somebody does."""
+        """Nobody else on this machine talks in this conversation meanwhile; an error where
+        somebody does."""
         if self._is_alone:
             yield
             return

@@ -1,7 +1,8 @@
 """Build a workflow: create, change, delete and move its nodes.
 
-Every change is one transaction that leaves all nodes numbered from top to bottom; a change that can't be made changes
-nothing. What is answered is the node as a snapshot shows it, with `warnings` where something else depends on it.
+Every change is one transaction that leaves all nodes numbered from top to bottom; a change that
+can't be made changes nothing. What is answered is the node as a snapshot shows it, with `warnings`
+where something else depends on it.
 """
 
 from __future__ import annotations
@@ -35,24 +36,35 @@ def create_node(
 ) -> dict[str, Any]:
     """Add a node: behind `after`, or at the end of its place ("start": at the beginning).
 
-    `parent` is the loop or the condition that it stands in ("top": none), `branch` the way of a condition, then or
-    else. Its id is `node` and a number that no node of this workflow ever had.
+    `parent` is the loop or the condition that it stands in ("top": none), `branch` the way of a
+    condition, then or else. Its id is `node` and a number that no node of this workflow ever had.
     """
     made = kinds.checked(type, config, description)
     with _changing(state) as tree:
-        number = workflows.next_node(state.db, state.workflow.id, highest([*tree.nodes, *state.variables]))
-        node = {"id": f"node{number}", "position": 0, "type": type, "config": made, "description": description}
+        number = workflows.next_node(
+            state.db, state.workflow.id, highest([*tree.nodes, *state.variables])
+        )
+        node = {
+            "id": f"node{number}",
+            "position": 0,
+            "type": type,
+            "config": made,
+            "description": description,
+        }
         tree.put(node, after, parent, branch)
     return _shown(state, str(node["id"]), _doubts(tree, str(node["id"])))
 
 
 def update_node(state: WorkflowState, node: str, **changes: Any) -> dict[str, Any]:
-    """Change a node's type, description or config: of a config only the fields given; null takes a field away.
+    """Change a node's type, description or config: of a config only the fields given; null takes a
+    field away.
 
     A status that was of another type or config is gone.
     """
     known = ", ".join(CHANGEABLE)
-    unknown = [f"{name}: can't be changed so, only {known}" for name in changes if name not in CHANGEABLE]
+    unknown = [
+        f"{name}: can't be changed so, only {known}" for name in changes if name not in CHANGEABLE
+    ]
     if unknown or not changes:
         raise BadNode(unknown or [f"nothing to change: give {known}"], str(node)[:80])
     with _changing(state) as tree:
@@ -60,7 +72,9 @@ def update_node(state: WorkflowState, node: str, **changes: Any) -> dict[str, An
         name, merged = str(found["id"]), {**found, **changes}
         if isinstance(merged["config"], Mapping) and merged["type"] == found["type"]:
             merged["config"] = {**found["config"], **merged["config"]}
-        merged["config"] = kinds.checked(merged["type"], merged["config"], merged.get("description") or "", name)
+        merged["config"] = kinds.checked(
+            merged["type"], merged["config"], merged.get("description") or "", name
+        )
         _refuse_lost_children(tree, name, str(merged["type"]))
         if merged["type"] != found["type"] or merged["config"] != found["config"]:
             merged.pop("status", None)
@@ -91,10 +105,12 @@ def move_node(
     parent: str | None = None,
     branch: str | None = None,
 ) -> dict[str, Any]:
-    """Move a node with all that is inside it: places are named as in `create_node`; without a parent it stays inside
-    the one it has, or goes to that of `after`."""
+    """Move a node with all that is inside it: places are named as in `create_node`; without a
+    parent it stays inside the one it has, or goes to that of `after`."""
     if after is None and parent is None and branch is None:
-        raise UsageError("where to?", hint='give after (a node or "start"), or parent (a node or "top")')
+        raise UsageError(
+            "where to?", hint='give after (a node or "start"), or parent (a node or "top")'
+        )
     with _changing(state) as tree:
         found = tree.get(node)
         tree.put(found, after, parent, branch)
@@ -136,20 +152,27 @@ def _lock(state: WorkflowState) -> str:
 
 def _refuse_lost_children(tree: Tree, name: str, kind: str) -> None:
     inside = [str(one["id"]) for one in tree.read(name)]
-    holds = kinds.TYPES[kind].holds and (kind == "condition" or not tree.children(name, kinds.BRANCHES[1]))
+    holds = kinds.TYPES[kind].holds and (
+        kind == "condition" or not tree.children(name, kinds.BRANCHES[1])
+    )
     if inside and not holds:
         raise UsageError(
-            f"{name} holds {', '.join(inside)}, which would stand nowhere", hint="move or delete those nodes first"
+            f"{name} holds {', '.join(inside)}, which would stand nowhere",
+            hint="move or delete those nodes first",
         )
 
 
 def _doubts(tree: Tree, name: str) -> list[str]:
-    """What can be said about a node before it has run: templates that name nodes which come later, or none."""
+    """What can be said about a node before it has run: templates that name nodes which come
+    later, or none."""
     order = [str(node["id"]) for node in tree.read()]
     around = {str(node["config"].get("as")) for node in tree.around(name) if node["type"] == "loop"}
     found = []
     for _, expression in _uses([tree.nodes[name]]):
-        number, first = number_of(expression), expression.partition(".")[0].partition("[")[0].strip()
+        number, first = (
+            number_of(expression),
+            expression.partition(".")[0].partition("[")[0].strip(),
+        )
         maker = next((one for one in order if number and number_of(one) == number), None)
         if not number or first in around:
             continue

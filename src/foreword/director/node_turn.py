@@ -1,7 +1,8 @@
 """One turn of one node: its templates are filled, it is carried out, and what came of it is told.
 
-Nothing that goes wrong escapes: it is a turn that failed, with the reason and how the page stands. What is told is for
-reading, so that no secret is in it; the values for other nodes are apart from it.
+Nothing that goes wrong escapes: it is a turn that failed, with the reason and how the page stands.
+What is told is for reading, so that no secret is in it; the values for other nodes are apart from
+it.
 """
 
 from __future__ import annotations
@@ -43,29 +44,44 @@ class _Made:
     value: Any = None
 
 
-def take(one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues) -> Turn:
+def take(
+    one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues
+) -> Turn:
     """Carry out a node once; of a loop or a condition, only its own part."""
     secrets.learn([one.get("config"), dict(scope.loops)])
     began = monotonic()
     try:
         made = _carried_out(one, scope, browser, secrets)
-        shown = {name: display(name, secrets.value(value)) for name, value in made.variables.items()}
+        shown = {
+            name: display(name, secrets.value(value)) for name, value in made.variables.items()
+        }
         told = {"result": made.result, "variables": shown}
-        turn = Turn(SUCCESS, {name: part for name, part in told.items() if part}, made.variables, made.value)
+        turn = Turn(
+            SUCCESS, {name: part for name, part in told.items() if part}, made.variables, made.value
+        )
     except ForewordError as error:
         turn = Turn(FAILED, _failure(error))
     except Exception as error:  # noqa: BLE001 - a run goes on to say where it stopped
         turn = Turn(FAILED, {"error": f"{type(error).__name__}: {error}"})
     hidden = secrets.value(turn.told)
     assert isinstance(hidden, dict)
-    return Turn(turn.status, {**hidden, "seconds": round(monotonic() - began, 3)}, turn.variables, turn.value)
+    return Turn(
+        turn.status,
+        {**hidden, "seconds": round(monotonic() - began, 3)},
+        turn.variables,
+        turn.value,
+    )
 
 
-def _carried_out(one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues) -> _Made:
+def _carried_out(
+    one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues
+) -> _Made:
     kind = str(one["type"])
     config = node.checked(kind, one.get("config"), one.get("description") or "", str(one["id"]))
     kept = {name: config[name] for name in ("schema",) if name in config}
-    filled = node.ready(kind, {**fill({k: v for k, v in config.items() if k not in kept}, scope), **kept})
+    filled = node.ready(
+        kind, {**fill({k: v for k, v in config.items() if k not in kept}, scope), **kept}
+    )
     if kind in _IN_BROWSER:
         if browser is None:
             raise BrowserFailed(NO_BROWSER, hint="start or attach one")
@@ -99,16 +115,21 @@ def _wait(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
 
 def _extract(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
     many = bool(config.get("many"))
-    found = browser.extract(config["selector"], fields=config.get("fields"), many=many, tab=config.get("tab"))
+    found = browser.extract(
+        config["selector"], fields=config.get("fields"), many=many, tab=config.get("tab")
+    )
     value, problems = fitted(found["found"], config)
     if problems:
         page = {str(key): found[key] for key in ("tab", "url", "title") if key in found}
-        raise BrowserFailed(f"what was extracted does not fit the schema: {each_problem(problems)}", state=page)
+        raise BrowserFailed(
+            f"what was extracted does not fit the schema: {each_problem(problems)}", state=page
+        )
     return _Made({**found, "found": value}, {f"{name}.{config['variable']}": value})
 
 
 def fitted(value: Any, config: Mapping[str, Any]) -> tuple[Any, list[str]]:
-    """An extracted value as the schema wants it, and where it does not fit; a schema of one row is that of each."""
+    """An extracted value as the schema wants it, and where it does not fit; a schema of one row
+    is that of each."""
     wanted = config.get("schema")
     if not wanted:
         return value, []
@@ -125,10 +146,13 @@ def _condition(config: Mapping[str, Any], secrets: KnownValues) -> _Made:
 def _loop(config: Mapping[str, Any], secrets: KnownValues) -> _Made:
     values, most = config["over"], config.get("most")
     if not is_array(values):
-        raise UsageError("config.over: must be a list", hint="give the name of a variable that is one")
+        raise UsageError(
+            "config.over: must be a list", hint="give the name of a variable that is one"
+        )
     if most is None and len(values) > node.MOST_TURNS:
         raise UsageError(
-            f"config.over: has {len(values):,} elements, a loop has at most {node.MOST_TURNS:,} turns unless told",
+            f"config.over: has {len(values):,} elements, a loop has at most {node.MOST_TURNS:,}"
+            " turns unless told",
             hint="give most, the number of turns it may have",
         )
     taken = list(values[:most])
@@ -153,8 +177,14 @@ def _failure(error: ForewordError) -> dict[str, Any]:
 
 
 _IN_BROWSER: dict[str, Callable[[Any, str, Mapping[str, Any]], _Made]] = {
-    "navigate": _navigate, "click": _click, "type": _type, "wait": _wait, "extract": _extract,
-}  # fmt: skip
+    "navigate": _navigate,
+    "click": _click,
+    "type": _type,
+    "wait": _wait,
+    "extract": _extract,
+}
 _ELSEWHERE: dict[str, Callable[[Mapping[str, Any], KnownValues], _Made]] = {
-    "condition": _condition, "loop": _loop, "set_variable": _set_variable,
-}  # fmt: skip
+    "condition": _condition,
+    "loop": _loop,
+    "set_variable": _set_variable,
+}

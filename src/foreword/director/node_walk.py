@@ -1,10 +1,11 @@
-"""The way of a run through the nodes: from top to bottom, into loops and conditions, past what is done already.
+"""The way of a run through the nodes: from top to bottom, into loops and conditions, past what is
+done already.
 
-Each turn of a node is a step of the durable engine, and its result a row that is written once, together with the
-variables it sets. A run that goes on later takes the same way and passes what has a row. What was typed into a page
-since it was loaded is lost with its browser, so that it is typed again; typing has no effect until something is
-clicked. A click or an opened address that happened just before its process died, and was not written down, happens
-twice.
+Each turn of a node is a step of the durable engine, and its result a row that is written once,
+together with the variables it sets. A run that goes on later takes the same way and passes what has
+a row. What was typed into a page since it was loaded is lost with its browser, so that it is typed
+again; typing has no effect until something is clicked. A click or an opened address that happened
+just before its process died, and was not written down, happens twice.
 """
 
 from __future__ import annotations
@@ -98,8 +99,15 @@ class Walk:
     def _turns(self, node: Node, loops: Mapping[str, Any], key: str, turn: Turn) -> None:
         name = str(node["config"]["as"])
         before = self.done.get(key)
-        if before is not None and before.status == RUNNING and before.told.get("digest") != _digest(turn.value):
-            self.notes.append(f"{key}: the list is not the one that the loop began with; turns that are done stay done")
+        if (
+            before is not None
+            and before.status == RUNNING
+            and before.told.get("digest") != _digest(turn.value)
+        ):
+            self.notes.append(
+                f"{key}: the list is not the one that the loop began with; turns that are done stay"
+                " done"
+            )
         for number, value in enumerate(turn.value):
             self._inside(str(node["id"]), "", {**loops, name: value}, f"{key}[{number}]/")
         self._keep(node, key, turn, SUCCESS)
@@ -118,7 +126,9 @@ class Walk:
 
         self._tell({"node": node["id"], "key": key, "status": RUNNING})
         step(key, work)
-        self.steps.append({"node": node["id"], "key": key, "status": taken[0].status, **taken[0].told})
+        self.steps.append(
+            {"node": node["id"], "key": key, "status": taken[0].status, **taken[0].told}
+        )
         self._tell(self.steps[-1])
         return taken[0]
 
@@ -137,17 +147,23 @@ class Walk:
         return turn
 
     def _keep(self, node: Node, key: str, turn: Turn, status: str) -> None:
-        """Write a result down, with the variables it sets and the status of its node, all or nothing."""
+        """Write a result down, with the variables it sets and the status of its node, all or
+        nothing."""
         workflow, name = self.state.workflow.id, str(node["id"])
-        digest = {"digest": _digest(turn.value)} if node["type"] == "loop" and status == RUNNING else {}
+        digest = (
+            {"digest": _digest(turn.value)} if node["type"] == "loop" and status == RUNNING else {}
+        )
         with self.state.db.transaction(f"foreword: node results {workflow}"):
-            if node_results.keep(self.state.db, workflow, self.run, key, name, status, {**turn.told, **digest}):
+            if node_results.keep(
+                self.state.db, workflow, self.run, key, name, status, {**turn.told, **digest}
+            ):
                 for variable, value in turn.variables.items():
                     self.state.set_variable(variable, value, f"{key} of {self.run}")
             node_tools.set_status(self.state, name, status)
 
     def _type_again(self) -> None:
-        """Type what was typed into this page by an earlier attempt; a page that still has it is none the worse."""
+        """Type what was typed into this page by an earlier attempt; a page that still has it is
+        none the worse."""
         typed, self.typed = self.typed, []
         for node, scope in typed:
             if node["type"] == "loop":
@@ -155,7 +171,9 @@ class Walk:
                 continue
             turn = take(node, scope, self.browser, self.secrets)
             if turn.status == FAILED:
-                self.notes.append(f"{node['id']}: what was typed could not be typed again: {turn.told['error']}")
+                self.notes.append(
+                    f"{node['id']}: what was typed could not be typed again: {turn.told['error']}"
+                )
 
     def _save_browser(self) -> None:
         if self.browser is not None:
@@ -163,7 +181,9 @@ class Walk:
                 browser_files.prepare(path := browser_files.place(self.state))
                 self.browser.save(path)
             except ForewordError as error:
-                self._note_once(f"the browser could not be saved, so that its tabs may be lost: {error.message}")
+                self._note_once(
+                    f"the browser could not be saved, so that its tabs may be lost: {error.message}"
+                )
 
     def _note_once(self, note: str) -> None:
         if note not in self.notes:
@@ -184,4 +204,6 @@ class Walk:
 
 def _digest(values: Any) -> str:
     """What tells one list from another without giving it away."""
-    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode("utf-8", "replace")).hexdigest()[:16]
+    return hashlib.sha256(
+        json.dumps(values, sort_keys=True, default=str).encode("utf-8", "replace")
+    ).hexdigest()[:16]

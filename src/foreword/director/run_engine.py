@@ -1,7 +1,9 @@
-"""The durable engine of this process, launched for the first run that needs it and left by the last.
+"""The durable engine of this process, launched for the first run that needs it and left by the
+last.
 
-There is one in a process at a time. Several workflows of one store may run in it at once, as on a page with several
-users; somebody else's flows, or a run on another store, have to wait for their turn.
+There is one in a process at a time. Several workflows of one store may run in it at once, as on a
+page with several users; somebody else's flows, or a run on another store, have to wait for their
+turn.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from threading import Lock
 from foreword.work.runs import Engine
 from foreword.work.workers import working
 
-# Nobody takes work from this queue: a run needs the browser of the process that began it. Where that process has died,
-# the run goes on as a new attempt, in whichever process has a browser for it.
+# Nobody takes work from this queue: a run needs the browser of the process that began it. Where
+# that process has died, the run goes on as a new attempt, in whichever process has a browser for
+# it.
 QUEUE = "foreword-nodes"
 
 

@@ -1,7 +1,8 @@
 """Test a node, run a workflow, and go on with a run that failed or whose process died.
 
-A run happens in this process, since the browser is here, on the durable engine: `walk` is its way through the nodes.
-What is done is not done again. Each attempt at a run is of its own there, so that nodes may be repaired in between.
+A run happens in this process, since the browser is here, on the durable engine: `walk` is its way
+through the nodes. What is done is not done again. Each attempt at a run is of its own there, so
+that nodes may be repaired in between.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def test_single_node(
     node: str,
     scope: Mapping[str, Any] | None = None,  # noqa: PT028
 ) -> dict[str, Any]:
-    """Carry out one node in the browser as it stands; of a loop or a condition only what it decides.
+    """Carry out one node in the browser as it stands; of a loop or a condition only what it
+    decides.
 
     `scope` has what the loops around it give; without it, each gives the first element of its list.
     """
@@ -78,10 +80,12 @@ def run_workflow(
     on_step: OnStep | None = None,
     cancel: Event | None = None,
 ) -> dict[str, Any]:
-    """Run all nodes, or go on with a run, and wait for it; it stops at the first node that fails, or by `cancel`.
+    """Run all nodes, or go on with a run, and wait for it; it stops at the first node that fails,
+    or by `cancel`.
 
-    A run that goes on in another process wants a browser that was started with `restore=saved_browser(...)`. `on_step`
-    is told, in the thread of the run, when a turn of a node begins and what came of it.
+    A run that goes on in another process wants a browser that was started with
+    `restore=saved_browser(...)`. `on_step` is told, in the thread of the run, when a turn of a node
+    begins and what came of it.
     """
     tree, began = node_tools.read(state), monotonic()
     _refuse_unready(tree)
@@ -91,7 +95,9 @@ def run_workflow(
         attempt = _attempt(run)
         _jobs[attempt] = job
         try:
-            engine.start(KIND, attempt, {"workflow": state.workflow.name, "run": run.run}, queue=QUEUE)
+            engine.start(
+                KIND, attempt, {"workflow": state.workflow.name, "run": run.run}, queue=QUEUE
+            )
             while not job.over.wait(LOOK_SECONDS) and statuses([attempt]).get(attempt) in ACTIVE:
                 pass
             engine.result(attempt)
@@ -106,13 +112,18 @@ def run_workflow(
 def unfinished(state: WorkflowState) -> str | None:
     """The newest run, if it has not come to its end and nobody is at it."""
     newest = next(iter(node_runs.everything(state.db, state.workflow.id)), None)
-    if newest is None or newest.status == SUCCESS or (newest.status == RUNNING and newest.executor in living(state.db)):
+    if (
+        newest is None
+        or newest.status == SUCCESS
+        or (newest.status == RUNNING and newest.executor in living(state.db))
+    ):
         return None
     return newest.run
 
 
 def saved_browser(state: WorkflowState) -> Path | None:
-    """The browser as it was after the last step of a run, for `Browser.start(restore=...)`; None if there was none."""
+    """The browser as it was after the last step of a run, for `Browser.start(restore=...)`; None
+    if there was none."""
     path = browser_files.place(state)
     return path if path.is_file() else None
 
@@ -150,7 +161,9 @@ def _conduct(payload: dict[str, Any]) -> dict[str, Any]:
     from dbos import DBOS
 
     job = _jobs[str(DBOS.workflow_id)]
-    opened = WorkflowState.open(job.state.url, job.state.workflow.name, root=job.state.root, create=False)
+    opened = WorkflowState.open(
+        job.state.url, job.state.workflow.name, root=job.state.root, create=False
+    )
     with closing(opened) as state:
         job.walk = Walk(state, job.browser, job.run.run, job.tree, job.is_stopped, job.on_step)
         try:
@@ -187,8 +200,15 @@ def _told(job: _Job) -> dict[str, Any]:
     name = job.key.rpartition("/")[2]
     told |= {"failed_at" if job.status == FAILED else "stopped_at": name, "key": job.key}
     if job.status == FAILED and walk.steps:
-        told |= {key: value for key, value in walk.steps[-1].items() if key in ("error", "hint", "page")}
-    return {**told, "next": f"repair {name} if need be, then run_workflow with resume {job.run.run} goes on there"}
+        told |= {
+            key: value for key, value in walk.steps[-1].items() if key in ("error", "hint", "page")
+        }
+    return {
+        **told,
+        "next": (
+            f"repair {name} if need be, then run_workflow with resume {job.run.run} goes on there"
+        ),
+    }
 
 
 # ---- before it ----
@@ -206,18 +226,25 @@ def _begun(state: WorkflowState, engine: Engine, resume: str | None) -> Run:
         busy = next((one for one in known if one.status == RUNNING and one.executor in alive), None)
         if busy:
             raise UsageError(
-                f"{busy.run} of {state.workflow.name!r} is under way", hint="wait until it is over, or stop it"
+                f"{busy.run} of {state.workflow.name!r} is under way",
+                hint="wait until it is over, or stop it",
             )
         if resume is not None:
             before = next((one for one in known if one.run == resume), None)
             if before is None:
                 raise UnknownName("run", str(resume)[:80], [one.run for one in known])
             if before.status == SUCCESS:
-                raise UsageError(f"{resume} has come to its end", hint="leave resume away to run the workflow again")
-        run = node_runs.begin(state.db, workflow_id, resume or f"run-{uuid4().hex[:10]}", engine.executor)
+                raise UsageError(
+                    f"{resume} has come to its end",
+                    hint="leave resume away to run the workflow again",
+                )
+        run = node_runs.begin(
+            state.db, workflow_id, resume or f"run-{uuid4().hex[:10]}", engine.executor
+        )
         _forget_running(state)
     if before is not None and before.status == RUNNING:
-        DBOS.cancel_workflows([_attempt(before)])  # its process is gone, or was asleep and ends at its next step
+        # its process is gone, or was asleep and ends at its next step
+        DBOS.cancel_workflows([_attempt(before)])
     return run
 
 
@@ -234,14 +261,19 @@ def _refuse_unready(tree: Tree) -> None:
     problems = [
         f"{name}: {problem}"
         for name, node in tree.nodes.items()
-        for problem in kinds.problems(node["type"], node.get("config"), node.get("description") or "")
+        for problem in kinds.problems(
+            node["type"], node.get("config"), node.get("description") or ""
+        )
     ]
     if problems:
         raise BadNode(problems, "workflow")
 
 
-def _first_turns(tree: Tree, name: str, scope: Scope, secrets: KnownValues) -> tuple[Scope, dict[str, Any]]:
-    """The scope inside the loops around a node in their first turn, as far as their lists are known."""
+def _first_turns(
+    tree: Tree, name: str, scope: Scope, secrets: KnownValues
+) -> tuple[Scope, dict[str, Any]]:
+    """The scope inside the loops around a node in their first turn, as far as their lists are
+    known."""
     told = {}
     for around in tree.around(name):
         if around["type"] == "loop":

@@ -1,7 +1,8 @@
-"""A scout: an explorer with a fresh context, a budget and a tab of its own, that comes back with a report.
+"""A scout: an explorer with a fresh context, a budget and a tab of its own, that comes back with a
+report.
 
-Its conversation is kept under a name of its own (`scout-1`) in the same workflow, for whoever wants to read how a
-report came about; none of it is ever in the director's.
+Its conversation is kept under a name of its own (`scout-1`) in the same workflow, for whoever wants
+to read how a report came about; none of it is ever in the director's.
 """
 
 from __future__ import annotations
@@ -38,15 +39,21 @@ def deploy_scout(desk: Desk, given: Arguments) -> Answer:
         raise UsageError("a scout needs a model", hint=NO_MODEL)
     if not given["instruction"].strip():
         raise UsageError("what is the scout to find out?", hint="give an instruction")
-    with _session(desk) as session, _tab(desk, session.conversation.name, given.get("url")) as (tab, not_ours):
+    with (
+        _session(desk) as session,
+        _tab(desk, session.conversation.name, given.get("url")) as (tab, not_ours),
+    ):
         own = desk.lent(session, tab, not_ours, _told(desk.tell, session.conversation.name))
-        agent = Agent(own, {tool.name: tool for tool in debug_tools.TOOLS}, most_requests=MOST_REQUESTS)
+        agent = Agent(
+            own, {tool.name: tool for tool in debug_tools.TOOLS}, most_requests=MOST_REQUESTS
+        )
         return {"report": _report(agent, given), "conversation": session.conversation.name}
 
 
 def _report(agent: Agent, given: Arguments) -> str:
     agent.hear(
-        given["instruction"] + (f"\n\nBegin at {given['url']}, which is open in your tab." if given.get("url") else "")
+        given["instruction"]
+        + (f"\n\nBegin at {given['url']}, which is open in your tab." if given.get("url") else "")
     )
     turn = agent.turn()
     if turn.unfinished:
@@ -62,12 +69,21 @@ def _report(agent: Agent, given: Arguments) -> str:
 def _session(desk: Desk) -> Iterator[Session]:
     """A conversation that nobody has had yet, no larger than the director's own may be."""
     known = set(messages.names(desk.session.db, desk.session.workflow.id))
-    name = next(name for number in range(1, len(known) + 2) if (name := f"scout-{number}") not in known)
+    name = next(
+        name for number in range(1, len(known) + 2) if (name := f"scout-{number}") not in known
+    )
     most = min(BUDGET_TOKENS, desk.session.limits.compress_at)
     with Session.open(
-        desk.session.url, desk.session.workflow.name, root=desk.session.root, conversation=name, recipe=str(RECIPE),
-        budget=most,        warn_at=most * 9 // 10, compress_at=most, compress_to=most // 4,
-    ) as session:  # fmt: skip
+        desk.session.url,
+        desk.session.workflow.name,
+        root=desk.session.root,
+        conversation=name,
+        recipe=str(RECIPE),
+        budget=most,
+        warn_at=most * 9 // 10,
+        compress_at=most,
+        compress_to=most // 4,
+    ) as session:
         session.system_prompt = SCOUT
         yield session
 
@@ -100,7 +116,8 @@ def _tidy(browser: Browser, before: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _told(tell: Tell, name: str) -> Tell:
-    """Who listens to the director hears what its scout does, and whose doing it is; not what it says meanwhile."""
+    """Who listens to the director hears what its scout does, and whose doing it is; not what it
+    says meanwhile."""
 
     def told(event: dict[str, Any]) -> None:
         if event["type"] != "text":

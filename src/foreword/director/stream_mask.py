@@ -8,11 +8,13 @@ from foreword.secrets.known_values import KnownValues
 
 
 class StreamMask:
-    """Passes a text on as it comes, its secrets hidden; an empty piece says that it begins again."""
+    """Passes a text on as it comes, its secrets hidden; an empty piece says that it begins
+    again."""
 
     def __init__(self, secrets: KnownValues, tell: Callable[[str], None]) -> None:
         self._secrets, self._tell = secrets, tell
-        self._line, self._told = "", ""  # of the line that is being written: as it came, as it was passed on
+        # of the line that is being written: as it came, as it was passed on
+        self._line, self._told = "", ""
         self.text = ""  # everything that was passed on
 
     def __call__(self, piece: str) -> None:
@@ -26,7 +28,8 @@ class StreamMask:
         for line in whole:
             self._pass_on(self._secrets.text(f"{line}\n"))
             self._told = ""
-        self._pass_on(self._secrets.text(self._line[: self._line.rfind(" ") + 1]))  # a word may go on: half of a secret
+        # a word may go on: half of a secret
+        self._pass_on(self._secrets.text(self._line[: self._line.rfind(" ") + 1]))
 
     def end(self) -> None:
         """Pass the last word on."""
@@ -34,7 +37,8 @@ class StreamMask:
         self._line = self._told = ""
 
     def _pass_on(self, line: str) -> None:
-        """What is new of a line; where what was said of it no longer holds, it waits for the end of the line."""
+        """What is new of a line; where what was said of it no longer holds, it waits for the end
+        of the line."""
         if line.startswith(self._told) and line != self._told:
             new, self._told = line[len(self._told) :], line
             self.text += new

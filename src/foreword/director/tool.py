@@ -1,4 +1,5 @@
-"""What a tool of a director is: a name, a description, what it takes, and what it does on a desk."""
+"""What a tool of a director is: a name, a description, what it takes, and what it does on a
+desk."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ from foreword.models import ToolSpec
 Arguments = dict[str, Any]
 Answer = Mapping[str, Any]
 Run = Callable[[Desk, Arguments], Answer]
-TEXT, INTEGER, NUMBER, FLAG, OBJECT = ({"type": name} for name in ("string", "integer", "number", "boolean", "object"))
+TEXT, INTEGER, NUMBER, FLAG, OBJECT = (
+    {"type": name} for name in ("string", "integer", "number", "boolean", "object")
+)
 ANY = {"description": "Any JSON."}
 REASON = {"reason": TEXT}
 
@@ -34,7 +37,12 @@ class Tool:
     def schema(self) -> dict[str, Any]:
         """What it takes, as JSON Schema."""
         needs = {"required": list(self.needs)} if self.needs else {}
-        return {"type": "object", "properties": dict(self.takes), **needs, "additionalProperties": False}
+        return {
+            "type": "object",
+            "properties": dict(self.takes),
+            **needs,
+            "additionalProperties": False,
+        }
 
     @property
     def spec(self) -> ToolSpec:
@@ -43,5 +51,6 @@ class Tool:
 
     @property
     def is_debugging(self) -> bool:
-        """Whether its failure stops what was to follow in the same reply: the page is not where that needs it."""
+        """Whether its failure stops what was to follow in the same reply: the page is not where
+        that needs it."""
         return self.name.startswith("debug_")

@@ -1,7 +1,8 @@
-"""Do what a tool was called for, and tell what came of it: checked before, fitted and without secrets after.
+"""Do what a tool was called for, and tell what came of it: checked before, fitted and without
+secrets after.
 
-Whatever happens is an answer: an error of ours is told with its hint and, where a browser had a part in it, with how
-the page stands. Nothing a tool does can end the conversation it was called in.
+Whatever happens is an answer: an error of ours is told with its hint and, where a browser had a
+part in it, with how the page stands. Nothing a tool does can end the conversation it was called in.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from foreword.secrets.masking import HIDDEN, hide
 from foreword.secrets.placeholders import is_placeholder
 
 FAILED = "failed"
-KEEPING = frozenset({"create_node", "update_node", "set_variable", "debug_action"})  # as it is: others get no secret
+# as it is: others get no secret
+KEEPING = frozenset({"create_node", "update_node", "set_variable", "debug_action"})
 BY_REFERENCE = "name the variable that holds it, such as {{creds.password}}"
 
 
@@ -51,11 +53,15 @@ def perform(desk: Desk, tools: Mapping[str, Tool], name: str, arguments: object)
     except ForewordError as error:
         return Outcome(_problem(desk, error), failed=True)
     except Exception as error:  # noqa: BLE001 - whatever breaks a tool, the conversation goes on
-        return Outcome(desk.secrets.text(f"{FAILED}: {name} broke: {type(error).__name__}: {error}"), failed=True)
+        return Outcome(
+            desk.secrets.text(f"{FAILED}: {name} broke: {type(error).__name__}: {error}"),
+            failed=True,
+        )
 
 
 def shown_arguments(desk: Desk, arguments: object) -> object:
-    """The arguments of a call as they are kept and told: without secrets, which are known from now on."""
+    """The arguments of a call as they are kept and told: without secrets, which are known from
+    now on."""
     desk.learn()
     desk.secrets.learn([arguments])
     if not isinstance(arguments, dict):
@@ -75,12 +81,15 @@ def _named(tools: Mapping[str, Tool], name: str) -> Tool:
 
 def _mapping(arguments: object) -> dict[str, Any]:
     if not isinstance(arguments, dict):
-        raise UsageError("the arguments of a tool must be a JSON object", hint='for example {"node": "node1"}')
+        raise UsageError(
+            "the arguments of a tool must be a JSON object", hint='for example {"node": "node1"}'
+        )
     return arguments
 
 
 def _refuse_misplaced(desk: Desk, name: str, given: Mapping[str, Any]) -> None:
-    """A secret is kept where it is known to be one, and `[hidden]` is none: typed, it would be those very words."""
+    """A secret is kept where it is known to be one, and `[hidden]` is none: typed, it would be
+    those very words."""
     kept = {key: value for key, value in given.items() if key != "reason"}
     if HIDDEN in json.dumps(kept, ensure_ascii=False):
         raise UsageError(f"{HIDDEN} is not a value", hint=BY_REFERENCE)
@@ -89,7 +98,8 @@ def _refuse_misplaced(desk: Desk, name: str, given: Mapping[str, Any]) -> None:
 
 
 def _told(desk: Desk, name: str, answer: Mapping[str, Any]) -> str:
-    """The answer without secrets, within the room for a result; what has a `text` was fitted where it was made."""
+    """The answer without secrets, within the room for a result; what has a `text` was fitted
+    where it was made."""
     shown = desk.secrets.value(answer)
     assert isinstance(shown, dict)
     if isinstance(shown.get("text"), str):
@@ -99,7 +109,8 @@ def _told(desk: Desk, name: str, answer: Mapping[str, Any]) -> str:
 
 
 def _with_text(answer: dict[str, Any]) -> str:
-    """A long text as it is, behind what is said about it: as JSON every line end in it would cost a token more."""
+    """A long text as it is, behind what is said about it: as JSON every line end in it would
+    cost a token more."""
     about = {name: value for name, value in answer.items() if name != "text" and value != []}
     return f"{_written(about)}\n{answer['text']}" if about else str(answer["text"])
 

@@ -1,7 +1,8 @@
-"""What the tools of a director work on: its session, its browser, its secrets, and whether it was told to stop.
+"""What the tools of a director work on: its session, its browser, its secrets, and whether it was
+told to stop.
 
-The browser is started when a tool first needs it. Whoever waits for it stops waiting as soon as `cancel` is set; what
-the browser was doing ends by its own time limit.
+The browser is started when a tool first needs it. Whoever waits for it stops waiting as soon as
+`cancel` is set; what the browser was doing ends by its own time limit.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ Tell = Callable[[dict[str, Any]], None]
 
 
 class Desk:
-    """One director's things; a scout's desk has a session and a tab of its own and the same browser."""
+    """One director's things; a scout's desk has a session and a tab of its own and the same
+    browser."""
 
     def __init__(
         self,
@@ -49,23 +51,29 @@ class Desk:
         secrets: KnownValues | None = None,
     ) -> None:
         self.session, self.model, self.inspect_with = session, model, inspect_with
-        self.tab, self.not_ours = tab, not_ours  # the tab that is meant where none is named; those that are taboo
+        # the tab that is meant where none is named; those that are taboo
+        self.tab, self.not_ours = tab, not_ours
         self.cancel, self.tell = Event(), cast(Tell, nobody)
         self.secrets = secrets or KnownValues()
         self._given = browser
         self._browser: Browser | None = None
         self._blocked_kept: list[BlockedOrigin] = []
         self._known: object = None  # what the workflow held when its secrets were last looked for
-        self.result_tokens = min(RESULT_TOKENS, max(LEAST_RESULT_TOKENS, session.limits.compress_at // RESULT_SHARE))
+        self.result_tokens = min(
+            RESULT_TOKENS, max(LEAST_RESULT_TOKENS, session.limits.compress_at // RESULT_SHARE)
+        )
 
-    # --- the browser -------------------------------------------------------------------------------------------
+    # --- the browser ------------------------------------------------------------------------------
 
     @property
     def browser(self) -> Browser:
-        """The browser, started now if it was not yet; each of its calls is left when `cancel` is set."""
+        """The browser, started now if it was not yet; each of its calls is left when `cancel` is
+        set."""
         if self._browser is None:
             if self._given is None:
-                raise UsageError(NO_BROWSER, hint="open the director with one, or use the tools that need none")
+                raise UsageError(
+                    NO_BROWSER, hint="open the director with one, or use the tools that need none"
+                )
             found = self._started(self._given) if callable(self._given) else self._given
             self._browser = cast("Browser", _Stoppable(self, found))
         return self._browser
@@ -83,20 +91,27 @@ class Desk:
     def tabs(self) -> list[dict[str, Any]] | None:
         """The open tabs, for the fifth part of a context; none while nothing is started.
 
-        A page may put into its address or its title what was typed into it, so secrets are hidden in those too.
+        A page may put into its address or its title what was typed into it, so secrets are hidden
+        in those too.
         """
         if self._given is None or (self._browser is None and callable(self._given)):
             return None
         return [
-            {key: self.secrets.text(value) if isinstance(value, str) else value for key, value in tab.items()}
+            {
+                key: self.secrets.text(value) if isinstance(value, str) else value
+                for key, value in tab.items()
+            }
             for tab in self.browser.tabs()
         ]
 
     def blocked(self) -> list[BlockedOrigin]:
-        """The origins that pages asked for things and may not reach; none while nothing is started."""
+        """The origins that pages asked for things and may not reach; none while nothing is
+        started."""
         if self._browser is None:
             return []
-        return [replace(one, origin=self.secrets.known(one.origin)) for one in self.unstopped.blocked()]
+        return [
+            replace(one, origin=self.secrets.known(one.origin)) for one in self.unstopped.blocked()
+        ]
 
     def keep_blocked(self) -> None:
         """Keep with the workflow what its pages could not load, to be offered the next time."""
@@ -109,12 +124,14 @@ class Desk:
     def save(self) -> None:
         """Keep how the browser stands, so that another process can go on if this one dies."""
         if self._browser is not None and callable(self._given):
-            with suppress(BrowserFailed, StoreError):  # one that has crashed is kept as it was before
+            # one that has crashed is kept as it was before
+            with suppress(BrowserFailed, StoreError):
                 browser_files.prepare(path := browser_files.place(self.session))
                 self._browser.save(path)
 
     def close(self) -> None:
-        """Close the browser if it was started here; what was kept of it goes, unless a run may still need it."""
+        """Close the browser if it was started here; what was kept of it goes, unless a run may
+        still need it."""
         self.keep_blocked()
         if self._browser is not None and callable(self._given):
             self.unstopped.close()
@@ -123,26 +140,34 @@ class Desk:
         self._browser = None
 
     def _started(self, start: Start) -> Browser:
-        """A browser as the last one of this workflow was left by a process that died, or a new one."""
+        """A browser as the last one of this workflow was left by a process that died, or a new
+        one."""
         left = runner.saved_browser(self.session)
         try:
             return start(left)
         except BrowserFailed as failure:
             if left is None:
                 raise
-            self.tell({"type": "warning", "text": f"the browser is not as it was left: {failure.message}"})
+            self.tell(
+                {"type": "warning", "text": f"the browser is not as it was left: {failure.message}"}
+            )
             return start(None)
 
     def lent(self, session: Session, tab: str, not_ours: frozenset[str], tell: Tell) -> Desk:
         """A desk for a scout: the same browser and secrets, told to stop at the same moment."""
         desk = Desk(
-            session, self.browser, model=self.model, inspect_with=self.inspect_with, tab=tab,
-            not_ours=not_ours, secrets=self.secrets,
-        )  # fmt: skip
+            session,
+            self.browser,
+            model=self.model,
+            inspect_with=self.inspect_with,
+            tab=tab,
+            not_ours=not_ours,
+            secrets=self.secrets,
+        )
         desk.cancel, desk.tell = self.cancel, tell
         return desk
 
-    # --- secrets -----------------------------------------------------------------------------------------------
+    # --- secrets ----------------------------------------------------------------------------------
 
     def learn(self) -> None:
         """Know every secret that the workflow holds now."""
@@ -168,7 +193,8 @@ class _Stoppable:
 
 
 def waited(work: Callable[[], T], cancel: Event) -> T:
-    """What the work gives, for as long as nobody says stop; it is left behind then, in its thread."""
+    """What the work gives, for as long as nobody says stop; it is left behind then, in its
+    thread."""
     outcome: Future[T] = Future()
 
     def run() -> None:
@@ -182,7 +208,9 @@ def waited(work: Callable[[], T], cancel: Event) -> T:
     Thread(target=run, name="foreword-browsing", daemon=True).start()
     while not wait([outcome], LOOK_SECONDS).done:
         if cancel.is_set():
-            raise BrowserFailed("stopped before it was done", hint="look at the page before going on")
+            raise BrowserFailed(
+                "stopped before it was done", hint="look at the page before going on"
+            )
     return outcome.result()
 
 

@@ -1,7 +1,9 @@
-"""Whose turn it is in a conversation: whether one was left open, and that one process at a time takes them.
+"""Whose turn it is in a conversation: whether one was left open, and that one process at a time
+takes them.
 
-Two directors in one conversation would take each other's calls for those of a process that died, and answer them. The
-lock is a file beside the browsers of the workflow, and gone with its process, whatever became of that.
+Two directors in one conversation would take each other's calls for those of a process that died,
+and answer them. The lock is a file beside the browsers of the workflow, and gone with its process,
+whatever became of that.
 """
 
 from __future__ import annotations
@@ -35,19 +37,23 @@ def is_waiting(session: Session) -> bool:
 
 @contextmanager
 def alone(session: Session) -> Iterator[None]:
-    """Nobody else on this machine talks in this conversation meanwhile; an error where somebody does."""
+    """Nobody else on this machine talks in this conversation meanwhile; an error where somebody
+    does."""
     path = browser_files.place(session).with_suffix(".lock")
     browser_files.prepare(path)
     try:
         file = open(path, "wb", opener=private.opener)  # noqa: SIM115 - held below, once it is known to open
     except OSError as error:
-        raise StoreError(f"{path} can't be used: {error.strerror}", hint="check the rights of it") from None
+        raise StoreError(
+            f"{path} can't be used: {error.strerror}", hint="check the rights of it"
+        ) from None
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UsageError(
-                f"somebody talks with the director of {session.workflow.name!r} already", hint="end that chat first"
+                f"somebody talks with the director of {session.workflow.name!r} already",
+                hint="end that chat first",
             ) from None
         yield
 

@@ -1,1 +1,2 @@
-"""The engine: sections in, a fitted and rendered package with its report out. Pure and synchronous."""
+"""The engine: sections in, a fitted and rendered package with its report out. Pure and
+synchronous."""

@@ -1,7 +1,8 @@
 """Sections in, package out: fit, write, count, and only then believe it.
 
-Pure. Reading the sections from a project is the runtime's business. The one loop here is the guard behind the
-promise that a package is never over its budget: what `fit` added up is measured again as written.
+Pure. Reading the sections from a project is the runtime's business. The one loop here is the guard
+behind the promise that a package is never over its budget: what `fit` added up is measured again as
+written.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class Request:
     shortcomings: tuple[str, ...] = ()
 
 
-def assemble(sections: Sequence[Section], request: Request, memory: Memory | None = None) -> Package:
+def assemble(
+    sections: Sequence[Section], request: Request, memory: Memory | None = None
+) -> Package:
     """The package for these sections: never over the budget, or an error.
 
     With the same `memory` from call to call, what has not changed is not worked out again.
@@ -48,7 +51,9 @@ def assemble(sections: Sequence[Section], request: Request, memory: Memory | Non
     scale = scale_for(outline, request.counter, request.task, request.tags)
     longest_note, over = _longest_note(sections, outline), 0
     while True:
-        decided = fit(sections, outline, request.budget.tokens, scale, request.tiers, longest_note, over)
+        decided = fit(
+            sections, outline, request.budget.tokens, scale, request.tiers, longest_note, over
+        )
         present = decided.keys() | outline.silent
         listing = memory.listing(present) if len(present) < len(sections) else ""
         note = _note_on(sections, present, listing, scale) if listing else ""
@@ -58,10 +63,19 @@ def assemble(sections: Sequence[Section], request: Request, memory: Memory | Non
             break
         over += total - request.budget.tokens
     report = Report(
-        request.recipe, request.budget, total, scale, tuple(sections), decided, request.absent, request.notes,
-        request.profile, request.tiers.shares, note if len(pieces) > len(written) else "",
+        request.recipe,
+        request.budget,
+        total,
+        scale,
+        tuple(sections),
+        decided,
+        request.absent,
+        request.notes,
+        request.profile,
+        request.tiers.shares,
+        note if len(pieces) > len(written) else "",
         shortcomings=request.shortcomings,
-    )  # fmt: skip
+    )
     return Package("".join(pieces), report, listing)
 
 
@@ -78,7 +92,9 @@ def _note_on(sections: Sequence[Section], present: Set[int], listing: str, scale
     """The last line of a text that some sections are missing from: by name where they are few."""
     gone = len(sections) - len(present)
     if gone > MOST_NAMED:
-        return _note(f"{gone:,} sections", handle_of(listing.encode("utf-8", "surrogatepass")), "lists what")
+        return _note(
+            f"{gone:,} sections", handle_of(listing.encode("utf-8", "surrogatepass")), "lists what"
+        )
     missing = [section for index, section in enumerate(sections) if index not in present]
     if gone == 1:
         return _note(scale.safe(_short(missing[0])), missing[0].handle)

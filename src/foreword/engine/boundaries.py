@@ -1,7 +1,9 @@
-"""Messages in which nothing reads as a boundary tag: what `Scale.safe` does to a text, for every part of a message.
+"""Messages in which nothing reads as a boundary tag: what `Scale.safe` does to a text, for every
+part of a message.
 
-Pure. Only the `<` of a forgery becomes `&lt;`; all else stays byte for byte, the JSON of a call's arguments as well. A
-thought that its provider has signed or encrypted stays whole: the provider refuses one of which a byte has changed.
+Pure. Only the `<` of a forgery becomes `&lt;`; all else stays byte for byte, the JSON of a call's
+arguments as well. A thought that its provider has signed or encrypted stays whole: the provider
+refuses one of which a byte has changed.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ _ESCAPED = re.compile(r"\\u003c", re.IGNORECASE)  # how JSON may write a `<`
 
 
 def guarded(message: Message, pattern: re.Pattern[str]) -> Message:
-    """The message with the `<` of every forged boundary made harmless; the same object where there is none."""
+    """The message with the `<` of every forged boundary made harmless; the same object where
+    there is none."""
     parts = tuple([_part(part, pattern) for part in message.parts])
     extra = _json(message.extra, pattern)
     if extra == message.extra and all(map(is_, parts, message.parts)):
@@ -54,9 +57,14 @@ def _part(part: Part, pattern: re.Pattern[str]) -> Part:
 
 
 def _result(part: ToolResult, pattern: re.Pattern[str]) -> ToolResult:
-    """A tool's answer: its words may have stood in several blocks, whose lengths are carried along."""
+    """A tool's answer: its words may have stood in several blocks, whose lengths are carried
+    along."""
     forged = [found.start() for found in pattern.finditer(part.text)] if "<" in part.text else []
-    extra = resized_layout(part.extra, forged, len(HARMLESS) - 1) if forged and part.extra else part.extra
+    extra = (
+        resized_layout(part.extra, forged, len(HARMLESS) - 1)
+        if forged and part.extra
+        else part.extra
+    )
     rest = tuple([_beside_words(one, pattern) for one in part.rest])
     return _changed(
         part,
@@ -84,7 +92,8 @@ def _text(text: str, pattern: re.Pattern[str]) -> str:
 
 
 def _json(text: str, pattern: re.Pattern[str]) -> str:
-    """A JSON text whose strings, names as well, are safe once they are read; what is no JSON is safe as it stands."""
+    """A JSON text whose strings, names as well, are safe once they are read; what is no JSON is
+    safe as it stands."""
     if "<" not in text and not _ESCAPED.search(text):
         return text
 
@@ -93,7 +102,8 @@ def _json(text: str, pattern: re.Pattern[str]) -> str:
             value = json.loads(found[0], strict=False)
         except ValueError:
             return found[0]
-        # With its closing quote: nothing is joined to a string in JSON, so a `<` at its end is no beginning of a tag.
+        # With its closing quote: nothing is joined to a string in JSON, so a `<` at its end is no
+        # beginning of a tag.
         harmless = pattern.sub(HARMLESS, f'{value}"')[:-1]
         return found[0] if harmless == value else json.dumps(harmless, ensure_ascii=False)
 

@@ -1,7 +1,9 @@
-"""Write a stretch of a conversation once, so that the next call only has to put it beside what is new.
+"""Write a stretch of a conversation once, so that the next call only has to put it beside what is
+new.
 
-Pure. A stretch is messages that belong together: a tool call with its results, or one message. What is written here
-is what is counted; where a stretch is too large for its room, its longest words are cut and leave a handle.
+Pure. A stretch is messages that belong together: a tool call with its results, or one message. What
+is written here is what is counted; where a stretch is too large for its room, its longest words are
+cut and leave a handle.
 """
 
 from __future__ import annotations
@@ -51,29 +53,50 @@ class Written:
 
 
 def write(messages: Sequence[Message], scale: Scale, tag: str, *, newest: bool = False) -> Written:
-    """A stretch whole; in one that is not the newest, a call that was never answered is answered now."""
+    """A stretch whole; in one that is not the newest, a call that was never answered is answered
+    now."""
     more = [] if newest else [Message("user", ())]
     mended, notes = mend([*messages, *more])
     if not newest:
         mended = mended[:-1]
     own = replace(scale, forged={}, cleaned={}, alike={})
-    text = "".join(f"{turn_text(message.role, own.safe(message.text, tag))}\n" for message in mended)
+    text = "".join(
+        f"{turn_text(message.role, own.safe(message.text, tag))}\n" for message in mended
+    )
     images = sum(message.images for message in mended)
-    beside = sum(scale.counter.count(carried(guarded(message, scale.pattern))) for message in mended)
+    beside = sum(
+        scale.counter.count(carried(guarded(message, scale.pattern))) for message in mended
+    )
     return Written(
-        Entry(text, tuple(mended)), scale.counter.measure(text), images, beside, tuple(notes),
-        forged=own.forged.get(tag, ""), cleaned=own.cleaned.get(tag, ""), alike=own.alike.get(tag),
-    )  # fmt: skip
+        Entry(text, tuple(mended)),
+        scale.counter.measure(text),
+        images,
+        beside,
+        tuple(notes),
+        forged=own.forged.get(tag, ""),
+        cleaned=own.cleaned.get(tag, ""),
+        alike=own.alike.get(tag),
+    )
 
 
-def shortened(messages: Sequence[Message], scale: Scale, tag: str, tokens: int, *, newest: bool = False) -> Written:
-    """A stretch within so many tokens, or as near to it as it gets: the longest words are cut first."""
-    whole = write([_lighter(message, tokens, scale) for message in messages], scale, tag, newest=newest)
-    room, parts = scale.counter.room(tokens), [list(message.parts) for message in whole.entry.messages]
+def shortened(
+    messages: Sequence[Message], scale: Scale, tag: str, tokens: int, *, newest: bool = False
+) -> Written:
+    """A stretch within so many tokens, or as near to it as it gets: the longest words are cut
+    first."""
+    whole = write(
+        [_lighter(message, tokens, scale) for message in messages], scale, tag, newest=newest
+    )
+    room, parts = (
+        scale.counter.room(tokens),
+        [list(message.parts) for message in whole.entry.messages],
+    )
     cuts, originals, written = list[Omission](), dict[str, bytes](), whole
     for _ in range(TRIES):
         over = written.units - room
-        places = [(i, j) for i, row in enumerate(parts) for j, part in enumerate(row) if _size(part)]
+        places = [
+            (i, j) for i, row in enumerate(parts) for j, part in enumerate(row) if _size(part)
+        ]
         if over <= 0 or not places:
             break
         i, j = max(places, key=lambda place: _size(parts[place[0]][place[1]]))
@@ -88,22 +111,35 @@ def shortened(messages: Sequence[Message], scale: Scale, tag: str, tokens: int, 
         if lost <= 0:
             break
         originals[handle] = before.encode("utf-8", "surrogatepass")
-        cuts.append(Omission(tag, f"part of {_named(parts[i][j])}", lost, "larger than its room", handle))
-        shorter = [replace(message, parts=tuple(row)) for message, row in zip(whole.entry.messages, parts, strict=True)]
+        cuts.append(
+            Omission(tag, f"part of {_named(parts[i][j])}", lost, "larger than its room", handle)
+        )
+        shorter = [
+            replace(message, parts=tuple(row))
+            for message, row in zip(whole.entry.messages, parts, strict=True)
+        ]
         written = write(shorter, scale, tag, newest=newest)
     return replace(written, notes=whole.notes, cuts=tuple(cuts), originals=tuple(originals.items()))
 
 
 def _lighter(message: Message, tokens: int, scale: Scale) -> Message:
-    """The message with a mark in place of documents and thoughts that would take more than half of the room."""
+    """The message with a mark in place of documents and thoughts that would take more than half
+    of the room."""
     most = max(1, tokens // 2)
     if scale.counter.count(carried(message)) <= most:
         return message
     kept = [part for part in message.parts if not isinstance(part, Opaque | Thinking)]
-    lost = [Text(f"[left out, too large: {spoken(part).strip('[]') or 'a thought'}]")
-            for part in message.parts if isinstance(part, Opaque | Thinking)]  # fmt: skip
-    parts = [replace(part, rest=tuple(one for one in part.rest if not isinstance(one, Opaque)))
-             if isinstance(part, ToolResult) else part for part in kept]  # fmt: skip
+    lost = [
+        Text(f"[left out, too large: {spoken(part).strip('[]') or 'a thought'}]")
+        for part in message.parts
+        if isinstance(part, Opaque | Thinking)
+    ]
+    parts = [
+        replace(part, rest=tuple(one for one in part.rest if not isinstance(one, Opaque)))
+        if isinstance(part, ToolResult)
+        else part
+        for part in kept
+    ]
     return replace(message, parts=(*parts, *lost))
 
 
@@ -134,12 +170,16 @@ def _named(part: Part) -> str:
 def _cut(part: Part, room: int, scale: Scale, handle: str) -> Part:
     def mark(lines: int, units: int) -> str:
         what = f"{lines:,} lines, " if lines > 1 else ""
-        return f"[... {what}{scale.counter.tokens(units):,} tokens left out: foreword recall {handle}]"
+        return (
+            f"[... {what}{scale.counter.tokens(units):,} tokens left out: foreword recall {handle}]"
+        )
 
     match part:
         case Text(text=text) | ToolResult(text=text):
             shorter = cut.excerpt(text, room, scale.counter.measure, mark, scale.task)
-            return replace(part, text=mark(0, scale.counter.measure(text)) if shorter is None else shorter)
+            return replace(
+                part, text=mark(0, scale.counter.measure(text)) if shorter is None else shorter
+            )
         case ToolCall(arguments=arguments):
             whole = mark(0, scale.counter.measure(arguments))
             return replace(part, arguments=_fewer_arguments(arguments, whole))

@@ -1,12 +1,13 @@
 """Choose the form of each section so that everything fits the budget.
 
-Pure: no clock, no files, no tokenizer of its own (the scale weighs). What a section may become is its rule's
-business; how it is written out is `render`'s.
+Pure: no clock, no files, no tokenizer of its own (the scale weighs). What a section may become is
+its rule's business; how it is written out is `render`'s.
 
-Sections give way in the order of their ranks, lowest first, each only as far as needed. Seen from the other end:
-the highest rank takes what it needs, then the next, and the first one that no longer fits takes the largest of its
-forms that does. Room that is left over is then given back in the same order. Sections of equal rank share: while
-others of the rank are waiting, none of them takes more than half of the room they all found.
+Sections give way in the order of their ranks, lowest first, each only as far as needed. Seen from
+the other end: the highest rank takes what it needs, then the next, and the first one that no longer
+fits takes the largest of its forms that does. Room that is left over is then given back in the same
+order. Sections of equal rank share: while others of the rank are waiting, none of them takes more
+than half of the room they all found.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ def fit(
     note: str = "",
     spare_tokens: int = 0,
 ) -> dict[int, Choice]:
-    """What is decided for every section that is in, by its place; `EssentialsTooLarge` where the least does not fit.
+    """What is decided for every section that is in, by its place; `EssentialsTooLarge` where the
+    least does not fit.
 
-    `note` is the longest note there may be on sections that are gone: its room is kept free while any are. So many
-    tokens as `spare_tokens` says are not used at all.
+    `note` is the longest note there may be on sections that are gone: its room is kept free while
+    any are. So many tokens as `spare_tokens` says are not used at all.
     """
     room = scale.counter.room(budget_tokens - spare_tokens)
     everything = None if tiers.limits else _whole(sections, outline, room, scale)
@@ -60,14 +62,19 @@ def fit(
     return fitting.decided
 
 
-def _whole(sections: Sequence[Section], outline: Outline, room: int, scale: Scale) -> dict[int, Choice] | None:
+def _whole(
+    sections: Sequence[Section], outline: Outline, room: int, scale: Scale
+) -> dict[int, Choice] | None:
     """Everything in full, if it fits; gives up as soon as it can't."""
     chars = room * scale.counter.longest_unit
     for section in sections:
         chars -= len(section.text)
         if chars < 0:
             return None
-    decided, left = dict[int, Choice](), room + scale.counter.room(SLACK_TOKENS) * (1 + len(outline.tags))
+    decided, left = (
+        dict[int, Choice](),
+        room + scale.counter.room(SLACK_TOKENS) * (1 + len(outline.tags)),
+    )
     for index in sorted((*outline.essential, *outline.order)):
         body = forms.full(sections[index], scale)
         decided[index] = Choice(sections[index], body, forms.units(sections[index], body, scale))
@@ -97,7 +104,9 @@ def _cap(section: Section, room: int, after_essentials: int, scale: Scale) -> in
 class _Fitting:
     """One fit under way: what is decided so far and what room is left."""
 
-    def __init__(self, sections: Sequence[Section], outline: Outline, scale: Scale, tiers: Tiers, room: int) -> None:
+    def __init__(
+        self, sections: Sequence[Section], outline: Outline, scale: Scale, tiers: Tiers, room: int
+    ) -> None:
         self.sections, self.outline, self.scale, self.tiers = sections, outline, scale, tiers
         self.room = self.left = self.after_essentials = room
         self.least = max(scale.counter.room(LEAST_TOKENS), room // 500)
@@ -119,14 +128,20 @@ class _Fitting:
     def _entry_fee(self, section: Section) -> int:
         return 0 if section.tag in self.opened else self.scale.tag_units(section.tag)
 
-    # --- what must be in ---------------------------------------------------------------------------------------
+    # --- what must be in --------------------------------------------------------------------------
 
     def secure(self, budget_tokens: int) -> None:
         """Place the essential sections and keep room for what is pinned in a list."""
         for index in self.outline.essential:
             body = forms.full(self.sections[index], self.scale)
-            self.place(index, body, forms.units(self.sections[index], body, self.scale), "essential")
-        pinned = [i for i in self.outline.lasting if any(entry.pinned for entry in self.sections[i].entries)]
+            self.place(
+                index, body, forms.units(self.sections[index], body, self.scale), "essential"
+            )
+        pinned = [
+            i
+            for i in self.outline.lasting
+            if any(entry.pinned for entry in self.sections[i].entries)
+        ]
         self.floors = {index: self._floor(self.sections[index]) for index in pinned}
         self.left -= sum(self.floors.values())
         if self.left < 0:
@@ -134,7 +149,8 @@ class _Fitting:
         self.after_essentials = self.left + sum(self.floors.values())
 
     def keep_floors(self) -> None:
-        """Keep room for those that may be cut but never lost, as far as there is any, the highest rank first."""
+        """Keep room for those that may be cut but never lost, as far as there is any, the
+        highest rank first."""
         for index in self.outline.lasting:
             if index not in self.floors:
                 room = max(0, min(self.left, self._tier_left(self.sections[index].rule.tier)))
@@ -149,7 +165,9 @@ class _Fitting:
             least = scale.units(section.tag, scale.framed(section, forms.reference(section, scale)))
         elif section.entries and (pinned := forms.fewer(section, 0, scale)):
             least = forms.units(section, pinned, scale)
-        return min(forms.units(section, forms.full(section, scale), scale), least) + self._entry_fee(section)
+        return min(
+            forms.units(section, forms.full(section, scale), scale), least
+        ) + self._entry_fee(section)
 
     def _too_large(self, budget_tokens: int) -> EssentialsTooLarge:
         counter, needs, same = self.scale.counter, dict[str, int](), Tally[str]()
@@ -161,10 +179,11 @@ class _Fitting:
         needed = max(counter.tokens(self.room - self.left), budget_tokens + 1)
         return EssentialsTooLarge(needed=needed, budget=budget_tokens, sections=needs)
 
-    # --- who gets what is left ---------------------------------------------------------------------------------
+    # --- who gets what is left --------------------------------------------------------------------
 
     def hand_out(self) -> None:
-        """Tier by tier: what one leaves, the next may use. Where tiers have limits, ranks alone make the order."""
+        """Tier by tier: what one leaves, the next may use. Where tiers have limits, ranks alone
+        make the order."""
         if self.tiers.limits and not self.tiers.shares:
             groups = [group for _, ranks in self.outline.tiers for group in ranks]
             groups.sort(key=lambda group: -math.floor(self.sections[group[0]].rank))
@@ -178,7 +197,8 @@ class _Fitting:
         return None
 
     def _tier_rooms(self) -> dict[int, int]:
-        """The room of each tier by its share; essentials over their tier's share take from the last tiers first."""
+        """The room of each tier by its share; essentials over their tier's share take from the
+        last tiers first."""
         rooms = {tier: int(share * self.room) for tier, share in sorted(self.tiers.shares.items())}
         if not rooms:
             return {}
@@ -191,17 +211,21 @@ class _Fitting:
         return _flowing_on(rooms, {tier for tier, _ in self.outline.tiers})
 
     def _tier_left(self, tier: int) -> int:
-        """What a tier with a hard limit may still take: less its sections, their tags and the floors it keeps."""
+        """What a tier with a hard limit may still take: less its sections, their tags and the
+        floors it keeps."""
         if tier not in self.tiers.limits:
             return self.room
         mine = [choice for choice in self.decided.values() if choice.section.rule.tier == tier]
         used = sum(choice.units for choice in mine)
         tags = sum(self.scale.tag_units(tag) for tag in {choice.section.tag for choice in mine})
-        floors = sum(floor for index, floor in self.floors.items() if self.sections[index].rule.tier == tier)
+        floors = sum(
+            floor for index, floor in self.floors.items() if self.sections[index].rule.tier == tier
+        )
         return self.scale.counter.room(self.tiers.limits[tier]) - used - tags - floors
 
     def _by_rank(self, ranks: Sequence[Sequence[int]], held_back: int) -> None:
-        """Highest rank first; equal ranks in their order, none above half of the room while others wait."""
+        """Highest rank first; equal ranks in their order, none above half of the room while
+        others wait."""
         for group in ranks:
             if self.left - held_back < self.least and not self.floors:
                 return
@@ -211,7 +235,9 @@ class _Fitting:
                 if self.left - held_back < self.least and not self.floors:
                     break
                 section = self.sections[index]
-                room = min(self.left - held_back, self._cap(section), self._tier_left(section.rule.tier))
+                room = min(
+                    self.left - held_back, self._cap(section), self._tier_left(section.rule.tier)
+                )
                 self._take(index, room, half)
             self._give_back(group, held_back)
 
@@ -227,32 +253,48 @@ class _Fitting:
     def _best(self, section: Section, room: int) -> tuple[Body, int] | None:
         """The best form within the room; nothing is measured where the length alone says no."""
         too_long = len(section.text) > room * self.scale.counter.usual_unit
-        if room <= 0 or (too_long and (room < self.least_cut or section.rule.forms[1:] in ((), ("gone",)))):
-            return None if "reference" not in section.rule.forms else forms.best(section, room, self.scale, whole=False)
+        if room <= 0 or (
+            too_long and (room < self.least_cut or section.rule.forms[1:] in ((), ("gone",)))
+        ):
+            return (
+                None
+                if "reference" not in section.rule.forms
+                else forms.best(section, room, self.scale, whole=False)
+            )
         return forms.best(section, room, self.scale, whole=not too_long)
 
     def _cap(self, section: Section) -> int:
         return _cap(section, self.room, self.after_essentials, self.scale)
 
     def _stand_in(self, tag: str, room: int) -> int:
-        """Place the tag's stand-in where the tag can't be whole and the stand-in can; returns the room it took."""
+        """Place the tag's stand-in where the tag can't be whole and the stand-in can; returns
+        the room it took."""
         index = self.outline.stand_ins.get(tag)
         if index is None or tag in self.opened or tag in self.asked:
             return 0
         self.asked.add(tag)
         mine = [section for section in self.sections if section.tag == tag]
-        wanted = sum(forms.units(section, forms.full(section, self.scale), self.scale) for section in mine)
+        wanted = sum(
+            forms.units(section, forms.full(section, self.scale), self.scale) for section in mine
+        )
         body = forms.full(self.sections[index], self.scale)
         units = forms.units(self.sections[index], body, self.scale)
-        if wanted <= room or units > min(room, self._tier_left(self.sections[index].rule.tier)) or units >= wanted:
+        if (
+            wanted <= room
+            or units > min(room, self._tier_left(self.sections[index].rule.tier))
+            or units >= wanted
+        ):
             return 0
         self.place(index, body, units, f"stands in for {tag}")
         return units
 
     def deputise(self) -> None:
-        """Let a stand-in have what room is left where the section it stands in for has come to nothing."""
+        """Let a stand-in have what room is left where the section it stands in for has come to
+        nothing."""
         for tag, index in self.outline.stand_ins.items():
-            lost = all(c.body.form == "reference" for c in self.decided.values() if c.section.tag == tag)
+            lost = all(
+                c.body.form == "reference" for c in self.decided.values() if c.section.tag == tag
+            )
             section = self.sections[index]
             if lost and index not in self.decided and self.left > self.least_cut:
                 room = min(self.left, self._tier_left(section.rule.tier))

@@ -1,7 +1,8 @@
 """Bring one section into a smaller form that fits a given room.
 
-Pure. The forms a section may take are its rule's; which room it gets is `fit`'s. A text is cut by `text.cut`, a list
-gives up entries one by one; both leave a mark that says what is missing and the handle that brings it back.
+Pure. The forms a section may take are its rule's; which room it gets is `fit`'s. A text is cut by
+`text.cut`, a list gives up entries one by one; both leave a mark that says what is missing and the
+handle that brings it back.
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ CUTS: dict[Form, Cut] = {"summary": cut.summary, "relevant": cut.relevant, "exce
 
 def full(section: Section, scale: Scale) -> Body:
     """The section whole."""
-    text = _joined(section, section.entries, scale) if section.entries else scale.safe(section.text, section.origin)
+    text = (
+        _joined(section, section.entries, scale)
+        if section.entries
+        else scale.safe(section.text, section.origin)
+    )
     return Body(scale.framed(section, text), "full", section.entries)
 
 
@@ -30,9 +35,14 @@ def units(section: Section, body: Body, scale: Scale) -> int:
 
 
 def best(section: Section, room: int, scale: Scale, whole: bool = True) -> tuple[Body, int] | None:
-    """The first form on the section's ladder that fits the room, with its size; None where none does."""
+    """The first form on the section's ladder that fits the room, with its size; None where none
+    does."""
     for form in section.rule.forms:
-        if form == "gone" or (form == "full" and not whole) or (form in CUTS and not _worth_it(section, room, scale)):
+        if (
+            form == "gone"
+            or (form == "full" and not whole)
+            or (form in CUTS and not _worth_it(section, room, scale))
+        ):
             continue
         body = shrink(section, form, room, scale)
         if body is None:
@@ -44,14 +54,16 @@ def best(section: Section, room: int, scale: Scale, whole: bool = True) -> tuple
 
 
 def _worth_it(section: Section, room: int, scale: Scale) -> bool:
-    """Whether a cut would keep more than its mark costs; a reference, where there is one, is better than a scrap."""
+    """Whether a cut would keep more than its mark costs; a reference, where there is one, is
+    better than a scrap."""
     if len(section.text) < SHORTEST_TO_CUT:
         return False
     return "reference" not in section.rule.forms or room >= scale.counter.room(SCRAP_TOKENS)
 
 
 def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
-    """The section in one form within the room, or None; the caller checks the size that comes back."""
+    """The section in one form within the room, or None; the caller checks the size that comes
+    back."""
     if form == "full":
         return full(section, scale)
     if form in ("core", "header"):
@@ -83,7 +95,10 @@ def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
     shorter = shorten(text, room, scale.counter.measure, mark_for(section, scale), scale.task)
     if shorter is None:
         return None
-    return Body(scale.framed(section, scale.safe(shorter, section.origin)), form if shorter != text else "full")
+    return Body(
+        scale.framed(section, scale.safe(shorter, section.origin)),
+        form if shorter != text else "full",
+    )
 
 
 def mark_for(section: Section, scale: Scale) -> Callable[[int, int], str]:
@@ -91,7 +106,10 @@ def mark_for(section: Section, scale: Scale) -> Callable[[int, int], str]:
 
     def mark(lines: int, units: int) -> str:
         what = f"{lines:,} lines, " if lines > 1 else ""
-        return f"[... {what}{scale.counter.tokens(units):,} tokens left out: foreword recall {section.handle}]"
+        return (
+            f"[... {what}{scale.counter.tokens(units):,} tokens left out: foreword recall"
+            f" {section.handle}]"
+        )
 
     return mark
 
@@ -99,18 +117,25 @@ def mark_for(section: Section, scale: Scale) -> Callable[[int, int], str]:
 def reference(section: Section, scale: Scale) -> str:
     """One line in place of the whole section."""
     tokens = scale.counter.count(section.text)
-    path = f" ({section.source})" if "/" in section.source and section.source not in section.name else ""
+    path = (
+        f" ({section.source})"
+        if "/" in section.source and section.source not in section.name
+        else ""
+    )
     name = "" if section.name in section.before else f"{section.name}{path} ".replace("\n", " ")
     return f"[{scale.safe(name)}left out, {tokens:,} tokens: foreword recall {section.handle}]"
 
 
 def fewer(section: Section, room: int, scale: Scale) -> Body | None:
-    """A list with its oldest entries given up one by one; pinned entries stay, the others stay in one run."""
+    """A list with its oldest entries given up one by one; pinned entries stay, the others stay
+    in one run."""
     entries = section.entries
     kept = {index for index, entry in enumerate(entries) if entry.pinned}
     room -= scale.counter.measure(_lost_mark(section, len(entries)) + section.rule.joiner)
     room -= sum(_size(section, entries[index], scale) for index in kept)
-    for index in range(len(entries)) if section.rule.newest_first else reversed(range(len(entries))):
+    for index in (
+        range(len(entries)) if section.rule.newest_first else reversed(range(len(entries)))
+    ):
         if index in kept:
             continue
         units = _size(section, entries[index], scale)
@@ -132,8 +157,12 @@ def _without(section: Section, kept: Sequence[int], scale: Scale) -> Body:
         return full(section, scale)
     mark = _lost_mark(section, lost)
     lines = [_entry_text(entry, scale, section.origin) for entry in entries]
-    lines.insert(len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries), mark)
-    return Body(scale.framed(section, section.rule.joiner.join(lines)), "newest", entries, lost, mark=mark)
+    lines.insert(
+        len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries), mark
+    )
+    return Body(
+        scale.framed(section, section.rule.joiner.join(lines)), "newest", entries, lost, mark=mark
+    )
 
 
 def members(entries: Sequence[Entry]) -> int:
@@ -153,4 +182,6 @@ def _joined(section: Section, entries: Sequence[Entry], scale: Scale) -> str:
 def _entry_text(entry: Entry, scale: Scale, origin: str) -> str:
     if not entry.messages:
         return scale.safe(entry.text, origin)
-    return "\n".join(turn_text(message.role, scale.safe(message.text, origin)) for message in entry.messages)
+    return "\n".join(
+        turn_text(message.role, scale.safe(message.text, origin)) for message in entry.messages
+    )

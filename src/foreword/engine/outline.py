@@ -1,7 +1,7 @@
 """The shape of a list of sections: who is essential, who shares tags, in which order they give way.
 
-Pure, and blind to the texts: so an outline outlives a change of one section's words, and `Memory` hands the last one
-back where the shape is still the same.
+Pure, and blind to the texts: so an outline outlives a change of one section's words, and `Memory`
+hands the last one back where the shape is still the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from foreword.section import Section
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What `fit` needs to know of the sections besides their words; numbers are places in the list."""
+    """What `fit` needs to know of the sections besides their words; numbers are places in the
+    list."""
 
     tags: frozenset[str]
     shared_tags: frozenset[str]  # tags of more than one section
@@ -26,9 +27,11 @@ class Outline:
     lasting: tuple[int, ...]  # may be cut, never lost; the first to keep first
     stand_ins: dict[str, int]  # by the tag they stand in for
     order: tuple[int, ...]  # all that may be lost or cut, the first to keep first
-    tiers: Sequence[tuple[int, Sequence[Sequence[int]]]]  # the same, tier by tier, equal ranks together
+    # the same, tier by tier, equal ranks together
+    tiers: Sequence[tuple[int, Sequence[Sequence[int]]]]
     sharing: frozenset[int]  # of equal rank with others: none takes more than half while they wait
-    silent: frozenset[int]  # not missed when they are not in: kept out by the recipe, or only standing by
+    # not missed when they are not in: kept out by the recipe, or only standing by
+    silent: frozenset[int]
     capped: bool
 
 
@@ -56,14 +59,22 @@ def outline_of(sections: Sequence[Section]) -> Outline:
     tiers = _by_tier_and_rank(sections, waiting)
     shared = (group for _, groups in tiers for group in groups if len(group) > 1)
     return Outline(
-        frozenset(times), frozenset(tag for tag, count in times.items() if count > 1), tuple(essential),
-        tuple(lasting), stand_ins, tuple(waiting), tiers,
-        frozenset(index for group in shared for index in _sharing(sections, group)), frozenset(silent),
+        frozenset(times),
+        frozenset(tag for tag, count in times.items() if count > 1),
+        tuple(essential),
+        tuple(lasting),
+        stand_ins,
+        tuple(waiting),
+        tiers,
+        frozenset(index for group in shared for index in _sharing(sections, group)),
+        frozenset(silent),
         any(section.rule.cap for section in sections),
-    )  # fmt: skip
+    )
 
 
-def _by_tier_and_rank(sections: Sequence[Section], waiting: Sequence[int]) -> list[tuple[int, list[list[int]]]]:
+def _by_tier_and_rank(
+    sections: Sequence[Section], waiting: Sequence[int]
+) -> list[tuple[int, list[list[int]]]]:
     """Tiers in order, in each the groups of equal rank, the first to keep first."""
     tiers, last = list[tuple[int, list[list[int]]]](), (-1, -1)
     for index in waiting:
@@ -79,7 +90,8 @@ def _by_tier_and_rank(sections: Sequence[Section], waiting: Sequence[int]) -> li
 
 
 def _sharing(sections: Sequence[Section], group: Sequence[int]) -> list[int]:
-    """Those that have others of their rank behind them, unless these are of the same tag and that goes in order."""
+    """Those that have others of their rank behind them, unless these are of the same tag and
+    that goes in order."""
     behind, sharing = set[str](), list[int]()
     for index in reversed(group):
         section = sections[index]
@@ -91,7 +103,8 @@ def _sharing(sections: Sequence[Section], group: Sequence[int]) -> list[int]:
 
 @dataclass(slots=True)
 class Memory:
-    """What one assembly may leave for the next: the outline and the labels of the sections it saw."""
+    """What one assembly may leave for the next: the outline and the labels of the sections it
+    saw."""
 
     sections: list[Section] = field(default_factory=list)
     outline: Outline | None = None
@@ -99,7 +112,11 @@ class Memory:
 
     def look_at(self, sections: Sequence[Section]) -> Outline:
         """The outline of these sections, worked out anew only where the shape has changed."""
-        if self.outline is None or len(self.sections) != len(sections) or not self._same_shape(sections):
+        if (
+            self.outline is None
+            or len(self.sections) != len(sections)
+            or not self._same_shape(sections)
+        ):
             self.outline = outline_of(sections)
             self.sections, self.labels = list(sections), []
         return self.outline

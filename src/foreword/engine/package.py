@@ -1,7 +1,7 @@
 """A finished context: the text, the same as messages, and the report.
 
-Pure. The forms for providers carry the very same words as the text; their framing is lighter than the tags they
-replace, so what fits as text fits as messages.
+Pure. The forms for providers carry the very same words as the text; their framing is lighter than
+the tags they replace, so what fits as text fits as messages.
 """
 
 from __future__ import annotations
@@ -34,13 +34,18 @@ class Package:
     text: str = field(repr=False)
     report: Report
     listing: str = field(default="", repr=False)  # what the note on missing sections refers to
-    cut: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # originals of parts of messages, by handle
+    # originals of parts of messages, by handle
+    cut: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     cached: int = 0  # messages of the conversation that the call before this one had
 
     @cached_property
     def originals(self) -> dict[str, bytes]:
         """All that was cut, by handle; what the store can put together itself is not in it."""
-        choices = (choice for choice in self.report.choices if choice.is_cut and not choice.section.known_as)
+        choices = (
+            choice
+            for choice in self.report.choices
+            if choice.is_cut and not choice.section.known_as
+        )
         cut = {choice.section.handle: choice.section.original for choice in choices}
         listed = self.listing.encode("utf-8", "surrogatepass")
         return cut | dict(self.cut) | ({handle_of(listed): listed} if listed else {})
@@ -49,8 +54,8 @@ class Package:
     def messages(self) -> list[Message]:
         """The same as messages: a conversation where the recipe makes one, else one user message.
 
-        What stands in front of the conversation is the system's, what stands behind it the newest message. Without a
-        conversation, tier 0 is the system's.
+        What stands in front of the conversation is the system's, what stands behind it the newest
+        message. Without a conversation, tier 0 is the system's.
         """
         talk = _conversation(self.report.choices)
         if talk is None:
@@ -63,12 +68,16 @@ class Package:
         return [*context, *self._turns(talk), *newest]
 
     def to_anthropic(self) -> dict[str, Any]:
-        """`system` and `messages` for Anthropic's Messages API, with at most four cache breakpoints where they pay."""
+        """`system` and `messages` for Anthropic's Messages API, with at most four cache
+        breakpoints where they pay."""
         talk = _conversation(self.report.choices)
         if talk is None:
             always, rest = self._apart()
             blocks = self._cached_blocks(rest) or _words(EMPTY)
-            return {"system": self._cached_blocks(always), "messages": [{"role": "user", "content": blocks}]}
+            return {
+                "system": self._cached_blocks(always),
+                "messages": [{"role": "user", "content": blocks}],
+            }
         front, behind = self._around(talk)
         turns = self._turns(talk)
         newest = [Message("user", tuple(map(Text, behind)))] if behind else []
@@ -83,9 +92,12 @@ class Package:
         return to_openai(self.messages)
 
     def _apart(self) -> tuple[list[str], list[str]]:
-        """The texts of tier 0 and those of the others, where there is no conversation; joined they are the whole."""
+        """The texts of tier 0 and those of the others, where there is no conversation; joined
+        they are the whole."""
         choices = self.report.choices
-        first = next((at for at, choice in enumerate(choices) if choice.section.rule.tier != 0), len(choices))
+        first = next(
+            (at for at, choice in enumerate(choices) if choice.section.rule.tier != 0), len(choices)
+        )
         if not first:
             return [], self._pieces(choices)
         always, rest = self._pieces(choices[:first], note=False), self._pieces(choices[first:])
@@ -93,7 +105,8 @@ class Package:
         return ([*always[:-1], always[-1] + GAP] if always and is_followed else always), rest
 
     def _around(self, talk: Choice) -> tuple[list[str], list[str]]:
-        """The texts in front of the conversation and behind it; the note on what is missing is the last."""
+        """The texts in front of the conversation and behind it; the note on what is missing is
+        the last."""
         at = self.report.choices.index(talk)
         front, behind = self.report.choices[:at], self.report.choices[at + 1 :]
         if all(choice.body.form == "gone" for choice in behind):
@@ -101,11 +114,13 @@ class Package:
         return self._pieces(front, note=False), self._pieces(behind)
 
     def _turns(self, talk: Choice) -> list[Message]:
-        """The conversation; nothing that was said in it reads as a boundary tag, wherever the real ones stand."""
+        """The conversation; nothing that was said in it reads as a boundary tag, wherever the
+        real ones stand."""
         return [guarded(message, self.report.scale.pattern) for message in _turns(talk)]
 
     def _cached_blocks(self, texts: list[str]) -> list[dict[str, Any]]:
-        """One block for each pair of tags; a breakpoint once a prefix is worth caching, and at the end."""
+        """One block for each pair of tags; a breakpoint once a prefix is worth caching, and at
+        the end."""
         blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
         sizes, running = [], 0
         for text in texts:
@@ -118,7 +133,8 @@ class Package:
         return blocks
 
     def _mark_turns(self, turns: Sequence[Message], shaped: list[dict[str, Any]]) -> None:
-        """Breakpoints where the last call's conversation ended and where this one's does: the next call finds both."""
+        """Breakpoints where the last call's conversation ended and where this one's does: the
+        next call finds both."""
         if self.report.total_tokens < LEAST_CACHED_TOKENS:
             return
         for known in {min(self.cached, len(turns)), len(turns)}:
@@ -128,7 +144,9 @@ class Package:
 
     def _pieces(self, choices: Sequence[Choice], *, note: bool = True) -> list[str]:
         """One text for each pair of tags, and the note; joined they are the whole."""
-        blocks = groupby((c for c in choices if c.body.form != "gone"), key=lambda choice: choice.section.tag)
+        blocks = groupby(
+            (c for c in choices if c.body.form != "gone"), key=lambda choice: choice.section.tag
+        )
         texts = ["".join(pieces_of(block)) for _, block in blocks]
         texts = [text + GAP for text in texts[:-1]] + texts[-1:]
         return [*texts, self.report.note] if note and self.report.note else texts
@@ -143,7 +161,8 @@ def _shaped(turns: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def _unmarked(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without the breakpoints that messages came in with: a request has room for four, and they are ours to set."""
+    """Without the breakpoints that messages came in with: a request has room for four, and they
+    are ours to set."""
     for message in shaped:
         for block in message["content"]:
             inside = block.get("content") if block.get("type") == "tool_result" else None
@@ -157,7 +176,11 @@ def _without_last_thoughts(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]
     kept = list[dict[str, Any]]()
     for message in shaped:
         content = message["content"]
-        while content and message["role"] == "assistant" and "thinking" in str(content[-1].get("type")):
+        while (
+            content
+            and message["role"] == "assistant"
+            and "thinking" in str(content[-1].get("type"))
+        ):
             content.pop()
         if content and kept and kept[-1]["role"] == message["role"]:
             kept[-1]["content"] += content
@@ -176,12 +199,18 @@ def _mark_last(blocks: list[dict[str, Any]]) -> None:
 
 def _conversation(choices: Sequence[Choice]) -> Choice | None:
     return next(
-        (c for c in choices if c.section.kind == CONVERSATION or any(e.messages for e in c.body.kept_entries)), None
+        (
+            c
+            for c in choices
+            if c.section.kind == CONVERSATION or any(e.messages for e in c.body.kept_entries)
+        ),
+        None,
     )
 
 
 def _turns(talk: Choice) -> list[Message]:
-    """The kept messages; the mark for those left out stands in the words of the last one in front of the gap."""
+    """The kept messages; the mark for those left out stands in the words of the last one in
+    front of the gap."""
     entries = talk.body.kept_entries
     messages = [_cleaned(message) for entry in entries for message in entry.messages]
     if talk.body.mark and messages:

@@ -1,7 +1,8 @@
 """Write sections out under boundary tags that no text inside them can open or close.
 
-Pure. What is written here is exactly what is counted: `Scale` measures the written pieces and nothing else.
-Neighbours with the same tag share one pair of tags. Choosing what to write is `fit`'s business.
+Pure. What is written here is exactly what is counted: `Scale` measures the written pieces and
+nothing else. Neighbours with the same tag share one pair of tags. Choosing what to write is `fit`'s
+business.
 """
 
 from __future__ import annotations
@@ -36,9 +37,13 @@ def boundary_pattern(tags: frozenset[str]) -> re.Pattern[str]:
     """
     within = f"[{UNSEEN}]*+"
     names = "|".join(within.join(tag) for tag in sorted(tags))
-    starts = "|".join(within.join(tag[:size]) for tag in sorted(tags) for size in range(1, len(tag) + 1))
+    starts = "|".join(
+        within.join(tag[:size]) for tag in sorted(tags) for size in range(1, len(tag) + 1)
+    )
     lead = f"{BLANKS}(?:/{BLANKS})*+"
-    return re.compile(rf"<(?={lead}(?:(?:{names})(?!{within}[\w.:-])|(?:{starts})?{within}\Z))", re.IGNORECASE)
+    return re.compile(
+        rf"<(?={lead}(?:(?:{names})(?!{within}[\w.:-])|(?:{starts})?{within}\Z))", re.IGNORECASE
+    )
 
 
 @lru_cache(maxsize=64)
@@ -65,9 +70,12 @@ class Scale:
     tags: frozenset[str]  # that nothing may open or close
     shared_tags: frozenset[str]
     task: str = ""
-    forged: dict[str, str] = field(default_factory=dict)  # where a boundary was forged: name -> the forgery
-    cleaned: dict[str, str] = field(default_factory=dict)  # where characters had to be replaced: name -> which
-    alike: dict[str, Lookalike] = field(default_factory=dict)  # where something looks like a boundary: name -> what
+    # where a boundary was forged: name -> the forgery
+    forged: dict[str, str] = field(default_factory=dict)
+    # where characters had to be replaced: name -> which
+    cleaned: dict[str, str] = field(default_factory=dict)
+    # where something looks like a boundary: name -> what
+    alike: dict[str, Lookalike] = field(default_factory=dict)
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -75,7 +83,8 @@ class Scale:
         return boundary_pattern(self.tags)
 
     def safe(self, text: str, name: str = "") -> str:
-        """The text as it may stand between tags; everything but a forged boundary stays byte for byte."""
+        """The text as it may stand between tags; everything but a forged boundary stays byte for
+        byte."""
         text, done = clean(text)
         if done:
             self.cleaned[name] = ", ".join(done)
@@ -85,7 +94,9 @@ class Scale:
         guarded, times = self.pattern.subn("&lt;", text)
         if times and name not in self.forged:
             found = self.pattern.search(text)
-            self.forged[name] = text[found.start() : found.start() + 24].splitlines()[0] if found else ""
+            self.forged[name] = (
+                text[found.start() : found.start() + 24].splitlines()[0] if found else ""
+            )
         return guarded
 
     def _notice(self, text: str, name: str) -> None:
@@ -93,21 +104,29 @@ class Scale:
         if text.isascii() and not any(sign in text for sign in "<&\\%"):
             return
         found, before = lookalikes_of(self.tags).find(text), self.alike.get(name)
-        if found and (before is None or found.count > before.count):  # of a section in several forms, the longest
+        # of a section in several forms, the longest
+        if found and (before is None or found.count > before.count):
             self.alike[name] = found
 
     def framed(self, section: Section, text: str) -> str:
-        """A text that is safe with what the recipe writes in front of it and behind it, made safe as well."""
+        """A text that is safe with what the recipe writes in front of it and behind it, made
+        safe as well."""
         if not section.before and not section.after:
             return text
-        before, after = self.safe(section.before, section.origin), self.safe(section.after, section.origin)
+        before, after = (
+            self.safe(section.before, section.origin),
+            self.safe(section.after, section.origin),
+        )
         return "\n".join(part for part in (before, text, after) if part)
 
     def units(self, tag: str, written: str) -> int:
-        """The size of what is written between a pair of tags, and of the tags unless they are shared."""
+        """The size of what is written between a pair of tags, and of the tags unless they are
+        shared."""
         if tag in self.shared_tags:
             return self.counter.measure(written + BETWEEN)
-        return self.counter.measure(open_tag(tag)) + self.counter.measure(written + close_tag(tag, written) + GAP)
+        return self.counter.measure(open_tag(tag)) + self.counter.measure(
+            written + close_tag(tag, written) + GAP
+        )
 
     def tag_units(self, tag: str) -> int:
         """The size of a shared pair of tags; nothing where the tags are not shared."""
@@ -127,7 +146,8 @@ def scale_of_tags(tags: Iterable[str], counter: Counter) -> Scale:
 
 
 def pieces_of(choices: Iterable[Choice]) -> list[str]:
-    """The text in pieces that join without anything between them, in reading order; these are what was weighed."""
+    """The text in pieces that join without anything between them, in reading order; these are
+    what was weighed."""
     pieces: list[str] = []
     for tag, group in groupby(choices, key=lambda choice: choice.section.tag):
         bodies = [choice.body.text for choice in group]
@@ -138,7 +158,8 @@ def pieces_of(choices: Iterable[Choice]) -> list[str]:
 
 
 def written_units(choices: Iterable[Choice], counter: Counter) -> list[int]:
-    """The size of what each choice adds to the text: its words, and at the edges of a pair of tags the tags."""
+    """The size of what each choice adds to the text: its words, and at the edges of a pair of
+    tags the tags."""
     sizes = list[int]()
     for tag, group in groupby(choices, key=lambda choice: choice.section.tag):
         same = list(group)
@@ -148,7 +169,11 @@ def written_units(choices: Iterable[Choice], counter: Counter) -> list[int]:
             size = counter.measure(open_tag(tag)) if present[:1] == [place] else 0
             if present[-1:] == [place]:
                 known = choice.body.units
-                size += known if known is not None else counter.measure(body + close_tag(tag, body) + GAP)
+                size += (
+                    known
+                    if known is not None
+                    else counter.measure(body + close_tag(tag, body) + GAP)
+                )
             elif choice.body.form != "gone":
                 size += counter.measure(body + BETWEEN)
             sizes.append(size)
@@ -156,7 +181,8 @@ def written_units(choices: Iterable[Choice], counter: Counter) -> list[int]:
 
 
 def total_units(pieces: Sequence[str], counter: Counter) -> int:
-    """The size of the joined pieces, measured in runs that a tokenizer never joins tokens across."""
+    """The size of the joined pieces, measured in runs that a tokenizer never joins tokens
+    across."""
     if not counter.splits_at_lines:
         return counter.measure("".join(pieces))
     total, run = 0, ""

@@ -1,7 +1,8 @@
 """The bill: every token of a package, every omission, why, and how to get it back.
 
-Pure. Built from the choices of `fit`; rows are worked out when they are first read, so that a caller who never asks
-does not pay for counting what was left out. Drawing the table is `str()` of the report.
+Pure. Built from the choices of `fit`; rows are worked out when they are first read, so that a
+caller who never asks does not pay for counting what was left out. Drawing the table is `str()` of
+the report.
 """
 
 from __future__ import annotations
@@ -77,13 +78,17 @@ class Report:
     note: str = ""  # the last line, on what is gone
     checks: tuple[Check, ...] = ()
     shortcomings: tuple[str, ...] = ()  # why a context that is whole is still not what it should be
-    cuts: tuple[Omission, ...] = ()  # inside sections that are in: a message that was shortened, a stretch summed up
+    # inside sections that are in: a message that was shortened, a stretch summed up
+    cuts: tuple[Omission, ...] = ()
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
         """What became of every section that came in, in reading order."""
         tags = {section.tag for section in self.came_in}
-        return tuple(self.decided.get(i) or Choice(s, GONE, 0, _absence(s, tags)) for i, s in enumerate(self.came_in))
+        return tuple(
+            self.decided.get(i) or Choice(s, GONE, 0, _absence(s, tags))
+            for i, s in enumerate(self.came_in)
+        )
 
     @property
     def note_tokens(self) -> int:
@@ -98,12 +103,15 @@ class Report:
     @property
     def status(self) -> Literal["within", "trimmed"]:
         """Whether everything that came in is in, whole."""
-        cut = (choice for choice in self.choices if choice.is_cut and not choice.section.rule.excluded)
+        cut = (
+            choice for choice in self.choices if choice.is_cut and not choice.section.rule.excluded
+        )
         return "trimmed" if any(cut) else "within"
 
     @cached_property
     def sections(self) -> tuple[Row, ...]:
-        """One row for each section that came in, in reading order; the tokens add up to the total."""
+        """One row for each section that came in, in reading order; the tokens add up to the
+        total."""
         rows = [
             self._row(choice, tokens)
             for choice, tokens in zip(self.choices, self._bill(), strict=True)
@@ -112,11 +120,14 @@ class Report:
         rows = self._marked(rows)
         if self.note_tokens:
             share = self.note_tokens / self.budget.window_tokens
-            rows.append(Row("note", 0, "full", self.note_tokens, self.note_tokens, share, "", "foreword"))
+            rows.append(
+                Row("note", 0, "full", self.note_tokens, self.note_tokens, share, "", "foreword")
+            )
         return tuple(rows)
 
     def _bill(self) -> list[int]:
-        """The tokens of each choice as it is written, its share of the tags included; together they are the total."""
+        """The tokens of each choice as it is written, its share of the tags included; together
+        they are the total."""
         counter, units, tokens = self.scale.counter, 0, list[int]()
         for size in written_units(self.choices, counter):
             tokens.append(counter.tokens(units + size) - counter.tokens(units))
@@ -151,7 +162,11 @@ class Report:
     @property
     def rest(self) -> tuple[int, int] | None:
         """Where targets are tokens: what they leave of the budget, and how much of that is used."""
-        targets = {s.tag: s.rule.target.value for s in self.came_in if s.rule.target and s.rule.target.of == "tokens"}
+        targets = {
+            s.tag: s.rule.target.value
+            for s in self.came_in
+            if s.rule.target and s.rule.target.of == "tokens"
+        }
         if not targets:
             return None
         used = sum(row.tokens for row in self.sections if row.tag not in targets)
@@ -165,11 +180,17 @@ class Report:
             for name, found in self.scale.forged.items()
         ]
         cleaned = [f"{name}: {done}" for name, done in self.scale.cleaned.items()]
-        alike = [f"{name}: contains {_described(found)}" for name, found in self.scale.alike.items()]
+        alike = [
+            f"{name}: contains {_described(found)}" for name, found in self.scale.alike.items()
+        ]
         return (*self.notes, *cleaned, *forged, *alike, *self._over_budget())
 
     def _over_budget(self) -> list[str]:
-        cut = [choice for choice in self.choices if choice.is_cut and (choice.body.lost or not choice.section.known_as)]
+        cut = [
+            choice
+            for choice in self.choices
+            if choice.is_cut and (choice.body.lost or not choice.section.known_as)
+        ]
         if not cut or self.status == "within" or self.original_tokens <= self.budget.tokens:
             return []
         return [
@@ -179,14 +200,30 @@ class Report:
 
     def _row(self, choice: Choice, tokens: int) -> Row:
         section, rule = choice.section, choice.section.rule
-        original = tokens + choice.body.lost_tokens + sum(cut.tokens for cut in self.cuts if cut.tag == section.tag)
+        original = (
+            tokens
+            + choice.body.lost_tokens
+            + sum(cut.tokens for cut in self.cuts if cut.tag == section.tag)
+        )
         if choice.body.form != "full" and not section.known_as:
-            original = self.scale.counter.tokens(forms.units(section, forms.full(section, self.scale), self.scale))
+            original = self.scale.counter.tokens(
+                forms.units(section, forms.full(section, self.scale), self.scale)
+            )
         share = tokens / self.budget.window_tokens
         return Row(
-            section.tag, rule.tier, choice.body.form, tokens, max(original, tokens), share, describe(rule.target),
-            section.source, section.title, False, rule.essential, section.kind,
-        )  # fmt: skip
+            section.tag,
+            rule.tier,
+            choice.body.form,
+            tokens,
+            max(original, tokens),
+            share,
+            describe(rule.target),
+            section.source,
+            section.title,
+            False,
+            rule.essential,
+            section.kind,
+        )
 
     def _marked(self, rows: list[Row]) -> list[Row]:
         """Rows with a mark where their tag is over its target; sections under one tag share it."""
@@ -194,20 +231,36 @@ class Report:
         tokens = Tally[str]()
         for row in rows:
             tokens[row.tag] += row.tokens
-        over = {tag: _over(targets[tag], total, self.budget.window_tokens) for tag, total in tokens.items()}
+        over = {
+            tag: _over(targets[tag], total, self.budget.window_tokens)
+            for tag, total in tokens.items()
+        }
         return [replace(row, over_target=over[row.tag]) for row in rows]
 
     def _omission(self, choice: Choice, row: Row) -> Omission:
         section = choice.section
         where = f"in tier {section.rule.tier}" if self.tier_shares else self.outlived_by(choice)
-        reason = choice.reason if section.rule.excluded else ", ".join(part for part in (choice.reason, where) if part)
-        tokens = row.original_tokens - row.tokens - sum(cut.tokens for cut in self.cuts if cut.tag == section.tag)
+        reason = (
+            choice.reason
+            if section.rule.excluded
+            else ", ".join(part for part in (choice.reason, where) if part)
+        )
+        tokens = (
+            row.original_tokens
+            - row.tokens
+            - sum(cut.tokens for cut in self.cuts if cut.tag == section.tag)
+        )
         return Omission(section.tag, _what(choice), tokens, reason, section.handle)
 
     def outlived_by(self, choice: Choice) -> str:
-        """`gives way before a, b`: the tags that are kept longer than this one, the next in order first."""
+        """`gives way before a, b`: the tags that are kept longer than this one, the next in
+        order first."""
         own = (choice.section.rule.tier, -choice.section.rank)
-        later = [tag for key, tag in reversed(self._keep_order) if key < own and tag != choice.section.tag]
+        later = [
+            tag
+            for key, tag in reversed(self._keep_order)
+            if key < own and tag != choice.section.tag
+        ]
         if not later or choice.section.rule.excluded:
             return ""
         more = f" and {len(later) - MOST_NAMED} more" if len(later) > MOST_NAMED else ""
@@ -239,7 +292,9 @@ class Report:
             "original_tokens": self.original_tokens,
             "free_tokens": self.budget.tokens - self.total_tokens,
             **({"rest": {"target": self.rest[0], "tokens": self.rest[1]}} if self.rest else {}),
-            "budget_calculation": [{"what": what, "tokens": tokens} for what, tokens in self.budget.steps],
+            "budget_calculation": [
+                {"what": what, "tokens": tokens} for what, tokens in self.budget.steps
+            ],
             "sections": [asdict(row) for row in self.sections],
             "omissions": [asdict(omission) for omission in self.omissions],
             "absent": [asdict(absent) for absent in self.absent],
@@ -267,11 +322,15 @@ class Report:
 
 def _described(found: Lookalike) -> str:
     more = f", and {found.count - 1:,} more of the kind" if found.count > 1 else ""
-    return f"{found.found!a}, which looks like the boundary tag <{found.tag}>{more}; it was left as it is"
+    return (
+        f"{found.found!a}, which looks like the boundary tag <{found.tag}>{more}; it was left as"
+        " it is"
+    )
 
 
 def _absence(section: Section, tags: Set[str]) -> str:
-    """Why a section nothing was decided for is not in; one that stands in for nothing was wanted for itself."""
+    """Why a section nothing was decided for is not in; one that stands in for nothing was wanted
+    for itself."""
     return section.rule.excluded or (STANDS_BY if section.rule.stands_in_for in tags else NO_ROOM)
 
 

@@ -1,7 +1,8 @@
-"""Draw a report as a table for a terminal: a bar for each section, and under it what was left out and why.
+"""Draw a report as a table for a terminal: a bar for each section, and under it what was left out
+and why.
 
-Plain text, readable without colour; faces may colour it and say how wide it may be. Nothing that came in can forge a
-line or an escape. Long lists are cut, and say so: the JSON has all of it.
+Plain text, readable without colour; faces may colour it and say how wide it may be. Nothing that
+came in can forge a line or an escape. Long lists are cut, and say so: the JSON has all of it.
 """
 
 from __future__ import annotations
@@ -35,9 +36,15 @@ def draw(report: Report, width: int = WIDTH) -> str:
         _omissions(report.omissions, width),
         _lines(
             "not there",
-            (f"{a.tag}: {a.source}: {a.reason}" if a.source else f"{a.tag}: {a.reason}" for a in report.absent),
+            (
+                f"{a.tag}: {a.source}: {a.reason}" if a.source else f"{a.tag}: {a.reason}"
+                for a in report.absent
+            ),
         ),
-        _lines("self-check", (f"{'ok  ' if c.holds else 'FAIL'} {c.claim} ({c.detail})" for c in report.checks)),
+        _lines(
+            "self-check",
+            (f"{'ok  ' if c.holds else 'FAIL'} {c.claim} ({c.detail})" for c in report.checks),
+        ),
         _lines("warnings", report.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -88,11 +95,17 @@ class _Columns:
         name = max([len("section"), *(len(_name(row)) for row in rows)])
         mark = len(OVER) if any(row.over_target for row in rows) else 0
         others = len(cls(0, 0, width).line("", "", 0, 0.0, ""))
-        room = max(SHORTEST_BAR, min(BAR, width - others - mark - name)) if width >= NO_BAR_BELOW else 0
+        room = (
+            max(SHORTEST_BAR, min(BAR, width - others - mark - name))
+            if width >= NO_BAR_BELOW
+            else 0
+        )
         behind = max(room + mark, WINDOW) if width >= NO_TARGET_BELOW else 0
         return cls(max(10, min(name, width - others - behind)), room, width)
 
-    def line(self, name: str, form: str, tokens: int, share: float | None, target: str, rest: str = "") -> str:
+    def line(
+        self, name: str, form: str, tokens: int, share: float | None, target: str, rest: str = ""
+    ) -> str:
         percent = "" if share is None else f"{share:.1%}"
         start = f"{shortened(name, self.name):<{self.name}}  {form:<9} {tokens:>8,} {percent:>6}"
         return f"{start}  {target:<7} {rest}" if self.whole >= NO_TARGET_BELOW else start
@@ -102,7 +115,11 @@ class _Columns:
 
 
 def _sections(report: Report, width: int) -> str:
-    rows = [row for _, rows in groupby(report.sections, key=lambda row: row.tag) for row in _together(list(rows))]
+    rows = [
+        row
+        for _, rows in groupby(report.sections, key=lambda row: row.tag)
+        for row in _together(list(rows))
+    ]
     present = [row for row in rows if row.form != "gone"]
     shown = present[:LONGEST_LIST]
     columns = _Columns.fitting(shown, width)
@@ -114,7 +131,10 @@ def _sections(report: Report, width: int) -> str:
     if report.rest and report.rest[0] >= 0:
         lines.append(columns.line("rest", "", report.rest[1], None, f"{report.rest[0]:,}"))
     lines.append("─" * min(width, len(columns.line("", "", 0, 0.0, "")) + columns.bar))
-    return "\n".join([cut_to(line, width) for line in (*lines, *_totals(report, columns))] + _budget_steps(report))
+    return "\n".join(
+        [cut_to(line, width) for line in (*lines, *_totals(report, columns))]
+        + _budget_steps(report)
+    )
 
 
 def _totals(report: Report, columns: _Columns) -> list[str]:
@@ -134,7 +154,15 @@ def _together(rows: list[Row]) -> list[Row]:
     forms = {row.form for row in present}
     tokens, share = sum(row.tokens for row in present), sum(row.share for row in present)
     form = forms.pop() if len(forms) == 1 else "mixed"
-    return [replace(present[0], title=f"{len(present)} of {len(rows)}", form=form, tokens=tokens, share=share)]
+    return [
+        replace(
+            present[0],
+            title=f"{len(present)} of {len(rows)}",
+            form=form,
+            tokens=tokens,
+            share=share,
+        )
+    ]
 
 
 def _row(row: Row, columns: _Columns, budget: int) -> str:
@@ -162,17 +190,26 @@ def _status(report: Report) -> str:
 def _budget_steps(report: Report) -> list[str]:
     if not any(tokens < 0 for _, tokens in report.budget.steps):
         return []
-    return ["", "budget: " + ", ".join(f"{printable(what)} {abs(tokens):,}" for what, tokens in report.budget.steps)]
+    return [
+        "",
+        "budget: "
+        + ", ".join(f"{printable(what)} {abs(tokens):,}" for what, tokens in report.budget.steps),
+    ]
 
 
 def _omissions(omissions: Sequence[Omission], width: int) -> str:
-    """What was left out; where the lines are too long the names are shortened first, then the reasons."""
+    """What was left out; where the lines are too long the names are shortened first, then the
+    reasons."""
     if not omissions:
         return ""
     shown = omissions[:LONGEST_LIST]
-    others = len(f"  {0:>8,}    {shown[0].handle}  ") + max(len(omission.reason) for omission in shown)
+    others = len(f"  {0:>8,}    {shown[0].handle}  ") + max(
+        len(omission.reason) for omission in shown
+    )
     least = 28 if width >= NO_BAR_BELOW else 12 if width >= 50 else 6
-    name = min(60, max(least, width - others), max(len(shortened(omission.what, 60)) for omission in shown))
+    name = min(
+        60, max(least, width - others), max(len(shortened(omission.what, 60)) for omission in shown)
+    )
     lines = [
         f"  {omission.tokens:>8,}  {shortened(omission.what, name):<{name}}  {omission.handle}  "
         + printable(omission.reason)

@@ -1,10 +1,11 @@
 """Anthropic's Messages API: blocks in user and assistant messages, the system prompt beside them.
 
-Normal form, which is what `to_anthropic` writes: content is a list of blocks; neighbours of one role are joined; the
-results of a message's calls open the user message behind it; blank texts are left out, since the API refuses them; a
-result of one text is that text. Fields on a message, such as those of a response (`id`, `usage`), are kept and not
-sent: the API takes none. Thinking goes back only with its signature. An id that the API would refuse is replaced, in
-a call and its result alike.
+Normal form, which is what `to_anthropic` writes: content is a list of blocks; neighbours of one
+role are joined; the results of a message's calls open the user message behind it; blank texts are
+left out, since the API refuses them; a result of one text is that text. Fields on a message, such
+as those of a response (`id`, `usage`), are kept and not sent: the API takes none. Thinking goes
+back only with its signature. An id that the API would refuse is replaced, in a call and its result
+alike.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _CALL = frozenset(("type", "id", "name", "input"))
 _RESULT = frozenset(("type", "tool_use_id", "content", "is_error"))
 
 
-# --- reading ---------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def from_anthropic(value: object, where: str = "messages") -> tuple[Message, ...]:
@@ -63,10 +64,15 @@ def from_anthropic(value: object, where: str = "messages") -> tuple[Message, ...
     system: tuple[Message, ...] = ()
     if isinstance(value, Mapping):
         if value.get("system"):
-            system = (read_message({"role": "system", "content": value["system"]}, At(where, "system")),)
+            system = (
+                read_message({"role": "system", "content": value["system"]}, At(where, "system")),
+            )
         value = value.get("messages")
     messages = At(where, "messages").sequence(value, "a list of messages")
-    return (*system, *[read_message(one, At(where, f"messages[{index}]")) for index, one in enumerate(messages)])
+    return (
+        *system,
+        *[read_message(one, At(where, f"messages[{index}]")) for index, one in enumerate(messages)],
+    )
 
 
 def read_message(value: object, at: At) -> Message:
@@ -133,7 +139,9 @@ def _answer_part(block: object, at: At) -> Part:
 def _read_image(block: Mapping[str, Any]) -> Part:
     source, fields = block.get("source"), others(block, _IMAGE)
     match source:
-        case {"type": "base64", "media_type": str(media_type), "data": str(data), **more} if data and not more:
+        case {"type": "base64", "media_type": str(media_type), "data": str(data), **more} if (
+            data and not more
+        ):
             return Image(media_type, data, extra=keep(SHAPE, fields))
         case {"type": "url", "url": str(url), **more} if url and not more:
             return Image(url=url, extra=keep(SHAPE, fields))
@@ -150,7 +158,7 @@ def _read_thinking(block: Mapping[str, Any], at: At) -> Thinking:
     return Thinking(text, signature, False, SHAPE, keep(SHAPE, others(block, _THINKING)))
 
 
-# --- writing ---------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def to_anthropic(messages: Iterable[Message]) -> list[Fields]:
@@ -169,11 +177,14 @@ def to_anthropic(messages: Iterable[Message]) -> list[Fields]:
 
 
 def to_anthropic_request(messages: Iterable[Message]) -> Fields:
-    """`system` and `messages` of a request: system messages at the beginning become the system prompt."""
+    """`system` and `messages` of a request: system messages at the beginning become the system
+    prompt."""
     messages = list(messages)
     system = list(takewhile(lambda message: message.role == "system", messages))
     blocks = [block for message in system for block in _blocks(message)]
-    return ({"system": blocks} if blocks else {}) | {"messages": to_anthropic(messages[len(system) :])}
+    return ({"system": blocks} if blocks else {}) | {
+        "messages": to_anthropic(messages[len(system) :])
+    }
 
 
 def _blocks(message: Message) -> list[Fields]:
@@ -181,7 +192,9 @@ def _blocks(message: Message) -> list[Fields]:
 
 
 def _is_refused(part: Part) -> bool:
-    return (isinstance(part, Text) and not part.text.strip()) or (isinstance(part, Thinking) and not part.signature)
+    return (isinstance(part, Text) and not part.text.strip()) or (
+        isinstance(part, Thinking) and not part.signature
+    )
 
 
 def _block(part: Part) -> Fields:
@@ -192,14 +205,30 @@ def _block(part: Part) -> Fields:
         case Text(text):
             return {"type": "text", "text": text, **fields}
         case ToolCall(call, name, arguments):
-            return {"type": "tool_use", "id": id_for(call, _ID), "name": name, "input": as_object(arguments), **fields}
+            return {
+                "type": "tool_use",
+                "id": id_for(call, _ID),
+                "name": name,
+                "input": as_object(arguments),
+                **fields,
+            }
         case ToolResult(call, _, failed):
             content = write_answer(part, fields.pop(LAYOUT, None), SHAPE, _block)
             error = {"is_error": True} if failed else {}
-            return {"type": "tool_result", "tool_use_id": id_for(call, _ID), "content": content, **error, **fields}
+            return {
+                "type": "tool_result",
+                "tool_use_id": id_for(call, _ID),
+                "content": content,
+                **error,
+                **fields,
+            }
         case Image(media_type, data, url):
             base64 = {"type": "base64", "media_type": media_type, "data": data}
-            return {"type": "image", "source": base64 if data else {"type": "url", "url": url}, **fields}
+            return {
+                "type": "image",
+                "source": base64 if data else {"type": "url", "url": url},
+                **fields,
+            }
         case Thinking(redacted=True, signature=data):
             return {"type": "redacted_thinking", "data": data, **fields}
         case Thinking(text, signature):

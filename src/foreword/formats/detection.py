@@ -1,7 +1,7 @@
 """Read a message whose provider nobody named.
 
-What only one provider writes decides; a message that could be either's is taken for the provider of its neighbours,
-which matters only to the fields that nobody here reads.
+What only one provider writes decides; a message that could be either's is taken for the provider of
+its neighbours, which matters only to the fields that nobody here reads.
 """
 
 from __future__ import annotations
@@ -15,19 +15,31 @@ from foreword.message import Message, Text
 
 _PLAIN = ("system", "user", "assistant")
 _OPENAI_ROLES = ("system", "developer", "tool", "function")
-_OPENAI_FIELDS = frozenset(("tool_calls", "function_call", "name", "refusal", "audio", "annotations"))
+_OPENAI_FIELDS = frozenset(
+    ("tool_calls", "function_call", "name", "refusal", "audio", "annotations")
+)
 _OPENAI_PARTS = frozenset(("image_url", "input_audio", "file", "refusal"))
-_ANTHROPIC_PARTS = frozenset(("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"))
+_ANTHROPIC_PARTS = frozenset(
+    ("tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document")
+)
 
 
 def read_messages(values: object, where: str) -> tuple[Message, ...]:
-    """Messages from dicts in the shape of Anthropic or OpenAI; `where` names the source in errors."""
+    """Messages from dicts in the shape of Anthropic or OpenAI; `where` names the source in
+    errors."""
     values = At(where, "messages").sequence(values, "a list of messages")
     usual = next((shape for shape in map(shape_of, values) if shape), anthropic.SHAPE)
-    return tuple([read_message(value, where, f"messages[{index}]", usual) for index, value in enumerate(values)])
+    return tuple(
+        [
+            read_message(value, where, f"messages[{index}]", usual)
+            for index, value in enumerate(values)
+        ]
+    )
 
 
-def read_message(value: object, where: str = "message", path: str = "message", usual: str = anthropic.SHAPE) -> Message:
+def read_message(
+    value: object, where: str = "message", path: str = "message", usual: str = anthropic.SHAPE
+) -> Message:
     """One message from a dict in the shape of Anthropic or OpenAI (or a `Message`, as it is)."""
     if isinstance(value, Message):
         return value
@@ -39,7 +51,11 @@ def read_message(value: object, where: str = "message", path: str = "message", u
     if openai_responses.is_item(value):
         return openai_responses.read_item(value, at)
     shape = (shape_of(value) or usual) if isinstance(value, Mapping) else usual
-    return openai_chat.read_message(value, at) if shape == openai_chat.SHAPE else anthropic.read_message(value, at)
+    return (
+        openai_chat.read_message(value, at)
+        if shape == openai_chat.SHAPE
+        else anthropic.read_message(value, at)
+    )
 
 
 def shape_of(value: object) -> str:

@@ -1,8 +1,10 @@
-"""What every shape needs: fields nobody here reads, blocks of a tool's answer, and where wrong input stands.
+"""What every shape needs: fields nobody here reads, blocks of a tool's answer, and where wrong
+input stands.
 
-Foreign fields are carried as the JSON of `{shape: fields}` and come back only for that shape. A tool's answer is one
-text and the rest; how its blocks stood is such a foreign field, too, unless it is the usual way. What JSON or UTF-8
-can't hold is carried as it came, and replaced where it would go to a provider.
+Foreign fields are carried as the JSON of `{shape: fields}` and come back only for that shape. A
+tool's answer is one text and the rest; how its blocks stood is such a foreign field, too, unless it
+is the usual way. What JSON or UTF-8 can't hold is carried as it came, and replaced where it would
+go to a provider.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ _UNSENT = re.compile("[\x00\ud800-\udfff]")
 _HALVES = r"u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # two that are one character
 _LONE = r"u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})"
 _ESCAPE = re.compile(rf"\\(?:{_HALVES}|(?P<unsent>{_LONE})|.)", re.DOTALL)
-LAYOUT = "blocks"  # how the blocks of an answer stood: the length of each text, null for anything else
+# how the blocks of an answer stood: the length of each text, null for anything else
+LAYOUT = "blocks"
 
 
 @dataclass(slots=True)
@@ -58,7 +61,8 @@ class At:
         known = tuple(known)
         guess = did_you_mean(value, known) if isinstance(value, str) else ""
         return self.wrong(
-            f"{value!r} is not one of {', '.join(known)}" + (f", did you mean {guess!r}?" if guess else "")
+            f"{value!r} is not one of {', '.join(known)}"
+            + (f", did you mean {guess!r}?" if guess else "")
         )
 
     def text(self, value: Mapping[str, Any], name: str) -> str:
@@ -107,7 +111,9 @@ def give_back(extra: str, shape: str) -> Fields:
 
 def others(value: Mapping[str, Any], known: frozenset[str]) -> Fields:
     """The fields of a mapping that nobody here reads."""
-    return {} if value.keys() <= known else {name: value[name] for name in value if name not in known}
+    return (
+        {} if value.keys() <= known else {name: value[name] for name in value if name not in known}
+    )
 
 
 def kind_of(value: Mapping[str, Any], at: At) -> Kind:
@@ -150,7 +156,8 @@ def as_arguments(arguments: str) -> str:
 
 
 def sendable(text: str) -> Any:
-    """The value of a JSON text; NUL and half characters in it are U+FFFD, and numbers that JSON does not have null."""
+    """The value of a JSON text; NUL and half characters in it are U+FFFD, and numbers that JSON
+    does not have null."""
     return _DECODER.decode(_without_unsent(text))
 
 
@@ -174,7 +181,8 @@ def plain(text: str) -> str:
 
 
 def id_for(call: str, allowed: re.Pattern[str]) -> str:
-    """The id of a call as a provider takes it; in place of any other one that is made from it, the same every time."""
+    """The id of a call as a provider takes it; in place of any other one that is made from it,
+    the same every time."""
     if allowed.fullmatch(call):
         return call
     return f"call_{sha256(call.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
@@ -183,16 +191,22 @@ def id_for(call: str, allowed: re.Pattern[str]) -> str:
 def taken(message: Message, shape: str) -> list[Part]:
     """The parts of a message as this shape can take them.
 
-    In place of what the provider can't take stand a few words; not in the assistant's own messages, where a model
-    would learn to write them. Thinking goes to nobody but its own provider. A speaker's name is words where the shape
-    has no field for it.
+    In place of what the provider can't take stand a few words; not in the assistant's own messages,
+    where a model would learn to write them. Thinking goes to nobody but its own provider. A
+    speaker's name is words where the shape has no field for it.
     """
     parts = [as_taken(part, shape) for part in message.parts]
     if message.role == "assistant":
         return [part for part, own in zip(parts, message.parts, strict=True) if part is own]
-    said: list[Part] = [part for part in parts if part is not None and not isinstance(part, Thinking)]
+    said: list[Part] = [
+        part for part in parts if part is not None and not isinstance(part, Thinking)
+    ]
     speaker = message.speaker
-    return _introduced(said, speaker) if speaker and "name" not in give_back(message.extra, shape) else said
+    return (
+        _introduced(said, speaker)
+        if speaker and "name" not in give_back(message.extra, shape)
+        else said
+    )
 
 
 def _introduced(parts: list[Part], speaker: str) -> list[Part]:
@@ -218,7 +232,7 @@ def as_taken(part: Part, shape: str) -> Part | None:
             return part
 
 
-# --- images ----------------------------------------------------------------------------------------------------
+# --- images ---------------------------------------------------------------------------------------
 
 
 def image_at(address: str) -> Image:
@@ -234,11 +248,14 @@ def address_of(image: Image) -> str:
     return f"data:{image.media_type};base64,{image.data}" if image.data else image.url
 
 
-# --- the answer of a tool --------------------------------------------------------------------------------------
+# --- the answer of a tool -------------------------------------------------------------------------
 
 
-def read_answer(content: object, read: Callable[[Any, int], Part]) -> tuple[str, tuple[Image | Opaque, ...], Fields]:
-    """The words of an answer, the rest of it, and how they stood, if not as `write_answer` would put them."""
+def read_answer(
+    content: object, read: Callable[[Any, int], Part]
+) -> tuple[str, tuple[Image | Opaque, ...], Fields]:
+    """The words of an answer, the rest of it, and how they stood, if not as `write_answer` would
+    put them."""
     if isinstance(content, str):
         return content, (), {}
     if content is None:
@@ -255,7 +272,9 @@ def read_answer(content: object, read: Callable[[Any, int], Part]) -> tuple[str,
     return text, rest, {LAYOUT: layout}
 
 
-def write_answer(result: ToolResult, layout: Any, shape: str, write: Callable[[Part], Any]) -> str | list[Any]:
+def write_answer(
+    result: ToolResult, layout: Any, shape: str, write: Callable[[Part], Any]
+) -> str | list[Any]:
     """The content of an answer: as it stood if it still can, else the words and then the rest."""
     parts = _laid_out(result, layout) if isinstance(layout, list) else None
     if parts is None:
@@ -271,7 +290,9 @@ def write_answer(result: ToolResult, layout: Any, shape: str, write: Callable[[P
 def _laid_out(result: ToolResult, layout: list[Any]) -> list[Part] | None:
     """The parts as they once stood; None where the answer has changed since."""
     lengths = [entry[0] for entry in layout if entry is not None]
-    if sum(lengths) + max(0, len(lengths) - 1) != len(result.text) or layout.count(None) != len(result.rest):
+    if sum(lengths) + max(0, len(lengths) - 1) != len(result.text) or layout.count(None) != len(
+        result.rest
+    ):
         return None
     parts, rest, start = list[Part](), iter(result.rest), 0
     for entry in layout:
@@ -284,7 +305,8 @@ def _laid_out(result: ToolResult, layout: list[Any]) -> list[Part] | None:
 
 
 def resized_layout(extra: str, places: Sequence[int], more: int) -> str:
-    """What is carried with an answer whose words have grown by `more` characters at each of these places, in order."""
+    """What is carried with an answer whose words have grown by `more` characters at each of
+    these places, in order."""
     try:
         carried = json.loads(extra)
     except (ValueError, RecursionError):

@@ -1,9 +1,10 @@
 """OpenAI's chat completions: calls beside the content, every result a message of its own.
 
-Normal form, which is what `to_openai` writes: content is text where it is one text, else a list of parts, null beside
-calls; the results of a message's calls stand right behind it, words before calls; the old `function_call` is written
-as a tool call under its name. The shape has no word for a result that failed. A picture in a result of another
-provider follows in a user message, since tool messages hold only text.
+Normal form, which is what `to_openai` writes: content is text where it is one text, else a list of
+parts, null beside calls; the results of a message's calls stand right behind it, words before
+calls; the old `function_call` is written as a tool call under its name. The shape has no word for a
+result that failed. A picture in a result of another provider follows in a user message, since tool
+messages hold only text.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ _NAMED = frozenset(("name", "arguments", "input"))
 _IN_PLACE = "pictures_in_place"  # the server this came from takes pictures in a result
 
 
-# --- reading ---------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def from_openai(value: object, where: str = "messages") -> tuple[Message, ...]:
@@ -72,7 +73,9 @@ def from_openai(value: object, where: str = "messages") -> tuple[Message, ...]:
     messages = At(where, "messages").sequence(
         value.get("messages") if isinstance(value, Mapping) else value, "a list of messages"
     )
-    return tuple([read_message(one, At(where, f"messages[{index}]")) for index, one in enumerate(messages)])
+    return tuple(
+        [read_message(one, At(where, f"messages[{index}]")) for index, one in enumerate(messages)]
+    )
 
 
 def read_message(value: object, at: At) -> Message:
@@ -84,7 +87,9 @@ def read_message(value: object, at: At) -> Message:
     if role == "tool":
         return Message(role, (_read_result(value, at),), kind_of(value, at))
     parts = (*_read_content(value.get("content"), at / ".content"), *_read_calls(value, at))
-    fields = others(value, _MESSAGE) | ({"role": "developer"} if value["role"] == "developer" else {})
+    fields = others(value, _MESSAGE) | (
+        {"role": "developer"} if value["role"] == "developer" else {}
+    )
     return Message(role, parts, kind_of(value, at), keep(SHAPE, fields))
 
 
@@ -94,7 +99,9 @@ def _read_result(value: Mapping[str, Any], at: At) -> ToolResult:
     text, rest, layout = read_answer(
         value.get("content"), lambda part, index: read_part(part, at / f".content[{index}]")
     )
-    fields = others(value, _FUNCTION if legacy else _TOOL) | layout | ({_IN_PLACE: True} if rest else {})
+    fields = (
+        others(value, _FUNCTION if legacy else _TOOL) | layout | ({_IN_PLACE: True} if rest else {})
+    )
     return ToolResult(call, text, False, rest, keep(SHAPE, fields))
 
 
@@ -116,7 +123,10 @@ def read_part(part: object, at: At) -> Part:
         case {"type": "text"}:
             return Text(at.text(part, "text"), keep(SHAPE, others(part, _TEXT)))
         case {"type": "image_url", "image_url": {"url": str(url), **more}}:
-            image, fields = image_at(url), others(part, _IMAGE) | ({"image_url": more} if more else {})
+            image, fields = (
+                image_at(url),
+                others(part, _IMAGE) | ({"image_url": more} if more else {}),
+            )
             return Image(image.media_type, image.data, image.url, keep(SHAPE, fields))
         case _:
             return opaque(part, SHAPE)
@@ -147,7 +157,7 @@ def _read_call(call: object, at: At) -> ToolCall:
     return ToolCall(at.text(call, "id"), str(named.get("name", "")), written, keep(SHAPE, fields))
 
 
-# --- writing ---------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def to_openai(messages: Iterable[Message]) -> list[Fields]:
@@ -208,21 +218,41 @@ def _call(call: ToolCall) -> Fields:
     fields = give_back(call.extra, SHAPE)
     kind = fields.pop("type", "function")
     named = {"name": call.name, **_written(call.arguments, kind)}
-    return {"id": id_for(call.id, SHORT_ID), "type": kind, kind: named | fields.pop(kind, {}), **fields}
+    return {
+        "id": id_for(call.id, SHORT_ID),
+        "type": kind,
+        kind: named | fields.pop(kind, {}),
+        **fields,
+    }
 
 
 def _written(arguments: str, kind: str) -> Fields:
     """What a call says: a custom tool takes text, any other JSON."""
-    return {"input": plain(arguments)} if kind == "custom" else {"arguments": as_arguments(arguments)}
+    return (
+        {"input": plain(arguments)} if kind == "custom" else {"arguments": as_arguments(arguments)}
+    )
 
 
 def _result(result: ToolResult) -> tuple[Fields, list[Image]]:
     """A result, and its pictures if the API would refuse them where they are."""
     fields = give_back(result.extra, SHAPE)
     layout, in_place = fields.pop(LAYOUT, None), fields.pop(_IN_PLACE, False)
-    content: Any = write_answer(result, layout, SHAPE, _part) if in_place or not result.rest else spoken(result)
-    pictures = [] if in_place else [part for part in result.rest if isinstance(part, Image) and address_of(part)]
-    return {"role": "tool", "tool_call_id": id_for(result.id, SHORT_ID), "content": content, **fields}, pictures
+    content: Any = (
+        write_answer(result, layout, SHAPE, _part)
+        if in_place or not result.rest
+        else spoken(result)
+    )
+    pictures = (
+        []
+        if in_place
+        else [part for part in result.rest if isinstance(part, Image) and address_of(part)]
+    )
+    return {
+        "role": "tool",
+        "tool_call_id": id_for(result.id, SHORT_ID),
+        "content": content,
+        **fields,
+    }, pictures
 
 
 def _shown(pictures: Sequence[Image]) -> Fields:

@@ -1,9 +1,11 @@
-"""OpenAI's Responses API: a flat list of items, where a message holds one item or a few of the assistant's.
+"""OpenAI's Responses API: a flat list of items, where a message holds one item or a few of the
+assistant's.
 
-What the assistant thought, said and called in one go is one message; each holds at most one `message` item, whose
-fields (`id`, `status`, `phase`) it carries. A command for the local shell is a call like others; items nobody here
-reads are opaque parts. Normal form, which is what `to_responses` writes: content is text where it is one text; words
-stand before calls, and outputs right behind the calls of their message.
+What the assistant thought, said and called in one go is one message; each holds at most one
+`message` item, whose fields (`id`, `status`, `phase`) it carries. A command for the local shell is
+a call like others; items nobody here reads are opaque parts. Normal form, which is what
+`to_responses` writes: content is text where it is one text; words stand before calls, and outputs
+right behind the calls of their message.
 """
 
 from __future__ import annotations
@@ -49,7 +51,12 @@ from foreword.message import (
 )
 
 SHAPE = "openai_responses"
-_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_ROLES: dict[str, Role] = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+}
 _MESSAGE = frozenset(("role", "content", "kind"))
 _TEXT = frozenset(("type", "text"))
 _IMAGE = frozenset(("type", "image_url"))
@@ -63,7 +70,7 @@ _SHELL_CALL = frozenset(("type", "call_id", "action"))
 _SHELL = "local_shell_call"
 
 
-# --- reading ---------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def is_item(value: object) -> bool:
@@ -76,16 +83,26 @@ def is_item(value: object) -> bool:
         return True
     content = value.get("content")
     parts = content if isinstance(content, list) else []
-    return any(isinstance(part, Mapping) and str(part.get("type")) in _CONTENT - {"refusal"} for part in parts)
+    return any(
+        isinstance(part, Mapping) and str(part.get("type")) in _CONTENT - {"refusal"}
+        for part in parts
+    )
 
 
 def from_responses(value: object, where: str = "input") -> tuple[Message, ...]:
-    """The messages in a list of items, or in a mapping with `instructions`, `input` and `output`."""
+    """The messages in a list of items, or in a mapping with `instructions`, `input` and
+    `output`."""
     if isinstance(value, Mapping):
         instructions, said = value.get("instructions"), value.get("input")
-        system = [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
+        system = (
+            [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
+        )
         asked = [{"role": "user", "content": said}] if isinstance(said, str) else said or []
-        value = [*system, *At(where, "input").sequence(asked), *At(where, "output").sequence(value.get("output") or [])]
+        value = [
+            *system,
+            *At(where, "input").sequence(asked),
+            *At(where, "output").sequence(value.get("output") or []),
+        ]
     items = At(where, "input").sequence(value, "a list of items")
     messages = list[Message]()
     for index, item in enumerate(items):
@@ -100,7 +117,9 @@ def join(last: Message, message: Message) -> Message | None:
     if last.role != "assistant" or message.role != "assistant" or not message.parts:
         return None
     first = message.parts[0]
-    is_item = isinstance(first, ToolCall) or (isinstance(first, Opaque) and first.name not in _CONTENT)
+    is_item = isinstance(first, ToolCall) or (
+        isinstance(first, Opaque) and first.name not in _CONTENT
+    )
     if not is_item and not all(isinstance(part, Thinking) for part in last.parts):
         return None
     return replace(last, parts=last.parts + message.parts, extra=last.extra or message.extra)
@@ -121,7 +140,9 @@ def read_item(item: object, at: At) -> Message:
         case "message" | None:
             return _read_message(item, at)
         case other:
-            return Message("tool" if str(other).endswith("_output") else "assistant", (opaque(item, SHAPE),))
+            return Message(
+                "tool" if str(other).endswith("_output") else "assistant", (opaque(item, SHAPE),)
+            )
 
 
 def _read_message(item: Mapping[str, Any], at: At) -> Message:
@@ -135,7 +156,9 @@ def _read_message(item: Mapping[str, Any], at: At) -> Message:
         parts: tuple[Part, ...] = (Text(content),)
     else:
         blocks = (at / ".content").sequence(content or (), "text or a list of parts")
-        parts = tuple([_read_part(block, at / f".content[{index}]") for index, block in enumerate(blocks)])
+        parts = tuple(
+            [_read_part(block, at / f".content[{index}]") for index, block in enumerate(blocks)]
+        )
     return Message(role, parts, kind_of(item, at), keep(SHAPE, fields))
 
 
@@ -164,11 +187,15 @@ def _read_call(item: Mapping[str, Any], at: At) -> ToolCall:
 def _read_command(item: Mapping[str, Any], at: At) -> ToolCall:
     fields = {"type": _SHELL, **others(item, _SHELL_CALL)}
     call = at.text(item, "call_id") or at.text(item, "id")
-    return ToolCall(call, _SHELL.removesuffix("_call"), arguments_of(item["action"]), keep(SHAPE, fields))
+    return ToolCall(
+        call, _SHELL.removesuffix("_call"), arguments_of(item["action"]), keep(SHAPE, fields)
+    )
 
 
 def _read_output(item: Mapping[str, Any], at: At) -> ToolResult:
-    text, rest, layout = read_answer(item.get("output"), lambda part, index: _read_part(part, at / f".output[{index}]"))
+    text, rest, layout = read_answer(
+        item.get("output"), lambda part, index: _read_part(part, at / f".output[{index}]")
+    )
     fields = others(item, _OUTPUT) | layout
     if item["type"] != "function_call_output":
         fields["type"] = item["type"]
@@ -186,11 +213,15 @@ def _read_reasoning(item: Mapping[str, Any]) -> Thinking:
 
 
 def _texts(blocks: object) -> list[str]:
-    found = [block.get("text") for block in blocks if isinstance(block, Mapping)] if isinstance(blocks, list) else []
+    found = (
+        [block.get("text") for block in blocks if isinstance(block, Mapping)]
+        if isinstance(blocks, list)
+        else []
+    )
     return [text for text in found if isinstance(text, str)]
 
 
-# --- writing ---------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def to_responses(messages: Iterable[Message]) -> list[Fields]:
@@ -254,7 +285,12 @@ def _item(part: Part) -> Fields:
             return {"type": "function_call", "call_id": id_for(call, SHORT_ID), **written, **fields}
         case ToolResult(call):
             output = write_answer(part, fields.pop(LAYOUT, None), SHAPE, _content)
-            return {"type": "function_call_output", "call_id": id_for(call, SHORT_ID), "output": output, **fields}
+            return {
+                "type": "function_call_output",
+                "call_id": id_for(call, SHORT_ID),
+                "output": output,
+                **fields,
+            }
         case Thinking(signature=encrypted):
             proof = {"encrypted_content": encrypted} if encrypted else {}
             return {"type": "reasoning", **proof, **fields}
@@ -268,5 +304,9 @@ def _written(name: str, arguments: str, kind: object) -> Fields:
         return {"action": as_object(arguments)}
     return {
         "name": name,
-        **({"input": plain(arguments)} if kind == _CUSTOM else {"arguments": as_arguments(arguments)}),
+        **(
+            {"input": plain(arguments)}
+            if kind == _CUSTOM
+            else {"arguments": as_arguments(arguments)}
+        ),
     }

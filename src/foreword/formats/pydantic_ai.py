@@ -1,9 +1,10 @@
 """pydantic-ai's messages: requests and responses, each with parts of many kinds.
 
-Everything goes through their JSON (`ModelMessagesTypeAdapter`), so files of it are read without the package. A part
-of a request is a message of its own; a response is one message. Normal form, which is what `to_pydantic_ai` writes:
-neighbouring requests with the same fields are one; fields that are null or say nothing are left out; a part without
-a time has the time `NO_TIME`, since theirs always have one.
+Everything goes through their JSON (`ModelMessagesTypeAdapter`), so files of it are read without the
+package. A part of a request is a message of its own; a response is one message. Normal form, which
+is what `to_pydantic_ai` writes: neighbouring requests with the same fields are one; fields that are
+null or say nothing are left out; a part without a time has the time `NO_TIME`, since theirs always
+have one.
 """
 
 from __future__ import annotations
@@ -50,9 +51,12 @@ if TYPE_CHECKING:
 
 SHAPE = "pydantic_ai"
 NO_TIME = "1970-01-01T00:00:00Z"
-_WHOSE = {"anthropic": anthropic.SHAPE, "openai": openai_responses.SHAPE}  # provider_name -> whose thinking it is
+# provider_name -> whose thinking it is
+_WHOSE = {"anthropic": anthropic.SHAPE, "openai": openai_responses.SHAPE}
 _NAMES = {shape: name for name, shape in _WHOSE.items()}
-_FILES = frozenset(("binary", "image-url", "audio-url", "video-url", "document-url", "uploaded-file"))
+_FILES = frozenset(
+    ("binary", "image-url", "audio-url", "video-url", "document-url", "uploaded-file")
+)
 _ENVELOPE = frozenset(("parts", "kind"))
 _PROMPT = frozenset(("part_kind", "content"))
 _RETURN = frozenset(("part_kind", "content", "tool_call_id"))
@@ -60,10 +64,11 @@ _CALL = frozenset(("part_kind", "tool_name", "args", "tool_call_id"))
 _THINKING = frozenset(("part_kind", "content", "signature"))
 _BINARY = frozenset(("kind", "media_type", "data"))
 _ADDRESS = frozenset(("kind", "media_type", "url"))
-_STANDARD, _URL_SAFE = str.maketrans("-_", "+/"), str.maketrans("+/", "-_")  # theirs is the base64 for addresses
+# theirs is the base64 for addresses
+_STANDARD, _URL_SAFE = str.maketrans("-_", "+/"), str.maketrans("+/", "-_")
 
 
-# --- reading ---------------------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def from_pydantic_ai(messages: Sequence[ModelMessage]) -> tuple[Message, ...]:
@@ -81,7 +86,8 @@ def from_pydantic_ai_json(value: object, where: str = "messages") -> tuple[Messa
 
 
 def read_message(value: object, at: At, names: dict[str, str]) -> Iterable[Message]:
-    """The messages in one request or response; `names` of tools are remembered from one to the next."""
+    """The messages in one request or response; `names` of tools are remembered from one to the
+    next."""
     value = at.mapping(value, "a mapping with kind and parts")
     parts = [
         ((at / f".parts[{index}]").mapping(part), at / f".parts[{index}]")
@@ -98,7 +104,8 @@ def read_message(value: object, at: At, names: dict[str, str]) -> Iterable[Messa
 
 
 def _telling(fields: Fields) -> Fields:
-    """The fields that say something: not null, and not what theirs are unless somebody sets them."""
+    """The fields that say something: not null, and not what theirs are unless somebody sets
+    them."""
     usual = {
         "timestamp": NO_TIME,
         "state": "complete",
@@ -125,11 +132,17 @@ def _read_asked(part: Mapping[str, Any], at: At, request: Fields, names: dict[st
         return Message("user", (opaque(part, SHAPE, "part_kind"),), extra=keep(SHAPE, envelope))
     fields = _telling(others(part, _PROMPT))
     content, place = part.get("content"), at / ".content"
-    parts = [content] if isinstance(content, str) else place.sequence(content, "text or a list of parts")
+    parts = (
+        [content]
+        if isinstance(content, str)
+        else place.sequence(content, "text or a list of parts")
+    )
     read = tuple([_read_shown(one, place / f"[{index}]") for index, one in enumerate(parts)])
     if fields:
         envelope["part"] = fields
-    return Message("system" if kind == "system-prompt" else "user", read, extra=keep(SHAPE, envelope))
+    return Message(
+        "system" if kind == "system-prompt" else "user", read, extra=keep(SHAPE, envelope)
+    )
 
 
 def _read_shown(part: object, at: At) -> Part:
@@ -137,11 +150,15 @@ def _read_shown(part: object, at: At) -> Part:
         return Text(part)
     part = at.mapping(part, "text or a mapping with a kind")
     match part:
-        case {"kind": "binary", "media_type": str(kind), "data": str(data)} if data and kind.startswith("image/"):
+        case {"kind": "binary", "media_type": str(kind), "data": str(data)} if (
+            data and kind.startswith("image/")
+        ):
             data = data.translate(_STANDARD)
             return Image(kind, data, extra=keep(SHAPE, _own(part, _BINARY, data)))
         case {"kind": "image-url", "url": str(url)} if url:
-            return Image(str(part.get("media_type") or ""), "", url, keep(SHAPE, _own(part, _ADDRESS, url)))
+            return Image(
+                str(part.get("media_type") or ""), "", url, keep(SHAPE, _own(part, _ADDRESS, url))
+            )
         case _:
             return opaque(part, SHAPE, "kind")
 
@@ -151,7 +168,11 @@ def _own(part: Mapping[str, Any], known: frozenset[str], shown: str) -> Fields:
     fields = _telling(others(part, known))
     if "identifier" in fields:
         with suppress(ValueError):  # what is no base64 has no usual name
-            seen = b64decode(shown) if part["kind"] == "binary" else shown.encode("utf-8", "surrogatepass")
+            seen = (
+                b64decode(shown)
+                if part["kind"] == "binary"
+                else shown.encode("utf-8", "surrogatepass")
+            )
             if fields["identifier"] == _name(seen):
                 del fields["identifier"]
     return fields
@@ -170,8 +191,12 @@ def _read_return(part: Mapping[str, Any], at: At, names: dict[str, str]) -> Tool
     if part["part_kind"] != "tool-return":
         fields["part_kind"] = part["part_kind"]
     if not isinstance(content, str) and not _has_files(content):
-        return ToolResult(call, to_json(content), _failed(part), (), keep(SHAPE, {**fields, "content": "json"}))
-    text, rest, layout = read_answer(content, lambda one, index: _read_shown(one, at / f".content[{index}]"))
+        return ToolResult(
+            call, to_json(content), _failed(part), (), keep(SHAPE, {**fields, "content": "json"})
+        )
+    text, rest, layout = read_answer(
+        content, lambda one, index: _read_shown(one, at / f".content[{index}]")
+    )
     return ToolResult(call, text, _failed(part), rest, keep(SHAPE, fields | layout))
 
 
@@ -201,16 +226,21 @@ def _read_reply(part: Mapping[str, Any], at: At) -> Part:
                 fields["args"] = "none" if part.get("args") is None else "object"
             call, name = at.text(part, "tool_call_id"), str(part.get("tool_name", ""))
             return ToolCall(call, name, arguments_of(part.get("args")), keep(SHAPE, fields))
-        case "file" if isinstance(image := _read_shown(part.get("content"), at / ".content"), Image):
+        case "file" if isinstance(
+            image := _read_shown(part.get("content"), at / ".content"), Image
+        ):
             fields = _telling(others(part, _PROMPT))
             return replace(
-                image, extra=keep(SHAPE, give_back(image.extra, SHAPE) | ({"file": fields} if fields else {}))
+                image,
+                extra=keep(
+                    SHAPE, give_back(image.extra, SHAPE) | ({"file": fields} if fields else {})
+                ),
             )
         case _:
             return opaque(part, SHAPE, "part_kind")
 
 
-# --- writing ---------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def to_pydantic_ai(messages: Iterable[Message]) -> list[ModelMessage]:
@@ -226,7 +256,11 @@ def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
         fields = give_back(message.extra, SHAPE)
         if message.role == "assistant":
             reply = [_reply(part) for part in _replied(message)]
-            out += [{"kind": "response", "timestamp": NO_TIME, **fields, "parts": reply}] if reply or fields else []
+            out += (
+                [{"kind": "response", "timestamp": NO_TIME, **fields, "parts": reply}]
+                if reply or fields
+                else []
+            )
             continue
         request = fields.get("request", {})
         parts = list(_asked(message, fields.get("part", {}), names))
@@ -258,7 +292,11 @@ def _asked(message: Message, fields: Fields, names: Mapping[str, str]) -> Iterab
         text = "\n".join(part.text for part in shown if isinstance(part, Text))
         yield {"part_kind": "system-prompt", "content": text, "timestamp": NO_TIME, **fields}
     elif shown:
-        content = shown[0].text if len(shown) == 1 and isinstance(shown[0], Text) else [_shown(one) for one in shown]
+        content = (
+            shown[0].text
+            if len(shown) == 1 and isinstance(shown[0], Text)
+            else [_shown(one) for one in shown]
+        )
         yield {"part_kind": "user-prompt", "content": content, "timestamp": NO_TIME, **fields}
 
 
@@ -269,14 +307,25 @@ def _shown(part: Part) -> Any:
         case Image(media_type, data, url, extra):
             fields = give_back(extra, SHAPE)
             if data:
-                return {"kind": "binary", "media_type": media_type, "data": data.translate(_URL_SAFE), **fields}
+                return {
+                    "kind": "binary",
+                    "media_type": media_type,
+                    "data": data.translate(_URL_SAFE),
+                    **fields,
+                }
             # In full, since a tool's files are known by a digest of all their fields.
             usual = {
                 "force_download": False,
                 "vendor_metadata": None,
                 "identifier": _name(url.encode("utf-8", "surrogatepass")),
             }
-            return {"kind": "image-url", "url": url, "media_type": media_type or None, **usual, **fields}
+            return {
+                "kind": "image-url",
+                "url": url,
+                "media_type": media_type or None,
+                **usual,
+                **fields,
+            }
         case Opaque(data):
             return as_object(data)
         case _:
@@ -318,7 +367,13 @@ def _reply(part: Part) -> Fields:
         case ToolCall(call, name, arguments):
             kind = fields.pop("args", "")
             args = None if kind == "none" else _parsed(arguments) if kind == "object" else arguments
-            return {"part_kind": "tool-call", "tool_name": name, "args": args, "tool_call_id": call, **fields}
+            return {
+                "part_kind": "tool-call",
+                "tool_name": name,
+                "args": args,
+                "tool_call_id": call,
+                **fields,
+            }
         case _:
             raise TypeError(f"{type(part).__name__} is never in a reply")
 
@@ -327,5 +382,7 @@ def _adapter() -> Any:
     try:
         from pydantic_ai.messages import ModelMessagesTypeAdapter
     except ImportError:
-        raise UsageError("pydantic-ai is not installed", hint="pip install foreword[models]") from None
+        raise UsageError(
+            "pydantic-ai is not installed", hint="pip install foreword[models]"
+        ) from None
     return ModelMessagesTypeAdapter

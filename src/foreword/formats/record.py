@@ -1,8 +1,8 @@
 """A message as the store keeps it: one JSON object of a fixed shape.
 
-Free-form data is only inside strings, so a database may reorder keys. NUL and lone surrogates, which PostgreSQL's
-jsonb refuses, are written as U+FDD0 (a character that Unicode keeps for such use) and four hex digits. What equals
-its default is left out.
+Free-form data is only inside strings, so a database may reorder keys. NUL and lone surrogates,
+which PostgreSQL's jsonb refuses, are written as U+FDD0 (a character that Unicode keeps for such
+use) and four hex digits. What equals its default is left out.
 """
 
 from __future__ import annotations
@@ -86,7 +86,9 @@ def _message(record: dict[str, Any]) -> Message:
     extra = record.get("extra", "")
     if not isinstance(extra, str):
         raise TypeError("extra is not text")
-    return Message(role, tuple([_part(part) for part in record["parts"]]), kind, _unescaped(extra), tokens)
+    return Message(
+        role, tuple([_part(part) for part in record["parts"]]), kind, _unescaped(extra), tokens
+    )
 
 
 def _part(written: dict[str, Any]) -> Part:
@@ -104,7 +106,7 @@ def _part(written: dict[str, Any]) -> Part:
     return kind(*values)
 
 
-# --- characters that a database refuses ------------------------------------------------------------------------
+# --- characters that a database refuses -----------------------------------------------------------
 
 
 def _quoted(text: str) -> str:

@@ -1,9 +1,10 @@
 """Read a recorded conversation from a file, whichever of the known kinds it is.
 
-A JSON document is read whole or not at all. A `.jsonl` file is read line by line, so its size does not matter; its
-lines are messages, items, or those of the coding agents Claude Code and Codex CLI. Those of Claude Code are a tree, of
-which only the whole shows what was rewound. What is left out is counted. Who may import a file again asks for marks: a
-piece is known by its line's `uuid`, or by all that was said up to it.
+A JSON document is read whole or not at all. A `.jsonl` file is read line by line, so its size does
+not matter; its lines are messages, items, or those of the coding agents Claude Code and Codex CLI.
+Those of Claude Code are a tree, of which only the whole shows what was rewound. What is left out is
+counted. Who may import a file again asks for marks: a piece is known by its line's `uuid`, or by
+all that was said up to it.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ REWOUND = "rewound"
 REWOUND_SINCE = "rewound since"  # after they were imported
 THERE = "there"  # messages that were imported before
 SHAPE = "transcript"  # under which a message carries the marks of its pieces
-_HINT = "known are: a list of messages, a request with messages or input, or one JSON object on each line"
+_HINT = (
+    "known are: a list of messages, a request with messages or input, or one JSON object on each"
+    " line"
+)
 _LINES = (".jsonl", ".ndjson")
 _CLAUDE_NOTES = frozenset(("message", "uuid", "sessionId", "leafUuid", "messageId", "isSidechain"))
 _ITEMS = frozenset(("message", "reasoning", "compaction", "item_reference"))
@@ -48,7 +52,8 @@ class Piece:
 
 @dataclass(slots=True)
 class Transcript:
-    """The messages in a file, and how many of what was left out: complete once the messages have been read."""
+    """The messages in a file, and how many of what was left out: complete once the messages have
+    been read."""
 
     messages: Iterator[Message]
     skipped: Counter[str] = field(default_factory=Counter)
@@ -57,10 +62,14 @@ class Transcript:
         return self.messages
 
 
-def read_transcript(data: bytes | BinaryIO, where: str, known: Collection[str] | None = None) -> Transcript:
-    """The conversation in a file, given as its bytes or open for reading; `where` names it in errors.
+def read_transcript(
+    data: bytes | BinaryIO, where: str, known: Collection[str] | None = None
+) -> Transcript:
+    """The conversation in a file, given as its bytes or open for reading; `where` names it in
+    errors.
 
-    With `known`, the marks of what was imported before, only what is new is read, and carries its own marks.
+    With `known`, the marks of what was imported before, only what is new is read, and carries its
+    own marks.
     """
     file = io.BytesIO(data) if isinstance(data, bytes) else data
     opening = list[bytes]()
@@ -80,7 +89,9 @@ def marks_of(message: Message) -> list[str]:
     return marks if isinstance(marks, list) else []
 
 
-def _transcript(pieces: Iterable[Piece], skipped: Counter[str], known: Collection[str] | None) -> Transcript:
+def _transcript(
+    pieces: Iterable[Piece], skipped: Counter[str], known: Collection[str] | None
+) -> Transcript:
     if known is None:
         return Transcript(map(_whole, _joined(pieces)), skipped)
     return Transcript(_new(_joined(_marked(pieces)), known, skipped), skipped)
@@ -115,7 +126,7 @@ def _parsed(raw: bytes, where: str, line: int = 0) -> Any:
         raise BadSource(where, f"not usable JSON: {error}", line=line) from None
 
 
-# --- documents -------------------------------------------------------------------------------------------------
+# --- documents ------------------------------------------------------------------------------------
 
 
 def _document(value: Any, where: str) -> tuple[Message, ...]:
@@ -141,14 +152,19 @@ def _listed(values: Any, where: str) -> tuple[Message, ...]:
 
 
 def _is_pydantic_ai(value: object) -> bool:
-    return isinstance(value, Mapping) and "parts" in value and value.get("kind") in ("request", "response")
+    return (
+        isinstance(value, Mapping)
+        and "parts" in value
+        and value.get("kind") in ("request", "response")
+    )
 
 
-# --- lines -----------------------------------------------------------------------------------------------------
+# --- lines ----------------------------------------------------------------------------------------
 
 
 def _lines(raw: Iterable[bytes], where: str, skipped: Counter[str]) -> Iterator[Line]:
-    """Each line's object with its number; a last line that its writer could not finish is counted and left out."""
+    """Each line's object with its number; a last line that its writer could not finish is
+    counted and left out."""
     for number, line in enumerate(raw, 1):
         if not line.strip():
             continue
@@ -186,7 +202,11 @@ def _note(value: Mapping[str, Any], seen: set[str]) -> str:
     """What kind of note this line is, if it is no part of the conversation."""
     kind = value.get("type")
     if not isinstance(kind, str):
-        return "session_meta" if "instructions" in value and "role" not in value else str(value.get("record_type", ""))
+        return (
+            "session_meta"
+            if "instructions" in value and "role" not in value
+            else str(value.get("record_type", ""))
+        )
     if "payload" in value:
         return "" if kind == "response_item" else kind
     if "role" in value or kind in _ITEMS or kind.endswith(("_call", "_call_output")):
@@ -228,15 +248,18 @@ def _read_line(value: Mapping[str, Any], at: At, names: dict[str, str]) -> Itera
     return [Piece(detection.read_message(value, at.where, at.path))]
 
 
-# --- the branches of Claude Code -------------------------------------------------------------------------------
+# --- the branches of Claude Code ------------------------------------------------------------------
 
 
 def _branched(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
-    """Every line, and whether it was rewound; from the first that follows another one on, all are read before."""
+    """Every line, and whether it was rewound; from the first that follows another one on, all
+    are read before."""
     for line in lines:
         if "parentUuid" in line[1]:
             rest = [line, *lines]
-            rewound = _rewound({_name(value): value for _, value in rest if not value.get("isSidechain")})
+            rewound = _rewound(
+                {_name(value): value for _, value in rest if not value.get("isSidechain")}
+            )
             yield from ((each, _name(each[1]) in rewound) for each in rest)
             return
         yield line, False
@@ -245,7 +268,8 @@ def _branched(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
 def _rewound(lines: dict[str, Mapping[str, Any]]) -> set[str]:
     """The names of the lines that branch off from those that lead to the last one.
 
-    Several calls of one reply are lines of their own, and each result follows its own call: these are no branches.
+    Several calls of one reply are lines of their own, and each result follows its own call: these
+    are no branches.
     """
     lines.pop("", None)
     current, name = set[str](), next(reversed(lines), "")
@@ -255,9 +279,13 @@ def _rewound(lines: dict[str, Mapping[str, Any]]) -> set[str]:
     replies = {_reply(lines[name]) for name in current} - {""}
     current |= {name for name, value in lines.items() if _reply(value) in replies}
     calls = {call for name in current for call in _ids(lines[name], "tool_use", "id")}
-    answered = {call for name in current for call in _ids(lines[name], "tool_result", "tool_use_id")}
+    answered = {
+        call for name in current for call in _ids(lines[name], "tool_result", "tool_use_id")
+    }
     missing = calls - answered
-    current |= {name for name, value in lines.items() if missing & _ids(value, "tool_result", "tool_use_id")}
+    current |= {
+        name for name, value in lines.items() if missing & _ids(value, "tool_result", "tool_use_id")
+    }
     rewound = set[str]()
     for name, value in lines.items():  # what a line follows stands before it
         if name not in current and (_parent(value) in rewound or _parent(value) in current):
@@ -281,11 +309,15 @@ def _reply(value: Mapping[str, Any]) -> str:
 def _ids(value: Mapping[str, Any], kind: str, field: str) -> set[str]:
     message = value.get("message")
     content = message.get("content") if isinstance(message, Mapping) else None
-    blocks = [block for block in content if isinstance(block, Mapping)] if isinstance(content, list) else []
+    blocks = (
+        [block for block in content if isinstance(block, Mapping)]
+        if isinstance(content, list)
+        else []
+    )
     return {str(block.get(field)) for block in blocks if block.get("type") == kind}
 
 
-# --- pieces ----------------------------------------------------------------------------------------------------
+# --- pieces ---------------------------------------------------------------------------------------
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
@@ -316,11 +348,12 @@ def _whole(pieces: Sequence[Piece]) -> Message:
     return replace(pieces[0].message, parts=parts, extra=extra)
 
 
-# --- marks -----------------------------------------------------------------------------------------------------
+# --- marks ----------------------------------------------------------------------------------------
 
 
 def _marked(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces, each with a mark; where lines have no names, the same words in another place have another one."""
+    """The pieces, each with a mark; where lines have no names, the same words in another place
+    have another one."""
     said = blake2b(digest_size=12)
     for piece in pieces:
         if piece.mark:
@@ -330,11 +363,15 @@ def _marked(pieces: Iterable[Piece]) -> Iterator[Piece]:
         yield replace(piece, mark=said.hexdigest())
 
 
-def _new(messages: Iterable[list[Piece]], known: Collection[str], skipped: Counter[str]) -> Iterator[Message]:
+def _new(
+    messages: Iterable[list[Piece]], known: Collection[str], skipped: Counter[str]
+) -> Iterator[Message]:
     """What was not imported before; of a reply that has grown since, the rest."""
     for pieces in messages:
         if new := [piece for piece in pieces if piece.mark not in known]:
             whole = _whole(new)
-            yield replace(whole, extra=keep_also(whole.extra, SHAPE, {"marks": [piece.mark for piece in new]}))
+            yield replace(
+                whole, extra=keep_also(whole.extra, SHAPE, {"marks": [piece.mark for piece in new]})
+            )
         else:
             skipped[THERE] += 1

@@ -1,4 +1,5 @@
-"""What authors of instruction files should know: too large, badly marked, naming what is not there, said twice."""
+"""What authors of instruction files should know: too large, badly marked, naming what is not
+there, said twice."""
 
 from foreword.lint.check import DEFAULT, Checked, check, look, own_recipe, root_of
 from foreword.lint.problem import Problem

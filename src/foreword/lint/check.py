@@ -1,7 +1,8 @@
-"""Check what the authors of a project wrote: every document by itself, all of them together, and what is excused.
+"""Check what the authors of a project wrote: every document by itself, all of them together, and
+what is excused.
 
-`check` gives the problems alone, `look` all there is to tell. Limits, kinds and exceptions are the recipe's. Nothing
-is written here (`repair` does) and nothing is shown.
+`check` gives the problems alone, `look` all there is to tell. Limits, kinds and exceptions are the
+recipe's. Nothing is written here (`repair` does) and nothing is shown.
 """
 
 from __future__ import annotations
@@ -42,14 +43,18 @@ class Checked:
     documents: tuple[str, ...]  # the paths that were checked
 
 
-def check(root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | None = None) -> list[Problem]:
+def check(
+    root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | None = None
+) -> list[Problem]:
     """The problems of a project's instruction files, without those that the recipe excuses."""
     return list(look(root, recipe, counter=counter).problems)
 
 
-def look(root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | None = None, only: str = "") -> Checked:
-    """Check a project, or `only` one file or folder of it, held against the whole; of a file that is no document the
-    marks and links are checked."""
+def look(
+    root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | None = None, only: str = ""
+) -> Checked:
+    """Check a project, or `only` one file or folder of it, held against the whole; of a file
+    that is no document the marks and links are checked."""
     base = project_root(root)
     reading = Reading(Library(base, _rules(recipe, base)), choose_counter(counter, None))
     stranger = _stranger(reading, only)
@@ -57,7 +62,9 @@ def look(root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | No
         return Checked((), (), ())
     found = chain(
         _unread(reading),
-        chain.from_iterable(document_checks.document(reading, one) for one in [*reading.authored, *stranger]),
+        chain.from_iterable(
+            document_checks.document(reading, one) for one in [*reading.authored, *stranger]
+        ),
         chain.from_iterable(together(reading) for together in TOGETHER),
     )
     problems, excused = _without_excused(reading.recipe, found)
@@ -65,7 +72,9 @@ def look(root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | No
         problems += _stale(recipe, base, reading.recipe, excused)
     checked = [one.path for one in [*reading.authored, *stranger]] + _beside(reading)
     return Checked(
-        _in_order(problems, only), _in_order(excused, only), tuple(path for path in checked if _is_in(path, only))
+        _in_order(problems, only),
+        _in_order(excused, only),
+        tuple(path for path in checked if _is_in(path, only)),
     )
 
 
@@ -113,18 +122,29 @@ def _is_missing(reading: Reading, path: str) -> bool:
 
 def _in_order(problems: Sequence[Problem], only: str) -> tuple[Problem, ...]:
     mine = [problem for problem in problems if _is_in(problem.file, only)]
-    return tuple(sorted(mine, key=lambda one: (files.natural(one.file), one.line, one.code, one.message)))
+    return tuple(
+        sorted(mine, key=lambda one: (files.natural(one.file), one.line, one.code, one.message))
+    )
 
 
-# --- exceptions ------------------------------------------------------------------------------------------------
+# --- exceptions -----------------------------------------------------------------------------------
 
 
-def _without_excused(recipe: RecipeSpec, found: Iterator[Problem]) -> tuple[list[Problem], list[Problem]]:
-    rules = [(glob(excused.file), excused.code, excused.reason) for excused in recipe.lint.exceptions]
+def _without_excused(
+    recipe: RecipeSpec, found: Iterator[Problem]
+) -> tuple[list[Problem], list[Problem]]:
+    rules = [
+        (glob(excused.file), excused.code, excused.reason) for excused in recipe.lint.exceptions
+    ]
     problems, excused = list[Problem](), list[Problem]()
     for problem in found:
         reason = next(
-            (why for file, code, why in rules if code in ("*", problem.code) and file.fullmatch(problem.file)), ""
+            (
+                why
+                for file, code, why in rules
+                if code in ("*", problem.code) and file.fullmatch(problem.file)
+            ),
+            "",
         )
         (excused if reason else problems).append(replace(problem, excused=reason))
     return problems, excused
@@ -139,16 +159,19 @@ def _stale(name: str, root: Path, recipe: RecipeSpec, excused: Sequence[Problem]
             at = problem_at(loading.layers(name, root), ("lint", "exceptions", index), "")
             path = Path(at.path).resolve()
             shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-            message = f"nothing needs the exception for {rule.code} in {rule.file} any more: take it out"
+            message = (
+                f"nothing needs the exception for {rule.code} in {rule.file} any more: take it out"
+            )
             found.append(warning(shown, at.line, "stale-exception", message))
     return found
 
 
-# --- whose files they are --------------------------------------------------------------------------------------
+# --- whose files they are -------------------------------------------------------------------------
 
 
 def own_recipe(root: Path) -> str:
-    """The project's own recipe for its documents: the only one that extends the default, else the default."""
+    """The project's own recipe for its documents: the only one that extends the default, else
+    the default."""
     own = [path for path in loading.listed(root)[0].values() if path.parent != loading.BUILTIN]
     mine = [path.stem for path in own if _extends(path, root) == DEFAULT]
     return mine[0] if len(mine) == 1 else DEFAULT
@@ -162,18 +185,25 @@ def _extends(path: Path, root: Path) -> object:
 
 
 def root_of(path: Path, recipe: str = DEFAULT, within: Path | None = None) -> Path:
-    """The project that a file or a folder belongs to: a folder that looks like one is its own; else `within`, or the
-    farthest folder above, from where it has documents of the recipe's; else what it is in. A `.git` is never left."""
+    """The project that a file or a folder belongs to: a folder that looks like one is its own;
+    else `within`, or the farthest folder above, from where it has documents of the recipe's;
+    else what it is in. A `.git` is never left."""
     if any((path / name).exists() for name in OF_A_PROJECT):
         return path
     rules = loading.load(recipe, path.parent)
     above = list(path.parents)
     mine = [within] if within is not None and within in above else []
-    stop = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), len(above))
+    stop = next(
+        (index for index, folder in enumerate(above) if (folder / ".git").exists()), len(above)
+    )
     for folder in [*mine, *reversed(above[: stop + 1])]:
         relative = path.relative_to(folder).as_posix()
         found = documents.find_all(folder, rules.documents, rules.within)
-        if any(_is_in(one.path, relative) for one in found if one.kind in AUTHORED or one.path == relative):
+        if any(
+            _is_in(one.path, relative)
+            for one in found
+            if one.kind in AUTHORED or one.path == relative
+        ):
             return folder
     if path.is_dir():
         return path

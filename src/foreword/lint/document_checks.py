@@ -1,7 +1,8 @@
-"""What can be wrong with one document: its size, its marks, its sections and phases, what it refers to.
+"""What can be wrong with one document: its size, its marks, its sections and phases, what it refers
+to.
 
-Each check takes the reading, the document and its text, and yields problems; `EACH` has them all. What only shows
-between documents is in `across`.
+Each check takes the reading, the document and its text, and yields problems; `EACH` has them all.
+What only shows between documents is in `across`.
 """
 
 from __future__ import annotations
@@ -36,26 +37,35 @@ def document(reading: Reading, one: Document) -> Iterator[Problem]:
     file = reading.file(one.path)
     if isinstance(file, files.Skip):
         how = warning if file.reason == "empty" else error
-        yield how(one.path, 1, "empty-file" if file.reason == "empty" else "unreadable-file", file.reason)
+        yield how(
+            one.path, 1, "empty-file" if file.reason == "empty" else "unreadable-file", file.reason
+        )
         return
     for note in file.notes:
         yield warning(one.path, 1, "not-utf8", note)
     if len(file.text) > LARGEST_CHARS:
-        yield error(one.path, 1, "too-large", f"{reading.counter.count(file.text):,} tokens: not looked into")
+        yield error(
+            one.path,
+            1,
+            "too-large",
+            f"{reading.counter.count(file.text):,} tokens: not looked into",
+        )
         return
     for check in EACH:
         for problem in check(reading, one, file.text):
             yield replace(problem, fixable=problem.fixable and not file.notes)
 
 
-# --- size ------------------------------------------------------------------------------------------------------
+# --- size -----------------------------------------------------------------------------------------
 
 
 def size(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
     """A document, or one of its phases, over the limit that the recipe sets for its kind."""
     limits = reading.recipe.lint.limits
     if one.kind in limits:
-        yield from _over(limits[one.kind], reading.tokens(text), one, 1, _ARTICLE.get(one.kind, f"a {one.kind}"))
+        yield from _over(
+            limits[one.kind], reading.tokens(text), one, 1, _ARTICLE.get(one.kind, f"a {one.kind}")
+        )
     for part in phases_of(one, text):
         yield from phase_size(reading, one, part)
 
@@ -64,15 +74,27 @@ def phase_size(reading: Reading, one: Document, part: Part) -> Iterator[Problem]
     """A phase over the limit for phases."""
     limit = reading.recipe.lint.limits.get("phase")
     if limit is not None:
-        yield from _over(limit, reading.tokens(part.text), one, part.line, "a phase", f"phase {part.name}: ")
+        yield from _over(
+            limit, reading.tokens(part.text), one, part.line, "a phase", f"phase {part.name}: "
+        )
 
 
-def _over(limit: Limit, tokens: int, one: Document, line: int, what: str, start: str = "") -> Iterator[Problem]:
+def _over(
+    limit: Limit, tokens: int, one: Document, line: int, what: str, start: str = ""
+) -> Iterator[Problem]:
     if limit.error is not None and tokens > limit.error:
-        message = f"{start}{tokens:,} tokens, {what} may have {limit.tokens:,}, and from {limit.error:,} it is an error"
+        message = (
+            f"{start}{tokens:,} tokens, {what} may have {limit.tokens:,}, and from {limit.error:,}"
+            " it is an error"
+        )
         yield error(one.path, line, "too-large", message)
     elif tokens > limit.tokens:
-        yield warning(one.path, line, "too-large", f"{start}{tokens:,} tokens, {what} may have {limit.tokens:,}")
+        yield warning(
+            one.path,
+            line,
+            "too-large",
+            f"{start}{tokens:,} tokens, {what} may have {limit.tokens:,}",
+        )
 
 
 def phases_of(one: Document, text: str) -> Sequence[Part]:
@@ -82,7 +104,7 @@ def phases_of(one: Document, text: str) -> Sequence[Part]:
     return parts.phases(text)
 
 
-# --- marks and structure ---------------------------------------------------------------------------------------
+# --- marks and structure --------------------------------------------------------------------------
 
 
 def marked(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
@@ -95,7 +117,9 @@ def marked(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
         yield Problem(one.path, problem.line, problem.code, "error", problem.message, is_fixable)
     for repair in repaired:
         if repair.code == "untidy-marker":
-            yield Problem(one.path, repair.line, repair.code, "warning", f"write {repair.right}", True)
+            yield Problem(
+                one.path, repair.line, repair.code, "warning", f"write {repair.right}", True
+            )
 
 
 def sections(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
@@ -103,7 +127,9 @@ def sections(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
     if one.kind != "persona":
         return
     titles = {
-        row.strip("#*_: \t\r\n").casefold() for _, row, in_code in marks.rows(text) if row[0] == "#" and not in_code
+        row.strip("#*_: \t\r\n").casefold()
+        for _, row, in_code in marks.rows(text)
+        if row[0] == "#" and not in_code
     }
     missing = [f"`## {title}`" for title in PERSONA_HEADER if title.casefold() not in titles]
     if missing:
@@ -115,13 +141,17 @@ def sections(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
 
 
 def phases(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
-    """A workflow without phases, with a gap between them, with one twice, or with some that wait in vain."""
+    """A workflow without phases, with a gap between them, with one twice, or with some that wait
+    in vain."""
     if one.kind != "workflow":
         return
     found = parts.phases(text)
     if not found:
         yield error(
-            one.path, 1, "no-phases", "no phases: mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings"
+            one.path,
+            1,
+            "no-phases",
+            "no phases: mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings",
         )
     yield from _gaps(one, found)
     known, by_marks = dict[str, int](), any(mark.kind == "PHASE" for mark in marks.marks(text))
@@ -154,22 +184,28 @@ def _waits(one: Document, known: Mapping[str, Part]) -> Iterator[Problem]:
 
 def _gaps(one: Document, found: Sequence[Part]) -> Iterator[Problem]:
     """Numbers that are missing in a row, told at the phase behind the gap."""
-    places = {int(match[0]): part.line for part in reversed(found) if (match := _NUMBER.match(part.name))}
+    places = {
+        int(match[0]): part.line for part in reversed(found) if (match := _NUMBER.match(part.name))
+    }
     before = 0
     for number in sorted(places):
         if number > before + 1:
             gone = f"{before + 1}" if number == before + 2 else f"{before + 1} to {number - 1}"
             yield warning(
-                one.path, places[number], "missing-phase", f"phase {number} follows {before or 'nothing'}: no {gone}"
+                one.path,
+                places[number],
+                "missing-phase",
+                f"phase {number} follows {before or 'nothing'}: no {gone}",
             )
         before = number
 
 
-# --- references ------------------------------------------------------------------------------------------------
+# --- references -----------------------------------------------------------------------------------
 
 
 def references(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
-    """Files that are not there: an error where the loader follows the line, else a warning, once for each file."""
+    """Files that are not there: an error where the loader follows the line, else a warning, once
+    for each file."""
     starts, told = lines.starts(text), set[str]()
     for named in named_in(text):
         name = named.name if named.is_path else f"{named.kind} {named.name!r}"
@@ -182,8 +218,11 @@ def references(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
 
 
 def _is_in_vain(reading: Reading, one: Document, named: Named, text: str) -> bool:
-    """Whether something is named that is not there, and that a reader or the loader would look for."""
-    if meant(reading.meant, named, one.path) or (named.is_path and reading.is_there(named.name, one.path)):
+    """Whether something is named that is not there, and that a reader or the loader would look
+    for."""
+    if meant(reading.meant, named, one.path) or (
+        named.is_path and reading.is_there(named.name, one.path)
+    ):
         return False
     if named.is_told:
         return True

@@ -1,7 +1,8 @@
-"""The documents under check: found by the recipe, each read once, and looked up by name without a search through all.
+"""The documents under check: found by the recipe, each read once, and looked up by name without a
+search through all.
 
-Neighbours: `sources.documents` finds and resolves, `runtime.library` has the documents of one project. Here a thousand
-of them name one another, so what was answered once is remembered.
+Neighbours: `sources.documents` finds and resolves, `runtime.library` has the documents of one
+project. Here a thousand of them name one another, so what was answered once is remembered.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from foreword.text import marks
 from foreword.tokens import Counter
 
 AUTHORED = ("instructions", "guidance", "language", "workflow", "panel", "persona", "prompt")
-COMES_AND_GOES = ("plan", "manifest")  # kinds that are written by agents; naming one that is not there is no mistake
+# kinds that are written by agents; naming one that is not there is no mistake
+COMES_AND_GOES = ("plan", "manifest")
 LARGEST_CHARS = 1_000_000
 MOST_BYTES = 4 * files.MOST_BYTES  # of all documents: each is held twice while a project is checked
 
@@ -80,15 +82,17 @@ class Reading:
         return self._placed[path]
 
     def text(self, path: str) -> str:
-        """The text of a file, or nothing where it can't be read or is too large to be looked into."""
+        """The text of a file, or nothing where it can't be read or is too large to be looked
+        into."""
         file = self.file(path)
         return file.text if isinstance(file, files.File) and len(file.text) <= LARGEST_CHARS else ""
 
     def tokens(self, text: str) -> int:
-        """What a model would read of a text: without front matter and without the loader's marks."""
+        """What a model would read of a text: without front matter and without the loader's
+        marks."""
         return self.counter.count(marks.plain(front_matter(text)[1]).strip())
 
-    # --- names -----------------------------------------------------------------------------------------------
+    # --- names ------------------------------------------------------------------------------------
 
     def meant(self, wanted: str, kind: str = "", near: str = "") -> Document | None:
         """The document that a name or a path means."""
@@ -103,11 +107,14 @@ class Reading:
         return self._by_file.get(_stem(path), [])
 
     def is_there(self, path: str, near: str) -> bool:
-        """Whether a file is where a document says it is: from the root, from the document, or from where the
-        documents lie."""
-        outer = [folder for folder in self.recipe.within if folder and path.startswith(f"{folder}/")]
+        """Whether a file is where a document says it is: from the root, from the document, or
+        from where the documents lie."""
+        outer = [
+            folder for folder in self.recipe.within if folder and path.startswith(f"{folder}/")
+        ]
         return any(
-            self._exists(place) for place in (path, beside(near, path), *(path[len(folder) + 1 :] for folder in outer))
+            self._exists(place)
+            for place in (path, beside(near, path), *(path[len(folder) + 1 :] for folder in outer))
         )
 
     def _exists(self, path: str) -> bool:

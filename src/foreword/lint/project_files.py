@@ -1,7 +1,7 @@
 """The project's YAML files: can they be read, and is everything they name there.
 
-Which file, which keys and which kind of document a value names is the recipe's: `read` says where a value is, and a
-section with `named: "{value}"` says what it is the name of.
+Which file, which keys and which kind of document a value names is the recipe's: `read` says where a
+value is, and a section with `named: "{value}"` says what it is the name of.
 """
 
 from __future__ import annotations
@@ -41,14 +41,22 @@ class Named:
 def project(reading: Reading) -> Iterator[Problem]:
     """YAML that can't be read, and names of documents that are not there."""
     yield from _without_instructions(reading)
-    for path in dict.fromkeys([*_project_files(reading), *(one.path for one in reading.of_kind("policy"))]):
+    for path in dict.fromkeys(
+        [*_project_files(reading), *(one.path for one in reading.of_kind("policy"))]
+    ):
         yield from _unreadable(reading, path)
     for named in names(reading):
         if named.name in ("", NEWEST, NONE) or reading.meant(named.name, named.kind) is not None:
             continue
         known = [document.name for document in reading.of_kind(named.kind)]
         guess = did_you_mean(named.name, known)
-        hint = f", did you mean {guess!r}?" if guess else "" if known else f": there is no {named.kind} at all"
+        hint = (
+            f", did you mean {guess!r}?"
+            if guess
+            else ""
+            if known
+            else f": there is no {named.kind} at all"
+        )
         message = f"{named.value}: no {named.kind} is called {named.name!r}{hint}"
         yield error(named.file, named.line, f"unknown-{named.kind}", message)
 
@@ -56,7 +64,11 @@ def project(reading: Reading) -> Iterator[Problem]:
 def _without_instructions(reading: Reading) -> Iterator[Problem]:
     """No base instructions at all, in a project that says what it is: nothing would hold always."""
     is_one = any(isinstance(reading.file(path), files.File) for path in _project_files(reading))
-    if is_one and "instructions" in reading.recipe.documents and not reading.of_kind("instructions"):
+    if (
+        is_one
+        and "instructions" in reading.recipe.documents
+        and not reading.of_kind("instructions")
+    ):
         path = reading.recipe.documents["instructions"][0]
         within = ", ".join(f"{folder}/{path}" for folder in reading.recipe.within if folder)
         message = f"there is none, so nothing holds in every call; it may also be {within}"
@@ -96,7 +108,9 @@ def _unreadable(reading: Reading, path: str) -> Iterator[Problem]:
             yield error(path, 1, "unreadable-file", file.reason)
         return
     if len(file.text) > LARGEST_YAML_CHARS:
-        yield error(path, 1, "too-large", f"more than {LARGEST_YAML_CHARS:,} characters: not looked into")
+        yield error(
+            path, 1, "too-large", f"more than {LARGEST_YAML_CHARS:,} characters: not looked into"
+        )
         return
     problem = mapping(file.text)[1]
     if problem:
@@ -104,7 +118,9 @@ def _unreadable(reading: Reading, path: str) -> Iterator[Problem]:
         yield error(path, int(line[1]) if line else 1, "bad-yaml", _LINE.sub("", problem))
 
 
-def _first(reading: Reading, value: str, kind: str, paths: tuple[str, ...], at: tuple[str, ...]) -> list[Named]:
+def _first(
+    reading: Reading, value: str, kind: str, paths: tuple[str, ...], at: tuple[str, ...]
+) -> list[Named]:
     for path in map(reading.placed, paths):
         root = _node(reading, path)
         for key in at:
@@ -135,15 +151,23 @@ def _at(node: Node | None, key: str) -> Node | None:
 
 
 def _leaves(node: Node | None) -> Iterator[tuple[str, int]]:
-    """The names in a value with their lines: itself, or those of its members; of a mapping its name or path."""
+    """The names in a value with their lines: itself, or those of its members; of a mapping its
+    name or path."""
     from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-    if isinstance(node, ScalarNode) and node.tag not in ("tag:yaml.org,2002:null", "tag:yaml.org,2002:bool"):
+    if isinstance(node, ScalarNode) and node.tag not in (
+        "tag:yaml.org,2002:null",
+        "tag:yaml.org,2002:bool",
+    ):
         yield node.value.strip(), node.start_mark.line + 1
     elif isinstance(node, SequenceNode):
         for member in node.value:
             yield from _leaves(member)
     elif isinstance(node, MappingNode):
-        naming = [value for name, value in node.value if name.value in _NAMING and isinstance(value, ScalarNode)]
+        naming = [
+            value
+            for name, value in node.value
+            if name.value in _NAMING and isinstance(value, ScalarNode)
+        ]
         for member in naming[:1] or [value for _, value in node.value]:
             yield from _leaves(member)

@@ -1,8 +1,8 @@
-"""Repair what can be repaired without a doubt and without touching a word: white space in marks, and the closing mark
-that a phase lacks.
+"""Repair what can be repaired without a doubt and without touching a word: white space in marks,
+and the closing mark that a phase lacks.
 
-`repairs` is pure and says what would be done; it proves itself by reading the repaired text again. `fix` writes: whole
-or not at all, with the line ends, the BOM and the permissions that were there.
+`repairs` is pure and says what would be done; it proves itself by reading the repaired text again.
+`fix` writes: whole or not at all, with the line ends, the BOM and the permissions that were there.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ from foreword.sources import files
 from foreword.text import lines, markdown, marks
 from foreword.text.marks import Mark
 
-_UNTIDY = re.compile(r"<!--[ \t]*+(?P<start>/?[A-Za-z]+)(?P<colon>[ \t]*+:[ \t]*+)?(?P<rest>.*?)[ \t]*+-->", re.DOTALL)
+_UNTIDY = re.compile(
+    r"<!--[ \t]*+(?P<start>/?[A-Za-z]+)(?P<colon>[ \t]*+:[ \t]*+)?(?P<rest>.*?)[ \t]*+-->",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One change: the text between `start` and `end` becomes `right`; `at` is where the mark in question starts."""
+    """One change: the text between `start` and `end` becomes `right`; `at` is where the mark in
+    question starts."""
 
     at: int
     line: int
@@ -48,11 +52,14 @@ class Fixed:
 
 
 def repairs(text: str) -> tuple[Repair, ...]:
-    """What can be repaired, in order; nothing where the repaired text would not read as it should."""
+    """What can be repaired, in order; nothing where the repaired text would not read as it
+    should."""
     if "<!--" not in text:
         return ()
     found = marks.marks(text)
-    planned = sorted([*_tidied(text, found), *_closed(text, found)], key=lambda repair: (repair.start, repair.at))
+    planned = sorted(
+        [*_tidied(text, found), *_closed(text, found)], key=lambda repair: (repair.start, repair.at)
+    )
     return tuple(planned) if planned and _is_better(text, planned) else ()
 
 
@@ -72,7 +79,7 @@ def _is_better(text: str, planned: Sequence[Repair]) -> bool:
     return after == before - Counter(repair.code for repair in planned)
 
 
-# --- white space -----------------------------------------------------------------------------------------------
+# --- white space ----------------------------------------------------------------------------------
 
 
 def _tidied(text: str, found: Sequence[Mark]) -> Iterator[Repair]:
@@ -92,18 +99,23 @@ def _tidy(mark: Mark, written: str) -> str:
     return f"<!-- {match['start']}{colon}{match['rest']} -->"
 
 
-# --- closing marks ---------------------------------------------------------------------------------------------
+# --- closing marks --------------------------------------------------------------------------------
 
 
 def _closed(text: str, found: Sequence[Mark]) -> Iterator[Repair]:
-    """The closing marks that are missing, where only one place is possible: before the next phase, or at the end."""
+    """The closing marks that are missing, where only one place is possible: before the next
+    phase, or at the end."""
     mine = [mark for mark in found if mark.kind == "PHASE"]
     trouble: dict[int, set[str]] = {}
     for problem in marks.problems(text):
         trouble.setdefault(problem.start, set()).add(problem.code)
     for at, mark in enumerate(mine):
         following = mine[at + 1] if at + 1 < len(mine) else None
-        if trouble.get(mark.start) != {"unclosed-marker"} or not mark.alone or (following and not following.opens):
+        if (
+            trouble.get(mark.start) != {"unclosed-marker"}
+            or not mark.alone
+            or (following and not following.opens)
+        ):
             continue
         place = _text_end(text, mark) if following is None else _line_start(text, following)
         if place is not None:
@@ -111,15 +123,24 @@ def _closed(text: str, found: Sequence[Mark]) -> Iterator[Repair]:
 
 
 def _line_start(text: str, mark: Mark) -> int | None:
-    return None if not mark.alone else max(text.rfind("\n", 0, mark.start), text.rfind("\r", 0, mark.start)) + 1
+    return (
+        None
+        if not mark.alone
+        else max(text.rfind("\n", 0, mark.start), text.rfind("\r", 0, mark.start)) + 1
+    )
 
 
 def _text_end(text: str, mark: Mark) -> int | None:
-    """The end of the text, where the section that the mark opens, or stands in, reaches so far; else None."""
+    """The end of the text, where the section that the mark opens, or stands in, reaches so far;
+    else None."""
     headings = markdown.headings(text)
     at = bisect_right(headings, mark.start, key=lambda heading: heading.start)
     opens = at < len(headings) and not text[mark.end : headings[at].start].strip()
-    mine = headings[at] if opens else next((one for one in reversed(headings[:at]) if one.end > mark.start), None)
+    mine = (
+        headings[at]
+        if opens
+        else next((one for one in reversed(headings[:at]) if one.end > mark.start), None)
+    )
     return len(text) if mine is None or mine.end == len(text) else None
 
 
@@ -132,11 +153,12 @@ def _closing(text: str, mark: Mark, place: int) -> Repair:
     return Repair(mark.start, mark.line, "unclosed-marker", place, place, right)
 
 
-# --- writing ---------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def fix(root: Path, path: str) -> Fixed:
-    """Repair one file under the root; it is replaced whole, and not at all where there is nothing to repair."""
+    """Repair one file under the root; it is replaced whole, and not at all where there is
+    nothing to repair."""
     file = files.read(root, path)
     if isinstance(file, files.Skip):
         return Fixed(path, refused=file.reason)

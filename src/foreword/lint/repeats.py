@@ -1,7 +1,7 @@
 """The same paragraph in two files: it is paid for twice, and one day the two will differ.
 
-One pass: paragraphs are compared by what they say, white space, case and list marks aside. Neighbours that are repeated
-in the same files are told as one.
+One pass: paragraphs are compared by what they say, white space, case and list marks aside.
+Neighbours that are repeated in the same files are told as one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ class _Paragraph:
 def repeats(reading: Reading) -> Iterator[Problem]:
     """Paragraphs that are in more than one file, each told once, at the first of them."""
     texts = {
-        one.path: list(_paragraphs(one.path, reading.text(one.path))) for one in reading.authored if one.kind in KINDS
+        one.path: list(_paragraphs(one.path, reading.text(one.path)))
+        for one in reading.authored
+        if one.kind in KINDS
     }
     places = dict[str, dict[str, int]]()  # what is said -> file -> line
     for paragraphs in texts.values():
@@ -52,8 +54,11 @@ def _paragraphs(file: str, text: str) -> Iterator[_Paragraph]:
                 yield _Paragraph(file, first + 1, " ".join(words))
 
 
-def _runs(file: str, paragraphs: Sequence[_Paragraph], places: dict[str, dict[str, int]]) -> Iterator[list[_Paragraph]]:
-    """Paragraphs of a file, one behind the other, that the same other files have too; only where it is the first."""
+def _runs(
+    file: str, paragraphs: Sequence[_Paragraph], places: dict[str, dict[str, int]]
+) -> Iterator[list[_Paragraph]]:
+    """Paragraphs of a file, one behind the other, that the same other files have too; only where
+    it is the first."""
     run, others, seen = list[_Paragraph](), tuple[str, ...](), set[str]()
     for paragraph in paragraphs:
         files = tuple(places[paragraph.said])
@@ -73,6 +78,10 @@ def _told(run: Sequence[_Paragraph], places: dict[str, int]) -> Problem:
     elsewhere = [f"{file}:{line}" for file, line in places.items() if file != first.file]
     more = f" and {len(elsewhere) - MOST_PLACES} more" if len(elsewhere) > MOST_PLACES else ""
     words = sum(len(paragraph.said.split()) for paragraph in run)
-    what = f"{len(run)} paragraphs ({words} words) are" if len(run) > 1 else f"a paragraph of {words} words is"
+    what = (
+        f"{len(run)} paragraphs ({words} words) are"
+        if len(run) > 1
+        else f"a paragraph of {words} words is"
+    )
     message = f"{what} also in {', '.join(elsewhere[:MOST_PLACES])}{more}"
     return warning(first.file, first.line, "repeated-paragraph", message)

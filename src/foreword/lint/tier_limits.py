@@ -1,7 +1,9 @@
-"""Tiers over their limits, before anything is loaded: what every call would carry, every session, every phase.
+"""Tiers over their limits, before anything is loaded: what every call would carry, every session,
+every phase.
 
-The sums are of whole documents. What an agent really gets is made to fit (`runtime.tiers`): a persona becomes a header,
-a panel an excerpt. A tier that is over its limit here is one where that happens every time.
+The sums are of whole documents. What an agent really gets is made to fit (`runtime.tiers`): a
+persona becomes a header, a panel an excerpt. A tier that is over its limit here is one where that
+happens every time.
 """
 
 from __future__ import annotations
@@ -37,13 +39,19 @@ def tiers(reading: Reading) -> Iterator[Problem]:
 
 
 def _always(reading: Reading, named: list[Named], limit: int) -> Iterator[Problem]:
-    """Tier 0: the instructions, what is anchored elsewhere, and fields of the project and its profile."""
+    """Tier 0: the instructions, what is anchored elsewhere, and fields of the project and its
+    profile."""
     own = [one for one in reading.authored if one.kind == "instructions"][:1]
     parts = {one.path: reading.tokens(reading.text(one.path)) for one in own}
-    loaded = [*reading.of_kind("guidance"), *_documents(reading, named, ("language", "persona", "workflow"))]
+    loaded = [
+        *reading.of_kind("guidance"),
+        *_documents(reading, named, ("language", "persona", "workflow")),
+    ]
     for one in loaded:
         text = reading.text(one.path)
-        if "ANCHOR" in text.upper() and (tokens := sum(reading.tokens(part.text) for part in anchors(text))):
+        if "ANCHOR" in text.upper() and (
+            tokens := sum(reading.tokens(part.text) for part in anchors(text))
+        ):
             parts[f"anchors of {one.path}"] = tokens
     for path, tokens in _fields(reading, named):
         parts[f"fields of {path}"] = tokens
@@ -63,7 +71,8 @@ def _fields(reading: Reading, named: list[Named]) -> Iterator[tuple[str, int]]:
 
 
 def _session(reading: Reading, named: list[Named], limit: int) -> Iterator[Problem]:
-    """Tier 1: the project's language and personas; of a persona what is marked for tier 1, where something is."""
+    """Tier 1: the project's language and personas; of a persona what is marked for tier 1, where
+    something is."""
     mine = _documents(reading, named, ("language", "persona"))
     parts = {one.path: _in_session(reading, reading.text(one.path)) for one in mine}
     place = next((name for name in named if name.kind == "persona"), next(iter(named), None))
@@ -86,17 +95,24 @@ def _phase(reading: Reading, workflow: Document, part: Part, limit: int) -> Iter
         yield from _over(PHASE, parts, limit, workflow.path, part.line, what)
 
 
-def _documents(reading: Reading, named: list[Named], kinds: tuple[str | None, ...]) -> list[Document]:
+def _documents(
+    reading: Reading, named: list[Named], kinds: tuple[str | None, ...]
+) -> list[Document]:
     found = [reading.meant(name.name, name.kind) for name in named if name.kind in kinds]
     return list(dict.fromkeys(one for one in found if one is not None))
 
 
-def _over(tier: int, parts: Mapping[str, int], limit: int, file: str, line: int, what: str = "") -> Iterator[Problem]:
+def _over(
+    tier: int, parts: Mapping[str, int], limit: int, file: str, line: int, what: str = ""
+) -> Iterator[Problem]:
     total = sum(parts.values())
     if total <= limit:
         return
     largest = sorted(parts.items(), key=lambda part: -part[1])
     each = ", ".join(f"{name} {tokens:,}" for name, tokens in largest[:MOST_NAMED])
     more = f" and {len(largest) - MOST_NAMED} smaller" if len(largest) > MOST_NAMED else ""
-    message = f"tier {tier} {what + ' ' if what else ''}needs {total:,} tokens, its limit is {limit:,}: {each}{more}"
+    message = (
+        f"tier {tier} {what + ' ' if what else ''}needs {total:,} tokens, its limit is {limit:,}:"
+        f" {each}{more}"
+    )
     yield warning(file, line, CODE, message)

@@ -1,8 +1,10 @@
-"""One way to call a model, over pydantic-ai: `ask` a question, or make one request and get a `Reply`.
+"""One way to call a model, over pydantic-ai: `ask` a question, or make one request and get a
+`Reply`.
 
-A model is a name (`anthropic:claude-sonnet-4-5`, `openai:gpt-4o`, anything pydantic-ai knows), a server that speaks
-OpenAI's format (`openai:NAME@http://127.0.0.1:8080/v1`), a pydantic-ai model object, or `test`, which needs neither
-key nor network. What is asked, and what becomes of the answer, is the caller's business.
+A model is a name (`anthropic:claude-sonnet-4-5`, `openai:gpt-4o`, anything pydantic-ai knows), a
+server that speaks OpenAI's format (`openai:NAME@http://127.0.0.1:8080/v1`), a pydantic-ai model
+object, or `test`, which needs neither key nor network. What is asked, and what becomes of the
+answer, is the caller's business.
 """
 
 from foreword.models.answer import Answer, calibrate, usage_pair

@@ -21,11 +21,15 @@ class Answer:
     cut: bool = False  # whether it ends where it does because of `max_output_tokens`
 
 
-def usage_pair(answer: Answer, instructions: str, request: str, counter: Counter) -> tuple[int, int]:
-    """What the counter says about a call, and what its provider said: what `foreword.calibrated` learns from."""
+def usage_pair(
+    answer: Answer, instructions: str, request: str, counter: Counter
+) -> tuple[int, int]:
+    """What the counter says about a call, and what its provider said: what `foreword.calibrated`
+    learns from."""
     return counter.count(f"{instructions}\n{request}"), answer.request_tokens
 
 
 def calibrate(answer: Answer, instructions: str, request: str, counter: Counter) -> Counter:
-    """The counter, corrected by what one call has really used; to learn from many, keep each `usage_pair`."""
+    """The counter, corrected by what one call has really used; to learn from many, keep each
+    `usage_pair`."""
     return calibrated(counter, [usage_pair(answer, instructions, request, counter)])

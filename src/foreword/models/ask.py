@@ -1,6 +1,7 @@
 """Ask a model a question: with tools that are called until there is an answer.
 
-What an error means is told by `failures`, what a name means by `names`; time limit and attempts are `attempts`'.
+What an error means is told by `failures`, what a name means by `names`; time limit and attempts are
+`attempts`'.
 """
 
 from __future__ import annotations
@@ -40,10 +41,11 @@ def ask(
 ) -> Answer:
     """The model's answer, or `ModelFailed`; `UsageError` where it can't be asked at all.
 
-    `timeout_seconds` is for everything together: every attempt, every wait, every tool. `on_text` is given the text
-    piece by piece as it comes; an empty piece says that a connection broke and the text begins again. Setting `cancel`
-    ends the call within a fraction of a second. A tool is a function with a docstring; a `ForewordError` that it raises
-    is told to the model. A model object serves one call at a time: where calls run side by side, give its name.
+    `timeout_seconds` is for everything together: every attempt, every wait, every tool. `on_text`
+    is given the text piece by piece as it comes; an empty piece says that a connection broke and
+    the text begins again. Setting `cancel` ends the call within a fraction of a second. A tool is a
+    function with a docstring; a `ForewordError` that it raises is told to the model. A model object
+    serves one call at a time: where calls run side by side, give its name.
     """
     call = call_of(model, timeout_seconds, attempts, max_output_tokens, on_text)
     question = _Question(call, instructions, request, tools)
@@ -69,9 +71,12 @@ class _Question:
         with capture_run_messages() as messages:
             try:
                 result = await self.agent.run(
-                    None if self._done else self._request, message_history=self._done or None, usage=self._usage,
-                    usage_limits=UsageLimits(request_limit=MOST_ROUNDS), event_stream_handler=heard,
-                )  # fmt: skip
+                    None if self._done else self._request,
+                    message_history=self._done or None,
+                    usage=self._usage,
+                    usage_limits=UsageLimits(request_limit=MOST_ROUNDS),
+                    event_stream_handler=heard,
+                )
                 return self._answer(result.output, messages, attempt)
             except TimeoutError:
                 raise
@@ -89,11 +94,15 @@ class _Question:
         replies = [message for message in messages if isinstance(message, ModelResponse)]
         self._call.check_whole(replies[-1])
         return Answer(
-            text, self._call.name, self._usage.input_tokens, self._usage.output_tokens, attempt,
+            text,
+            self._call.name,
+            self._usage.input_tokens,
+            self._usage.output_tokens,
+            attempt,
             self._usage.tool_calls,
             request_tokens=0 if self._has_tools else replies[0].usage.input_tokens,
             cut=replies[-1].finish_reason == "length",
-        )  # fmt: skip
+        )
 
 
 def _agent(call: Call, instructions: str, tools: Sequence[Tool]) -> Agent[object, str]:
@@ -117,7 +126,8 @@ def _agent(call: Call, instructions: str, tools: Sequence[Tool]) -> Agent[object
 
 
 def _told_to_the_model(tool: Tool) -> Tool:
-    """The tool; what it can't do is an answer, and what breaks it is said to be the tool's fault."""
+    """The tool; what it can't do is an answer, and what breaks it is said to be the tool's
+    fault."""
 
     @functools.wraps(tool)
     def called(*args: Any, **named: Any) -> str:
@@ -127,7 +137,9 @@ def _told_to_the_model(tool: Tool) -> Tool:
             return f"error: {error.message}" + (f" ({error.hint})" if error.hint else "")
         except Exception as error:
             name = getattr(tool, "__name__", "tool")
-            raise ModelFailed(f"the tool {name} failed: {type(error).__name__}: {one_line(error)}") from error
+            raise ModelFailed(
+                f"the tool {name} failed: {type(error).__name__}: {one_line(error)}"
+            ) from error
 
     return called
 
@@ -136,7 +148,9 @@ def _is_empty(messages: Sequence[ModelMessage]) -> bool:
     """Whether the last thing that came is an answer without a word."""
     from pydantic_ai.messages import ModelResponse, TextPart
 
-    last = next((message for message in reversed(messages) if isinstance(message, ModelResponse)), None)
+    last = next(
+        (message for message in reversed(messages) if isinstance(message, ModelResponse)), None
+    )
     if last is None or last.state != "complete" or last.finish_reason == "length":
         return False
     return all(isinstance(part, TextPart) and not part.content.strip() for part in last.parts)
@@ -146,5 +160,7 @@ def _whole(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """The rounds so far without a reply that broke off."""
     from pydantic_ai.messages import ModelRequest
 
-    ends = [number for number, message in enumerate(messages, 1) if isinstance(message, ModelRequest)]
+    ends = [
+        number for number, message in enumerate(messages, 1) if isinstance(message, ModelRequest)
+    ]
     return list(messages[: ends[-1]]) if ends else []

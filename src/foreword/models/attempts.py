@@ -1,8 +1,9 @@
-"""What every call of a model has, whatever is asked: a model that is built, a time limit, attempts, giving up.
+"""What every call of a model has, whatever is asked: a model that is built, a time limit, attempts,
+giving up.
 
-A question with its rounds of tools (`calls`) and a single request (`requests`) differ only in what happens once; all
-around it is here. pydantic-ai is an extra, imported on use; its clients' own retries are off, so that ours are all
-there are.
+A question with its rounds of tools (`calls`) and a single request (`requests`) differ only in what
+happens once; all around it is here. pydantic-ai is an extra, imported on use; its clients' own
+retries are off, so that ours are all there are.
 """
 
 from __future__ import annotations
@@ -43,14 +44,20 @@ class Call:
 
     @property
     def settings(self) -> Any:
-        """What goes with every request; a model that has no clients underneath knows nothing of their retries."""
+        """What goes with every request; a model that has no clients underneath knows nothing of
+        their retries."""
         settings: dict[str, Any] = {"timeout": self.timeout_seconds, "max_retries": 0}
         if self.max_output_tokens is not None:
             settings["max_tokens"] = self.max_output_tokens
-        return {name: value for name, value in settings.items() if name not in self.model.unsupported_settings}
+        return {
+            name: value
+            for name, value in settings.items()
+            if name not in self.model.unsupported_settings
+        }
 
     def check_whole(self, reply: ModelResponse) -> None:
-        """Raise `BrokenOff` where a provider's stream ended without a word that it was over: no reason, and no bill."""
+        """Raise `BrokenOff` where a provider's stream ended without a word that it was over: no
+        reason, and no bill."""
         given = (reply.provider_details or {}).get("finish_reason")
         is_whole = reply.finish_reason is not None and bool(given or reply.usage.output_tokens)
         if self.on_text and self.model.provider is not None and not is_whole:
@@ -66,7 +73,9 @@ def call_of(
 ) -> Call:
     """A call, checked before anything is opened."""
     if not 0 < timeout_seconds < math.inf:
-        raise UsageError(f"the time limit must be a positive number of seconds, not {timeout_seconds!r}")
+        raise UsageError(
+            f"the time limit must be a positive number of seconds, not {timeout_seconds!r}"
+        )
     if attempts < 1:
         raise UsageError(f"a model must be asked at least once, not {attempts} times")
     if max_output_tokens is not None and max_output_tokens < 1:
@@ -94,8 +103,11 @@ Once = Callable[[Listener | None, int], Awaitable[T]]
 """What one attempt does: it is given who listens, and its number."""
 
 
-def attempted(call: Call, client: AbstractAsyncContextManager[Any], once: Once[T], cancel: Event | None) -> T:
-    """The outcome of the first attempt that has one, within the call's time, until the caller gives up."""
+def attempted(
+    call: Call, client: AbstractAsyncContextManager[Any], once: Once[T], cancel: Event | None
+) -> T:
+    """The outcome of the first attempt that has one, within the call's time, until the caller
+    gives up."""
     if cancel is not None and cancel.is_set():
         raise ModelFailed("the call was cancelled")
     return in_a_thread(lambda: _within_time(call, client, once), call.timeout_seconds, cancel)
@@ -135,4 +147,7 @@ def _wait(error: Exception, failures: int, limit: asyncio.Timeout) -> float:
     if seconds < left:
         return seconds
     reason = translated(error, failures)
-    raise ModelFailed(f"{reason.message}; it asks to wait {seconds:g} s, and {left:.0f} s of the time limit are left")
+    raise ModelFailed(
+        f"{reason.message}; it asks to wait {seconds:g} s, and {left:.0f} s of the time limit are"
+        " left"
+    )

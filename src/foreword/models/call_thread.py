@@ -1,7 +1,8 @@
-"""Run an asynchronous call in a thread of its own, and leave it when nobody waits for it any longer.
+"""Run an asynchronous call in a thread of its own, and leave it when nobody waits for it any
+longer.
 
-So a call may come from inside an event loop, be cancelled from another thread, and never keep its caller: one that
-blocks its thread is left behind, and does not keep the process alive.
+So a call may come from inside an event loop, be cancelled from another thread, and never keep its
+caller: one that blocks its thread is left behind, and does not keep the process alive.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def in_a_thread(call: Callable[[], Awaitable[T]], seconds: float, cancel: Event 
             wait([outcome], GRACE_SECONDS)
 
 
-def _run(call: Callable[[], Awaitable[T]], stop: Future[Callable[[], object]], outcome: Future[T]) -> None:
+def _run(
+    call: Callable[[], Awaitable[T]], stop: Future[Callable[[], object]], outcome: Future[T]
+) -> None:
     async def running() -> T:
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
 

@@ -1,8 +1,10 @@
-"""An HTTP client for each call, with what is costly to make in it used again: the certificates that are trusted.
+"""An HTTP client for each call, with what is costly to make in it used again: the certificates that
+are trusted.
 
-Loading them takes some 20 ms, two thirds of a short call. A client belongs to the event loop of its call, and a
-TLS context is set up anew by every connection, so neither is shared while it is in use: a call borrows a context that
-nobody else has, and gives it back when its client is closed. One that is never closed takes its context with it.
+Loading them takes some 20 ms, two thirds of a short call. A client belongs to the event loop of its
+call, and a TLS context is set up anew by every connection, so neither is shared while it is in use:
+a call borrows a context that nobody else has, and gives it back when its client is closed. One that
+is never closed takes its context with it.
 """
 
 from __future__ import annotations
@@ -62,6 +64,7 @@ def _borrowed() -> tuple[tuple[str, ...], ssl.SSLContext]:
 
 
 async def _connect_soon(request: httpx2.Request) -> None:
-    """The time limit of a call is for its answer: a server that can't be reached is known sooner."""
+    """The time limit of a call is for its answer: a server that can't be reached is known
+    sooner."""
     limits = request.extensions.get("timeout", {})
     limits["connect"] = min(limits.get("connect") or CONNECT_SECONDS, CONNECT_SECONDS)

@@ -1,7 +1,8 @@
-"""What a failed call means: whether the same request may succeed later, when, and how it is told in one line.
+"""What a failed call means: whether the same request may succeed later, when, and how it is told in
+one line.
 
-Foreign errors are translated here and nowhere else. No key is ever in what is told: neither one that looks like a key,
-nor the value of a variable whose name promises one.
+Foreign errors are translated here and nowhere else. No key is ever in what is told: neither one
+that looks like a key, nor the value of a variable whose name promises one.
 """
 
 from __future__ import annotations
@@ -32,13 +33,16 @@ class BrokenOff(Exception):
 
 
 def is_passing(error: Exception) -> bool:
-    """Whether the same request may succeed later: a limit on requests, an overload, a server's error, a connection."""
+    """Whether the same request may succeed later: a limit on requests, an overload, a server's
+    error, a connection."""
     from pydantic_ai import exceptions as foreign
 
     if isinstance(error, foreign.ModelQuotaExceededError):
         return False
     if isinstance(error, foreign.ModelHTTPError):
-        return error.provider_retry_hint is not False and (error.status_code == 429 or error.status_code >= 500)
+        return error.provider_retry_hint is not False and (
+            error.status_code == 429 or error.status_code >= 500
+        )
     return isinstance(
         error,
         BrokenOff
@@ -50,7 +54,8 @@ def is_passing(error: Exception) -> bool:
 
 
 def wait_seconds(error: Exception, failures: int) -> float:
-    """How long to wait after so many failures: what the provider asks for, else twice as long each time, by chance."""
+    """How long to wait after so many failures: what the provider asks for, else twice as long
+    each time, by chance."""
     asked: float | None = getattr(error, "retry_after", None)
     if asked is not None:
         return max(0.0, asked)
@@ -67,15 +72,21 @@ def translated(error: Exception, attempts: int) -> ForewordError:
         case ForewordError():
             return error
         case foreign.UserError():
-            return UsageError(f"the model can't be asked: {one_line(error)}", hint="check its name and its key")
+            return UsageError(
+                f"the model can't be asked: {one_line(error)}", hint="check its name and its key"
+            )
         case foreign.UsageLimitExceeded():
-            return ModelFailed(f"{FAILED}: it did not stop calling tools ({_first_sentence(error)})")
+            return ModelFailed(
+                f"{FAILED}: it did not stop calling tools ({_first_sentence(error)})"
+            )
         case foreign.ModelHTTPError():
             return ModelFailed(f"{FAILED}{tries}: {_status(error)}", hint=_hint(error))
         case foreign.UnexpectedModelBehavior():
             return ModelFailed(f"{FAILED}{tries}: {_first_sentence(error)}")
         case foreign.ModelConnectionError() | BrokenOff():
-            return ModelFailed(f"{FAILED}{tries}: no connection: {one_line(error)}", hint="is the server running?")
+            return ModelFailed(
+                f"{FAILED}{tries}: no connection: {one_line(error)}", hint="is the server running?"
+            )
         case _:
             return ModelFailed(f"{FAILED}{tries}: {type(error).__name__}: {one_line(error)}")
 
@@ -118,7 +129,11 @@ def _said(body: object) -> str:
 def _hint(error: Any) -> str:
     if error.status_code in (401, 403):
         return "check the key of this model"
-    return "check the name of the model and the address of its server" if error.status_code == 404 else ""
+    return (
+        "check the name of the model and the address of its server"
+        if error.status_code == 404
+        else ""
+    )
 
 
 def _first_sentence(error: Exception) -> str:

@@ -1,8 +1,9 @@
 """From the name of a model to a model of pydantic-ai's, or one line that says what is missing.
 
-A name may carry the address of a server: `openai:NAME@URL` (chat completions), `openai-responses:NAME@URL`,
-`anthropic:NAME@URL`. Such a server is sent `FOREWORD_MODEL_KEY` if that is set, and never a provider's own key: a name
-can come from anywhere, and must not be able to send a key there.
+A name may carry the address of a server: `openai:NAME@URL` (chat completions),
+`openai-responses:NAME@URL`, `anthropic:NAME@URL`. Such a server is sent `FOREWORD_MODEL_KEY` if
+that is set, and never a provider's own key: a name can come from anywhere, and must not be able to
+send a key there.
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ KEY_VARIABLE = "FOREWORD_MODEL_KEY"
 NO_KEY = "no-key"  # the clients want one, whether the server does or not
 KEYLESS = "or use the model `test`, which needs no key"
 INSTALL = "pip install 'foreword[models]'"
-EXAMPLES = "for example anthropic:claude-sonnet-4-5, openai:gpt-4o, openai:NAME@http://127.0.0.1:8080/v1, or test"
+EXAMPLES = (
+    "for example anthropic:claude-sonnet-4-5, openai:gpt-4o, openai:NAME@http://127.0.0.1:8080/v1,"
+    " or test"
+)
 OURS = ("openai", "openai-chat", "openai-responses", "anthropic")  # that take a connection of ours
 AT_URL = re.compile(rf"(?P<kind>{'|'.join(OURS)}):(?P<name>.+?)@(?P<url>https?://.*)")
 VARIABLE = re.compile(r"`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`")
-TEST = re.compile(r"test(?::(?P<seconds>\d{1,4}(?:\.\d{1,3})?)s)?")  # test:2s takes two seconds to answer
+# test:2s takes two seconds to answer
+TEST = re.compile(r"test(?::(?P<seconds>\d{1,4}(?:\.\d{1,3})?)s)?")
 EXTRA = re.compile(r"pydantic-ai-slim\[([\w-]+)\]")
 
 
@@ -45,9 +50,15 @@ def model_named(name: str, connection: Connection | None = None) -> Model:
     if not name.strip():
         raise UsageError("the model has no name", hint=EXAMPLES)
     try:
-        return _at_url(found, connection) if (found := AT_URL.fullmatch(name)) else _known(name, connection)
+        return (
+            _at_url(found, connection)
+            if (found := AT_URL.fullmatch(name))
+            else _known(name, connection)
+        )
     except ImportError as missing:
-        raise UsageError(f"the model {name} needs a package that is not installed", hint=_install(missing)) from None
+        raise UsageError(
+            f"the model {name} needs a package that is not installed", hint=_install(missing)
+        ) from None
 
 
 def _known(name: str, connection: Connection | None) -> Model:
@@ -61,24 +72,40 @@ def _known(name: str, connection: Connection | None) -> Model:
         return infer_model(name)
     except UserError as error:
         if variable := VARIABLE.search(str(error)):
-            raise UsageError(f"the model {name} needs a key: set {variable[1]}", hint=KEYLESS) from None
-        raise UsageError(f"the model can't be asked: {_meant(name, one_line(error))}", hint=EXAMPLES) from None
+            raise UsageError(
+                f"the model {name} needs a key: set {variable[1]}", hint=KEYLESS
+            ) from None
+        raise UsageError(
+            f"the model can't be asked: {_meant(name, one_line(error))}", hint=EXAMPLES
+        ) from None
 
 
 def _meant(name: str, said: str) -> str:
-    """What is said of a name that nobody knows, with a suggestion as our pages write it, and of our own model, too."""
+    """What is said of a name that nobody knows, with a suggestion as our pages write it, and of
+    our own model, too."""
     kind, _, rest = name.partition(":")
-    if rest and (close := get_close_matches(kind.lower(), OURS, n=1, cutoff=0.8)) and kind != close[0]:
+    if (
+        rest
+        and (close := get_close_matches(kind.lower(), OURS, n=1, cutoff=0.8))
+        and kind != close[0]
+    ):
         return f"{said.partition('. Did you mean')[0]}. Did you mean '{close[0]}:{rest}'?"
-    if "Did you mean" in said or not get_close_matches(name.partition(":")[0].lower(), ["test"], cutoff=0.7):
+    if "Did you mean" in said or not get_close_matches(
+        name.partition(":")[0].lower(), ["test"], cutoff=0.7
+    ):
         return said.replace("'openai-chat:", "'openai:")
-    return f"{said}. Did you mean 'test'{', or test:2s for one that takes 2 seconds' if ':' in name else ''}?"
+    return (
+        f"{said}. Did you mean"
+        f" 'test'{', or test:2s for one that takes 2 seconds' if ':' in name else ''}?"
+    )
 
 
 def _at_url(found: re.Match[str], connection: Connection | None) -> Model:
     """A model on a server of that address."""
     kind, name, url = found["kind"], found["name"], _checked(found["url"])
-    provider = _provider(kind, connection, api_key=os.environ.get(KEY_VARIABLE) or NO_KEY, base_url=url)
+    provider = _provider(
+        kind, connection, api_key=os.environ.get(KEY_VARIABLE) or NO_KEY, base_url=url
+    )
     if kind == "anthropic":
         from pydantic_ai.models.anthropic import AnthropicModel
 
@@ -101,7 +128,9 @@ def _provider(kind: str, connection: Connection | None, **access: str) -> Any:
 def _checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.username or parts.password:
-        raise UsageError("the address of a model must not hold a key", hint=f"set {KEY_VARIABLE} instead")
+        raise UsageError(
+            "the address of a model must not hold a key", hint=f"set {KEY_VARIABLE} instead"
+        )
     try:
         usable = bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", url)
     except ValueError:  # a port that is no number
@@ -113,4 +142,6 @@ def _checked(url: str) -> str:
 
 def _install(missing: ImportError) -> str:
     extra = EXTRA.search(str(missing))
-    return INSTALL if not extra or extra[1] in ("anthropic", "openai") else f"pip install '{extra[0]}'"
+    return (
+        INSTALL if not extra or extra[1] in ("anthropic", "openai") else f"pip install '{extra[0]}'"
+    )

@@ -1,7 +1,8 @@
 """One request to a model: messages in; words, tool calls, or both out.
 
-Nothing is called and nothing is kept here: who drives a conversation (`director`) keeps its messages, runs its tools
-and makes the next request. Time limit, attempts and giving up are those of every call (`attempts`).
+Nothing is called and nothing is kept here: who drives a conversation (`director`) keeps its
+messages, runs its tools and makes the next request. Time limit, attempts and giving up are those of
+every call (`attempts`).
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def reply(
 ) -> Reply:
     """The model's next message, or `ModelFailed`; `UsageError` where it can't be asked at all.
 
-    A system message in front is the system prompt. Everything else is as with `ask`, for this one request.
+    A system message in front is the system prompt. Everything else is as with `ask`, for this one
+    request.
     """
     call = call_of(model, timeout_seconds, attempts, max_output_tokens, on_text)
     asked = to_pydantic_ai(messages)
@@ -66,7 +68,9 @@ def reply(
         call.check_whole(response)
         cut = response.finish_reason == "length"
         used = response.usage
-        return Reply(_message(response), call.name, used.input_tokens, used.output_tokens, attempt, cut)
+        return Reply(
+            _message(response), call.name, used.input_tokens, used.output_tokens, attempt, cut
+        )
 
     return attempted(call, call.model, once, cancel)
 
@@ -79,12 +83,18 @@ async def _response(
     from pydantic_ai.tools import ToolDefinition
 
     defined = [
-        ToolDefinition(name=tool.name, parameters_json_schema=dict(tool.parameters), description=tool.description)
+        ToolDefinition(
+            name=tool.name,
+            parameters_json_schema=dict(tool.parameters),
+            description=tool.description,
+        )
         for tool in tools
     ]
     asked: dict[str, Any] = {
         "model_settings": call.settings,
-        "model_request_parameters": ModelRequestParameters(function_tools=defined, allow_text_output=True),
+        "model_request_parameters": ModelRequestParameters(
+            function_tools=defined, allow_text_output=True
+        ),
     }
     if heard is None:
         return await model_request(call.model, messages, **asked)
@@ -94,8 +104,12 @@ async def _response(
 
 
 def _message(response: ModelResponse) -> Message:
-    """The message as it is kept: without the bill and the time, which are not the conversation's."""
+    """The message as it is kept: without the bill and the time, which are not the
+    conversation's."""
     (message,) = from_pydantic_ai([response])
-    if not any(isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip()) for part in message.parts):
+    if not any(
+        isinstance(part, ToolCall) or (isinstance(part, Text) and part.text.strip())
+        for part in message.parts
+    ):
         raise ModelFailed(f"{FAILED}: its answer is empty")
     return replace(message, extra="")

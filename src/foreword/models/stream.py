@@ -26,7 +26,9 @@ class Listener:
             if text := _text_of(event):
                 self._chars += len(text)
                 if self._chars > self._limit_tokens * LONGEST_TOKEN:
-                    raise ModelFailed(f"{FAILED}: its answer did not end at {self._limit_tokens:,} tokens")
+                    raise ModelFailed(
+                        f"{FAILED}: its answer did not end at {self._limit_tokens:,} tokens"
+                    )
                 self._tell(text)
 
     def begin_again(self) -> None:
@@ -47,7 +49,10 @@ def _text_of(event: Any) -> str:
     from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 
     match event:
-        case PartStartEvent(part=TextPart(content=text)) | PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+        case (
+            PartStartEvent(part=TextPart(content=text))
+            | PartDeltaEvent(delta=TextPartDelta(content_delta=text))
+        ):
             return text
         case _:
             return ""

@@ -1,7 +1,9 @@
-"""The model `test`: answers by rule, the same every time, without key or network. For demonstrations and tests.
+"""The model `test`: answers by rule, the same every time, without key or network. For
+demonstrations and tests.
 
-It reviews a unified diff (JSON findings), writes the artifact of a phase of a flow (after looking up what the phase is
-given), and says one line about anything else. It is a pydantic-ai model, so a call takes the same path as a paid one.
+It reviews a unified diff (JSON findings), writes the artifact of a phase of a flow (after looking
+up what the phase is given), and says one line about anything else. It is a pydantic-ai model, so a
+call takes the same path as a paid one.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 NEW_FILE = re.compile(r"\+\+\+ (?:b/)?([^\t\n]+)")
 REFERENCE = re.compile(r"\[([A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?)\]")
 GIVEN = re.compile(rf"^{REFERENCE.pattern} ", re.MULTILINE)
-HANDED_ON = re.compile(r"(?i:\bartifact\b|\boutput\b|\bproduces?\b|\bhands? on\b)[^\[\n]{0,80}" + REFERENCE.pattern)
+HANDED_ON = re.compile(
+    r"(?i:\bartifact\b|\boutput\b|\bproduces?\b|\bhands? on\b)[^\[\n]{0,80}" + REFERENCE.pattern
+)
 PHASE = re.compile(r"\bphase\s+(\d+[a-z]?)\b", re.IGNORECASE)
 
 
@@ -44,23 +48,48 @@ RULES = [
     for pattern, severity, title, detail in [
         (
             r"""(?i)\b\w*(?:password|passwd|secret|api_?key|token)\w*["']?\s*[:=]\s*["'][^"']+["']""",
-            "critical", "Hard-coded secret", "Anyone who can read the code can use it: read it from the environment.",
+            "critical",
+            "Hard-coded secret",
+            "Anyone who can read the code can use it: read it from the environment.",
         ),
         (
             r"""(?i)\bf["'].*\b(?:select|insert|update|delete)\b.*\{""",
-            "critical", "SQL built from a string", "A value can change the statement: pass it as a parameter.",
+            "critical",
+            "SQL built from a string",
+            "A value can change the statement: pass it as a parameter.",
         ),
-        (r"\beval\(", "high", "eval of a string", "Whatever the string says is run: parse it instead."),
-        (r"^\s*except\s*:", "high", "Bare except", "It swallows everything, interrupts too: name the error."),
-        (r"[=!]= None\b", "medium", "Comparison with None", "`is None` can't be overridden by an object's own `==`."),
+        (
+            r"\beval\(",
+            "high",
+            "eval of a string",
+            "Whatever the string says is run: parse it instead.",
+        ),
+        (
+            r"^\s*except\s*:",
+            "high",
+            "Bare except",
+            "It swallows everything, interrupts too: name the error.",
+        ),
+        (
+            r"[=!]= None\b",
+            "medium",
+            "Comparison with None",
+            "`is None` can't be overridden by an object's own `==`.",
+        ),
         (r"\b(?:TODO|FIXME)\b", "low", "Unfinished work", "Finish it, or say where it is tracked."),
-        (r"(?<![\w.])print\(|\bconsole\.log\(", "low", "Debug output", "Use the logger, or take it out."),
+        (
+            r"(?<![\w.])print\(|\bconsole\.log\(",
+            "low",
+            "Debug output",
+            "Use the logger, or take it out.",
+        ),
     ]
-]  # fmt: skip
+]
 
 
 def rule_based_model(seconds: float = 0) -> FunctionModel:
-    """The model, ready to be asked; each of its replies takes so many seconds, as those of a real one do."""
+    """The model, ready to be asked; each of its replies takes so many seconds, as those of a
+    real one do."""
     from pydantic_ai.models.function import FunctionModel
 
     async def reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -78,7 +107,13 @@ def rule_based_model(seconds: float = 0) -> FunctionModel:
 def review(text: str) -> list[dict[str, Any]]:
     """A finding for every added line of the diffs in a text that breaks a rule."""
     return [
-        {"severity": rule.severity, "file": file, "line": line, "title": rule.title, "detail": rule.detail}
+        {
+            "severity": rule.severity,
+            "file": file,
+            "line": line,
+            "title": rule.title,
+            "detail": rule.detail,
+        }
         for file, line, added in added_lines(text)
         for rule in RULES
         if rule.pattern.search(added)
@@ -86,7 +121,8 @@ def review(text: str) -> list[dict[str, Any]]:
 
 
 def added_lines(text: str) -> Iterator[tuple[str, int, str]]:
-    """File, number and text of every added line; a hunk is as long as its head says, or ends where it was cut."""
+    """File, number and text of every added line; a hunk is as long as its head says, or ends
+    where it was cut."""
     file, line, old_left, new_left = "", 0, 0, 0
     for written in text.split("\n"):
         kind = written[:1] or " "
@@ -114,7 +150,9 @@ def _reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
     text = "" if wanted else _written(task, request, found)
     calls = [ToolCallPart(LOOKUP, {parameter: name}, f"call_{name}") for parameter, name in wanted]
     count = counter("estimate").count
-    usage = RequestUsage(input_tokens=count(f"{info.instructions}\n{request}"), output_tokens=max(1, count(text)))
+    usage = RequestUsage(
+        input_tokens=count(f"{info.instructions}\n{request}"), output_tokens=max(1, count(text))
+    )
     return ModelResponse([*calls, *([] if calls else [TextPart(text)])], usage=usage)
 
 
@@ -141,7 +179,8 @@ def _task(instructions: str, request: str) -> str:
 
 
 def _to_look_up(task: str, request: str, info: AgentInfo) -> list[tuple[str, str]]:
-    """The parameter and the value of every lookup that a phase needs: what it names, and what it was given."""
+    """The parameter and the value of every lookup that a phase needs: what it names, and what it
+    was given."""
     tool = next((tool for tool in info.function_tools if tool.name == LOOKUP), None)
     if tool is None or task in ("", REVIEW):
         return []
@@ -162,10 +201,16 @@ def _written(task: str, request: str, found: Sequence[tuple[str, str]]) -> str:
 def _artifact(name: str, request: str, found: Sequence[tuple[str, str]]) -> str:
     phase, tag = PHASE.search(request), f"[{name}]"
     title = (
-        f"# {name}" if not REFERENCE.match(tag) else f"# {tag} written in {phase[0].lower()}" if phase else f"# {tag}"
+        f"# {name}"
+        if not REFERENCE.match(tag)
+        else f"# {tag} written in {phase[0].lower()}"
+        if phase
+        else f"# {tag}"
     )
     given = [f"- [{reference}]: {_short(text)}" for reference, text in found]
-    return "\n".join([title, "", *(["Looked up:", *given] if given else ["Nothing was looked up."])])
+    return "\n".join(
+        [title, "", *(["Looked up:", *given] if given else ["Nothing was looked up."])]
+    )
 
 
 def _request(messages: Sequence[ModelMessage]) -> str:

@@ -1,4 +1,5 @@
-"""What a caller has sent, checked against what a tool takes: one error with a hint, before anything is touched."""
+"""What a caller has sent, checked against what a tool takes: one error with a hint, before
+anything is touched."""
 
 from __future__ import annotations
 
@@ -7,14 +8,26 @@ from typing import Any
 
 from foreword.errors import UnknownName, UsageError
 
-LONGEST_NAME, LONGEST_TEXT = 80, 100_000  # characters: of what errors repeat, and of a text that is no value
+# characters: of what errors repeat, and of a text that is no value
+LONGEST_NAME, LONGEST_TEXT = 80, 100_000
 
 Schema = Mapping[str, Any]
 TYPES: dict[str, type | tuple[type, ...]] = {
-    "string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict, "array": list,
-}  # fmt: skip
-SAID = {"string": "a string", "integer": "an integer", "number": "a number", "boolean": "true or false",
-        "object": "an object", "array": "an array"}  # fmt: skip
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "object": dict,
+    "array": list,
+}
+SAID = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "an array",
+}
 
 
 def checked(given: Mapping[str, Any] | None, schema: Schema) -> dict[str, Any]:
@@ -23,10 +36,16 @@ def checked(given: Mapping[str, Any] | None, schema: Schema) -> dict[str, Any]:
     for name in given or {}:
         if name not in known:
             raise UnknownName("argument", name[:LONGEST_NAME], known)
-    found = {name: value for name, value in (given or {}).items() if value is not None or _takes_any(known[name])}
+    found = {
+        name: value
+        for name, value in (given or {}).items()
+        if value is not None or _takes_any(known[name])
+    }
     for name in schema.get("required", ()):
         if name not in found:
-            raise UsageError(f"argument {name!r} is missing", hint=f"needed: {', '.join(schema['required'])}")
+            raise UsageError(
+                f"argument {name!r} is missing", hint=f"needed: {', '.join(schema['required'])}"
+            )
     for name, value in found.items():
         _check(name, value, known[name])
     return found
@@ -34,10 +53,15 @@ def checked(given: Mapping[str, Any] | None, schema: Schema) -> dict[str, Any]:
 
 def _check(name: str, value: object, wanted: Schema) -> None:
     if isinstance(value, str) and len(value) > LONGEST_TEXT and not _takes_any(wanted):
-        raise UsageError(f"argument {name!r} has {len(value):,} characters, more than {LONGEST_TEXT:,}")
+        raise UsageError(
+            f"argument {name!r} has {len(value):,} characters, more than {LONGEST_TEXT:,}"
+        )
     names = [one["type"] for one in wanted.get("anyOf", [wanted]) if "type" in one]
     if names and not any(_is(value, one) for one in names):
-        raise UsageError(f"argument {name!r} must be {' or '.join(SAID[one] for one in names)}, not {_said(value)}")
+        raise UsageError(
+            f"argument {name!r} must be {' or '.join(SAID[one] for one in names)}, not"
+            f" {_said(value)}"
+        )
     if "enum" in wanted and value not in wanted["enum"]:
         raise UnknownName(name, str(value)[:LONGEST_NAME], wanted["enum"])
 

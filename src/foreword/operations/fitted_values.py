@@ -1,7 +1,9 @@
-"""Answers that fit: a value whole where it is small, fitted with a handle where it is not, an original page by page.
+"""Answers that fit: a value whole where it is small, fitted with a handle where it is not, an
+original page by page.
 
-For those who answer over a wire (`operations`): everything here is plain JSON that can be encoded, half characters
-included. The fitting is the engine's; what is left out can be recalled from the store it was kept in.
+For those who answer over a wire (`operations`): everything here is plain JSON that can be encoded,
+half characters included. The fitting is the engine's; what is left out can be recalled from the
+store it was kept in.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ Answer = dict[str, Any]
 def fitted(db: Database, name: str, value: object, budget: int | None) -> Answer:
     """`value` as it is where it fits; else a `text` that does, with a `handle` for the whole.
 
-    Of a value that holds a secret no copy is kept: there is its beginning, and a larger budget for the rest.
+    Of a value that holds a secret no copy is kept: there is its beginning, and a larger budget for
+    the rest.
     """
     value = encodable(value)
     written = json.dumps(value, ensure_ascii=False, indent=1)
@@ -47,22 +50,41 @@ def fitted(db: Database, name: str, value: object, budget: int | None) -> Answer
     handle = handle_of(written.encode())
     text = cut.excerpt(written, max(budget, LEAST_TOKENS), counter.measure, _mark(handle, counter))
     keep(db, written.encode())
-    return {"text": text or _mark(handle, counter)(0, whole), "handle": handle, "whole_tokens": whole}
+    return {
+        "text": text or _mark(handle, counter)(0, whole),
+        "handle": handle,
+        "whole_tokens": whole,
+    }
 
 
 def _mark(handle: str, counter: Counter) -> Callable[[int, int], str]:
     """Writes the line that stands for what was left out of a value."""
-    return lambda lines, units: f"[... {counter.tokens(units):,} tokens left out: foreword recall {handle}]"
+    return lambda lines, units: (
+        f"[... {counter.tokens(units):,} tokens left out: foreword recall {handle}]"
+    )
 
 
 def told(package: Package, report: int | None = None) -> Answer:
     """A package with the part of its bill that a reader acts on."""
     bill = package.report
     largest = sorted(bill.omissions, key=lambda omission: -omission.tokens)[:MOST_OMISSIONS]
-    named = [{"what": one.what, "tokens": one.tokens, "reason": one.reason, "handle": one.handle} for one in largest]
-    about = {"tokens": bill.total_tokens, "budget_tokens": bill.budget_tokens, "left_out": len(bill.omissions)}
+    named = [
+        {"what": one.what, "tokens": one.tokens, "reason": one.reason, "handle": one.handle}
+        for one in largest
+    ]
+    about = {
+        "tokens": bill.total_tokens,
+        "budget_tokens": bill.budget_tokens,
+        "left_out": len(bill.omissions),
+    }
     kept = {} if report is None else {"report": report}
-    answer = {"text": package.text, **about, "omissions": named, "warnings": list(bill.warnings), **kept}
+    answer = {
+        "text": package.text,
+        **about,
+        "omissions": named,
+        "warnings": list(bill.warnings),
+        **kept,
+    }
     return plain(answer)
 
 
@@ -76,9 +98,14 @@ def recalled(db: Database, handle: str, offset: int, budget: int | None) -> Answ
     original = _original(db, handle)
     text, warnings = original.decode("utf-8", "replace"), list[str]()
     if text.encode() != original:
-        warnings.append("what is not UTF-8 in it is replaced; `foreword recall` has it byte for byte")
+        warnings.append(
+            "what is not UTF-8 in it is replaced; `foreword recall` has it byte for byte"
+        )
     if not 0 <= offset <= len(text):
-        raise UsageError(f"offset {offset:,} is outside of the original's {len(text):,} characters", hint="begin at 0")
+        raise UsageError(
+            f"offset {offset:,} is outside of the original's {len(text):,} characters",
+            hint="begin at 0",
+        )
     part = text[offset:] if budget is None else page(text, offset, budget)
     end = offset + len(part)
     more = {"next_offset": end} if end < len(text) else {}
@@ -86,7 +113,8 @@ def recalled(db: Database, handle: str, offset: int, budget: int | None) -> Answ
 
 
 def page(text: str, offset: int, budget: int) -> str:
-    """As much of a text as has at most so many tokens, up to the end of a line where that is not far."""
+    """As much of a text as has at most so many tokens, up to the end of a line where that is not
+    far."""
     counter = tokens.counter(COUNTER)
     size = min(len(text) - offset, budget * CHARS_PER_TOKEN)
     while size > 1 and (count := counter.count(text[offset : offset + size])) > budget:

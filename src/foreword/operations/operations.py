@@ -1,7 +1,9 @@
-"""What agents are given, as plain functions from JSON to JSON: HTTP, MCP and Python answer through these.
+"""What agents are given, as plain functions from JSON to JSON: HTTP, MCP and Python answer through
+these.
 
-Each takes what it works on (a workflow's state, a session, or a store with its root) and what the caller said; the
-caller's word never decides which root or store that is, and a path in it stays inside the root. Nothing here logs.
+Each takes what it works on (a workflow's state, a session, or a store with its root) and what the
+caller said; the caller's word never decides which root or store that is, and a path in it stays
+inside the root. Nothing here logs.
 """
 
 from __future__ import annotations
@@ -29,33 +31,40 @@ from foreword.work import checkpoints
 from foreword.work.checkpoint import KNOWN, Checkpoint, as_data, as_text
 
 FORMS = ("text", "anthropic", "openai")  # of a session's context
-MAKING = frozenset({"update_plan", "set_variable", "append_message"})  # they make the workflow where there is none
+# they make the workflow where there is none
+MAKING = frozenset({"update_plan", "set_variable", "append_message"})
 REQUEST = frozenset(  # of what `assemble` takes, all that a caller far away may say
     "agent skill purpose phase workflow task source budget window model counter strict".split()
 )
 NAMES = frozenset({"agent", "skill", "purpose", "workflow", "model", "counter"})
 LONGEST_PATH = 4_096
 STANDARD_INPUT = "standard input"
-FILLED_IN = ("format", "git", "written_at", "sequence", "previous")  # of a checkpoint, where it is written
+# of a checkpoint, where it is written
+FILLED_IN = ("format", "git", "written_at", "sequence", "previous")
 
-# --- the plan ----------------------------------------------------------------------------------------------------
+# --- the plan -------------------------------------------------------------------------------------
 
 
-def update_plan(state: WorkflowState, plan: object, reason: str, expected_version: int | None = None) -> Answer:
+def update_plan(
+    state: WorkflowState, plan: object, reason: str, expected_version: int | None = None
+) -> Answer:
     """Replace the plan by a new version; what is odd about it and still allowed is told."""
     made = state.update_plan(plan, reason, expected_version)
-    return fitted_values.plain({"version": made.version, "warnings": list(planning.warnings(made.data))})
+    return fitted_values.plain(
+        {"version": made.version, "warnings": list(planning.warnings(made.data))}
+    )
 
 
 def get_current_plan(state: WorkflowState, budget: int | str | None = ANSWER_TOKENS) -> Answer:
-    """The plan as it is now under `plan`, which is null where there is none; one that is too large is fitted."""
+    """The plan as it is now under `plan`, which is null where there is none; one that is too
+    large is fitted."""
     plan = state.get_current_plan()
     version = int(plan["plan_version"]) if plan else 0
     answer = fitted_values.fitted(state.db, "plan", plan, whole_number(budget, "budget"))
     return {"version": version, **({"plan": answer["value"]} if "value" in answer else answer)}
 
 
-# --- variables ---------------------------------------------------------------------------------------------------
+# --- variables ------------------------------------------------------------------------------------
 
 
 def get_workflow_variable(
@@ -64,9 +73,12 @@ def get_workflow_variable(
     node: str | int | None = None,
     budget: int | str | None = ANSWER_TOKENS,
 ) -> Answer:
-    """The whole `value` of one variable, of a node's, or of "all"; one that is too large is fitted."""
+    """The whole `value` of one variable, of a node's, or of "all"; one that is too large is
+    fitted."""
     value = state.get_workflow_variable(name if name is None else _text(name, "name"), node=node)
-    return fitted_values.fitted(state.db, name or f"node {node}", value, whole_number(budget, "budget"))
+    return fitted_values.fitted(
+        state.db, name or f"node {node}", value, whole_number(budget, "budget")
+    )
 
 
 def set_variable(state: WorkflowState, name: str, value: object, reason: str) -> Answer:
@@ -86,14 +98,15 @@ def clear_all_variables(state: WorkflowState, reason: str) -> Answer:
     return fitted_values.plain({"cleared": state.clear_all_variables(reason)})
 
 
-# --- contexts ----------------------------------------------------------------------------------------------------
+# --- contexts -------------------------------------------------------------------------------------
 
 
 def assemble_context(db: Database, root: str | Path, recipe: str, **request: Any) -> Answer:
-    """A context by a recipe, with the largest of its omissions; the whole bill is under the number of its `report`.
+    """A context by a recipe, with the largest of its omissions; the whole bill is under the number
+    of its `report`.
 
-    `request` is `assemble`'s: agent, skill, purpose, phase, workflow, task, source, budget, window, model, counter,
-    strict. `source` may be the data itself.
+    `request` is `assemble`'s: agent, skill, purpose, phase, workflow, task, source, budget, window,
+    model, counter, strict. `source` may be the data itself.
     """
     folder = project_root(root)
     with _source_named(request):
@@ -104,20 +117,30 @@ def assemble_context(db: Database, root: str | Path, recipe: str, **request: Any
 
 
 def why(root: str | Path, recipe: str, about: str, **request: Any) -> Answer:
-    """Whether something is in that context, in which form, and why; `met` is false where there is no context."""
+    """Whether something is in that context, in which form, and why; `met` is false where there
+    is no context."""
     folder = project_root(root)
     with _source_named(request):
         answer = explain(
-            recipe_inside(folder, recipe), _text(about, "about"), root=folder, **_confined(folder, request)
+            recipe_inside(folder, recipe),
+            _text(about, "about"),
+            root=folder,
+            **_confined(folder, request),
         )
     return fitted_values.plain({"text": answer.text, "met": answer.met})
 
 
-def recall(db: Database, handle: str, offset: object = 0, budget: int | str | None = ANSWER_TOKENS) -> Answer:
+def recall(
+    db: Database, handle: str, offset: object = 0, budget: int | str | None = ANSWER_TOKENS
+) -> Answer:
     """The original of something that was cut, page by page; only what this store has kept."""
     if not isinstance(offset, int) or isinstance(offset, bool):
-        raise UsageError(f"an offset must be a whole number, not {offset!r}"[:200], hint="begin at 0")
-    return fitted_values.recalled(db, _text(handle, "handle"), offset, whole_number(budget, "budget"))
+        raise UsageError(
+            f"an offset must be a whole number, not {offset!r}"[:200], hint="begin at 0"
+        )
+    return fitted_values.recalled(
+        db, _text(handle, "handle"), offset, whole_number(budget, "budget")
+    )
 
 
 def lookup(
@@ -132,17 +155,26 @@ def lookup(
     """A document of the project by its name, or the few that have most to do with a question."""
     folder = project_root(root)
     package = look(
-        _text(wanted, "wanted"), root=folder, kind=_text(kind, "kind"), budget=budget, counter=counter,
-        recipe=recipe_inside(folder, recipe), save=False,
-    )  # fmt: skip
+        _text(wanted, "wanted"),
+        root=folder,
+        kind=_text(kind, "kind"),
+        budget=budget,
+        counter=counter,
+        recipe=recipe_inside(folder, recipe),
+        save=False,
+    )
     return fitted_values.kept(db, package)
 
 
-# --- conversations -----------------------------------------------------------------------------------------------
+# --- conversations --------------------------------------------------------------------------------
 
 
 def append_message(
-    session: Session, message: object, kind: str | None = None, pinned: bool = False, key: str | None = None
+    session: Session,
+    message: object,
+    kind: str | None = None,
+    pinned: bool = False,
+    key: str | None = None,
 ) -> Answer:
     """Add a message to the conversation; where that compressed the history, `warnings` tell.
 
@@ -150,10 +182,14 @@ def append_message(
     """
     made = session.append(message, kind=kind, pinned=pinned, key=key)  # type: ignore[arg-type]
     size = {"seq": made.seq, "tokens": made.tokens, "size_tokens": made.size_tokens}
-    return fitted_values.plain({**size, "compressed": made.compressed, "warnings": list(made.warnings)})
+    return fitted_values.plain(
+        {**size, "compressed": made.compressed, "warnings": list(made.warnings)}
+    )
 
 
-def session_context(session: Session, budget: int | str | None = None, save: bool = True, form: str = "text") -> Answer:
+def session_context(
+    session: Session, budget: int | str | None = None, save: bool = True, form: str = "text"
+) -> Answer:
     """The next call of the conversation: its `text`, or the `messages` of a provider's shape."""
     if form not in FORMS:
         raise UsageError(f"unknown form {form!r}"[:200], hint=f"one of {', '.join(FORMS)}")
@@ -161,64 +197,101 @@ def session_context(session: Session, budget: int | str | None = None, save: boo
     answer = fitted_values.told(package)
     if form != "text":
         del answer["text"]
-        answer |= fitted_values.plain({"messages": package.to_anthropic() if form == "anthropic" else package.to_openai()})
+        answer |= fitted_values.plain(
+            {"messages": package.to_anthropic() if form == "anthropic" else package.to_openai()}
+        )
     return answer
 
 
-# --- checkpoints -------------------------------------------------------------------------------------------------
+# --- checkpoints ----------------------------------------------------------------------------------
 
 
 def list_checkpoints(db: Database | None, root: str | Path, task: str | None = None) -> Answer:
-    """The checkpoints of a task or of all, the newest of each task last; one that can't be used says why."""
+    """The checkpoints of a task or of all, the newest of each task last; one that can't be used
+    says why."""
     found = checkpoints.listed(root, db, task)
     each = [
-        {"task": one.task, "phase": one.phase, "number": one.sequence, "problem": one.problem,
-         "written_at": one.checkpoint.written_at if one.checkpoint else ""}
+        {
+            "task": one.task,
+            "phase": one.phase,
+            "number": one.sequence,
+            "problem": one.problem,
+            "written_at": one.checkpoint.written_at if one.checkpoint else "",
+        }
         for one in found
-    ]  # fmt: skip
-    return fitted_values.plain({"checkpoints": each, "warnings": [note for one in found for note in one.notes]})
+    ]
+    return fitted_values.plain(
+        {"checkpoints": each, "warnings": [note for one in found for note in one.notes]}
+    )
 
 
-def show_checkpoint(db: Database | None, root: str | Path, task: str, phase: str | None = None) -> Answer:
+def show_checkpoint(
+    db: Database | None, root: str | Path, task: str, phase: str | None = None
+) -> Answer:
     """A checkpoint as it was written."""
     restored = _restored(db, root, task, phase)
-    return fitted_values.plain({"text": as_text(restored.checkpoint), "checkpoint": as_data(restored.checkpoint)})
+    return fitted_values.plain(
+        {"text": as_text(restored.checkpoint), "checkpoint": as_data(restored.checkpoint)}
+    )
 
 
-def resume_checkpoint(db: Database | None, root: str | Path, task: str, phase: str | None = None) -> Answer:
+def resume_checkpoint(
+    db: Database | None, root: str | Path, task: str, phase: str | None = None
+) -> Answer:
     """What a model needs to go on with a task; `warnings` say what has changed since."""
     restored = _restored(db, root, task, phase)
     text = as_text(restored.checkpoint, restored.changes)
-    told = {"text": text, "checkpoint": as_data(restored.checkpoint), "warnings": list(restored.changes)}
+    told = {
+        "text": text,
+        "checkpoint": as_data(restored.checkpoint),
+        "warnings": list(restored.changes),
+    }
     return fitted_values.plain({**told, "source": restored.source})
 
 
-def write_checkpoint(db: Database | None, root: str | Path, task: str, phase: str, data: object = None) -> Answer:
-    """Keep where a task stands: objective, state, decisions, findings, artifacts, done, pending, and other fields."""
+def write_checkpoint(
+    db: Database | None, root: str | Path, task: str, phase: str, data: object = None
+) -> Answer:
+    """Keep where a task stands: objective, state, decisions, findings, artifacts, done, pending,
+    and other fields."""
     given = {} if data is None else data
     if not isinstance(given, Mapping):
         raise UsageError(f"a checkpoint's data must be a mapping, not {type(given).__name__}")
-    known = {name: given[name] for name in KNOWN if name in given and name not in (*FILLED_IN, "task", "phase")}
+    known = {
+        name: given[name]
+        for name in KNOWN
+        if name in given and name not in (*FILLED_IN, "task", "phase")
+    }
     extra = {name: value for name, value in given.items() if name not in KNOWN}
     path = checkpoints.write(
-        root, db, Checkpoint(_text(task, "task"), _text(phase, "phase"), **_listed(known), extra=extra)
+        root,
+        db,
+        Checkpoint(_text(task, "task"), _text(phase, "phase"), **_listed(known), extra=extra),
     )
     return {"written": path.relative_to(project_root(root)).as_posix()}
 
 
-def _restored(db: Database | None, root: str | Path, task: str, phase: str | None) -> checkpoints.Restored:
+def _restored(
+    db: Database | None, root: str | Path, task: str, phase: str | None
+) -> checkpoints.Restored:
     task = _text(task, "task")
-    return checkpoints.newest(root, db, task) if phase is None else checkpoints.read(root, db, task, str(phase))
+    return (
+        checkpoints.newest(root, db, task)
+        if phase is None
+        else checkpoints.read(root, db, task, str(phase))
+    )
 
 
 def _listed(known: dict[str, Any]) -> dict[str, Any]:
     for name in ("decisions", "findings", "done", "pending"):
         if not isinstance(known.get(name, []), list | tuple):
-            raise UsageError(f"{name} must be a list", hint="`foreword checkpoint schema` has its shape")
+            raise UsageError(
+                f"{name} must be a list", hint="`foreword checkpoint schema` has its shape"
+            )
     return known
 
 
-# --- what the caller said ----------------------------------------------------------------------------------------
+# --- what the caller said -------------------------------------------------------------------------
 
 
 def _text(value: object, what: str) -> str:
@@ -240,7 +313,9 @@ def _confined(root: Path, request: Mapping[str, Any]) -> dict[str, Any]:
             raise BadSource(str(made["source"]), "a pipe, not a file or a folder")
     unknown = sorted(made.keys() - REQUEST)
     if unknown:
-        raise UsageError(f"unknown: {', '.join(unknown)}"[:200], hint=f"known: {', '.join(sorted(REQUEST))}")
+        raise UsageError(
+            f"unknown: {', '.join(unknown)}"[:200], hint=f"known: {', '.join(sorted(REQUEST))}"
+        )
     return made
 
 
@@ -252,7 +327,9 @@ def _source_named(request: Mapping[str, Any]) -> Iterator[None]:
     except BadSource as bad:
         if bad.path != STANDARD_INPUT or isinstance(request.get("source"), str):
             raise
-        raise BadSource("source", bad.problem, line=bad.line, column=bad.column, hint=bad.hint) from None
+        raise BadSource(
+            "source", bad.problem, line=bad.line, column=bad.column, hint=bad.hint
+        ) from None
 
 
 def recipe_inside(root: Path, recipe: str) -> str:
@@ -262,9 +339,12 @@ def recipe_inside(root: Path, recipe: str) -> str:
 
 
 def inside(root: Path, path: str | Path) -> Path:
-    """Where a path that a caller named leads, seen from the root; an error where that is outside of it."""
+    """Where a path that a caller named leads, seen from the root; an error where that is outside
+    of it."""
     if len(str(path)) > LONGEST_PATH:
-        raise UsageError(f"a path of {len(str(path)):,} characters is too long", hint=f"at most {LONGEST_PATH:,}")
+        raise UsageError(
+            f"a path of {len(str(path)):,} characters is too long", hint=f"at most {LONGEST_PATH:,}"
+        )
     try:
         real = (root / path).resolve()
     except (OSError, ValueError, RuntimeError):  # a NUL, a loop of links

@@ -1,6 +1,7 @@
 """Whether a condition holds: what the operators of a condition mean.
 
-Pages have texts only, so a text that reads as a number is compared as one with a number or another such text.
+Pages have texts only, so a text that reads as a number is compared as one with a number or another
+such text.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ def holds(left: Any, operator: str, right: Any = None) -> bool:
     if operator.startswith("not_"):
         return not holds(left, operator.removeprefix("not_"), right)
     if operator == "empty":
-        return left is None or (isinstance(left, Sized) and not (left.strip() if isinstance(left, str) else left))
+        return left is None or (
+            isinstance(left, Sized) and not (left.strip() if isinstance(left, str) else left)
+        )
     if operator == "equals":
         return _equal(left, right)
     if operator == "contains":
@@ -30,7 +33,9 @@ def holds(left: Any, operator: str, right: Any = None) -> bool:
     first, second = _number(left), _number(right)
     if first is None or second is None:
         raise UsageError(
-            f"{shape_check.said(left)} and {shape_check.said(right)} can't be compared by {operator}", hint="both must be numbers"
+            f"{shape_check.said(left)} and {shape_check.said(right)} can't be compared by"
+            f" {operator}",
+            hint="both must be numbers",
         )
     return {"greater": first > second, "less": first < second, "at_least": first >= second}.get(
         operator, first <= second
@@ -51,7 +56,10 @@ def _contains(whole: Any, part: Any) -> bool:
         return written(part) in whole
     if isinstance(whole, list | tuple | Mapping):
         return any(_equal(one, part) for one in whole)
-    raise UsageError(f"{shape_check.said(whole)} can't contain anything", hint="contains is for texts, lists and mappings")
+    raise UsageError(
+        f"{shape_check.said(whole)} can't contain anything",
+        hint="contains is for texts, lists and mappings",
+    )
 
 
 def _number(value: Any) -> float | None:

@@ -1,7 +1,7 @@
 """A flow: the phases of a piece of work, and which of them wait for which.
 
-Plain values and their order. Reading them out of a project's Markdown is the business of `sources`; running them is
-that of `runtime.flows`.
+Plain values and their order. Reading them out of a project's Markdown is the business of `sources`;
+running them is that of `runtime.flows`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Any
 from foreword.errors import CyclicFlow, UnknownName, UsageError
 
 LONGEST_GATE = 200  # characters of what is shown of a gate
-_GATE = re.compile(r"^(?:#{2,6}[ \t]+|[>*_ \t-]{0,8}\*\*)(?:approval )?GATE\b", re.IGNORECASE | re.MULTILINE)
+_GATE = re.compile(
+    r"^(?:#{2,6}[ \t]+|[>*_ \t-]{0,8}\*\*)(?:approval )?GATE\b", re.IGNORECASE | re.MULTILINE
+)
 _PARAGRAPH = re.compile(r"\n[>\s]*\n")
 
 
@@ -39,10 +41,13 @@ class Phase:
 
     @property
     def gate_text(self) -> str:
-        """What must hold before the next phase, in the author's words; nothing where the gate says nothing."""
+        """What must hold before the next phase, in the author's words; nothing where the gate
+        says nothing."""
         found = _GATE.search(self.text) if self.gate else None
         behind = _PARAGRAPH.split(self.text[found.end() :]) if found else []
-        lines = (" ".join(re.sub(r"^[>\s]+", " ", part, flags=re.MULTILINE).split()) for part in behind)
+        lines = (
+            " ".join(re.sub(r"^[>\s]+", " ", part, flags=re.MULTILINE).split()) for part in behind
+        )
         said = next((bare for line in lines if (bare := line.strip("*_: "))), "")
         return said if len(said) <= LONGEST_GATE else f"{said[:LONGEST_GATE].rsplit(' ', 1)[0]} ..."
 
@@ -59,17 +64,24 @@ class Flow:
         """The phase of that name."""
         found = next((phase for phase in self.phases if phase.name == name), None)
         if found is None:
-            raise UnknownName("phase", name, [phase.name for phase in self.phases], where=f"in flow {self.name}")
+            raise UnknownName(
+                "phase", name, [phase.name for phase in self.phases], where=f"in flow {self.name}"
+            )
         return found
 
 
 def ready(flow: Flow, done: Collection[str]) -> tuple[Phase, ...]:
     """The phases that are not done and wait for none that is not."""
-    return tuple(phase for phase in flow.phases if phase.name not in done and all(one in done for one in phase.after))
+    return tuple(
+        phase
+        for phase in flow.phases
+        if phase.name not in done and all(one in done for one in phase.after)
+    )
 
 
 def waves(flow: Flow) -> tuple[tuple[Phase, ...], ...]:
-    """The phases by how soon each may run at the earliest; an error where some wait for each other."""
+    """The phases by how soon each may run at the earliest; an error where some wait for each
+    other."""
     check(flow)
     found: list[tuple[Phase, ...]] = []
     done: set[str] = set()
@@ -84,7 +96,8 @@ def waves(flow: Flow) -> tuple[tuple[Phase, ...], ...]:
 
 
 def check(flow: Flow) -> None:
-    """An error where a flow has no phases, two of one name, two that hand on the same, or waits for an unknown one."""
+    """An error where a flow has no phases, two of one name, two that hand on the same, or waits
+    for an unknown one."""
     if not flow.phases:
         raise UsageError(
             f"{flow.source or flow.name} has no phases",
@@ -95,12 +108,18 @@ def check(flow: Flow) -> None:
         twice = _repeated(given)
         if twice:
             raise UsageError(
-                f"flow {flow.name!r} has {what} {twice!r} twice", hint=f"give each {what} a name of its own"
+                f"flow {flow.name!r} has {what} {twice!r} twice",
+                hint=f"give each {what} a name of its own",
             )
     for phase in flow.phases:
         for name in phase.after:
             if name not in names:
-                raise UnknownName("phase", name, names, where=f"that phase {phase.name} of flow {flow.name} waits for")
+                raise UnknownName(
+                    "phase",
+                    name,
+                    names,
+                    where=f"that phase {phase.name} of flow {flow.name} waits for",
+                )
 
 
 def as_data(flow: Flow) -> dict[str, Any]:
@@ -110,7 +129,9 @@ def as_data(flow: Flow) -> dict[str, Any]:
 
 def from_data(data: Mapping[str, Any]) -> Flow:
     """The flow of data that `as_data` gave."""
-    return Flow(str(data["name"]), str(data["source"]), tuple(_phase(phase) for phase in data["phases"]))
+    return Flow(
+        str(data["name"]), str(data["source"]), tuple(_phase(phase) for phase in data["phases"])
+    )
 
 
 def _phase(data: Mapping[str, Any]) -> Phase:
@@ -129,7 +150,8 @@ def _repeated(names: Iterable[str]) -> str:
 
 
 def _cycle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """One round of phases that wait for each other, in the order they would run; the first one is also the last."""
+    """One round of phases that wait for each other, in the order they would run; the first one
+    is also the last."""
     path = [next(iter(after))]
     while path[-1] not in path[:-1]:
         path.append(next(name for name in after[path[-1]] if name in after))

@@ -1,4 +1,5 @@
-"""The fresh parts of a call, each as the model reads it: what is not there yet says so in a few words."""
+"""The fresh parts of a call, each as the model reads it: what is not there yet says so in a few
+words."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ EMPTY = {
 
 
 def shown(part: str, value: Any) -> str:
-    """One part: a plan, a snapshot, variables or the tabs of a browser; secrets are hidden in all of them."""
+    """One part: a plan, a snapshot, variables or the tabs of a browser; secrets are hidden in
+    all of them."""
     if value is None or (part != "variables" and value in ({}, [], "")):
         return EMPTY[part]
     if isinstance(value, str):

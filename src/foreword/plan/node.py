@@ -1,7 +1,7 @@
 """The nodes that can be run: which types there are, and what each is configured with.
 
-A workflow may hold nodes of any other type, from elsewhere; those are shown and not run. What a type does is the
-business of `director`; where nodes stand, that of `tree`.
+A workflow may hold nodes of any other type, from elsewhere; those are shown and not run. What a
+type does is the business of `director`; where nodes stand, that of `tree`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def _seconds(value: object, path: str) -> Iterator[str]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         yield f"{path}: must be a number of seconds, not {shape_check.said(value)}"
     elif not 0 < value <= LONGEST_WAIT_SECONDS:
-        yield f"{path}: must be more than 0 and at most {LONGEST_WAIT_SECONDS}, not {shape_check.said(value)}"
+        yield (
+            f"{path}: must be more than 0 and at most {LONGEST_WAIT_SECONDS}, not"
+            f" {shape_check.said(value)}"
+        )
 
 
 def _count(value: object, path: str) -> Iterator[str]:
@@ -51,7 +54,10 @@ def _name(value: object, path: str) -> Iterator[str]:
 
 def _variable(value: object, path: str) -> Iterator[str]:
     if not isinstance(value, str) or not value.strip() or not _VARIABLE.fullmatch(value):
-        yield f"{path}: must be a name of up to 180 characters without brackets or quotes, not {shape_check.said(value)}"
+        yield (
+            f"{path}: must be a name of up to 180 characters without brackets or quotes, not"
+            f" {shape_check.said(value)}"
+        )
 
 
 def _list(value: object, path: str) -> Iterator[str]:
@@ -75,14 +81,20 @@ def _fields(value: object, path: str) -> Iterator[str]:
             if not any(wanted.get(key) for key in _FIELD):
                 yield f"{place}: must have a selector, an attribute, or both"
         else:
-            yield f"{place}: must be a selector, or a mapping with selector and attribute, not {shape_check.said(wanted)}"
+            yield (
+                f"{place}: must be a selector, or a mapping with selector and attribute, not"
+                f" {shape_check.said(wanted)}"
+            )
 
 
 def _anything(value: object, path: str) -> Iterator[str]:
     yield from ()
 
 
-_FIELD: dict[str, Rule] = {"selector": shape_check.filled_text, "attribute": shape_check.filled_text}
+_FIELD: dict[str, Rule] = {
+    "selector": shape_check.filled_text,
+    "attribute": shape_check.filled_text,
+}
 _TAB: dict[str, Rule] = {"tab": shape_check.filled_text}
 
 
@@ -108,12 +120,22 @@ TYPES: dict[str, Type] = {
     "type": Type({"selector": shape_check.filled_text, "text": shape_check.text}, _TAB),
     "wait": Type(
         {},
-        {"selector": shape_check.filled_text, "url": shape_check.filled_text, "seconds": _or_template(_seconds), **_TAB},
+        {
+            "selector": shape_check.filled_text,
+            "url": shape_check.filled_text,
+            "seconds": _or_template(_seconds),
+            **_TAB,
+        },
         one_of=("selector", "url", "seconds"),
     ),
     "extract": Type(
         {"selector": shape_check.filled_text, "variable": _variable},
-        {"many": value_schema.yes_or_no, "fields": _fields, "schema": value_schema.problems, **_TAB},
+        {
+            "many": value_schema.yes_or_no,
+            "fields": _fields,
+            "schema": value_schema.problems,
+            **_TAB,
+        },
     ),
     "condition": Type(
         {"left": _anything, "operator": shape_check.one_of(condition.OPERATORS)},
@@ -121,13 +143,18 @@ TYPES: dict[str, Type] = {
         in_browser=False,
         holds=True,
     ),
-    "loop": Type({"over": _or_template(_list), "as": _name}, {"most": _count}, in_browser=False, holds=True),
+    "loop": Type(
+        {"over": _or_template(_list), "as": _name}, {"most": _count}, in_browser=False, holds=True
+    ),
     "set_variable": Type({"variable": _variable, "value": _anything}, in_browser=False),
 }
-_TEXTS = ("url", "selector", "text", "tab")  # a number that a template gives is written out in these
+# a number that a template gives is written out in these
+_TEXTS = ("url", "selector", "text", "tab")
 
 
-def checked(kind: object, config: object, description: object = "", where: str = "node") -> dict[str, Any]:
+def checked(
+    kind: object, config: object, description: object = "", where: str = "node"
+) -> dict[str, Any]:
     """The configuration of a node that can be run, or `BadNode` with every problem."""
     found = list(problems(kind, config, description))
     if found or not isinstance(config, Mapping):
@@ -155,18 +182,26 @@ def problems(kind: object, config: object, description: object = "") -> Iterator
     yield from _choice(known, config)
     if kind == "condition":
         yield from _sides(config)
-    yield from templates.problems({name: value for name, value in config.items() if name != "schema"}, "config")
+    yield from templates.problems(
+        {name: value for name, value in config.items() if name != "schema"}, "config"
+    )
     for place, text in templates.texts(config, "config"):
         if HIDDEN in text:
-            yield f"{place}: {HIDDEN} stands for something that is not shown; leave the field away to keep what it has"
+            yield (
+                f"{place}: {HIDDEN} stands for something that is not shown; leave the field away to"
+                " keep what it has"
+            )
 
 
 def ready(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration whose templates are filled, as it is carried out; `BadNode` where a value does not do."""
+    """A configuration whose templates are filled, as it is carried out; `BadNode` where a value
+    does not do."""
     made = {
-        name: templates.written(value)
-        if name in _TEXTS and isinstance(value, int | float) and not isinstance(value, bool)
-        else value
+        name: (
+            templates.written(value)
+            if name in _TEXTS and isinstance(value, int | float) and not isinstance(value, bool)
+            else value
+        )
         for name, value in config.items()
     }
     known = TYPES[kind]
@@ -193,5 +228,9 @@ def _sides(config: Mapping[object, object]) -> Iterator[str]:
     operator = config.get("operator")
     if operator in condition.UNARY and "right" in config:
         yield f"config.right: {operator} looks at the left side alone"
-    if operator in condition.OPERATORS and operator not in condition.UNARY and "right" not in config:
+    if (
+        operator in condition.OPERATORS
+        and operator not in condition.UNARY
+        and "right" not in config
+    ):
         yield f"config.right: missing, {operator} compares with it"

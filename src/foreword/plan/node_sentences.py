@@ -1,4 +1,5 @@
-"""What a node does, in words for people: one wording for the page, the API and the command line. Secrets are hidden."""
+"""What a node does, in words for people: one wording for the page, the API and the command line.
+Secrets are hidden."""
 
 from __future__ import annotations
 
@@ -81,14 +82,22 @@ def _tab(config: Config) -> str:
 
 def _shown(config: Config, field: str) -> str:
     value = config.get(field)
-    return "…" if value is None else _cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return (
+        "…"
+        if value is None
+        else _cut(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    )
 
 
 def _quoted(value: object) -> str:
     """A value as it is written; a text that is a template stands for itself."""
     if isinstance(value, str) and value.startswith("{{") and value.endswith("}}"):
         return _cut(value)
-    return f"“{_cut(value)}”" if isinstance(value, str) else _cut(json.dumps(value, ensure_ascii=False, default=str))
+    return (
+        f"“{_cut(value)}”"
+        if isinstance(value, str)
+        else _cut(json.dumps(value, ensure_ascii=False, default=str))
+    )
 
 
 def _cut(text: str) -> str:
@@ -97,6 +106,12 @@ def _cut(text: str) -> str:
 
 
 _SENTENCES: dict[str, Callable[[Config, str], str]] = {
-    "navigate": _navigate, "click": _click, "type": _type, "wait": _wait, "extract": _extract,
-    "condition": _condition, "loop": _loop, "set_variable": _set_variable,
-}  # fmt: skip
+    "navigate": _navigate,
+    "click": _click,
+    "type": _type,
+    "wait": _wait,
+    "extract": _extract,
+    "condition": _condition,
+    "loop": _loop,
+    "set_variable": _set_variable,
+}

@@ -1,7 +1,9 @@
-"""Where the nodes of a workflow stand: one list to read from top to bottom, some nodes inside loops and conditions.
+"""Where the nodes of a workflow stand: one list to read from top to bottom, some nodes inside loops
+and conditions.
 
-A node inside another has `parent`, and `branch` where that is the other way of a condition. `position` counts all of
-them in the order of reading. A parent that is not there, or that holds nothing, is none: such nodes stand at the top.
+A node inside another has `parent`, and `branch` where that is the other way of a condition.
+`position` counts all of them in the order of reading. A parent that is not there, or that holds
+nothing, is none: such nodes stand at the top.
 """
 
 from __future__ import annotations
@@ -28,8 +30,11 @@ class Tree:
         self._places = {name: self._place(name) for name in self.nodes}
 
     def children(self, parent: str = "", branch: str = "") -> list[Node]:
-        """The nodes that stand in one place, in their order; of a condition, those of one branch."""
-        return [self.nodes[name] for name, place in self._places.items() if place == (parent, branch)]
+        """The nodes that stand in one place, in their order; of a condition, those of one
+        branch."""
+        return [
+            self.nodes[name] for name, place in self._places.items() if place == (parent, branch)
+        ]
 
     def read(self, parent: str = "") -> Iterator[Node]:
         """All nodes inside a place, from top to bottom."""
@@ -56,20 +61,30 @@ class Tree:
             return ("",)
         return BRANCHES if self.nodes[parent]["type"] == "condition" else ("",)
 
-    def put(self, node: Node, after: object = None, parent: object = None, branch: object = None) -> None:
+    def put(
+        self, node: Node, after: object = None, parent: object = None, branch: object = None
+    ) -> None:
         """Put a node, with all that is inside it, somewhere else, or a new one somewhere."""
         name = str(node["id"])
         place, behind = self._wanted(after, parent, branch, self._places.get(name))
-        inside = [name, *(str(one["id"]) for one in self.read(name))] if name in self.nodes else [name]
+        inside = (
+            [name, *(str(one["id"]) for one in self.read(name))] if name in self.nodes else [name]
+        )
         if place[0] in inside or behind in inside:
-            raise UsageError(f"{name} can't stand inside or behind itself", hint="name another place")
+            raise UsageError(
+                f"{name} can't stand inside or behind itself", hint="name another place"
+            )
         self.nodes.setdefault(name, node)
         self._places.pop(name, None)
         names = list(self._places)
         at = len(names) if behind is None else names.index(behind) + 1 if behind else 0
-        self._places = {one: self._places.get(one, place) for one in [*names[:at], name, *names[at:]]}
+        self._places = {
+            one: self._places.get(one, place) for one in [*names[:at], name, *names[at:]]
+        }
         if max(len(self.around(one)) for one in inside) > MOST_DEEP:
-            raise UsageError(f"{name} would be inside of more than {MOST_DEEP} nodes", hint="name another place")
+            raise UsageError(
+                f"{name} would be inside of more than {MOST_DEEP} nodes", hint="name another place"
+            )
 
     def drop(self, name: str) -> list[Node]:
         """Remove a node with all that is inside it; returns them."""
@@ -79,7 +94,8 @@ class Tree:
         return gone
 
     def numbered(self) -> list[Node]:
-        """Every node with its position, its parent and its branch as they are now, from top to bottom."""
+        """Every node with its position, its parent and its branch as they are now, from top to
+        bottom."""
         return [self._written(node, number) for number, node in enumerate(self.read(), 1)]
 
     def _written(self, node: Node, number: int) -> Node:
@@ -87,11 +103,16 @@ class Tree:
         if not parent and str(node.get("parent") or "") not in self.nodes:
             return {**node, "position": number}  # of somewhere else, and left as it is
         rest = {key: value for key, value in node.items() if key not in ("parent", "branch")}
-        inside = {"parent": parent} | ({"branch": branch} if branch == BRANCHES[1] else {}) if parent else {}
+        inside = (
+            {"parent": parent} | ({"branch": branch} if branch == BRANCHES[1] else {})
+            if parent
+            else {}
+        )
         return {**rest, "position": number, **inside}
 
     def _place(self, name: str) -> tuple[str, str]:
-        """Where a node says that it stands; at the top where that can't be, or where nodes are inside each other."""
+        """Where a node says that it stands; at the top where that can't be, or where nodes are
+        inside each other."""
         node = self.nodes[name]
         parent = str(node.get("parent") or "")
         above, seen = parent, {name}
@@ -110,12 +131,18 @@ class Tree:
     def _wanted(
         self, after: object, parent: object, branch: object, now: tuple[str, str] | None
     ) -> tuple[tuple[str, str], str | None]:
-        """The place that is meant, and the node to stand behind: nothing for the last place, a blank for the first."""
+        """The place that is meant, and the node to stand behind: nothing for the last place, a
+        blank for the first."""
         if after not in (None, START):
             behind = str(self.get(after)["id"])
             place = self._places[behind]
-            if (parent is not None and self._holder(parent) != place[0]) or (branch and branch != (place[1] or branch)):
-                raise UsageError(f"{behind} does not stand there", hint="give after alone, or a node of that place")
+            if (parent is not None and self._holder(parent) != place[0]) or (
+                branch and branch != (place[1] or branch)
+            ):
+                raise UsageError(
+                    f"{behind} does not stand there",
+                    hint="give after alone, or a node of that place",
+                )
             self._refuse_branch(place[0], branch)
             return place, behind
         holder = self._holder(parent) if parent is not None else now[0] if now else ""
@@ -137,7 +164,11 @@ class Tree:
     def _refuse_branch(self, parent: str, branch: object) -> None:
         known = self.branches(parent)
         if branch is not None and branch not in known:
-            what = f"{parent} is no condition" if parent and known == ("",) else "there is no condition around it"
+            what = (
+                f"{parent} is no condition"
+                if parent and known == ("",)
+                else "there is no condition around it"
+            )
             told = f"one of {', '.join(BRANCHES)}" if known == BRANCHES else f"left away: {what}"
             raise UsageError(f"branch must be {told}, not {str(branch)[:40]!r}")
 

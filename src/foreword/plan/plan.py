@@ -1,7 +1,7 @@
 """A workflow's plan: read it, write it for the model and for people, and tell two versions apart.
 
-A plan stays a plain mapping: fields that Foreword does not know are kept, in their author's order, at every level.
-The number of a version and its times are the store's to set.
+A plan stays a plain mapping: fields that Foreword does not know are kept, in their author's order,
+at every level. The number of a version and its times are the store's to set.
 """
 
 from __future__ import annotations
@@ -24,11 +24,20 @@ KEPT_BY_STORE = ("workflow_id", "plan_version", "created_at", "updated_at")
 _MOST_QUOTED = 120
 
 _TASK = shape_check.fields(
-    {"task_id": shape_check.identity, "description": shape_check.filled_text, "status": shape_check.one_of(STATUSES)},
+    {
+        "task_id": shape_check.identity,
+        "description": shape_check.filled_text,
+        "status": shape_check.one_of(STATUSES),
+    },
     {"notes": shape_check.text, "node_ids": shape_check.list_of(shape_check.identity)},
 )
 _PHASE = shape_check.fields(
-    {"phase_name": shape_check.filled_text, "status": shape_check.one_of(STATUSES), "tasks": shape_check.list_of(_TASK)}, {}
+    {
+        "phase_name": shape_check.filled_text,
+        "status": shape_check.one_of(STATUSES),
+        "tasks": shape_check.list_of(_TASK),
+    },
+    {},
 )
 _PLAN = shape_check.fields(
     {"overall_goal": shape_check.filled_text, "phases": shape_check.list_of(_PHASE)},
@@ -73,7 +82,12 @@ def as_todo(plan: Plan) -> str:
     version = [f"version {plan['plan_version']}"] if plan.get("plan_version") else []
     phase = [f"now: {plan['current_phase']}"] if plan.get("current_phase") else []
     blocks = [
-        "\n".join([_indented(plan["overall_goal"], ""), *([", ".join(version + phase)] if version + phase else [])]),
+        "\n".join(
+            [
+                _indented(plan["overall_goal"], ""),
+                *([", ".join(version + phase)] if version + phase else []),
+            ]
+        ),
         *("\n".join(_phase_lines(phase)) for phase in plan["phases"]),
         *(_named_list("Next", plan.get("next_actions"))),
         *(_named_list("Blockers", plan.get("blockers"))),
@@ -85,14 +99,18 @@ def as_todo(plan: Plan) -> str:
 def settled(plan: Plan) -> list[tuple[int | str, str, str]]:
     """Id, description and status of every task that is completed, failed or cancelled."""
     return [
-        (task["task_id"], task["description"], task["status"]) for _, task in tasks(plan) if task["status"] in SETTLED
+        (task["task_id"], task["description"], task["status"])
+        for _, task in tasks(plan)
+        if task["status"] in SETTLED
     ]
 
 
 def diff(old: Plan, new: Plan) -> list[str]:
-    """What changed, a line for each: goal, phases, tasks, next actions, blockers, then notes and other fields.
+    """What changed, a line for each: goal, phases, tasks, next actions, blockers, then notes and
+    other fields.
 
-    Tasks are matched by their id wherever they stand, phases by their name. Version and times are not changes.
+    Tasks are matched by their id wherever they stand, phases by their name. Version and times are
+    not changes.
     """
     return [
         *_field_change("goal", old.get("overall_goal"), new.get("overall_goal")),
@@ -102,13 +120,17 @@ def diff(old: Plan, new: Plan) -> list[str]:
         *_item_changes("next action", old.get("next_actions"), new.get("next_actions")),
         *_item_changes("blocker", old.get("blockers"), new.get("blockers")),
         *_other_changes(
-            "", old, new, {"overall_goal", "current_phase", "phases", "next_actions", "blockers", *KEPT_BY_STORE}
+            "",
+            old,
+            new,
+            {"overall_goal", "current_phase", "phases", "next_actions", "blockers", *KEPT_BY_STORE},
         ),
     ]
 
 
 def identifiers(plan: Plan) -> set[str]:
-    """Every node id of the plan and every literal identifier in its texts: what a compressor has to keep."""
+    """Every node id of the plan and every literal identifier in its texts: what a compressor has
+    to keep."""
     nodes = {str(node) for _, task in tasks(plan) for node in task.get("node_ids") or ()}
     written = {name: value for name, value in plan.items() if name not in KEPT_BY_STORE}
     return nodes.union(*(literals(text) for text in _texts(written))).difference(STATUSES)
@@ -129,7 +151,13 @@ def with_status(plan: Plan, task_id: str, status: str) -> dict[str, Any]:
     if task_id not in known:
         raise UnknownName("task", task_id, known, where="in the plan")
     phases = [
-        {**phase, "tasks": [{**t, "status": status} if str(t["task_id"]) == task_id else t for t in phase["tasks"]]}
+        {
+            **phase,
+            "tasks": [
+                {**t, "status": status} if str(t["task_id"]) == task_id else t
+                for t in phase["tasks"]
+            ],
+        }
         for phase in plan["phases"]
     ]
     return {**plan, "phases": phases}
@@ -158,14 +186,23 @@ def _warnings(plan: Plan) -> Iterator[str]:
     current = plan.get("current_phase")
     if current and current not in names:
         yield f"current_phase: {current!r} names no phase"
-    yield from (f"phases: {name!r} is the name of {n} phases" for name, n in Counter(names).items() if n > 1)
-    under_way = [phase["phase_name"] for phase in plan["phases"] if phase["status"] == "in_progress"]
+    yield from (
+        f"phases: {name!r} is the name of {n} phases" for name, n in Counter(names).items() if n > 1
+    )
+    under_way = [
+        phase["phase_name"] for phase in plan["phases"] if phase["status"] == "in_progress"
+    ]
     if len(under_way) > 1:
         yield f"phases: {len(under_way)} are in_progress: {', '.join(map(repr, under_way))}"
     for index, phase in enumerate(plan["phases"]):
-        open_ids = [str(task["task_id"]) for task in phase["tasks"] if task["status"] not in SETTLED]
+        open_ids = [
+            str(task["task_id"]) for task in phase["tasks"] if task["status"] not in SETTLED
+        ]
         if phase["status"] == "completed" and open_ids:
-            yield f"phases[{index}]: {phase['phase_name']!r} is completed, but not its tasks {', '.join(open_ids)}"
+            yield (
+                f"phases[{index}]: {phase['phase_name']!r} is completed, but not its tasks"
+                f" {', '.join(open_ids)}"
+            )
 
 
 def _phase_lines(phase: Plan) -> Iterator[str]:
@@ -182,7 +219,9 @@ def _phase_lines(phase: Plan) -> Iterator[str]:
 
 
 def _named_list(name: str, lines: Iterable[str] | None) -> list[str]:
-    return ["\n".join([name, *(f"  - {_indented(line, '    ')}" for line in lines)])] if lines else []
+    return (
+        ["\n".join([name, *(f"  - {_indented(line, '    ')}" for line in lines)])] if lines else []
+    )
 
 
 def _indented(text: str, indent: str, first: str = "") -> str:
@@ -206,8 +245,13 @@ def _phase_changes(old: Plan, new: Plan) -> Iterator[str]:
             continue
         if before[key]["status"] != phase["status"]:
             yield f"{name}: {before[key]['status']} -> {phase['status']}"
-        yield from _other_changes(f"{name}: ", before[key], phase, {"phase_name", "status", "tasks"})
-        if _reordered([str(t["task_id"]) for t in before[key]["tasks"]], [str(t["task_id"]) for t in phase["tasks"]]):
+        yield from _other_changes(
+            f"{name}: ", before[key], phase, {"phase_name", "status", "tasks"}
+        )
+        if _reordered(
+            [str(t["task_id"]) for t in before[key]["tasks"]],
+            [str(t["task_id"]) for t in phase["tasks"]],
+        ):
             yield f"{name}: tasks in another order"
     yield from (f"phase {_quoted(key[0])}: removed" for key in before if key not in after)
     if _reordered(list(before), list(after)):

@@ -1,7 +1,7 @@
 """Check outside data against a shape and tell every problem with the path to it.
 
-A rule takes a value and its path and yields what is wrong; rules are put together from rules. Fields that a shape
-does not know are none of its business.
+A rule takes a value and its path and yields what is wrong; rules are put together from rules.
+Fields that a shape does not know are none of its business.
 """
 
 from __future__ import annotations
@@ -61,7 +61,11 @@ def one_of(options: Sequence[str]) -> Rule:
 
     def rule(value: object, path: str) -> Iterator[str]:
         if value not in options:
-            near = get_close_matches(value.lower(), options, n=1, cutoff=_NEAR) if isinstance(value, str) else []
+            near = (
+                get_close_matches(value.lower(), options, n=1, cutoff=_NEAR)
+                if isinstance(value, str)
+                else []
+            )
             guess = f", did you mean {near[0]!r}?" if near else ""
             yield f"{path}: {said(value)} is not one of {', '.join(options)}{guess}"
 

@@ -1,4 +1,5 @@
-"""A workflow as it stands: its metadata and its nodes with their configuration, never what a run of them gave.
+"""A workflow as it stands: its metadata and its nodes with their configuration, never what a run of
+them gave.
 
 Secrets are hidden in what a snapshot shows; `read_node` keeps them, since the node has to run.
 """
@@ -16,14 +17,24 @@ from foreword.secrets.masking import hide
 
 _RESULTS = frozenset(
     """
-    result results output outputs log logs run runs execution executions
-    lastresult lastresults lastoutput lastrun latestresult latestoutput executionresult executionresults
-    executionoutput executionlog executionlogs executionhistory testresult testresults runresult runresults
+    result results output outputs log logs run runs execution executions lastresult lastresults
+    lastoutput lastrun latestresult latestoutput executionresult executionresults executionoutput
+    executionlog executionlogs executionhistory testresult testresults runresult runresults
     resultdata outputdata nodeoutput noderesult
     """.split()
 )
 _WORKFLOW_FIRST = ("id", "name", "created_at", "updated_at")
-_NODE_FIRST = ("id", "position", "parent", "branch", "type", "config", "description", "relationships", "status")
+_NODE_FIRST = (
+    "id",
+    "position",
+    "parent",
+    "branch",
+    "type",
+    "config",
+    "description",
+    "relationships",
+    "status",
+)
 
 
 def _relationships(value: object, path: str) -> Iterator[str]:
@@ -33,12 +44,18 @@ def _relationships(value: object, path: str) -> Iterator[str]:
 
 _NODE = shape_check.fields(
     {"id": shape_check.identity, "position": shape_check.number, "type": shape_check.filled_text},
-    {"config": shape_check.mapping, "description": shape_check.text, "relationships": _relationships, "status": shape_check.text},
+    {
+        "config": shape_check.mapping,
+        "description": shape_check.text,
+        "relationships": _relationships,
+        "status": shape_check.text,
+    },
 )
 
 
 def read_node(value: object, where: str = "node") -> dict[str, Any]:
-    """A node as a snapshot has it, its id as text and no execution results, or `BadNode` with every problem."""
+    """A node as a snapshot has it, its id as text and no execution results, or `BadNode` with
+    every problem."""
     problems = list(_problems(value, ""))
     if problems or not isinstance(value, Mapping):
         raise BadNode(problems, where)
@@ -47,12 +64,19 @@ def read_node(value: object, where: str = "node") -> dict[str, Any]:
 
 def snapshot(workflow: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The workflow and its nodes by position, then id, with their secrets hidden."""
-    problems = [problem for i, node in enumerate(nodes) for problem in _problems(node, f"nodes[{i}]")]
+    problems = [
+        problem for i, node in enumerate(nodes) for problem in _problems(node, f"nodes[{i}]")
+    ]
     if problems:
         raise BadNode(problems, "workflow")
     ordered = sorted(map(_node, nodes), key=lambda node: (node["position"], node["id"]))
-    about = {name: value for name, value in workflow.items() if name != "nodes" and not _is_result(name)}
-    return {"workflow": hide(_in_order(about, _WORKFLOW_FIRST)), "nodes": [hide(node) for node in ordered]}
+    about = {
+        name: value for name, value in workflow.items() if name != "nodes" and not _is_result(name)
+    }
+    return {
+        "workflow": hide(_in_order(about, _WORKFLOW_FIRST)),
+        "nodes": [hide(node) for node in ordered],
+    }
 
 
 def as_json(snapshot: Mapping[str, Any]) -> str:
@@ -69,7 +93,9 @@ def _problems(value: object, path: str) -> Iterator[str]:
 
 def _node(value: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: member for name, member in value.items() if not _is_result(name)}
-    return _in_order({**kept, "id": str(value["id"]), "config": dict(value.get("config") or {})}, _NODE_FIRST)
+    return _in_order(
+        {**kept, "id": str(value["id"]), "config": dict(value.get("config") or {})}, _NODE_FIRST
+    )
 
 
 def _in_order(fields: Mapping[str, Any], first: Sequence[str]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Values of variables inside a node's configuration: `{{node7.emails[0].subject}}`.
 
-A text that is one template and nothing else becomes the value itself, whatever its type; inside a longer text a value
-is written out. A name is that of a loop around the node, else that of a variable, the longest that fits. Errors say
-names and places and never a value.
+A text that is one template and nothing else becomes the value itself, whatever its type; inside a
+longer text a value is written out. A name is that of a loop around the node, else that of a
+variable, the longest that fits. Errors say names and places and never a value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from foreword.secrets.masking import is_array, mask
 
 _TEMPLATE = re.compile(r"\{\{([^{}]{0,500})\}\}")
 _FIRST = re.compile(r"[^.\[\]\"'{}]+")
-_PART = re.compile(r"\.([^.\[\]\"'{}]+)|\[\s*(-?\d{1,9})\s*\]|\[\s*\"([^\"]+)\"\s*\]|\[\s*'([^']+)'\s*\]")
+_PART = re.compile(
+    r"\.([^.\[\]\"'{}]+)|\[\s*(-?\d{1,9})\s*\]|\[\s*\"([^\"]+)\"\s*\]|\[\s*'([^']+)'\s*\]"
+)
 EXAMPLE = "for example {{node7.emails[0].subject}}"
 
 Path = tuple[str | int, ...]
@@ -62,7 +64,8 @@ def is_template(value: object) -> bool:
 
 
 def fill(value: object, scope: Scope) -> Any:
-    """The value with every template replaced; `UnknownName` or `UsageError` where one leads nowhere."""
+    """The value with every template replaced; `UnknownName` or `UsageError` where one leads
+    nowhere."""
     if isinstance(value, Mapping):
         return {key: fill(member, scope) for key, member in value.items()}
     if is_array(value):
@@ -87,7 +90,13 @@ def parsed(expression: str) -> Path:
         if not part:
             raise _Unfit
         name, index, *quoted = part.groups()
-        found.append(int(index) if index is not None else name.strip() if name else next(filter(None, quoted)))
+        found.append(
+            int(index)
+            if index is not None
+            else name.strip()
+            if name
+            else next(filter(None, quoted))
+        )
         at = part.end()
     return tuple(found)
 
@@ -123,7 +132,8 @@ def _looked_up(expression: str, scope: Scope) -> Any:
 
 
 def _root(path: Path, scope: Scope) -> tuple[str, Any, Path]:
-    """The loop's name or the variable that an expression begins with, its value, and the rest of the way."""
+    """The loop's name or the variable that an expression begins with, its value, and the rest of
+    the way."""
     if path[0] in scope.loops:
         return str(path[0]), scope.loops[str(path[0])], path[1:]
     for length in range(len(path), 0, -1):
@@ -138,14 +148,24 @@ def _member(value: Any, part: str | int, where: str) -> Any:
     """One step on the way into a value."""
     if isinstance(value, Mapping):
         if part not in value and str(part) not in value:
-            raise UnknownName("key", mask(str(part)), [mask(str(name)) for name in value], where=f"in {where}")
+            raise UnknownName(
+                "key", mask(str(part)), [mask(str(name)) for name in value], where=f"in {where}"
+            )
         return value[part if part in value else str(part)]
     if is_array(value) and isinstance(part, int):
         if not -len(value) <= part < len(value):
             count = f"{len(value):,} element{'' if len(value) == 1 else 's'}"
-            raise UsageError(f"{where} has {count}, so there is no [{part}]", hint="the first is [0]")
+            raise UsageError(
+                f"{where} has {count}, so there is no [{part}]", hint="the first is [0]"
+            )
         return value[part]
-    kind = "a list" if is_array(value) else "null" if value is None else f"of type {type(value).__name__}"
+    kind = (
+        "a list"
+        if is_array(value)
+        else "null"
+        if value is None
+        else f"of type {type(value).__name__}"
+    )
     hint = "give the place of one element, as in [0]" if is_array(value) else EXAMPLE
     raise UsageError(f"{where} is {kind}, so there is no {mask(str(part))!r} in it", hint=hint)
 

@@ -1,7 +1,9 @@
-"""What an extracted value should look like: the part of JSON Schema that tells texts, numbers, lists and mappings.
+"""What an extracted value should look like: the part of JSON Schema that tells texts, numbers,
+lists and mappings.
 
-A page has nothing but texts, so a text that reads as the number or the yes or no that a schema wants becomes one. A
-keyword that is not known is a problem of the schema: it would be believed to hold.
+A page has nothing but texts, so a text that reads as the number or the yes or no that a schema
+wants becomes one. A keyword that is not known is a problem of the schema: it would be believed to
+hold.
 """
 
 from __future__ import annotations
@@ -14,16 +16,33 @@ from foreword.errors import did_you_mean
 from foreword.plan import shape_check
 
 TYPES: dict[str, Any] = {
-    "string": str, "number": (int, float), "integer": int, "boolean": bool, "array": list, "object": dict,
+    "string": str,
+    "number": (int, float),
+    "integer": int,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
     "null": type(None),
-}  # fmt: skip
+}
 _REMARKS = frozenset(["title", "description", "default", "examples", "$schema", "$id", "$comment"])
 _LIMITS: dict[str, tuple[Any, str]] = {  # keyword: what it limits, and how it is said
-    "minItems": (list, "must have at least {} elements"), "maxItems": (list, "must have at most {} elements"),
-    "minLength": (str, "must have at least {} characters"), "maxLength": (str, "must have at most {} characters"),
-    "minimum": ((int, float), "must be at least {}"), "maximum": ((int, float), "must be at most {}"),
-}  # fmt: skip
-_KEYWORDS = ("type", "properties", "required", "additionalProperties", "items", "enum", "const", *_LIMITS)
+    "minItems": (list, "must have at least {} elements"),
+    "maxItems": (list, "must have at most {} elements"),
+    "minLength": (str, "must have at least {} characters"),
+    "maxLength": (str, "must have at most {} characters"),
+    "minimum": ((int, float), "must be at least {}"),
+    "maximum": ((int, float), "must be at most {}"),
+}
+_KEYWORDS = (
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "enum",
+    "const",
+    *_LIMITS,
+)
 
 
 def problems(schema: object, path: str) -> Iterator[str]:
@@ -44,13 +63,20 @@ def fitted(value: object, schema: Mapping[str, Any], path: str) -> tuple[Any, li
     value = _converted(value, schema)
     wanted = _types(schema)
     if wanted and not any(_is(value, name) for name in wanted):
-        return value, [f"{path}: must be {' or '.join(map(_said, wanted))}, not {shape_check.said(value)}"]
+        return value, [
+            f"{path}: must be {' or '.join(map(_said, wanted))}, not {shape_check.said(value)}"
+        ]
     found = list(_limits(value, schema, path))
     if isinstance(value, Mapping):
         return _members(value, schema, path, found)
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        parts = [fitted(one, schema["items"], f"{path}[{index}]") for index, one in enumerate(value)]
-        return [part for part, _ in parts], [*found, *(problem for _, some in parts for problem in some)]
+        parts = [
+            fitted(one, schema["items"], f"{path}[{index}]") for index, one in enumerate(value)
+        ]
+        return [part for part, _ in parts], [
+            *found,
+            *(problem for _, some in parts for problem in some),
+        ]
     return value, found
 
 
@@ -59,7 +85,9 @@ def _members(
 ) -> tuple[dict[str, Any], list[str]]:
     rules = schema.get("properties") or {}
     made = dict(value)
-    found += [f"{path}.{name}: missing" for name in schema.get("required") or () if name not in value]
+    found += [
+        f"{path}.{name}: missing" for name in schema.get("required") or () if name not in value
+    ]
     for name, member in value.items():
         if name in rules:
             made[name], more = fitted(member, rules[name], f"{path}.{name}")
@@ -71,7 +99,10 @@ def _members(
 
 def _limits(value: object, schema: Mapping[str, Any], path: str) -> Iterator[str]:
     if schema.get("enum") is not None and value not in schema["enum"]:
-        yield f"{path}: {shape_check.said(value)} is not one of {', '.join(map(shape_check.said, schema['enum']))}"
+        yield (
+            f"{path}: {shape_check.said(value)} is not one of"
+            f" {', '.join(map(shape_check.said, schema['enum']))}"
+        )
     if "const" in schema and value != schema["const"]:
         yield f"{path}: must be {shape_check.said(schema['const'])}, not {shape_check.said(value)}"
     for name, (kind, said) in _LIMITS.items():
@@ -80,7 +111,10 @@ def _limits(value: object, schema: Mapping[str, Any], path: str) -> Iterator[str
             continue
         size = len(value) if isinstance(value, list | str) else value
         if (size < limit) if name.startswith("min") else (size > limit):
-            yield f"{path}: {said.format(limit)}, not {len(value) if isinstance(value, list | str) else value}"
+            yield (
+                f"{path}: {said.format(limit)}, not"
+                f" {len(value) if isinstance(value, list | str) else value}"
+            )
 
 
 def _converted(value: object, schema: Mapping[str, Any]) -> object:
@@ -116,14 +150,22 @@ def _is(value: object, name: str) -> bool:
 
 
 def _said(name: str) -> str:
-    return {"string": "text", "array": "a list", "object": "a mapping", "null": "null", "boolean": "true or false"}.get(
-        name, "a whole number" if name == "integer" else "a number"
-    )
+    return {
+        "string": "text",
+        "array": "a list",
+        "object": "a mapping",
+        "null": "null",
+        "boolean": "true or false",
+    }.get(name, "a whole number" if name == "integer" else "a number")
 
 
 def _type(value: object, path: str) -> Iterator[str]:
     named = shape_check.one_of(tuple(TYPES))
-    yield from shape_check.list_of(named)(value, path) if isinstance(value, list | tuple) else named(value, path)
+    yield from (
+        shape_check.list_of(named)(value, path)
+        if isinstance(value, list | tuple)
+        else named(value, path)
+    )
 
 
 def _properties(value: object, path: str) -> Iterator[str]:

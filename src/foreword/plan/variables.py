@@ -1,7 +1,9 @@
-"""Show a workflow's variables in chunks: short ones whole, long ones by their beginning, secrets never.
+"""Show a workflow's variables in chunks: short ones whole, long ones by their beginning, secrets
+never.
 
-Secrets are hidden before anything is measured or cut, so a cut can't bare part of one. A value is written only as
-far as it is shown, so ten megabytes cost what a hundred characters do. Reading and setting them is the store's.
+Secrets are hidden before anything is measured or cut, so a cut can't bare part of one. A value is
+written only as far as it is shown, so ten megabytes cost what a hundred characters do. Reading and
+setting them is the store's.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ MOST_SHOWN = 100
 CUT = "..."
 NONE_SET = "no variables are set"
 
-# A secret is told by what follows its first characters: a text is searched well past what is shown of it.
+# A secret is told by what follows its first characters: a text is searched well past what is shown
+# of it.
 _WINDOW, _MARGIN = 1 << 15, 1 << 13
 _MOST_BITS = 1 << 13
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
@@ -34,9 +37,10 @@ def display(name: str, value: object) -> str:
     4. An array: `[Array of 8 - first: <first element>]`, its first 100 characters and `...` when it is longer.
     5. Longer: the first 100 characters and `...`.
 
-    The name does not count. A text counts its own characters, without quotes and before control characters are
-    escaped; anything else counts as it is written. Arrays and all they hold are written as JSON; an object outside
-    an array has bare keys where they are identifiers: `{email: "a@b.c", password: "[hidden]"}`.
+    The name does not count. A text counts its own characters, without quotes and before control
+    characters are escaped; anything else counts as it is written. Arrays and all they hold are
+    written as JSON; an object outside an array has bare keys where they are identifiers: `{email:
+    "a@b.c", password: "[hidden]"}`.
     """
     if is_secret(name, value):
         return HIDDEN
@@ -51,7 +55,9 @@ def display(name: str, value: object) -> str:
 
 def listing(variables: Mapping[str, object]) -> str:
     """One line for every variable, in the mapping's order."""
-    lines = [f"- {_one_line(mask(name))} = {display(name, value)}" for name, value in variables.items()]
+    lines = [
+        f"- {_one_line(mask(name))} = {display(name, value)}" for name, value in variables.items()
+    ]
     return "\n".join(lines) or NONE_SET
 
 
@@ -59,7 +65,9 @@ def of_node(variables: Mapping[str, object], node: str | int) -> dict[str, objec
     """The variables of a node, `node7.emails` and the like, for 7, "7", "node7" or "node_7"."""
     wanted = _node_name(str(node))
     return {
-        name: value for name, value in variables.items() if "." in name and _node_name(name.split(".")[0]) == wanted
+        name: value
+        for name, value in variables.items()
+        if "." in name and _node_name(name.split(".")[0]) == wanted
     }
 
 
@@ -110,7 +118,8 @@ def _gathered(pieces: Iterator[str]) -> str:
 
 
 def _pieces(value: object, bare: bool) -> Iterator[str]:
-    # Every level writes a bracket before it goes deeper, so neither depth nor a cycle outlives the limit.
+    # Every level writes a bracket before it goes deeper, so neither depth nor a cycle outlives the
+    # limit.
     if isinstance(value, Mapping):
         yield from _object_pieces(value, bare)
     elif is_array(value):
@@ -138,11 +147,14 @@ def _scalar(value: object) -> str:
         return hex(value)
     if value is None or isinstance(value, bool | int | float):
         return json.dumps(value)
-    return _quoted(_beginning(value if isinstance(value, str) else as_text(value))[: MOST_SHOWN + 1])
+    return _quoted(
+        _beginning(value if isinstance(value, str) else as_text(value))[: MOST_SHOWN + 1]
+    )
 
 
 def _beginning(text: str) -> str:
-    """The text with its secrets hidden: all of a short one, more than is ever shown of a long one."""
+    """The text with its secrets hidden: all of a short one, more than is ever shown of a long
+    one."""
     window = _WINDOW
     shown = mask(text[:window])
     while window < len(text) and len(shown) < _MARGIN:

@@ -1,4 +1,5 @@
-"""How large a package may be: the budget worked out first, step by step, and the counter that goes with the model."""
+"""How large a package may be: the budget worked out first, step by step, and the counter that
+goes with the model."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ LARGEST = 10**12
 
 
 def whole_number(value: object, what: str) -> int | None:
-    """A positive whole number of tokens (`12000`, `12,000`, `12k`), or None where nothing was given."""
+    """A positive whole number of tokens (`12000`, `12,000`, `12k`), or None where nothing was
+    given."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -36,13 +38,16 @@ def choose_counter(counter: str | Counter | None, model: str | None) -> Counter:
     return tokens.for_model(model)[1] if model else tokens.counter("estimate")
 
 
-def work_out(spec: BudgetSpec, budget: object = None, window: object = None, model: str | None = None) -> Budget:
+def work_out(
+    spec: BudgetSpec, budget: object = None, window: object = None, model: str | None = None
+) -> Budget:
     """The budget with every step that led to it."""
     given, window_tokens = whole_number(budget, "budget"), whole_number(window, "window")
     share = spec.share.value if spec.share else 1.0
     if window_tokens is None and model:
         window_tokens = tokens.for_model(model)[0]
-    if window_tokens is None and given is not None:  # a budget of 12,000 at 30% stands for a window of 40,000
+    # a budget of 12,000 at 30% stands for a window of 40,000
+    if window_tokens is None and given is not None:
         window_tokens = round((given + sum(spec.less.values())) / share)
     window_tokens = window_tokens or tokens.default_window()
     steps = [("window", window_tokens)]
@@ -58,8 +63,13 @@ def work_out(spec: BudgetSpec, budget: object = None, window: object = None, mod
         steps.append((f"less {what.replace('_', ' ')}", -less))
     if given is None and left <= 0:
         kept = ", ".join(f"{what.replace('_', ' ')} {less:,}" for what, less in spec.less.items())
-        problem = f"a window of {window_tokens:,} tokens leaves nothing for a context: {kept} are kept free"
-        raise BadBudget(window_tokens, "window", problem=problem, hint="give a larger --window, or a --budget")
+        problem = (
+            f"a window of {window_tokens:,} tokens leaves nothing for a context: {kept} are kept"
+            " free"
+        )
+        raise BadBudget(
+            window_tokens, "window", problem=problem, hint="give a larger --window, or a --budget"
+        )
     if given is not None:
         steps.append(("given", given))
     return Budget(given or left, window_tokens, (*steps, ("budget", given or left)))

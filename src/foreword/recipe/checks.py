@@ -1,4 +1,5 @@
-"""What is wrong with a recipe whose shape is right: names that refer to nothing, rules that contradict each other.
+"""What is wrong with a recipe whose shape is right: names that refer to nothing, rules that
+contradict each other.
 
 Pure: problems come as a place in the recipe and a message; `load` knows the line.
 """
@@ -19,9 +20,23 @@ TAG = re.compile(r"[a-z][a-z0-9_]*")
 BLANK = re.compile(r"\{(\w+)\}")
 SOURCES = ("file", "files", "git", "text", "items", "state", "document", "anchors")
 GIVEN = (
-    "task", "step", "skill", "agent", "phase", "task_reference", "artifacts", "checkpoint", "persona", "diff",
-    "phase_personas", "phase_prompts", "phase_panels", "invoked_personas", "invoked_prompts", "invoked_panels",
-)  # fmt: skip
+    "task",
+    "step",
+    "skill",
+    "agent",
+    "phase",
+    "task_reference",
+    "artifacts",
+    "checkpoint",
+    "persona",
+    "diff",
+    "phase_personas",
+    "phase_prompts",
+    "phase_panels",
+    "invoked_personas",
+    "invoked_prompts",
+    "invoked_panels",
+)
 
 Problem = tuple[Place, str]
 Ranks = tuple[str | tuple[str, ...], ...]
@@ -39,9 +54,13 @@ def check(recipe: RecipeSpec) -> Iterator[Problem]:
         yield from _document(place, section, recipe)
         for field in ("stands_in_for", "follows"):
             if getattr(section, field) is not None:
-                yield from _unknown((*place, field), (getattr(section, field),), recipe.sections, "section")
+                yield from _unknown(
+                    (*place, field), (getattr(section, field),), recipe.sections, "section"
+                )
     if recipe.default_purpose is not None:
-        yield from _unknown(("default_purpose",), (recipe.default_purpose,), recipe.purposes, "purpose")
+        yield from _unknown(
+            ("default_purpose",), (recipe.default_purpose,), recipe.purposes, "purpose"
+        )
     yield from _order(("gives_way",), recipe.gives_way, recipe)
     yield from _outside(("skill_file",), recipe.skill_file)
     yield from _outside(("within",), recipe.within)
@@ -59,7 +78,12 @@ def check(recipe: RecipeSpec) -> Iterator[Problem]:
 
 
 def _known_blanks(recipe: RecipeSpec) -> dict[str, None]:
-    values = [name for table in PROFILES.values() for p in getattr(recipe, table).values() for name in p.values]
+    values = [
+        name
+        for table in PROFILES.values()
+        for p in getattr(recipe, table).values()
+        for name in p.values
+    ]
     own = ["instructions"] if recipe.skill_file else []  # a skill's own file
     return dict.fromkeys([*GIVEN, *recipe.locate, *recipe.read, *own, *values])
 
@@ -78,7 +102,9 @@ def _section(place: Place, section: SectionSpec, blanks: Mapping[str, None]) -> 
 
 def _document(place: Place, section: SectionSpec, recipe: RecipeSpec) -> Iterator[Problem]:
     if section.document is not None:
-        yield from _unknown((*place, "document"), (section.document,), recipe.documents, "kind of document")
+        yield from _unknown(
+            (*place, "document"), (section.document,), recipe.documents, "kind of document"
+        )
         if not section.named:
             yield place, f"section {str(place[-1])!r} says not which document: give named"
     if section.phase is not None and section.document is None and section.file is None:
@@ -90,7 +116,10 @@ def _paths(place: Place, section: SectionSpec) -> Iterator[Problem]:
     yield from _outside((*place, "folder"), (section.folder,), listed=False)
     yield from _outside((*place, "files"), section.files or ())
     if re.search(r"[*?]", section.file or ""):
-        yield (*place, "file"), f"file: {section.file!r} is a glob, and file is the name of one: use files:"
+        yield (
+            (*place, "file"),
+            f"file: {section.file!r} is a glob, and file is the name of one: use files:",
+        )
 
 
 def _outside(place: Place, paths: Iterable[str], listed: bool = True) -> Iterator[Problem]:
@@ -103,19 +132,29 @@ def _blanks(place: Place, template: str, known: Mapping[str, None]) -> Iterator[
     for name in dict.fromkeys(BLANK.findall(template)):
         if name not in known:
             guess = did_you_mean(name, known)
-            yield place, f"nothing fills {{{name}}}" + (f", did you mean {{{guess}}}?" if guess else "")
+            yield (
+                place,
+                f"nothing fills {{{name}}}" + (f", did you mean {{{guess}}}?" if guess else ""),
+            )
 
 
 def _essential(place: Place, section: SectionSpec) -> Iterator[Problem]:
     if section.essential and section.max is not None:
         yield (*place, "max"), "essential means never cut, so max can't hold: take one of them away"
     if section.essential and section.forms not in (None, ("full",)):
-        yield (*place, "forms"), "essential means always whole, so other forms can't come: take one of them away"
+        yield (
+            (*place, "forms"),
+            "essential means always whole, so other forms can't come: take one of them away",
+        )
 
 
-def _profile(place: Place, profile: Profile, recipe: RecipeSpec, blanks: Mapping[str, None]) -> Iterator[Problem]:
+def _profile(
+    place: Place, profile: Profile, recipe: RecipeSpec, blanks: Mapping[str, None]
+) -> Iterator[Problem]:
     for field in ("sections", "add", "without", "required", "optional"):
-        yield from _unknown((*place, field), getattr(profile, field) or (), recipe.sections, "section")
+        yield from _unknown(
+            (*place, field), getattr(profile, field) or (), recipe.sections, "section"
+        )
     yield from _order((*place, "gives_way"), profile.gives_way or (), recipe)
     yield from _unknown((*place, "change"), tuple(profile.change), recipe.sections, "section")
     if profile.agent is not None:
@@ -170,7 +209,10 @@ def _locate(recipe: RecipeSpec) -> Iterator[Problem]:
         if circle and name not in reported:
             reported |= set(circle)
             whom = " and ".join(repr(other) for other in circle)
-            yield (*place, "among"), f"{whom} need each other" if len(circle) > 1 else f"{whom} needs itself"
+            yield (
+                (*place, "among"),
+                f"{whom} need each other" if len(circle) > 1 else f"{whom} needs itself",
+            )
 
 
 def _circle(name: str, needs: Mapping[str, list[str]]) -> list[str]:
@@ -187,7 +229,9 @@ def _circle(name: str, needs: Mapping[str, list[str]]) -> list[str]:
     return []
 
 
-def _unknown(place: Place, used: Ranks, known: Mapping[str, object], kind: str) -> Iterator[Problem]:
+def _unknown(
+    place: Place, used: Ranks, known: Mapping[str, object], kind: str
+) -> Iterator[Problem]:
     for index, entry in enumerate(used):
         for name in (entry,) if isinstance(entry, str) else entry:
             if name not in known:

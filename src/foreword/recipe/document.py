@@ -1,7 +1,8 @@
 """Read one recipe file as data whose lines are known, however it is written.
 
-What would make reading endless or deep (bombs of aliases, a thousand brackets) is told by the events of the file,
-before any of it is built. What the data means is the business of `schema` and `checks`.
+What would make reading endless or deep (bombs of aliases, a thousand brackets) is told by the
+events of the file, before any of it is built. What the data means is the business of `schema` and
+`checks`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ MOST_EVENTS = 20_000
 MOST_NODES = 50_000  # with every alias written out
 DEEPEST = 50
 LONGEST_NUMBER = 400
-NUMBER = re.compile(r"[-+0-9:_.]+")  # 1:1:1 is a number in YAML, and a long one takes minutes to work out
+# 1:1:1 is a number in YAML, and a long one takes minutes to work out
+NUMBER = re.compile(r"[-+0-9:_.]+")
 
 Place = tuple[str | int, ...]
 
@@ -65,7 +67,9 @@ def _read_layer(path: Path, within: Path | None) -> Layer:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         problem = _without_quotes(error.problem or error.context or "")
-        raise RecipeError(str(path), f"not valid YAML: {problem}", line=line, column=column) from None
+        raise RecipeError(
+            str(path), f"not valid YAML: {problem}", line=line, column=column
+        ) from None
     except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise RecipeError(str(path), f"not valid YAML: {_without_quotes(str(error))}") from None
     if not isinstance(data, dict) or node is None:
@@ -82,12 +86,18 @@ def _text(path: Path, within: Path | None) -> str:
             raw = regular_file.read_inside(within, str(path.absolute()), LARGEST_BYTES)
         return raw.decode("utf-8-sig")
     except regular_file.Unusable as unusable:
-        raise RecipeError(str(path), _told(unusable.reason, within), hint=_HINTS.get(unusable.reason, "")) from None
+        raise RecipeError(
+            str(path), _told(unusable.reason, within), hint=_HINTS.get(unusable.reason, "")
+        ) from None
     except UnicodeDecodeError:
         raise RecipeError(str(path), "can't be read: not UTF-8") from None
 
 
-_HINTS = {regular_file.OUTSIDE: "put the recipe itself into the project, or name its own path on the command line"}
+_HINTS = {
+    regular_file.OUTSIDE: (
+        "put the recipe itself into the project, or name its own path on the command line"
+    )
+}
 
 
 def _told(reason: str, within: Path | None) -> str:
@@ -126,7 +136,10 @@ def _has_a_known_field(node: Node) -> bool:
     """Whether a mapping might be a recipe; what is no mapping is told elsewhere."""
     if not isinstance(node, MappingNode):
         return True
-    return any(isinstance(key, ScalarNode) and key.value in RecipeSpec.model_fields for key, _ in node.value)
+    return any(
+        isinstance(key, ScalarNode) and key.value in RecipeSpec.model_fields
+        for key, _ in node.value
+    )
 
 
 def _repeated(node: Node) -> Iterator[ScalarNode]:
@@ -140,12 +153,13 @@ def _repeated(node: Node) -> Iterator[ScalarNode]:
             yield from _repeated(value)
 
 
-# --- what must not be built ------------------------------------------------------------------------------------
+# --- what must not be built -----------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Open:
-    """A list or mapping that has begun: its anchor, and what it holds so far with every alias written out."""
+    """A list or mapping that has begun: its anchor, and what it holds so far with every alias
+    written out."""
 
     anchor: str | None
     nodes: int = 1
@@ -162,7 +176,9 @@ def _refuse_unsafe(path: Path, text: str) -> None:
     within = [whole]
     for count, event in enumerate(yaml.parse(text, _Loader)):
         if count > MOST_EVENTS:
-            raise _unsafe(path, f"more than {MOST_EVENTS:,} values, which is no recipe", event.start_mark)
+            raise _unsafe(
+                path, f"more than {MOST_EVENTS:,} values, which is no recipe", event.start_mark
+            )
         if isinstance(event, yaml.CollectionStartEvent):
             within.append(_Open(event.anchor))
         elif isinstance(event, yaml.CollectionEndEvent):
@@ -171,24 +187,30 @@ def _refuse_unsafe(path: Path, text: str) -> None:
             within[-1].take(done.nodes, done.height)
         elif isinstance(event, yaml.ScalarEvent):
             if len(event.value) > LONGEST_NUMBER and NUMBER.fullmatch(event.value):
-                raise _unsafe(path, f"a number of more than {LONGEST_NUMBER} digits", event.start_mark)
+                raise _unsafe(
+                    path, f"a number of more than {LONGEST_NUMBER} digits", event.start_mark
+                )
             sizes |= {event.anchor: (1, 1)} if event.anchor else {}
             within[-1].take(1, 1)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor in (part.anchor for part in within):
-                raise _unsafe(path, f"*{event.anchor} stands inside its own anchor", event.start_mark)
+                raise _unsafe(
+                    path, f"*{event.anchor} stands inside its own anchor", event.start_mark
+                )
             within[-1].take(*sizes.get(event.anchor or "", (1, 1)))
         if len(within) - 1 + within[-1].height - 1 > DEEPEST:
             raise _unsafe(path, f"nested more than {DEEPEST} levels deep", event.start_mark)
         if within[-1].nodes > MOST_NODES:
-            raise _unsafe(path, f"aliases make it more than {MOST_NODES:,} values", event.start_mark)
+            raise _unsafe(
+                path, f"aliases make it more than {MOST_NODES:,} values", event.start_mark
+            )
 
 
 def _unsafe(path: Path, problem: str, mark: Any) -> RecipeError:
     return RecipeError(str(path), problem, line=mark.line + 1, column=mark.column + 1)
 
 
-# --- where things are ------------------------------------------------------------------------------------------
+# --- where things are -----------------------------------------------------------------------------
 
 
 def problem_at(chain: list[Layer], place: Place, message: str, hint: str = "") -> RecipeError:

@@ -82,7 +82,9 @@ def layers(name: str, root: Path | None = None) -> list[Layer]:
             raise problem_at(chain[-1:], ("extends",), f"recipe {parent!r} extends itself")
         if len(chain) > LONGEST_CHAIN:
             raise problem_at(
-                chain[:1], ("extends",), f"a chain of more than {LONGEST_CHAIN} recipes that extend another"
+                chain[:1],
+                ("extends",),
+                f"a chain of more than {LONGEST_CHAIN} recipes that extend another",
             )
         chain.append(layer)
     return chain
@@ -103,7 +105,9 @@ def _first(name: str, root: Path | None) -> Layer:
         if (path := _existing(candidate)) is not None:
             return read_layer(path, root if root and _is_of(root, path) else None)
     raise RecipeError(
-        name, "there is no such file", hint="give the path of a recipe, or a name from `foreword recipes`"
+        name,
+        "there is no such file",
+        hint="give the path of a recipe, or a name from `foreword recipes`",
     )
 
 
@@ -150,16 +154,19 @@ def _without_dots(path: Path) -> Path:
     return Path(os.path.normpath(path.absolute()))
 
 
-# --- what a recipe extends -------------------------------------------------------------------------------------
+# --- what a recipe extends ------------------------------------------------------------------------
 
 
 def _parent(parent: str, child: Layer, root: Path | None) -> Layer:
     builtin = BUILTIN / f"{parent}.yaml"
     own_name = Path(child.path).stem == parent and str(builtin) != child.path
     if own_name and _is_there(builtin):
-        return read_layer(builtin, BUILTIN)  # a project's own `director` may extend the built-in one
+        # a project's own `director` may extend the built-in one
+        return read_layer(builtin, BUILTIN)
     try:
-        return _by_path(parent, child, root) if parent.endswith(SUFFIXES) else _by_name(parent, root)
+        return (
+            _by_path(parent, child, root) if parent.endswith(SUFFIXES) else _by_name(parent, root)
+        )
     except UnknownName as unknown:
         raise problem_at([child], ("extends",), unknown.message, hint=unknown.hint) from None
 
@@ -176,7 +183,9 @@ def _by_path(parent: str, child: Layer, root: Path | None) -> Layer:
         if _is_there(path):
             return read_layer(path, within)
     outside = regular_file.OUTSIDE in reasons or parent.startswith("~")
-    problem = f"{parent!r} leads outside {child.within}" if outside else f"there is no file {parent!r}"
+    problem = (
+        f"{parent!r} leads outside {child.within}" if outside else f"there is no file {parent!r}"
+    )
     hint = f"name a recipe, or a file in {child.within}; a copy of the other one will do"
     raise problem_at([child], ("extends",), f"extends: {problem}", hint=hint)
 
@@ -195,7 +204,7 @@ def _places(parent: str, child: Layer, root: Path | None) -> Iterator[tuple[Path
         yield root / parent, root
 
 
-# --- checking --------------------------------------------------------------------------------------------------
+# --- checking -------------------------------------------------------------------------------------
 
 
 def check(chain: list[Layer]) -> RecipeSpec:
@@ -211,15 +220,21 @@ def _in_reading_order(sections: dict[str, SectionSpec]) -> dict[str, SectionSpec
     order = [tag for tag, spec in sections.items() if spec.follows is None]
     for tag, spec in sections.items():
         if spec.follows is not None:
-            order.insert(order.index(spec.follows) + 1 if spec.follows in order else len(order), tag)
+            order.insert(
+                order.index(spec.follows) + 1 if spec.follows in order else len(order), tag
+            )
     return {tag: sections[tag] for tag in order}
 
 
 def problems(chain: list[Layer]) -> Iterator[RecipeError]:
-    """Everything that is wrong with a recipe, each with its line; its own file first, then those it extends."""
+    """Everything that is wrong with a recipe, each with its line; its own file first, then those
+    it extends."""
     files = [layer.path for layer in chain]
     found = {problem.message: problem for problem in [*_stray_fields(chain), *_problems(chain)]}
-    yield from sorted(found.values(), key=lambda problem: (files.index(problem.path), problem.line, problem.column))
+    yield from sorted(
+        found.values(),
+        key=lambda problem: (files.index(problem.path), problem.line, problem.column),
+    )
 
 
 def _stray_fields(chain: list[Layer]) -> Iterator[RecipeError]:
@@ -232,7 +247,8 @@ def _stray_fields(chain: list[Layer]) -> Iterator[RecipeError]:
             RecipeSpec.model_validate(_without_nulls(layer.data))
         except ValidationError as invalid:
             for error in invalid.errors():
-                if error["type"] not in ("missing", "too_short"):  # what it lacks, the others may have
+                # what it lacks, the others may have
+                if error["type"] not in ("missing", "too_short"):
                     place = tuple(error["loc"])
                     yield problem_at([layer], place, worded(error, place))
 

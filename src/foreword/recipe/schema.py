@@ -1,7 +1,7 @@
 """The shape of a recipe, for validation and for editors (`foreword recipe schema`).
 
-Outside data only: the engine never sees these models, `runtime` turns them into sections and rules. Where a recipe
-file is found and how errors get their line is `load`'s business.
+Outside data only: the engine never sees these models, `runtime` turns them into sections and rules.
+Where a recipe file is found and how errors get their line is `load`'s business.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from foreword.section import Form, Share
 
 LARGEST = 10**12  # of a number of tokens, bytes or anything else that is counted
 
-PERCENT = re.compile(r"^(?:(?P<low>\d+(?:\.\d+)?)\s*-\s*)?(?P<high>\d+(?:\.\d+)?)\s*%(?P<left> of what is left)?$")
+PERCENT = re.compile(
+    r"^(?:(?P<low>\d+(?:\.\d+)?)\s*-\s*)?(?P<high>\d+(?:\.\d+)?)\s*%(?P<left> of what is left)?$"
+)
 
 
 def read_share(value: object) -> object:
-    """`30%`, `5-10%`, `50% of what is left` or a number of tokens; anything else is for pydantic to refuse."""
+    """`30%`, `5-10%`, `50% of what is left` or a number of tokens; anything else is for pydantic
+    to refuse."""
     if isinstance(value, Share):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
@@ -30,12 +33,16 @@ def read_share(value: object) -> object:
         return Share("tokens", float(value))
     found = PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
-        raise ValueError("must be tokens (500), a share (30%), a range (5-10%) or '50% of what is left'")
+        raise ValueError(
+            "must be tokens (500), a share (30%), a range (5-10%) or '50% of what is left'"
+        )
     low, high = float(found["low"] or 0), float(found["high"])
     if high > 100:
         raise ValueError("must be at most 100%")
     if high == 0 or low > high:
-        raise ValueError("must be more than 0%" if high == 0 else "must be a range from less to more")
+        raise ValueError(
+            "must be more than 0%" if high == 0 else "must be a range from less to more"
+        )
     return Share("left" if found["left"] else "whole", high / 100, low / 100)
 
 
@@ -76,32 +83,62 @@ class SectionSpec(Spec):
 
     # where from: one of these
     file: str | None = Field(
-        default=None, description="A file under the root; {step}, {task} and the like are filled in."
+        default=None,
+        description="A file under the root; {step}, {task} and the like are filled in.",
     )
     files: Names | None = Field(
         default=None, description="Files or globs below `folder`, or `task_type` for the table's."
     )
-    git: Literal["log"] | None = Field(default=None, description="The git log, newest first, in plain language.")
-    text: str | None = Field(default=None, description="A text of the recipe's own; {names} are filled in.")
-    items: Names | None = Field(default=None, description="Items of these kinds out of the source (`*`: all others).")
-    state: str | None = Field(default=None, description="A key of the JSON source, with dots for depth.")
-    anchors: Literal[True] | None = Field(default=None, description="What the other sections mark as ANCHOR.")
-    document: str | None = Field(default=None, description="Documents of this kind (see `documents`), as `named` says.")
+    git: Literal["log"] | None = Field(
+        default=None, description="The git log, newest first, in plain language."
+    )
+    text: str | None = Field(
+        default=None, description="A text of the recipe's own; {names} are filled in."
+    )
+    items: Names | None = Field(
+        default=None, description="Items of these kinds out of the source (`*`: all others)."
+    )
+    state: str | None = Field(
+        default=None, description="A key of the JSON source, with dots for depth."
+    )
+    anchors: Literal[True] | None = Field(
+        default=None, description="What the other sections mark as ANCHOR."
+    )
+    document: str | None = Field(
+        default=None, description="Documents of this kind (see `documents`), as `named` says."
+    )
 
     # which part of it, and how it is written
-    named: str = Field(default="", description="Which documents: names, with {blanks}; newest is the one changed last.")
-    fields: Names = Field(default=(), description="Of a YAML file: only these fields, by name or glob.")
-    phase: str | None = Field(default=None, description="Only this phase of a workflow, by marks or headings.")
+    named: str = Field(
+        default="",
+        description="Which documents: names, with {blanks}; newest is the one changed last.",
+    )
+    fields: Names = Field(
+        default=(), description="Of a YAML file: only these fields, by name or glob."
+    )
+    phase: str | None = Field(
+        default=None, description="Only this phase of a workflow, by marks or headings."
+    )
     folder: str = Field(default="", description="Where `files` are.")
-    leave_out: Names = Field(default=(), description="Files (globs) or commits (regular expressions) to leave out.")
-    pick: Many | None = Field(default=None, description="Only the so many files most relevant to the task.")
+    leave_out: Names = Field(
+        default=(), description="Files (globs) or commits (regular expressions) to leave out."
+    )
+    pick: Many | None = Field(
+        default=None, description="Only the so many files most relevant to the task."
+    )
     entries: Many = Field(default=20, description="How many commits.")
     heading: str | None = Field(default=None, description="Only what stands under this heading.")
     without: str | None = Field(default=None, description="All but what stands under this heading.")
-    where: dict[str, Names] = Field(default_factory=dict, description="Only members whose fields have these values.")
-    having: Names = Field(default=(), description="Only members that have something in these fields.")
+    where: dict[str, Names] = Field(
+        default_factory=dict, description="Only members whose fields have these values."
+    )
+    having: Names = Field(
+        default=(), description="Only members that have something in these fields."
+    )
     last: Many | None = Field(default=None, description="Only the last so many members.")
-    named_in: str | None = Field(default=None, description="Only members whose name occurs in this list of the source.")
+    named_in: str | None = Field(
+        default=None, description="Only members whose name occurs in this list of the source."
+    )
     each: str | None = Field(
         default=None, description="How each member is written; a line without a value is left out."
     )
@@ -110,38 +147,64 @@ class SectionSpec(Spec):
     show: Literal["plan", "snapshot", "variables", "browser", "conversation"] | None = Field(
         default=None, description="How a value of `state` is written; secrets in it are hidden."
     )
-    inject: bool = Field(default=False, description="Run !`commands` in the text, as far as the user allows.")
+    inject: bool = Field(
+        default=False, description="Run !`commands` in the text, as far as the user allows."
+    )
 
-    follows: str | None = Field(default=None, description="Stands behind that section, for recipes that extend.")
+    follows: str | None = Field(
+        default=None, description="Stands behind that section, for recipes that extend."
+    )
 
     # how it behaves
     essential: bool = Field(default=False, description="Never cut.")
     required: bool = Field(default=False, description="An error where there is nothing to read.")
-    forms: tuple[Form, ...] | None = Field(default=None, description="What it may become, in order.")
+    forms: tuple[Form, ...] | None = Field(
+        default=None, description="What it may become, in order."
+    )
     tier: int = Field(default=1, ge=0, le=9)
-    target: ShareField | None = Field(default=None, description="Of the window, or tokens: only shown, never enforced.")
-    max: ShareField | None = Field(default=None, description="Of the budget, or tokens: never more than this.")
-    stands_in_for: str | None = Field(default=None, description="Comes in only where that section can't be whole.")
+    target: ShareField | None = Field(
+        default=None, description="Of the window, or tokens: only shown, never enforced."
+    )
+    max: ShareField | None = Field(
+        default=None, description="Of the budget, or tokens: never more than this."
+    )
+    stands_in_for: str | None = Field(
+        default=None, description="Comes in only where that section can't be whole."
+    )
 
 
 class Profile(Spec):
     """What one agent, skill, purpose or phase reads."""
 
     about: str = ""
-    agent: str | None = Field(default=None, description="The agent whose sections a skill starts from.")
-    sections: tuple[str, ...] | None = Field(default=None, description="What it reads; the recipe's order rules.")
+    agent: str | None = Field(
+        default=None, description="The agent whose sections a skill starts from."
+    )
+    sections: tuple[str, ...] | None = Field(
+        default=None, description="What it reads; the recipe's order rules."
+    )
     add: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
-    optional: tuple[str, ...] = Field(default=(), description="Not missed after all, whatever the agent says.")
-    change: dict[str, dict[str, Any]] = Field(default_factory=dict, description="Other values for a section's fields.")
+    optional: tuple[str, ...] = Field(
+        default=(), description="Not missed after all, whatever the agent says."
+    )
+    change: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Other values for a section's fields."
+    )
     gives_way: tuple[str | tuple[str, ...], ...] | None = None
     values: Texts = Field(default_factory=dict, description="Fills {names} in the sections.")
     split: Annotated[str | None, AfterValidator(_adds_up)] = Field(
-        default=None, pattern=r"^[0-9]{1,9}(/[0-9]{1,9}){1,8}$", description="Shares of tier 1, 2, 3, as in 50/30/20."
+        default=None,
+        pattern=r"^[0-9]{1,9}(/[0-9]{1,9}){1,8}$",
+        description="Shares of tier 1, 2, 3, as in 50/30/20.",
     )
-    tiers: dict[int, Names] = Field(default_factory=dict, description="The kinds of item in each tier.")
-    leave_out: dict[str, str] = Field(default_factory=dict, description="Kinds that never come in, and why.")
+    tiers: dict[int, Names] = Field(
+        default_factory=dict, description="The kinds of item in each tier."
+    )
+    leave_out: dict[str, str] = Field(
+        default_factory=dict, description="Kinds that never come in, and why."
+    )
 
 
 class BudgetSpec(Spec):
@@ -167,7 +230,9 @@ class NamedIn(Spec):
 class Locate(Spec):
     """How an input that was not given is found."""
 
-    above_task: str | None = Field(default=None, description="The nearest folder above the task that holds this file.")
+    above_task: str | None = Field(
+        default=None, description="The nearest folder above the task that holds this file."
+    )
     among: str | None = Field(default=None, description="A glob; each match is a candidate.")
     named_in: NamedIn | None = None
     leave_out: Names = Field(default=(), description="Globs of file names that do not count.")
@@ -184,7 +249,8 @@ class TaskType(Spec):
 
 
 class CommandLimits(Spec):
-    """What a command in a text may cost. Which ones may run is for the user to say, never for a recipe."""
+    """What a command in a text may cost. Which ones may run is for the user to say, never for a
+    recipe."""
 
     timeout_seconds: float = Field(default=5.0, gt=0, le=600)
     output_bytes: Many = 65_536
@@ -198,7 +264,8 @@ class AcrossSessions(Spec):
 
 
 class Read(Spec):
-    """A value out of a YAML file of the project, for {blanks}: the first of these places that has one."""
+    """A value out of a YAML file of the project, for {blanks}: the first of these places that
+    has one."""
 
     file: Names
     at: Names = Field(description="Keys, with dots for depth.")
@@ -223,7 +290,9 @@ class Excused(Spec):
 class LintSpec(Spec):
     """What authors are held to."""
 
-    limits: dict[str, Limit] = Field(default_factory=dict, description="By kind of document, or `phase`.")
+    limits: dict[str, Limit] = Field(
+        default_factory=dict, description="By kind of document, or `phase`."
+    )
     exceptions: tuple[Excused, ...] = ()
 
 
@@ -240,7 +309,9 @@ class RecipeSpec(Spec):
     name: str
     about: str = ""
     extends: str | None = None
-    needs: tuple[Literal["agent", "skill", "agent or skill", "purpose", "phase", "source", "task"], ...] = ()
+    needs: tuple[
+        Literal["agent", "skill", "agent or skill", "purpose", "phase", "source", "task"], ...
+    ] = ()
     budget: BudgetSpec = BudgetSpec(share=Share("whole", 0.3))
     sections: dict[str, SectionSpec] = Field(min_length=1)
     gives_way: tuple[str | tuple[str, ...], ...] = Field(
@@ -248,19 +319,30 @@ class RecipeSpec(Spec):
     )
     agents: dict[str, Profile] = Field(default_factory=dict)
     skills: dict[str, Profile] = Field(default_factory=dict)
-    other_skills: Profile | None = Field(default=None, description="For a skill in no table that has a file.")
+    other_skills: Profile | None = Field(
+        default=None, description="For a skill in no table that has a file."
+    )
     purposes: dict[str, Profile] = Field(default_factory=dict)
     default_purpose: str | None = Field(default=None, description="Where none is asked for.")
     phases: dict[str, Profile] = Field(default_factory=dict)
-    skill_file: Names = Field(default=(), description="Where a skill's own instructions may be; {skill} is filled in.")
+    skill_file: Names = Field(
+        default=(), description="Where a skill's own instructions may be; {skill} is filled in."
+    )
     locate: dict[str, Locate] = Field(default_factory=dict)
     tiers: dict[Annotated[int, Field(ge=0, le=9)], Many] = Field(
-        default_factory=dict, description="Hard limits in tokens; tier 0 is never cut and takes its room from the last."
+        default_factory=dict,
+        description="Hard limits in tokens; tier 0 is never cut and takes its room from the last.",
     )
     within: tuple[str, ...] = Field(default=("",), description="Folders that documents may lie in.")
-    documents: dict[str, Names] = Field(default_factory=dict, description="Kinds of document, and where they lie.")
-    on_demand: tuple[str, ...] = Field(default=(), description="Kinds that are never loaded, only looked up.")
-    read: dict[str, Read] = Field(default_factory=dict, description="Values out of the project's YAML files.")
+    documents: dict[str, Names] = Field(
+        default_factory=dict, description="Kinds of document, and where they lie."
+    )
+    on_demand: tuple[str, ...] = Field(
+        default=(), description="Kinds that are never loaded, only looked up."
+    )
+    read: dict[str, Read] = Field(
+        default_factory=dict, description="Values out of the project's YAML files."
+    )
     lint: LintSpec = LintSpec()
     task_types: dict[str, TaskType] = Field(default_factory=dict)
     commands: CommandLimits = CommandLimits()
@@ -275,15 +357,24 @@ PROFILES = {"agent": "agents", "skill": "skills", "purpose": "purposes", "phase"
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a recipe file."""
     schema = RecipeSpec.model_json_schema(by_alias=True)
-    share = {"anyOf": [{"type": "integer", "exclusiveMinimum": 0}, {"type": "string", "pattern": PERCENT_SCHEMA}]}
+    share = {
+        "anyOf": [
+            {"type": "integer", "exclusiveMinimum": 0},
+            {"type": "string", "pattern": PERCENT_SCHEMA},
+        ]
+    }
     schema["$defs"]["Share"] = share
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Foreword recipe", **schema}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Foreword recipe",
+        **schema,
+    }
 
 
 PERCENT_SCHEMA = r"^(\d+(\.\d+)?\s*-\s*)?\d+(\.\d+)?\s*%( of what is left)?$"
 
 
-# --- what pydantic says, in the words of a recipe ----------------------------------------------------------------
+# --- what pydantic says, in the words of a recipe -------------------------------------------------
 
 PLAIN = {
     "a valid tuple": "a list",
@@ -323,15 +414,24 @@ def _meant(name: object, known: list[str]) -> str:
 
 def dotted(place: tuple[str | int, ...]) -> str:
     """A place in a recipe as people write it: `sections.vision.forms[1]`."""
-    steps = [step for step in place if step not in ("str", "tuple[str, ...]")]  # the branches of a union
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
+    # the branches of a union
+    steps = [step for step in place if step not in ("str", "tuple[str, ...]")]
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(
+        "."
+    )
 
 
 def _fields_at(place: tuple[str | int, ...]) -> list[str]:
     model: Any = RecipeSpec
     for step in place[:-1]:
-        field = model.model_fields.get(step) if isinstance(step, str) and hasattr(model, "model_fields") else None
+        field = (
+            model.model_fields.get(step)
+            if isinstance(step, str) and hasattr(model, "model_fields")
+            else None
+        )
         model = field.annotation if field else model
-        inner = [arg for arg in get_args(model) if isinstance(arg, type) and issubclass(arg, BaseModel)]
+        inner = [
+            arg for arg in get_args(model) if isinstance(arg, type) and issubclass(arg, BaseModel)
+        ]
         model = inner[0] if inner else model
     return list(getattr(model, "model_fields", {}))

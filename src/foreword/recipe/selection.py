@@ -1,6 +1,8 @@
-"""Which sections a request reads, and under which rules: the recipe as one agent, skill, purpose or phase sees it.
+"""Which sections a request reads, and under which rules: the recipe as one agent, skill, purpose or
+phase sees it.
 
-No I/O: profiles are laid over the recipe, names are checked. What the sections hold is `gather`'s business.
+No I/O: profiles are laid over the recipe, names are checked. What the sections hold is `gather`'s
+business.
 """
 
 from __future__ import annotations
@@ -41,7 +43,8 @@ class Selection:
         )
 
     def rank(self, tag: str) -> float:
-        """The place in the order of giving way, spaced so that members of a section fit between; unlisted: last."""
+        """The place in the order of giving way, spaced so that members of a section fit between;
+        unlisted: last."""
         for place, entry in enumerate(self.gives_way):
             if tag in ((entry,) if isinstance(entry, str) else entry):
                 return 10_000.0 * place
@@ -49,7 +52,8 @@ class Selection:
 
 
 def select(recipe: RecipeSpec, asked: Mapping[str, str], extra_skills: bool = False) -> Selection:
-    """Lay the profiles that were asked for over the recipe; `extra_skills` allows a skill that is in no table."""
+    """Lay the profiles that were asked for over the recipe; `extra_skills` allows a skill that
+    is in no table."""
     if recipe.default_purpose and "purpose" not in asked:
         asked = {**asked, "purpose": recipe.default_purpose}
     for kind in (kind for kind, name in asked.items() if not name.strip()):
@@ -83,7 +87,9 @@ def _profile(recipe: RecipeSpec, kind: str, name: str, extra_skills: bool) -> Pr
     if name in table:
         return table[name]
     same = [
-        known for known in table if known.replace("_", "-").lower() == name.replace("_", "-").replace(" ", "-").lower()
+        known
+        for known in table
+        if known.replace("_", "-").lower() == name.replace("_", "-").replace(" ", "-").lower()
     ]
     if same:
         return table[same[0]]
@@ -95,7 +101,11 @@ def _profile(recipe: RecipeSpec, kind: str, name: str, extra_skills: bool) -> Pr
 def _is_asked_for(recipe: RecipeSpec, kind: str) -> bool:
     """Whether a recipe without a table for a kind takes any name of it, as a value."""
     blank = f"{{{kind}}}"
-    return any(blank in text for spec in recipe.sections.values() for text in (spec.named, spec.phase or ""))
+    return any(
+        blank in text
+        for spec in recipe.sections.values()
+        for text in (spec.named, spec.phase or "")
+    )
 
 
 def _overlaid(recipe: RecipeSpec, profiles: list[Profile], asked: dict[str, str]) -> Selection:
@@ -119,8 +129,14 @@ def _overlaid(recipe: RecipeSpec, profiles: list[Profile], asked: dict[str, str]
         for tag, fields in profile.change.items():
             changes[tag] = {**changes.get(tag, {}), **fields}
     wanted = set(recipe.sections) if chosen is None else set(chosen)
-    sections = {tag: _changed(spec, changes.get(tag)) for tag, spec in recipe.sections.items() if tag in wanted}
-    sections = {tag: spec for tag, spec in sections.items() if (spec.stands_in_for or tag) in sections}
+    sections = {
+        tag: _changed(spec, changes.get(tag))
+        for tag, spec in recipe.sections.items()
+        if tag in wanted
+    }
+    sections = {
+        tag: spec for tag, spec in sections.items() if (spec.stands_in_for or tag) in sections
+    }
     return Selection(
         recipe,
         sections,

@@ -1,1 +1,2 @@
-"""Reviewing a change: panels, what their members found, and the verdict. Plain values and their rules."""
+"""Reviewing a change: panels, what their members found, and the verdict. Plain values and their
+rules."""

@@ -1,9 +1,9 @@
 """Read the findings out of what a member of a panel answered.
 
-The answer should be a JSON object with a list of findings. Models write it in a fence, between markers, after an
-introduction, with other names for the fields and other words for the severities: all that is read. What has no
-findings that can be read is nonsense and says why; an empty list is an answer. Whatever is in it, the time and the
-size are bounded, and secrets are hidden.
+The answer should be a JSON object with a list of findings. Models write it in a fence, between
+markers, after an introduction, with other names for the fields and other words for the severities:
+all that is read. What has no findings that can be read is nonsense and says why; an empty list is
+an answer. Whatever is in it, the time and the size are bounded, and secrets are hidden.
 """
 
 from __future__ import annotations
@@ -25,17 +25,47 @@ LARGEST_LINE = 10_000_000
 
 _LISTS = ("findings", "policy_flags", "issues", "problems", "comments", "violations")
 _TITLES = ("title", "flag", "summary", "name", "issue", "message", "problem")
-_DETAILS = ("detail", "details", "description", "rationale", "explanation", "reason", "message", "body", "comment")
-_REMEDIES = ("remediation", "remedy", "fix", "suggestion", "suggested_fix", "recommendation", "mitigation")
+_DETAILS = (
+    "detail",
+    "details",
+    "description",
+    "rationale",
+    "explanation",
+    "reason",
+    "message",
+    "body",
+    "comment",
+)
+_REMEDIES = (
+    "remediation",
+    "remedy",
+    "fix",
+    "suggestion",
+    "suggested_fix",
+    "recommendation",
+    "mitigation",
+)
 _FILES = ("file", "path", "filename", "file_path", "filepath")
-_LINES = ("line", "line_number", "lineno", "start_line", "line_start", "lines", "line_range", "start")
+_LINES = (
+    "line",
+    "line_number",
+    "lineno",
+    "start_line",
+    "line_start",
+    "lines",
+    "line_range",
+    "start",
+)
 _PLACES = ("location", "evidence", "position")
 _WORDS: Mapping[Severity, str] = {
     "critical": "critical crit blocker blocking severe fatal catastrophic emergency p0 sev0 s0",
     "high": "high major serious important error p1 sev1 s1",
     "medium": "medium med moderate warning warn normal significant p2 sev2 s2",
     "low": "low minor small nit nitpick trivial style cosmetic p3 sev3 s3",
-    "info": "info information informational informative note notice suggestion hint none negligible p4 sev4 s4",
+    "info": (
+        "info information informational informative note notice suggestion hint none negligible p4"
+        " sev4 s4"
+    ),
 }
 _SEVERITY = {word: severity for severity, words in _WORDS.items() for word in words.split()}
 _AGAINST = re.compile(r"request|change|block|reject|fail|deny", re.IGNORECASE)
@@ -54,7 +84,8 @@ _TITLE_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What an answer says; `problem` is why there is nothing to read in it, `note` what was left out of it."""
+    """What an answer says; `problem` is why there is nothing to read in it, `note` what was left
+    out of it."""
 
     findings: tuple[Finding, ...] = ()
     problem: str = ""
@@ -63,7 +94,8 @@ class Reading:
 
 
 def read_answer(answer: str, who: str, files: Collection[str] = ()) -> Reading:
-    """The findings in an answer, said by `who`; `files` are those of the change, to know `b/x.py` for `x.py`."""
+    """The findings in an answer, said by `who`; `files` are those of the change, to know
+    `b/x.py` for `x.py`."""
     if not answer.strip():
         return Reading(problem="the answer is empty")
     text = answer[:LONGEST_ANSWER]
@@ -72,7 +104,9 @@ def read_answer(answer: str, who: str, files: Collection[str] = ()) -> Reading:
         return Reading(problem=_why_unreadable(answer, text))
     entries, whole = found
     claims = _claims(entries)
-    readable = [finding for entry in claims[: 5 * MOST_FINDINGS] if (finding := _finding(entry, who, files))]
+    readable = [
+        finding for entry in claims[: 5 * MOST_FINDINGS] if (finding := _finding(entry, who, files))
+    ]
     if claims and not readable:
         return Reading(problem="none of its findings has a title or a description")
     kept = sorted(readable, key=lambda finding: SEVERITIES.index(finding.severity))[:MOST_FINDINGS]
@@ -82,18 +116,25 @@ def read_answer(answer: str, who: str, files: Collection[str] = ()) -> Reading:
 
 
 def _claims(entries: Sequence[object]) -> list[object]:
-    """The entries that are findings; of votes, those against the change, where there is nothing more to the point."""
+    """The entries that are findings; of votes, those against the change, where there is nothing
+    more to the point."""
     claims = [entry for entry in entries if not _is_vote(entry)]
-    return claims or [entry for entry in entries if isinstance(entry, Mapping) and _AGAINST.search(entry["verdict"])]
+    return claims or [
+        entry
+        for entry in entries
+        if isinstance(entry, Mapping) and _AGAINST.search(entry["verdict"])
+    ]
 
 
 # ---- finding the JSON ----
 
 
 def _chosen(text: str) -> tuple[list[object], object] | None:
-    """The answer in a text: the whole of it where that is one, else the first that has a finding, else an empty one.
+    """The answer in a text: the whole of it where that is one, else the first that has a finding,
+    else an empty one.
 
-    What a member quotes may look like an answer, and a change that is reviewed may have been written to be quoted.
+    What a member quotes may look like an answer, and a change that is reviewed may have been
+    written to be quoted.
     """
     whole = _loaded(text.strip())
     if (entries := _entries(whole, bare=True)) is not None:
@@ -103,7 +144,8 @@ def _chosen(text: str) -> tuple[list[object], object] | None:
 
 
 def _answers(text: str) -> Iterator[tuple[list[object], object]]:
-    """(entries, the JSON they are in) of every answer in the text: marked ones first, and the last before others."""
+    """(entries, the JSON they are in) of every answer in the text: marked ones first, and the
+    last before others."""
     for marked in [*_marked(text), *reversed(_FENCE.findall(text))]:
         whole = _loaded(_unfenced(marked))
         if (entries := _entries(whole, bare=True)) is not None:
@@ -135,7 +177,8 @@ def _loaded(text: str) -> object:
 
 
 def _embedded(text: str) -> Iterator[object]:
-    """Every JSON value with brackets that stands anywhere in the text; values inside values are not told apart."""
+    """Every JSON value with brackets that stands anywhere in the text; values inside values are
+    not told apart."""
     decoder, at = json.JSONDecoder(strict=False), 0
     for _ in range(_MOST_TRIES):
         opening = _OPENING.search(text, at)
@@ -149,27 +192,36 @@ def _embedded(text: str) -> Iterator[object]:
 
 
 def _entries(value: object, depth: int = 0, *, bare: bool = False) -> list[object] | None:
-    """The list of findings in a JSON value, or None. A bare `[]` counts only where nothing else is said."""
+    """The list of findings in a JSON value, or None. A bare `[]` counts only where nothing else
+    is said."""
     if isinstance(value, list):
         fits = all(isinstance(entry, Mapping) for entry in value) and (value or bare)
-        return value if fits and depth == 0 and (not value or any(map(_is_finding, value))) else None
+        return (
+            value if fits and depth == 0 and (not value or any(map(_is_finding, value))) else None
+        )
     if not isinstance(value, Mapping) or depth > _DEEPEST:
         return None
     named = {str(name).casefold(): member for name, member in value.items()}
     lists = [named[name] for name in _LISTS if isinstance(named.get(name), list)]
     if lists:
         return [entry for entries in lists for entry in entries]
-    inside = (_entries(member, depth + 1) for member in value.values() if isinstance(member, Mapping))
+    inside = (
+        _entries(member, depth + 1) for member in value.values() if isinstance(member, Mapping)
+    )
     return next((entries for entries in inside if entries is not None), None)
 
 
 def _is_finding(entry: object) -> bool:
-    return isinstance(entry, Mapping) and any(name in entry for name in ("severity", *_TITLES, *_DETAILS))
+    return isinstance(entry, Mapping) and any(
+        name in entry for name in ("severity", *_TITLES, *_DETAILS)
+    )
 
 
 def _why_unreadable(answer: str, text: str) -> str:
     if len(answer) > len(text):
-        return f"the answer has {len(answer):,} characters and no findings in the first {len(text):,}"
+        return (
+            f"the answer has {len(answer):,} characters and no findings in the first {len(text):,}"
+        )
     if _OPENING.search(text) and "findings" in text:
         return "the answer has findings, but not as JSON that can be read"
     return "the answer has no findings in it"
@@ -179,8 +231,13 @@ def _why_unreadable(answer: str, text: str) -> str:
 
 
 def _is_vote(entry: object) -> bool:
-    """Whether an entry is an opinion on the whole: `{"persona", "verdict": "approve", "rationale", ...}`."""
-    return isinstance(entry, Mapping) and "severity" not in entry and isinstance(entry.get("verdict"), str)
+    """Whether an entry is an opinion on the whole: `{"persona", "verdict": "approve",
+    "rationale", ...}`."""
+    return (
+        isinstance(entry, Mapping)
+        and "severity" not in entry
+        and isinstance(entry.get("verdict"), str)
+    )
 
 
 def _finding(entry: object, who: str, files: Collection[str]) -> Finding | None:
@@ -196,13 +253,19 @@ def _finding(entry: object, who: str, files: Collection[str]) -> Finding | None:
         title = title.replace("_", " ")
     file, line = _place(fields, files)
     return Finding(
-        _severity(fields), title, "" if detail == title else detail, file, line, (who,),
+        _severity(fields),
+        title,
+        "" if detail == title else detail,
+        file,
+        line,
+        (who,),
         _text(fields, _REMEDIES, "remediation"),
-    )  # fmt: skip
+    )
 
 
 def _text(fields: Mapping[str, object], names: Sequence[str], kind: str) -> str:
-    """The first field that has words in it, without secrets and controls, and no longer than it may be."""
+    """The first field that has words in it, without secrets and controls, and no longer than it
+    may be."""
     said = (fields.get(name) for name in names)
     words = next((value for value in said if isinstance(value, str) and value.strip()), "")
     limit = LONGEST[kind]
@@ -219,7 +282,14 @@ def _first_sentence(detail: str) -> str:
 
 def _severity(fields: Mapping[str, object]) -> Severity:
     """The severity by any of its names; medium where none is given or it is no word we know."""
-    said = next((fields[name] for name in ("severity", "level", "priority", "risk_level") if name in fields), None)
+    said = next(
+        (
+            fields[name]
+            for name in ("severity", "level", "priority", "risk_level")
+            if name in fields
+        ),
+        None,
+    )
     if isinstance(said, str):
         words = re.findall(r"[a-z]+\d?", said[:80].casefold())
         return next((_SEVERITY[word] for word in words if word in _SEVERITY), "medium")
@@ -230,7 +300,8 @@ def _severity(fields: Mapping[str, object]) -> Severity:
 
 
 def _place(fields: Mapping[str, object], files: Collection[str]) -> tuple[str, int]:
-    """File and line, wherever they stand: in fields of their own, in a location, or as `file:line`."""
+    """File and line, wherever they stand: in fields of their own, in a location, or as
+    `file:line`."""
     for name in _PLACES:
         inside = fields.get(name)
         if isinstance(inside, Mapping):
@@ -245,7 +316,8 @@ def _place(fields: Mapping[str, object], files: Collection[str]) -> tuple[str, i
 
 
 def _known(file: str, files: Collection[str]) -> str:
-    """The file by the name it has in the change: `b/x.py` and `/x.py` are `x.py` where there is one."""
+    """The file by the name it has in the change: `b/x.py` and `/x.py` are `x.py` where there is
+    one."""
     if file in files or not files:
         return file
     shorter = [file.removeprefix("a/"), file.removeprefix("b/"), file.lstrip("/")]
@@ -253,7 +325,8 @@ def _known(file: str, files: Collection[str]) -> str:
 
 
 def _line(value: object) -> int:
-    """The first line of `12`, `"12-14"`, `"L12"`, `[12, 14]`, `{"start": 12}`; 0 for anything else."""
+    """The first line of `12`, `"12-14"`, `"L12"`, `[12, 14]`, `{"start": 12}`; 0 for anything
+    else."""
     if isinstance(value, bool):
         return 0
     if isinstance(value, float):
@@ -270,6 +343,13 @@ def _line(value: object) -> int:
 
 def _confidence(whole: object) -> float | None:
     """How sure the member says it is, from 0 to 1."""
-    said = (whole.get(name) for name in ("confidence", "confidence_score")) if isinstance(whole, Mapping) else ()
-    sure = next((value for value in said if isinstance(value, int | float) and not isinstance(value, bool)), None)
+    said = (
+        (whole.get(name) for name in ("confidence", "confidence_score"))
+        if isinstance(whole, Mapping)
+        else ()
+    )
+    sure = next(
+        (value for value in said if isinstance(value, int | float) and not isinstance(value, bool)),
+        None,
+    )
     return float(sure) if sure is not None and 0 <= sure <= 1 else None

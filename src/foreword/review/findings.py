@@ -1,8 +1,9 @@
 """What the members of a panel found, and how the same thing said by several becomes one finding.
 
-Merging is by rule and needs no model: the same file, lines that are near, words that are alike. Whatever the order
-of the findings, the outcome is the same; merging twice changes nothing; no speaker and no severity is lost. How an
-answer is read is the business of `answers`, what follows from the findings that of `verdict`.
+Merging is by rule and needs no model: the same file, lines that are near, words that are alike.
+Whatever the order of the findings, the outcome is the same; merging twice changes nothing; no
+speaker and no severity is lost. How an answer is read is the business of `answers`, what follows
+from the findings that of `verdict`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ Severity = Literal["critical", "high", "medium", "low", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 NEAR_LINES = 3
-MOST_COMPARED = 50  # different claims about one place, before only the same words are the same claim
+# different claims about one place, before only the same words are the same claim
+MOST_COMPARED = 50
 LONGEST_REMEDIES = 4_000
 _LEAST_SHARED = 2  # words, where one title is part of another
 _ALIKE_TITLES = 0.6
@@ -29,19 +31,20 @@ _WORD = re.compile(r"[^\W_]+(?:[_.][^\W_]+)*")
 _STEM_CHARS = 6
 _FILLERS = frozenset(
     """
-    a an the and or of in on at to for from with without by as is are be been was were it its this that these those
-    can could may might will would should must not no than then when where which while there here into via so if
-    because any all each every some only also one does do did done has have had use used uses using make makes made
-    add missing change changes
-    issue problem bug concern risk vulnerability weakness flaw potential possible possibly potentially likely
-    function method code line file
+    a an the and or of in on at to for from with without by as is are be been was were it its this
+    that these those can could may might will would should must not no than then when where which
+    while there here into via so if because any all each every some only also one does do did done
+    has have had use used uses using make makes made add missing change changes issue problem bug
+    concern risk vulnerability weakness flaw potential possible possibly potentially likely function
+    method code line file
     """.split()
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong, where, how bad, who said so, and what to do; line 0 is no line in particular."""
+    """One thing that is wrong, where, how bad, who said so, and what to do; line 0 is no line in
+    particular."""
 
     severity: Severity
     title: str
@@ -65,7 +68,8 @@ class Finding:
 
 
 def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings with those that say the same put together, the worst first, then by file and line."""
+    """The findings with those that say the same put together, the worst first, then by file and
+    line."""
     places: dict[tuple[str, int], _Place] = defaultdict(_Place)
     groups: list[_Group] = []
     for finding in sorted(findings, key=most_telling_first):
@@ -81,7 +85,8 @@ def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def as_one(findings: Sequence[Finding]) -> Finding:
-    """One finding in the words of the first, with everyone who said it, the worst severity and every remedy."""
+    """One finding in the words of the first, with everyone who said it, the worst severity and
+    every remedy."""
     first = findings[0]
     if len(findings) == 1:
         return replace(first, said_by=tuple(sorted(set(first.said_by))))
@@ -89,13 +94,20 @@ def as_one(findings: Sequence[Finding]) -> Finding:
         first,
         severity=min((finding.severity for finding in findings), key=SEVERITIES.index),
         said_by=tuple(sorted({name for finding in findings for name in finding.said_by})),
-        remediation=_remedies(finding.remediation for finding in sorted(findings, key=most_telling_first)),
+        remediation=_remedies(
+            finding.remediation for finding in sorted(findings, key=most_telling_first)
+        ),
     )
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The worst first, then by file and line."""
-    return tuple(sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), one.file, one.line, _words_of(one))))
+    return tuple(
+        sorted(
+            findings,
+            key=lambda one: (SEVERITIES.index(one.severity), one.file, one.line, _words_of(one)),
+        )
+    )
 
 
 def counted(findings: Iterable[Finding]) -> dict[Severity, int]:
@@ -106,7 +118,9 @@ def counted(findings: Iterable[Finding]) -> dict[Severity, int]:
 
 def alike(one: Finding, other: Finding) -> bool:
     """Whether two findings are about the same place and say the same; symmetric."""
-    if one.file != other.file or (one.line and other.line and abs(one.line - other.line) > NEAR_LINES):
+    if one.file != other.file or (
+        one.line and other.line and abs(one.line - other.line) > NEAR_LINES
+    ):
         return False
     same_line = one.line == other.line or not (one.line and other.line)
     return _likeness(_claim(one), _claim(other), same_line) > 0
@@ -114,7 +128,8 @@ def alike(one: Finding, other: Finding) -> bool:
 
 # ---- by rule ----
 
-_ANY_LINE = -1 - NEAR_LINES  # where a finding without a line looks for those that have one; near no line
+# where a finding without a line looks for those that have one; near no line
+_ANY_LINE = -1 - NEAR_LINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +150,8 @@ class _Group:
 
 @dataclass(slots=True)
 class _Place:
-    """The groups about one line of a file; beyond the first few they are only found by the same words."""
+    """The groups about one line of a file; beyond the first few they are only found by the same
+    words."""
 
     groups: list[_Group] = field(default_factory=list)
     by_words: dict[_Claim, _Group] = field(default_factory=dict)
@@ -151,9 +167,16 @@ class _Place:
 
 
 def most_telling_first(finding: Finding) -> tuple[object, ...]:
-    """An order that only depends on what merging leaves alone: a known line first, then the most words."""
+    """An order that only depends on what merging leaves alone: a known line first, then the most
+    words."""
     place = (finding.file, finding.line)
-    return (not finding.line, -len(_claim(finding).text), *_words_of(finding), *place, finding.remediation)
+    return (
+        not finding.line,
+        -len(_claim(finding).text),
+        *_words_of(finding),
+        *place,
+        finding.remediation,
+    )
 
 
 def _words_of(finding: Finding) -> tuple[str, str]:
@@ -183,7 +206,8 @@ def _near(line: int) -> tuple[int, ...]:
 def _likeness(one: _Claim, other: _Claim, same_line: bool) -> float:
     """How alike two claims are; nothing where they are not the same.
 
-    `Unused import os` and `Unused import sys` have all but one word in common, and are not the same.
+    `Unused import os` and `Unused import sys` have all but one word in common, and are not the
+    same.
     """
     if one == other:
         return 3.0
@@ -200,7 +224,8 @@ def _likeness(one: _Claim, other: _Claim, same_line: bool) -> float:
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
-    """How much of the shorter text is in the longer one; nothing where that is too little to tell."""
+    """How much of the shorter text is in the longer one; nothing where that is too little to
+    tell."""
     common = len(one & other)
     share = common / max(1, min(len(one), len(other)))
     return share if common >= _LEAST_TELLING and share >= _ALIKE_TEXTS else 0.0
@@ -220,10 +245,14 @@ def _claim(finding: Finding) -> _Claim:
 
 @lru_cache(maxsize=2048)
 def _claim_of(title: str, detail: str) -> _Claim:
-    """The words of the title, and those of the whole that say more than where it is: names in code do not."""
+    """The words of the title, and those of the whole that say more than where it is: names in
+    code do not."""
     words = _words(f"{title} {detail}") or [f"{title} {detail}"]
     places = {part for word in words if "_" in word for part in [word, *word.split("_")]}
-    return _Claim(frozenset(map(_stem, _words(title))), frozenset(_stem(word) for word in words if word not in places))
+    return _Claim(
+        frozenset(map(_stem, _words(title))),
+        frozenset(_stem(word) for word in words if word not in places),
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -236,7 +265,8 @@ def _stem(word: str) -> str:
 
 
 def _remedies(remedies: Iterable[str]) -> str:
-    """Every remedy that differs by more than its punctuation, one below the other, as far as there is room."""
+    """Every remedy that differs by more than its punctuation, one below the other, as far as
+    there is room."""
     kept: dict[frozenset[str], str] = {}
     for remedy in remedies:
         if remedy.strip():

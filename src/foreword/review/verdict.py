@@ -1,6 +1,8 @@
-"""What a panel comes to: a verdict by the thresholds of a profile, with its reasons, in one structured result.
+"""What a panel comes to: a verdict by the thresholds of a profile, with its reasons, in one
+structured result.
 
-Pure. The verdict follows from the merged findings and from who answered, never from what a member votes for.
+Pure. The verdict follows from the merged findings and from who answered, never from what a member
+votes for.
 """
 
 from __future__ import annotations
@@ -18,12 +20,19 @@ Verdict = Literal["approve", "changes_requested", "inconclusive"]
 Status = Literal["answered", "failed", "late", "nonsense", "missing"]
 
 BASE_CONFIDENCE = 0.85
-PENALTIES: Mapping[Severity, float] = {"critical": 0.25, "high": 0.15, "medium": 0.05, "low": 0.01, "info": 0.0}
+PENALTIES: Mapping[Severity, float] = {
+    "critical": 0.25,
+    "high": 0.15,
+    "medium": 0.05,
+    "low": 0.01,
+    "info": 0.0,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """How many findings of each severity a profile lets pass (None: any number), and how sure it wants to be."""
+    """How many findings of each severity a profile lets pass (None: any number), and how sure it
+    wants to be."""
 
     profile: str = "default"
     critical: int | None = 0
@@ -73,7 +82,12 @@ class Change:
 
     def to_dict(self) -> dict[str, object]:
         """As JSON has it."""
-        return {"source": self.source, "digest": self.digest, "files": list(self.files), "lines": self.lines}
+        return {
+            "source": self.source,
+            "digest": self.digest,
+            "files": list(self.files),
+            "lines": self.lines,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +129,35 @@ class PanelResult:
 
 
 def read_thresholds(data: object, where: str, profile: str = "default") -> Thresholds:
-    """Thresholds as a profile has them, `{critical: 0, high: 2, answered: 0.75}`; what it leaves out is the default.
+    """Thresholds as a profile has them, `{critical: 0, high: 2, answered: 0.75}`; what it leaves
+    out is the default.
 
     `max_critical`, `high_findings` and `confidence_score` are understood, too.
     """
     if not isinstance(data, Mapping):
         raise BadSource(where, f"thresholds must be a mapping, not {said(data)}", hint=_HINT)
     named = {_AFFIXES.sub("", str(name).casefold()): value for name, value in data.items()}
-    limits: dict[str, Any] = {name: named[name] for name in ("critical", "high", "medium", "low") if name in named}
-    shares: dict[str, Any] = {name: named[name] for name in ("confidence", "answered") if name in named}
+    limits: dict[str, Any] = {
+        name: named[name] for name in ("critical", "high", "medium", "low") if name in named
+    }
+    shares: dict[str, Any] = {
+        name: named[name] for name in ("confidence", "answered") if name in named
+    }
     for name, limit in limits.items():
-        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 0):
-            raise BadSource(where, f"{name} must be a whole number or null, not {said(limit)}", hint=_HINT)
+        if limit is not None and (
+            not isinstance(limit, int) or isinstance(limit, bool) or limit < 0
+        ):
+            raise BadSource(
+                where, f"{name} must be a whole number or null, not {said(limit)}", hint=_HINT
+            )
     for name, share in shares.items():
         if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
             raise BadSource(where, f"{name} must be between 0 and 1, not {said(share)}", hint=_HINT)
-    ignored = tuple(str(name) for name in data if _AFFIXES.sub("", str(name).casefold()) not in {*limits, *shares})
+    ignored = tuple(
+        str(name)
+        for name in data
+        if _AFFIXES.sub("", str(name).casefold()) not in {*limits, *shares}
+    )
     return Thresholds(profile, **limits, **shares, ignored=ignored)
 
 
@@ -139,7 +166,8 @@ _HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0
 
 
 def confidence_in(findings: Sequence[Finding]) -> float:
-    """How sure one may be of a change with these findings: 0.85, less for each by its severity, never below 0."""
+    """How sure one may be of a change with these findings: 0.85, less for each by its severity,
+    never below 0."""
     lost = sum(PENALTIES[severity] * count for severity, count in counted(findings).items())
     return round(max(0.0, BASE_CONFIDENCE - lost), 2)
 
@@ -163,7 +191,10 @@ def _too_many(findings: Sequence[Finding], thresholds: Thresholds) -> list[str]:
         most = getattr(thresholds, severity, None)
         if most is not None and count > most:
             allowed = f"at most {most}" if most else "none"
-            reasons.append(f"{_plural(count, f'{severity} finding')}; profile {thresholds.profile} allows {allowed}.")
+            reasons.append(
+                f"{_plural(count, f'{severity} finding')}; profile {thresholds.profile} allows"
+                f" {allowed}."
+            )
     return reasons
 
 
@@ -171,7 +202,10 @@ def _too_unsure(findings: Sequence[Finding], thresholds: Thresholds) -> list[str
     sure = confidence_in(findings)
     if sure >= thresholds.confidence:
         return []
-    return [f"Confidence is {sure:.2f}; profile {thresholds.profile} asks for {thresholds.confidence:.2f}."]
+    return [
+        f"Confidence is {sure:.2f}; profile {thresholds.profile} asks for"
+        f" {thresholds.confidence:.2f}."
+    ]
 
 
 def _too_few_answers(members: Sequence[MemberResult], thresholds: Thresholds) -> list[str]:
@@ -180,11 +214,14 @@ def _too_few_answers(members: Sequence[MemberResult], thresholds: Thresholds) ->
         return []
     asked = f"profile {thresholds.profile} asks for {thresholds.answered:.0%}"
     return [
-        f"{answered} of {_plural(len(members), 'member')} answered; {asked if answered else 'there is no opinion'}."
+        f"{answered} of {_plural(len(members), 'member')} answered;"
+        f" {asked if answered else 'there is no opinion'}."
     ]
 
 
-def _nothing_in_the_way(findings: Sequence[Finding], members: Sequence[MemberResult], thresholds: Thresholds) -> str:
+def _nothing_in_the_way(
+    findings: Sequence[Finding], members: Sequence[MemberResult], thresholds: Thresholds
+) -> str:
     answered = sum(member.status == "answered" for member in members)
     found = _plural(len(findings), "finding") if findings else "no findings"
     who = f"{answered} of {_plural(len(members), 'member')} answered with {found}"
@@ -201,7 +238,12 @@ _COUNT = {"type": "integer", "minimum": 0}
 
 def _object(properties: Mapping[str, object]) -> dict[str, Any]:
     names = list(properties)
-    return {"type": "object", "properties": dict(properties), "required": names, "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": names,
+        "additionalProperties": False,
+    }
 
 
 SCHEMA: dict[str, Any] = {
@@ -245,7 +287,12 @@ SCHEMA: dict[str, Any] = {
                 ),
             },
             "change": _object(
-                {"source": _TEXT, "digest": _TEXT, "files": {"type": "array", "items": _TEXT}, "lines": _COUNT}
+                {
+                    "source": _TEXT,
+                    "digest": _TEXT,
+                    "files": {"type": "array", "items": _TEXT},
+                    "lines": _COUNT,
+                }
             ),
             "merged_by": {"type": "string", "description": "rule, or the model that was asked"},
             "notes": {"type": "array", "items": _TEXT},

@@ -1,8 +1,9 @@
-"""Secrets in a text that are told by the name before them: assignments, fields, flags and sentences.
+"""Secrets in a text that are told by the name before them: assignments, fields, flags and
+sentences.
 
-`password: X`, `{"Name": "DB_PASSWORD", "Value": "X"}`, `--api-key X`, `curl -u me:X`, `the password is X`. Every
-pattern takes time in proportion to the text, whatever the text. Which names count is told by `names`, and what gives
-nothing away by `placeholders`.
+`password: X`, `{"Name": "DB_PASSWORD", "Value": "X"}`, `--api-key X`, `curl -u me:X`, `the password
+is X`. Every pattern takes time in proportion to the text, whatever the text. Which names count is
+told by `names`, and what gives nothing away by `placeholders`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from foreword.secrets.secret_names import (
 )
 from foreword.secrets.text_search import change_lines, compiled
 
-# Atomic groups: Python before 3.11.4 keeps what the last, failed round of a possessive group has read.
+# Atomic groups: Python before 3.11.4 keeps what the last, failed round of a possessive group has
+# read.
 _BARE = r"""(?>(?:[^\s"'`,;&]|["'`](?=\w)|[,;&](?!\s|$|["'\w.-]{1,40}\s?[=:]))+)"""
 _NAMED = re.compile(
     r"""
@@ -48,22 +50,27 @@ _VALUE = re.compile(
     """,
     re.VERBOSE,
 )
-# A number that is written in groups: `DE89 3704 0044 0532 0130 00`, `4111 1111 1111 1111`, `123 456`.
+# A number that is written in groups: `DE89 3704 0044 0532 0130 00`, `4111 1111 1111 1111`, `123
+# 456`.
 _GROUPED = r"[A-Z]{2}\d{2}|\d{3,6}"
 _GROUPS = r"(?: [A-Z]{4}(?= \d))?(?: [A-Z]{0,2}\d{2,6}(?!\w))+"
 # A parameter of an address, after `?` or `&` however that is written, up to the next one.
 _PARAMETER_SIGNS, _BEFORE_PARAMETER = ("?", "&", "#", "&amp;"), frozenset("?&#;\\")
 _WRITTEN_SIGN = r"u00(?:26|3[Ff]|23)"
 _PARAMETER = r"""(?P<bare>(?!\[)[^\s"'`<>&#:;,()\]}|\\]++)"""
-# In an address inside another, the signs are encoded, once or more: `next=https%3A%2F%2Fhost%2F%3Fcode%3D...`.
-_ENCODED = r"%(?:25){0,4}3[Dd](?P<value>(?>(?:[\w.~+/-]|%(?!(?:25){0,4}2[36]|2[02C])[0-9A-Fa-f]{2})+))"
+# In an address inside another, the signs are encoded, once or more:
+# `next=https%3A%2F%2Fhost%2F%3Fcode%3D...`.
+_ENCODED = (
+    r"%(?:25){0,4}3[Dd](?P<value>(?>(?:[\w.~+/-]|%(?!(?:25){0,4}2[36]|2[02C])[0-9A-Fa-f]{2})+))"
+)
 _ENCODED_NAME = r"(?:%(?:25){0,4}(?:3[Ff]|26|23)|(?<![\w%.-]))(?P<name>[\w.-]+)\Z"
-_MOST_NAME = 80  # characters that are looked at in front of the sign: no parameter of an address has a longer name
+# characters that are looked at in front of the sign: no parameter of an address has a longer name
+_MOST_NAME = 80
 # In the address of a login, in any case: `/oauth/callback?state=...`.
 _LOGIN = r"(?i)callback|oauth|openid|/auth|[/.]sso|login|log-in|signin|sign-in|verif|magic|[?&;#]state=|redirect_uri="
 _MOST_ADDRESS = 400  # characters that are looked at on either side: what says so is near
-# Characters: `?code=404`, `?code=DE` and `?code=EUR` let nobody in, nor does a word without a digit (`?code=summer`),
-# unless it is as long as a code that came without one by chance.
+# Characters: `?code=404`, `?code=DE` and `?code=EUR` let nobody in, nor does a word without a digit
+# (`?code=summer`), unless it is as long as a code that came without one by chance.
 _LEAST_PARAMETER, _LONG_PARAMETER = 6, 20
 _ASSIGNED_TO_TYPE = re.compile(r"[ \t]{0,8}=(?!=)[ \t]{0,8}")
 _LABEL = re.compile(r"""(?:\\{0,8}["'`])?(?P<label>[^"'`\\\n,{}<>;]{1,80})""")
@@ -80,8 +87,11 @@ _SHORT = r"""(?x)(?<![\w-])(?P<before>(?P<flag>-[pPa])(?P<gap>[ \t]{1,8}|["'],\s
 # `page.fill("#password", "X")`
 _FILLED = r"""(?x)(?P<before>\b(?:fill|type)\((?P<quote>["'`])(?P<label>(?:(?!(?P=quote))[^\n]){1,120})(?P=quote),
     \s{0,8}["'`])(?P<value>[^"'`\n]++)"""
-_NO_LOGIN = re.compile(r"\b(?:docker|podman|nerdctl|kubectl|compose|buildah|chown|rsync|install|date)\b")
-# What takes a password after a short flag: joined to it, or apart. For `mysql -p x`, x is a database.
+_NO_LOGIN = re.compile(
+    r"\b(?:docker|podman|nerdctl|kubectl|compose|buildah|chown|rsync|install|date)\b"
+)
+# What takes a password after a short flag: joined to it, or apart. For `mysql -p x`, x is a
+# database.
 _JOINED = {"-p": re.compile(r"\b(?:mysql|mariadb|sshpass)")}
 _APART = {
     "-p": re.compile(r"\b(?:sshpass|mongo\w{0,10}|(?:docker|podman|helm)\b.{0,40}\blogin)\b"),
@@ -102,22 +112,25 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _ABOUT = re.compile(r"\w+(?:ed|ing|able|ible|ly|ful|less|ive|al|ent|ous)", re.IGNORECASE)
 _PLAIN = frozenset(
     """
-    a an the this that these those it is are was be must should can cannot may will would not never no none only also to
-    for from in on at with by of as or and but if when then than too very so via your my our their his her its use uses
-    see set get enter type choose provide pass add any all each one same flag option argument parameter value field
-    value values string default empty required optional missing invalid valid incorrect correct wrong right expired weak
-    strong short long safe secure unsafe insecure ok okay fine good bad new old known unknown hidden shown here there
-    gone lost stolen broken written given taken seen sent kept unset null true false minimum maximum at least support
-    instead where what which how why who plain encrypted hashed stored both still now just already always
-    chosen
+    a an the this that these those it is are was be must should can cannot may will would not never
+    no none only also to for from in on at with by of as or and but if when then than too very so
+    via your my our their his her its use uses see set get enter type choose provide pass add any
+    all each one same flag option argument parameter value field value values string default empty
+    required optional missing invalid valid incorrect correct wrong right expired weak strong short
+    long safe secure unsafe insecure ok okay fine good bad new old known unknown hidden shown here
+    there gone lost stolen broken written given taken seen sent kept unset null true false minimum
+    maximum at least support instead where what which how why who plain encrypted hashed stored both
+    still now just already always chosen
     """.split()
 )
-# `Auth: click the button` goes on as a sentence. Only passwords are ever plain words, so only they are hidden there.
+# `Auth: click the button` goes on as a sentence. Only passwords are ever plain words, so only they
+# are hidden there.
 _SENTENCE = re.compile(r"(?<=: )[A-Z]?[a-z]{1,14} (?=[a-z`(])")
 _PASSWORD = re.compile(r"pass|pwd|secret|cred", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[A-Za-z]+(?= )")
 _COUNT = re.compile(r"[\d.,]{1,11}")
-# A session of a login has a long random name; that of a conversation is a UUID or is chosen by someone.
+# A session of a login has a long random name; that of a conversation is a UUID or is chosen by
+# someone.
 _IDENTIFIER = re.compile(r"""[\\"'`\[]{0,10}[\w%.+/-]{1,200}""", re.ASCII)
 _RANDOM = re.compile(r"(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{16}")
 _WORD_ALONE = re.compile(r"\S{1,80}[ \t]{0,8}(?:\n|$)")
@@ -134,7 +147,11 @@ def without_assigned(text: str) -> str:
     if "%" in text and ("3D" in text or "3d" in text):
         text = compiled(_ENCODED).sub(_without_encoded, text)
     if "-" in text:
-        for pattern, without in ((_FLAG, _without_flag), (_USER, _without_user), (_SHORT, _without_short)):
+        for pattern, without in (
+            (_FLAG, _without_flag),
+            (_USER, _without_user),
+            (_SHORT, _without_short),
+        ):
             text = compiled(pattern).sub(without, text)
     text = change_lines(text, _SAID_WORDS, partial(compiled(_SAID).sub, _without_said))
     if "fill(" in text or "type(" in text:
@@ -143,7 +160,8 @@ def without_assigned(text: str) -> str:
 
 
 def argument_without_secret(command: str, flag: str, argument: str) -> str:
-    """An argument from a list, hidden if the flag before it or the command, which is how the list begins, says so."""
+    """An argument from a list, hidden if the flag before it or the command, which is how the
+    list begins, says so."""
     if flag.startswith("--") and _promises(flag) and not argument.startswith("--"):
         return argument if is_placeholder(argument) else HIDDEN
     whole = f"{command} {flag} {argument}"
@@ -210,25 +228,33 @@ def _pin_at(text: str, name: str, at: int) -> re.Match[str] | None:
 
 
 def _parameter_at(text: str, found: re.Match[str]) -> re.Match[str] | None:
-    """The value of a parameter of an address that lets somebody in: `?code=...`, `&sig=...`, `\\u0026sig=...`."""
+    """The value of a parameter of an address that lets somebody in: `?code=...`, `&sig=...`,
+    `\\u0026sig=...`."""
     name, start = found["name"], found.start()
     if text[start - 1 : start] not in _BEFORE_PARAMETER:
         return None
     sign = compiled(_WRITTEN_SIGN).match(name) if text.startswith("\\", start - 1) else None
     if sign:
         name = name[sign.end() :]
-    if found["sign"] != "=" or not (sign or text.endswith(_PARAMETER_SIGNS, max(0, start - 5), start)):
+    if found["sign"] != "=" or not (
+        sign or text.endswith(_PARAMETER_SIGNS, max(0, start - 5), start)
+    ):
         return None
     value = compiled(_PARAMETER).match(text, found.end())
     before = text[max(0, start - _MOST_ADDRESS) : start]
     return (
-        value if value and _lets_in(name, value[0], before, text[value.end() : value.end() + _MOST_ADDRESS]) else None
+        value
+        if value
+        and _lets_in(name, value[0], before, text[value.end() : value.end() + _MOST_ADDRESS])
+        else None
     )
 
 
 def _lets_in(name: str, value: str, before: str, after: str) -> bool:
     """Whether a parameter of an address is a secret though its name alone does not say so."""
-    if len(value) < _LEAST_PARAMETER or (_DIGIT.search(value) is None and len(value) < _LONG_PARAMETER):
+    if len(value) < _LEAST_PARAMETER or (
+        _DIGIT.search(value) is None and len(value) < _LONG_PARAMETER
+    ):
         return False
     if is_address_parameter(name):
         return True
@@ -242,7 +268,9 @@ def _lets_in(name: str, value: str, before: str, after: str) -> bool:
 
 
 def _is_open_session(text: str, name: str, at: int) -> bool:
-    return is_session_name(name) and not ((start := _IDENTIFIER.match(text, at)) and _RANDOM.search(start[0]))
+    return is_session_name(name) and not (
+        (start := _IDENTIFIER.match(text, at)) and _RANDOM.search(start[0])
+    )
 
 
 def _promises(name: str) -> bool:
@@ -257,7 +285,8 @@ def _goes_on_as_a_sentence(text: str, name: str, at: int) -> bool:
 
 
 def _is_password_under_pass(text: str, found: re.Match[str]) -> bool:
-    """`PASS: test_login` and `first pass: collect` are no passwords; `pass: hunter2` and `pass=x` are."""
+    """`PASS: test_login` and `first pass: collect` are no passwords; `pass: hunter2` and
+    `pass=x` are."""
     if not found["sign"].startswith(":") or text[found.end("name")] in "\"'":
         return True
     if found["name"].isupper():
@@ -272,7 +301,9 @@ def _are_beside(text: str, labelled: int, field: int) -> bool:
 
 
 def _replacement(name: str, value: str, quoted: bool) -> str:
-    if is_placeholder(value) or (is_guarded_name(name) and not is_secret_name(name) and _COUNT.fullmatch(value)):
+    if is_placeholder(value) or (
+        is_guarded_name(name) and not is_secret_name(name) and _COUNT.fullmatch(value)
+    ):
         return value
     if quoted:
         return HIDDEN
@@ -284,9 +315,17 @@ def _replacement(name: str, value: str, quoted: bool) -> str:
 
 def _without_flag(found: re.Match[str]) -> str:
     name, value = found["name"], found["value"] or found["item"]
-    if not _promises(name) or value.lower().rstrip(_CLOSING) in _PLAIN or is_code_at(value, 0, name):
+    if (
+        not _promises(name)
+        or value.lower().rstrip(_CLOSING) in _PLAIN
+        or is_code_at(value, 0, name)
+    ):
         return found[0]
-    return name + (found["sign"] or found["listed"]) + _replacement(name, value, quoted=found["value"] is None)
+    return (
+        name
+        + (found["sign"] or found["listed"])
+        + _replacement(name, value, quoted=found["value"] is None)
+    )
 
 
 def _without_encoded(found: re.Match[str]) -> str:
@@ -307,12 +346,18 @@ def _without_filled(found: re.Match[str]) -> str:
 def _without_user(found: re.Match[str]) -> str:
     user, value = found["user"], found["value"]
     plain = value == user or (user.isdigit() and value.isdigit()) or is_placeholder(value)
-    return found[0] if plain or _NO_LOGIN.search(_command_before(found)) else found["before"] + HIDDEN
+    return (
+        found[0] if plain or _NO_LOGIN.search(_command_before(found)) else found["before"] + HIDDEN
+    )
 
 
 def _without_short(found: re.Match[str]) -> str:
     programs = (_APART if found["gap"] else _JOINED).get(found["flag"])
-    if programs is None or is_placeholder(found["value"]) or not programs.search(_command_before(found)):
+    if (
+        programs is None
+        or is_placeholder(found["value"])
+        or not programs.search(_command_before(found))
+    ):
         return found[0]
     return found["before"] + HIDDEN
 
@@ -325,7 +370,11 @@ def _command_before(found: re.Match[str]) -> str:
 def _without_said(found: re.Match[str]) -> str:
     if found["quoted"] is not None:
         quote = found["quote"]
-        return found[0] if is_placeholder(found["quoted"]) else found["before"] + quote + HIDDEN + quote
+        return (
+            found[0]
+            if is_placeholder(found["quoted"])
+            else found["before"] + quote + HIDDEN + quote
+        )
     word = found["word"].rstrip(".!?)")
     if not _could_be_said(found, word):
         return found[0]

@@ -1,7 +1,9 @@
-"""Hide secrets in a text by name, by shape, and by value: what is secret in one place is hidden in every other.
+"""Hide secrets in a text by name, by shape, and by value: what is secret in one place is hidden in
+every other.
 
-The first two are the rules of `secrets`. A value that is secret by its name (a variable, a node's field, an argument)
-is hidden wherever else it turns up: in a page that repeats what was typed, in what a tool prints, in a history.
+The first two are the rules of `secrets`. A value that is secret by its name (a variable, a node's
+field, an argument) is hidden wherever else it turns up: in a page that repeats what was typed, in
+what a tool prints, in a history.
 """
 
 from __future__ import annotations
@@ -17,15 +19,20 @@ from urllib.parse import quote, quote_plus
 
 from foreword.secrets.masking import HIDDEN, elements, hide, is_array, mask, members
 
-# Characters. What is shorter stands anywhere: a password of three letters would blacken every text it is a word of.
+# Characters. What is shorter stands anywhere: a password of three letters would blacken every text
+# it is a word of.
 LEAST_CHARS = 4
-# Characters. A shorter one is hidden only where it stands alone: `4711`, but not the half of `47113`, nor of a date.
+# Characters. A shorter one is hidden only where it stands alone: `4711`, but not the half of
+# `47113`, nor of a date.
 LEAST_ANYWHERE = 8
-# Bytes. In base64, the ends of a value depend on what is around it; of a shorter one too little is left in the middle.
+# Bytes. In base64, the ends of a value depend on what is around it; of a shorter one too little is
+# left in the middle.
 LEAST_ENCODED = 8
-# Characters. A text is looked at for being a secret as a whole up to here: the longest keys have some thousands.
+# Characters. A text is looked at for being a secret as a whole up to here: the longest keys have
+# some thousands.
 LONGEST_SECRET = 10_000
-# What an address leaves as it is: nothing, a path, a part of one and a whole one as browsers encode them.
+# What an address leaves as it is: nothing, a path, a part of one and a whole one as browsers encode
+# them.
 _LEFT_IN_ADDRESSES = ("", "/", "!~*'()", ";,/?:@&=+$!~*'()#")
 _LOWER = re.compile(r"%[0-9A-F]{2}")
 
@@ -71,7 +78,8 @@ class KnownValues:
 
     def known(self, text: str) -> str:
         """The text with the secrets hidden that were taken in, and no others."""
-        # To look for a text is far quicker than to look for a pattern, and most texts have none of them.
+        # To look for a text is far quicker than to look for a pattern, and most texts have none of
+        # them.
         if self._pattern is None or not any(way in text for way in self._ways):
             return text
         return self._pattern.sub(HIDDEN, text)
@@ -88,7 +96,8 @@ class KnownValues:
 
 
 def secrets_in(value: object) -> Iterator[str]:
-    """Every text that is hidden in the value because of the name it stands under or because all of it is a secret."""
+    """Every text that is hidden in the value because of the name it stands under or because all
+    of it is a secret."""
     waiting = [value]  # not by recursion: a model may nest as deeply as it likes
     while waiting:
         one = waiting.pop()
@@ -127,7 +136,8 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _ways(text: str) -> Iterator[str]:
-    """How a text may be written: as it is, in an address, in JSON once and twice, in HTML, in base64."""
+    """How a text may be written: as it is, in an address, in JSON once and twice, in HTML, in
+    base64."""
     yield text
     for encoded in (quote_plus(text), *(quote(text, safe=safe) for safe in _LEFT_IN_ADDRESSES)):
         yield encoded
@@ -142,7 +152,8 @@ def _ways(text: str) -> Iterator[str]:
 
 
 def _in_base64(body: bytes) -> Iterator[str]:
-    """What base64 makes of the text wherever it begins, without the characters that depend on its neighbours."""
+    """What base64 makes of the text wherever it begins, without the characters that depend on
+    its neighbours."""
     if len(body) < LEAST_ENCODED:
         return
     for before in range(3):

@@ -1,8 +1,9 @@
 """Find what is secret, by the name it stands under and by its shape, and hide it.
 
-What is hidden reads `[hidden]`. Null, an empty value, a yes or no, a placeholder and a reference to a variable
-(`{{creds.password}}`) give nothing away and are shown. JSON inside a text is searched as text. Which names promise a
-secret is told by `names`; texts are searched by `keys` for shapes and by `assigned` for names.
+What is hidden reads `[hidden]`. Null, an empty value, a yes or no, a placeholder and a reference to
+a variable (`{{creds.password}}`) give nothing away and are shown. JSON inside a text is searched as
+text. Which names promise a secret is told by `names`; texts are searched by `keys` for shapes and
+by `assigned` for names.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ _LEAST_CARD_NUMBER = 10**11
 def is_secret(name: str, value: object) -> bool:
     """Whether all of this value is to be hidden because of the name it stands under.
 
-    Under `credentials`, `creds` or `pass` a text is hidden, while a mapping is left to its own keys.
+    Under `credentials`, `creds` or `pass` a text is hidden, while a mapping is left to its own
+    keys.
     """
     if value is None or isinstance(value, bool) or _is_empty(value):
         return False
@@ -63,8 +65,10 @@ def is_secret_value(text: str) -> bool:
 
 
 def mask(text: str) -> str:
-    """The text with every secret that can be told by its shape or by the name before it replaced with `[hidden]`."""
-    # What was hidden can bare the end of another value: the second round finds nothing new in all but contrived texts.
+    """The text with every secret that can be told by its shape or by the name before it replaced
+    with `[hidden]`."""
+    # What was hidden can bare the end of another value: the second round finds nothing new in all
+    # but contrived texts.
     for _ in range(_MOST_ROUNDS):
         before, text = text, without_assigned(without_shapes(text))
         if text == before:
@@ -73,23 +77,30 @@ def mask(text: str) -> str:
 
 
 def members(mapping: Mapping[object, object]) -> Iterator[tuple[str, object]]:
-    """The members of a mapping, those that are secret by name hidden; what is inside them is left as it is.
+    """The members of a mapping, those that are secret by name hidden; what is inside them is left
+    as it is.
 
-    `{"name": "password", "value": ...}` and `{"selector": "#password", "text": ...}` name their value in a field.
+    `{"name": "password", "value": ...}` and `{"selector": "#password", "text": ...}` name their
+    value in a field.
     """
     label = _label(mapping)
     asked = any(asks_for_a_secret(str(field)) for field in mapping)
     for key, value in mapping.items():
         name = str(key)
-        secret = is_secret(name, value) or (label and is_labelled_field(name) and is_secret(label, value))
+        secret = is_secret(name, value) or (
+            label and is_labelled_field(name) and is_secret(label, value)
+        )
         if asked and name.lower().startswith("answer"):
             secret = is_secret("secret", value)
         yield mask(name), HIDDEN if secret else value
 
 
 def elements(array: Sequence[object]) -> Iterator[object]:
-    """The elements of an array, those hidden that a flag names: `["--password", ...]`, `["curl", "-u", "me:..."]`."""
-    command = " ".join(word for word in islice(array, _MOST_COMMAND) if isinstance(word, str))[:_LONGEST_COMMAND]
+    """The elements of an array, those hidden that a flag names: `["--password", ...]`, `["curl",
+    "-u", "me:..."]`."""
+    command = " ".join(word for word in islice(array, _MOST_COMMAND) if isinstance(word, str))[
+        :_LONGEST_COMMAND
+    ]
     flag = ""
     for element in array:
         if isinstance(element, str) and (flag or element.startswith("-")):
@@ -106,12 +117,16 @@ def hide(value: object) -> object:
 
 def is_array(value: object) -> TypeGuard[Sequence[object]]:
     """Whether the value is written as an array."""
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
+    return isinstance(value, Sequence) and not isinstance(
+        value, str | bytes | bytearray | memoryview
+    )
 
 
 def as_text(value: object) -> str:
     """A value that JSON has no writing for, as text."""
-    return f"[{len(value)} bytes]" if isinstance(value, bytes | bytearray | memoryview) else str(value)
+    return (
+        f"[{len(value)} bytes]" if isinstance(value, bytes | bytearray | memoryview) else str(value)
+    )
 
 
 def _hidden(value: object, inside: tuple[int, ...]) -> object:
@@ -130,7 +145,11 @@ def _hidden(value: object, inside: tuple[int, ...]) -> object:
 
 def _label(mapping: Mapping[object, object]) -> str:
     """The name that a field gives to the value in another, a password's before a PIN's."""
-    names = [name_by_label(str(field), label) for field, label in mapping.items() if isinstance(label, str)]
+    names = [
+        name_by_label(str(field), label)
+        for field, label in mapping.items()
+        if isinstance(label, str)
+    ]
     return min(filter(None, names), default="")
 
 
@@ -141,4 +160,6 @@ def _is_empty(value: object) -> bool:
 def _speaks_for_itself(value: object) -> bool:
     if is_array(value):
         return all(isinstance(member, Mapping) for member in value)
-    return isinstance(value, Mapping) or (isinstance(value, int | float) and abs(value) < _LEAST_CARD_NUMBER)
+    return isinstance(value, Mapping) or (
+        isinstance(value, int | float) and abs(value) < _LEAST_CARD_NUMBER
+    )

@@ -1,7 +1,9 @@
-"""Secrets that can be told by their own shape, whatever they are called: keys, tokens, URLs with passwords, headers.
+"""Secrets that can be told by their own shape, whatever they are called: keys, tokens, URLs with
+passwords, headers.
 
-Every pattern takes time in proportion to the text, whatever the text. How the keys of each issuer begin is told by
-`token_formats`; what is told by the name before it, in assignments, flags and sentences, is the business of `assigned`.
+Every pattern takes time in proportion to the text, whatever the text. How the keys of each issuer
+begin is told by `token_formats`; what is told by the name before it, in assignments, flags and
+sentences, is the business of `assigned`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from foreword.secrets.text_search import change_lines
 from foreword.secrets.token_formats import formats
 
 # A key whose end is missing is still a key, so without an end it goes on to the end of the text.
-_PEM = r"(?s:-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}(?:.*?-{4,5} ?END [A-Z0-9 ]{0,60}-{4,5}|.*))"
+_PEM = (
+    r"(?s:-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}(?:.*?-{4,5} ?END [A-Z0-9"
+    r" ]{0,60}-{4,5}|.*))"
+)
 _PUTTY = (
     r"(Private-Lines: \d{1,4}(?:\s|\\[nr]){1,4})"
     r"(?>(?:[A-Za-z0-9+/=]{64}(?:\s|\\[nr]){1,4})*)[A-Za-z0-9+/=]{1,64}"
@@ -34,7 +39,9 @@ _WEBHOOK = (
     r"|webhook\.office\.com/webhookb2/|hooks\.zapier\.com/hooks/catch/"
     r"|maker\.ifttt\.com/trigger/[\w-]{1,80}/(?:json/)?with/key/)[\w/+@-]+"
 )
-_WEBHOOK_WORDS = "/services/ /workflows/ /triggers/ /webhooks/ /webhookb2/ /catch/ /with/key/".split()
+_WEBHOOK_WORDS = (
+    "/services/ /workflows/ /triggers/ /webhooks/ /webhookb2/ /catch/ /with/key/".split()
+)
 _BEARER = r"(?i)\b(bearer[ \t]{1,8})(?=[A-Za-z._~+/=-]{0,80}\d)[\w.~+/=-]{8,}"
 _BASIC = r"(?i)\b(basic[ \t]{1,8})([A-Za-z0-9+/]{8,}+={0,2})"
 # Headers and phrases hold spaces: all of the line is the value.
@@ -43,20 +50,23 @@ _LINE = (
     r"|(?:proxy-)?authorization[ \t]{0,8}[:=][ \t]{0,8}"
     r"(?:bearer|basic|token|digest|api-?key|key|ssws|geniekey|splunk|bot|oauth|hmac|hawk|negotiate|ntlm"
     r"|signature|macaroon|aws4-hmac-sha256)[ \t]{1,8}(?=\S)"
-    r"|(?:(?:pass|seed|recovery)[ _-]?phrase|mnemonic|(?:security|secret)[ _-]?answer|maiden[ _-]?name)"
+    r"|(?:(?:pass|seed|recovery)[ _-]?phrase|mnemonic|(?:security|secret)[ _-]?answer|maiden["
+    r" _-]?name)"
     r"[ \t]{0,8}[:=][ \t]{0,8}(?=\S))(?![\"'`])([^\r\n\"'`]+)"
 )
 _LINE_WORDS = ("cookie", "authorization", "phrase", "mnemonic", "answer", "maiden")
 _NETRC = r"(login(?<!\wlogin)\s{1,20}\S{1,200}\s{1,20}password\s{1,20})(\S+)"
 
-# In front of a key that follows an escape there is a letter or a digit: `\nghp_...` in JSON, `%3Dghp_...` in a URL,
-# the end of a colour in the output of a terminal.
+# In front of a key that follows an escape there is a letter or a digit: `\nghp_...` in JSON,
+# `%3Dghp_...` in a URL, the end of a colour in the output of a terminal.
 _START = r"(?:(?<!\w)|(?<=\\[bfnrt])|(?<=%[0-9A-Fa-f]{2})|(?<=[\d\[]m))"
 _ESCAPE = r"(?:\\(?:[bfnrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|%[0-9A-Fa-f]{2}|\[[0-9;]{1,12}m)"
 
-_SHORTEST = 15  # characters of the shortest key that is known by its beginning: `sk-ant-` and eight more
-# Keys that are told by what is inside them: a text to look for, how many characters of the key come before it (or
-# how many of it are no part of the key), and the pattern from there on, which looks back at them.
+# characters of the shortest key that is known by its beginning: `sk-ant-` and eight more
+_SHORTEST = 15
+# Keys that are told by what is inside them: a text to look for, how many characters of the key come
+# before it (or how many of it are no part of the key), and the pattern from there on, which looks
+# back at them.
 _INSIDE: tuple[tuple[str, int, str], ...] = (
     (".atlasv1.", 14, r"\.atlasv1\.(?<=[A-Za-z0-9]{14}\.atlasv1\.)[\w=-]{40,}"),  # Terraform
     ("_mmk", 36, rf"_mmk(?<={_START}[A-Za-z0-9]{{6}}_[A-Za-z0-9]{{29}}_mmk)(?!\w)"),  # MaxMind
@@ -65,13 +75,20 @@ _INSIDE: tuple[tuple[str, int, str], ...] = (
     ("+ASt", 76, rf"\+ASt(?<={_START}[A-Za-z0-9+/]{{76}}\+ASt)[A-Za-z0-9+/]{{4,8}}={{0,2}}"),
     ("NRAL", 36, rf"NRAL(?<={_START}[0-9a-f]{{36}}NRAL)(?!\w)"),  # New Relic
     ("-us", 32, rf"-us(?<={_START}[0-9a-f]{{32}}-us)\d{{1,2}}(?!\w)"),  # Mailchimp
-    ("-", 32, rf"-(?=[0-9a-f]{{8}}-[0-9a-f]{{8}}(?![\w-]))(?<={_START}[0-9a-f]{{32}}-)[0-9a-f-]{{17}}"),  # Mailgun
+    # Mailgun
+    (
+        "-",
+        32,
+        rf"-(?=[0-9a-f]{{8}}-[0-9a-f]{{8}}(?![\w-]))(?<={_START}[0-9a-f]{{32}}-)[0-9a-f-]{{17}}",
+    ),
     ("|", 15, rf"\|(?<={_START}\d{{15}}\|)[\w-]{{27,40}}(?!\w)"),  # Facebook
     ("%7C", 15, rf"%7C(?<={_START}\d{{15}}%7C)[\w-]{{27,40}}(?!\w)"),
-    ("sig=", -4, rf"sig=(?<={_START}sig=)(?=[A-Za-z0-9%/+]{{40,80}}(?:=|%3[Dd]))[A-Za-z0-9%/+]+=?"),  # Azure
+    # Azure
+    ("sig=", -4, rf"sig=(?<={_START}sig=)(?=[A-Za-z0-9%/+]{{40,80}}(?:=|%3[Dd]))[A-Za-z0-9%/+]+=?"),
     (".", 0, rf"[MNO](?<={_START}.)[\w-]{{23,27}}\.[\w-]{{6}}\.[\w-]{{27,}}"),  # Discord
     (":", 0, rf"\d(?<={_START}.)\d{{7,9}}(?::|%3A)A[\w-]{{30,}}"),  # Telegram
-    (":", 0, rf"[012](?<={_START}.)(?:(?:/|%2F)\d{{15,17}}){{1,2}}(?::|%3A)[0-9a-f]{{32}}(?!\w)"),  # Asana
+    # Asana
+    (":", 0, rf"[012](?<={_START}.)(?:(?:/|%2F)\d{{15,17}}){{1,2}}(?::|%3A)[0-9a-f]{{32}}(?!\w)"),
 )
 
 
@@ -82,7 +99,9 @@ def without_shapes(text: str) -> str:
     if "Private-Lines" in text:
         text = _pattern(_PUTTY).sub(rf"\1{HIDDEN}", text)
     if "://" in text:
-        text = _pattern(_URL_PASSWORD).sub(_unless_placeholder, _pattern(_URL_USER).sub(rf"\1{HIDDEN}", text))
+        text = _pattern(_URL_PASSWORD).sub(
+            _unless_placeholder, _pattern(_URL_USER).sub(rf"\1{HIDDEN}", text)
+        )
     if "eyJ" in text:
         text = _without_jwts(text)
     if "kty" in text:
@@ -122,7 +141,9 @@ def _tokens(text: str, beginnings: re.Pattern[str]) -> Iterable[tuple[int, int]]
         for length, body in _bodies()[found["beginning"]]:
             token = _pattern(body).match(text, start + length)
             if token:
-                at = token.end()  # what begins inside it is not looked at again: that would take the square of the time
+                # what begins inside it is not looked at again: that would take the square of the
+                # time
+                at = token.end()
                 if not is_placeholder(text[start:at]):
                     yield start, at
                 break
@@ -161,7 +182,8 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _beginnings() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What finds the beginning of a key, after an escape and after anything else but letters and digits."""
+    """What finds the beginning of a key, after an escape and after anything else but letters and
+    digits."""
     every = sorted(_bodies())
     begins = f"(?P<beginning>{_alternatives(every)})"
     firsts = re.escape("".join(sorted({one[0] for one in every})))
@@ -170,16 +192,19 @@ def _beginnings() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @cache
 def _bodies() -> dict[str, list[tuple[int, str]]]:
-    """For every beginning, what may come after it: its length and the pattern, the longest beginning first."""
+    """For every beginning, what may come after it: its length and the pattern, the longest
+    beginning first."""
     bodies = dict(formats())
     shorter = {one: [one[:length] for length in range(len(one), 0, -1)] for one in bodies}
     return {
-        one: [(len(begins), bodies[begins]) for begins in begun if begins in bodies] for one, begun in shorter.items()
+        one: [(len(begins), bodies[begins]) for begins in begun if begins in bodies]
+        for one, begun in shorter.items()
     }
 
 
 def _alternatives(words: Iterable[str]) -> str:
-    """A pattern for the longest of the words; those that begin alike are tried together, which makes it quick."""
+    """A pattern for the longest of the words; those that begin alike are tried together, which
+    makes it quick."""
     rest = dict[str, list[str]]()
     for word in words:
         rest.setdefault(word[:1], []).append(word[1:])
@@ -202,7 +227,8 @@ def _without_basic(found: re.Match[str]) -> str:
     return found[1] + HIDDEN if named else found[0]
 
 
-# The words that a line has if there is something to find in it, the pattern, and what is put in its place.
+# The words that a line has if there is something to find in it, the pattern, and what is put in its
+# place.
 _HEADERS: tuple[tuple[Sequence[str], str, str | Callable[[re.Match[str]], str]], ...] = (
     (("bearer",), _BEARER, rf"\1{HIDDEN}"),
     (("basic",), _BASIC, _without_basic),

@@ -1,7 +1,9 @@
-"""Which values give nothing away though they stand under a secret's name: `null`, `${TOKEN}`, `<password>`, `str`.
+"""Which values give nothing away though they stand under a secret's name: `null`, `${TOKEN}`,
+`<password>`, `str`.
 
-A value is either a placeholder, whatever surrounds it, or code that stands for a value: a type, a call, a variable.
-Every pattern reads a bounded stretch. Which names promise a secret is told by `names`.
+A value is either a placeholder, whatever surrounds it, or code that stands for a value: a type, a
+call, a variable. Every pattern reads a bounded stretch. Which names promise a secret is told by
+`names`.
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ _PLACEHOLDER = re.compile(
     )\s*""",
     re.IGNORECASE | re.VERBOSE,
 )
-# A PIN is some digits. What mixes letters with digits like a password is one too; `GPIO17`, `release-2411` and the
-# hash of a commit are not.
-_PIN = re.compile(r"\d{4,12}|(?![0-9a-f]+$)(?=[^\d]{1,40}\d{1,40}[A-Za-z])[\w!@#$%^&*+-]{8,64}", re.ASCII)
+# A PIN is some digits. What mixes letters with digits like a password is one too; `GPIO17`,
+# `release-2411` and the hash of a commit are not.
+_PIN = re.compile(
+    r"\d{4,12}|(?![0-9a-f]+$)(?=[^\d]{1,40}\d{1,40}[A-Za-z])[\w!@#$%^&*+-]{8,64}", re.ASCII
+)
 # The name of an environment variable, with or without what reads it.
 _VARIABLE = re.compile(r"\[?\$?[A-Z]{2,40}(?:_[A-Z]{1,40}){1,8}\]?|\$[A-Z_]{3,80}|\$[a-z_]{1,80}")
 _VARIABLE_ENDINGS = ("_ID", "_KEY", "_NAME", "_PASS", "_VAR")
@@ -64,8 +68,9 @@ _PATH = re.compile(
 )
 _ROOTS = frozenset(
     """
-    self this cls os process env settings config cfg conf ctx context args opts options req request res response data
-    input secrets vars github session user params props state payload event node var local module app
+    self this cls os process env settings config cfg conf ctx context args opts options req request
+    res response data input secrets vars github session user params props state payload event node
+    var local module app
     """.split()
 )
 _WORDS = re.compile(r"[A-Za-z][a-z]+|[A-Z]+")
@@ -75,7 +80,9 @@ def is_placeholder(value: str) -> bool:
     """Whether the value stands for a secret, or for none, and is not one itself."""
     if value.startswith(_PUBLIC):
         return True
-    return len(value) <= _MOST and (_PLACEHOLDER.fullmatch(value) is not None or _is_variable(value.strip()))
+    return len(value) <= _MOST and (
+        _PLACEHOLDER.fullmatch(value) is not None or _is_variable(value.strip())
+    )
 
 
 def is_pin(value: str) -> bool:
@@ -89,7 +96,8 @@ def type_at(text: str, at: int) -> re.Match[str] | None:
 
 
 def is_code_at(text: str, at: int, name: str) -> bool:
-    """Whether what begins here is code that stands for a value: `getpass()`, `os.environ[...]`, `self.token`."""
+    """Whether what begins here is code that stands for a value: `getpass()`, `os.environ[...]`,
+    `self.token`."""
     if _STANDS_IN.match(text, at):
         return True
     found = _PATH.match(text, at)
@@ -109,4 +117,6 @@ def _stands_for_a_value(path: str, name: str) -> bool:
         return parts[0].lstrip("$") in _ROOTS or is_secret_name(parts[-1])
     if any(character.isdigit() for character in path):
         return False
-    return path == name.rpartition(".")[2] or (len(_WORDS.findall(path)) > 1 and is_secret_name(path))
+    return path == name.rpartition(".")[2] or (
+        len(_WORDS.findall(path)) > 1 and is_secret_name(path)
+    )

@@ -1,8 +1,9 @@
-"""Which names promise a secret: `db_password`, `apiKey`, `X-Auth-Token`, but not `token_count` or `primary_key`.
+"""Which names promise a secret: `db_password`, `apiKey`, `X-Auth-Token`, but not `token_count` or
+`primary_key`.
 
-A name is split into words first, so that `secretary` and `monkey` are what they are. The last word of a name says
-what it holds: a `password_selector` is a selector, and a `next_page_token` is a place in a list. What a value looks
-like is the business of `keys` and `placeholders`.
+A name is split into words first, so that `secretary` and `monkey` are what they are. The last word
+of a name says what it holds: a `password_selector` is a selector, and a `next_page_token` is a
+place in a list. What a value looks like is the business of `keys` and `placeholders`.
 """
 
 from __future__ import annotations
@@ -23,35 +24,37 @@ _MOST_LABEL_WORDS = 6
 
 SECRET_WORDS = frozenset(
     """
-    password passwords passwd passphrase passphrases passcode passcodes pwd pw secret secrets token bearer
-    authorization cookie cookies otp otps totp mfa cvv cvc ssn iban ibans puk mnemonic sessid
-    apikey apikeys passwort kennwort contraseña contrasena senha wachtwoord lösenord losenord passord adgangskode
-    hasło haslo heslo salasana jelszó şifre пароль 密码 密碼 パスワード 비밀번호
+    password passwords passwd passphrase passphrases passcode passcodes pwd pw secret secrets token
+    bearer authorization cookie cookies otp otps totp mfa cvv cvc ssn iban ibans puk mnemonic sessid
+    apikey apikeys passwort kennwort contraseña contrasena senha wachtwoord lösenord losenord
+    passord adgangskode hasło haslo heslo salasana jelszó şifre пароль 密码 密碼 パスワード 비밀번호
     """.split()
 )
 SECRET_ENDINGS = ("password", "passwd", "passphrase")
-# These say something only as the last word: `auth` is a secret, `auth_v2` and `jwt_validation` are code.
+# These say something only as the last word: `auth` is a secret, `auth_v2` and `jwt_validation` are
+# code.
 SECRET_LAST_WORDS = frozenset("auth jwt".split())
-# A text under one of these, or under a `pass`, is hidden; a mapping is looked into, since its own keys tell
-# (`creds.email`), and a short number is a count (`pass: 12, fail: 3`).
+# A text under one of these, or under a `pass`, is hidden; a mapping is looked into, since its own
+# keys tell (`creds.email`), and a short number is a count (`pass: 12, fail: 3`).
 GUARDED_COMPOUNDS = frozenset("credential credentials cred creds creditcard".split())
 _NO_PASSWORD_BEFORE_PASS = frozenset(
     """
-    first second third fourth final last next previous single multi one two each every per forward backward backwards
-    test tests all must boarding season by over under
+    first second third fourth final last next previous single multi one two each every per forward
+    backward backwards test tests all must boarding season by over under
     """.split()
 )
 
 _KEY_OF = """
-    api access private secret encryption decryption signing master ssh gpg pgp deploy account subscription app
-    application auth service role admin shared storage license hmac session openai anthropic aws azure gcp github
-    gitlab stripe slack sendgrid twilio airtable supabase mailgun jwt adafruit algolia alibaba asana atlassian beamer
-    bitbucket cloudflare codecov cohere coinbase confluent contentful databricks datadog digitalocean discord doppler
-    dropbox dynatrace etsy fastly figma finnhub freshbooks grafana groq heroku honeycomb hubspot
-    intercom jfrog kucoin launchdarkly mailchimp mapbox mattermost mistral netlify newrelic ngrok
-    notion nytimes okta opsgenie pagerduty perplexity plaid planetscale postman posthog pulumi rapidapi
-    rollbar sendbird sentry shopify snyk splunk squarespace sumologic tailscale telegram
-    travis trello twitch twitter typeform vercel webhook yandex zendesk
+    api access private secret encryption decryption signing master ssh gpg pgp deploy account
+    subscription app application auth service role admin shared storage license hmac session openai
+    anthropic aws azure gcp github gitlab stripe slack sendgrid twilio airtable supabase mailgun jwt
+    adafruit algolia alibaba asana atlassian beamer bitbucket cloudflare codecov cohere coinbase
+    confluent contentful databricks datadog digitalocean discord doppler dropbox dynatrace etsy
+    fastly figma finnhub freshbooks grafana groq heroku honeycomb hubspot intercom jfrog kucoin
+    launchdarkly mailchimp mapbox mattermost mistral netlify newrelic ngrok notion nytimes okta
+    opsgenie pagerduty perplexity plaid planetscale postman posthog pulumi rapidapi rollbar sendbird
+    sentry shopify snyk splunk squarespace sumologic tailscale telegram travis trello twitch twitter
+    typeform vercel webhook yandex zendesk
     """.split()
 _TOKENS_OF = "access refresh auth api bearer session id csrf xsrf oauth".split()
 SESSION_COMPOUNDS = frozenset("sessionid sessionids".split())
@@ -61,53 +64,61 @@ SECRET_COMPOUNDS = SESSION_COMPOUNDS.union(
     [f"{owner}token" for owner in _TOKENS_OF],
     [f"{owner}tokens" for owner in _TOKENS_OF],
     """
-    clientsecret clientsecrets appsecret phpsessid jsessionid seedphrase recoveryphrase recoverycode recoverycodes
-    backupcode backupcodes verificationcode securitycode mfacode facode onetimecode pincode userpin cardpin simpin
-    pinnumber authcode authorizationcode accesscode logincode smscode unlockcode devicecode codeverifier
-    securityanswer securityanswers secretanswer secretanswers recoveryanswer recoveryanswers maidenname
-    cardnumber cardnumbers socialsecurity passportnumber connectionstring motdepasse
+    clientsecret clientsecrets appsecret phpsessid jsessionid seedphrase recoveryphrase recoverycode
+    recoverycodes backupcode backupcodes verificationcode securitycode mfacode facode onetimecode
+    pincode userpin cardpin simpin pinnumber authcode authorizationcode accesscode logincode smscode
+    unlockcode devicecode codeverifier securityanswer securityanswers secretanswer secretanswers
+    recoveryanswer recoveryanswers maidenname cardnumber cardnumbers socialsecurity passportnumber
+    connectionstring motdepasse
     """.split(),
 )
 # Places in a list, and the marks of a tokenizer.
 OPEN_TOKENS_OF = frozenset(
     """
-    page next continuation continue pagination paging resume sync cursor delta start end bos eos pad unk sep cls mask
-    stop special per
+    page next continuation continue pagination paging resume sync cursor delta start end bos eos pad
+    unk sep cls mask stop special per
     """.split()
 )
 # What a form calls the place where a secret is typed in: `Password field`.
 FORM_WORDS = frozenset("field input box textbox textfield entry element selector".split())
-# A field that names the value in another: `{"Name": "DB_PASSWORD", "Value": ...}`, `{"type": "password", ...}`.
+# A field that names the value in another: `{"Name": "DB_PASSWORD", "Value": ...}`, `{"type":
+# "password", ...}`.
 LABEL_FIELDS = frozenset(
-    "name key field header label selector variable variablename element id placeholder locator target".split()
+    "name key field header label selector variable variablename element id placeholder locator"
+    " target".split()
 )
 LABELLED_FIELDS = frozenset("value values text default".split())
-# What lets somebody in when it stands in an address (`?code=...`), though elsewhere it is a word like any other.
+# What lets somebody in when it stands in an address (`?code=...`), though elsewhere it is a word
+# like any other.
 _ADDRESS_PARAMETERS = frozenset(
     """
     oobcode sig signature hmac assertion clientassertion samlresponse xamzsignature xgoogsignature
     """.split()
 )
-# Only where the value looks like chance, or where the address is that of a login: `/item?code=SKU-123` is open.
+# Only where the value looks like chance, or where the address is that of a login:
+# `/item?code=SKU-123` is open.
 _ADDRESS_CODES = frozenset("code ticket".split())
 _ADDRESS_KEYS = frozenset("key sid".split())  # only where the value looks like chance
-_PIN_ENDS = frozenset("nN0123456789_")  # to look at the last letter is quicker than to split a name into words
+# to look at the last letter is quicker than to split a name into words
+_PIN_ENDS = frozenset("nN0123456789_")
 _QUESTIONS = frozenset("securityquestion secretquestion recoveryquestion".split())
 ABOUT_WORDS = FORM_WORDS.union(
     """
-    count counts length len width limit limits budget usage used size max min type types kind method mode scheme
-    strategy provider flow name names username user email domain host url uri link href endpoint page path file filename
-    dir folder selectors xpath locator css button label placeholder title banner consent policy policies rule rules
-    required enabled disabled expires expiry expiration expired ttl age at date time status state strength attempts
-    retries version format algorithm index position per err error errors message hint help prompt env var pattern regex
-    validation validator redaction enforcement handler manager store helper form view screen test tests changed updated
-    valid invalid present exists missing rotation reset
+    count counts length len width limit limits budget usage used size max min type types kind method
+    mode scheme strategy provider flow name names username user email domain host url uri link href
+    endpoint page path file filename dir folder selectors xpath locator css button label placeholder
+    title banner consent policy policies rule rules required enabled disabled expires expiry
+    expiration expired ttl age at date time status state strength attempts retries version format
+    algorithm index position per err error errors message hint help prompt env var pattern regex
+    validation validator redaction enforcement handler manager store helper form view screen test
+    tests changed updated valid invalid present exists missing rotation reset
     """.split()
 )
 
 
 def is_secret_name(key: str) -> bool:
-    """Whether the name promises a secret, by its whole words in snake_case, camelCase, kebab-case or dotted."""
+    """Whether the name promises a secret, by its whole words in snake_case, camelCase,
+    kebab-case or dotted."""
     return _promises(_words(key[-_LONGEST:]))
 
 
@@ -140,7 +151,8 @@ def is_labelled_field(field: str) -> bool:
 
 
 def is_guarded_name(key: str) -> bool:
-    """Whether a bare text under this name is a secret, though a mapping need not be: `gmail_creds`, `db_pass`."""
+    """Whether a bare text under this name is a secret, though a mapping need not be:
+    `gmail_creds`, `db_pass`."""
     words = _words(key[-_LONGEST:])
     return not GUARDED_COMPOUNDS.isdisjoint(_runs(words)) or (
         words[-1:] == ("pass",) and _NO_PASSWORD_BEFORE_PASS.isdisjoint(words)
@@ -148,7 +160,8 @@ def is_guarded_name(key: str) -> bool:
 
 
 def is_pin_name(key: str) -> bool:
-    """Whether the name is that of a PIN if the value looks like one: `pin`, `door_pin`; `led_pin = 13` is a wire."""
+    """Whether the name is that of a PIN if the value looks like one: `pin`, `door_pin`; `led_pin
+    = 13` is a wire."""
     return key[-1:] in _PIN_ENDS and _words(key[-_LONGEST:])[-1:] == ("pin",)
 
 
@@ -163,17 +176,20 @@ def is_address_parameter(key: str) -> bool:
 
 
 def is_address_code(key: str) -> bool:
-    """Whether a parameter of an address of this name lets somebody in if the address is that of a login: `code`."""
+    """Whether a parameter of an address of this name lets somebody in if the address is that of
+    a login: `code`."""
     return _folded(key) in _ADDRESS_CODES
 
 
 def is_address_key(key: str) -> bool:
-    """Whether a parameter of an address of this name lets somebody in if its value looks like chance: `key`."""
+    """Whether a parameter of an address of this name lets somebody in if its value looks like
+    chance: `key`."""
     return _folded(key) in _ADDRESS_KEYS
 
 
 def is_session_name(key: str) -> bool:
-    """Whether the name is that of a session, which may be a login or a conversation that anyone may know of."""
+    """Whether the name is that of a session, which may be a login or a conversation that anyone
+    may know of."""
     return not SESSION_COMPOUNDS.isdisjoint(_runs(_words(key[-_LONGEST:])))
 
 
@@ -193,7 +209,8 @@ def _promises(words: tuple[str, ...]) -> bool:
     if words[-1:] == ("tokens",):
         return False
     return words[-1:] != () and (
-        words[-1] in SECRET_LAST_WORDS or any(word in SECRET_WORDS or word.endswith(SECRET_ENDINGS) for word in words)
+        words[-1] in SECRET_LAST_WORDS
+        or any(word in SECRET_WORDS or word.endswith(SECRET_ENDINGS) for word in words)
     )
 
 
@@ -201,7 +218,9 @@ def _promises(words: tuple[str, ...]) -> bool:
 def _runs(words: tuple[str, ...]) -> frozenset[str]:
     """One to three words in a row, written as one: `apikey` from `my_api_key`."""
     starts = range(len(words))
-    return frozenset("".join(words[start:end]) for start in starts for end in range(start + 1, start + 4))
+    return frozenset(
+        "".join(words[start:end]) for start in starts for end in range(start + 1, start + 4)
+    )
 
 
 def _words(key: str) -> tuple[str, ...]:

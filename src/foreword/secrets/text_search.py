@@ -1,4 +1,5 @@
-"""Search texts quickly: patterns that are compiled when a text first needs them, and only in the lines that matter.
+"""Search texts quickly: patterns that are compiled when a text first needs them, and only in the
+lines that matter.
 
 To look for a word is a hundred times quicker than to look for a pattern.
 """
@@ -19,7 +20,8 @@ def compiled(pattern: str) -> re.Pattern[str]:
 def change_lines(text: str, words: Sequence[str], change: Callable[[str], str]) -> str:
     """The text with every line changed that has one of the words, in upper or lower case.
 
-    Where the case makes the text longer (`ß`), a place in one is none in the other, and all of it is changed.
+    Where the case makes the text longer (`ß`), a place in one is none in the other, and all of it
+    is changed.
     """
     folded = text.casefold()
     present = [word for word in words if word in folded]

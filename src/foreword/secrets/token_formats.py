@@ -1,16 +1,18 @@
 """The formats of keys and tokens that tell their issuer: how they begin, and what comes after that.
 
-Facts from the issuers and from what scanners of repositories know (gitleaks, detect-secrets, secretlint, trufflehog,
-kingfisher). A body may be shorter than the issuer's own length, about half of it, and as long as it likes: a key that
-was cut off, or that has grown since, is still one. Where a key may have `+`, `/` or `=`, it may have them as an
-address does (`%2B`). `keys` searches texts for them.
+Facts from the issuers and from what scanners of repositories know (gitleaks, detect-secrets,
+secretlint, trufflehog, kingfisher). A body may be shorter than the issuer's own length, about half
+of it, and as long as it likes: a key that was cut off, or that has grown since, is still one. Where
+a key may have `+`, `/` or `=`, it may have them as an address does (`%2B`). `keys` searches texts
+for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-# Issuer: beginnings, then the body as a pattern. A body marked with * has a digit near its start, as words have not.
+# Issuer: beginnings, then the body as a pattern. A body marked with * has a digit near its start,
+# as words have not.
 _FORMATS = r"""
 Adafruit: aio_ [A-Za-z0-9]{28}(?![A-Za-z0-9])
 Adobe: p8e- *[\w-]{24,}
@@ -168,7 +170,8 @@ Yandex: t1. *[\w-]{10,300}={0,2}\.[\w-]{60,}={0,2}
 Yandex: y0_ *[\w-]{40,}
 Zuplo: zpka_ [A-Za-z0-9]{24,}
 """
-# Of a thousand keys of letters and digits one has no digit among its first 40 characters; among 24 it would be 15.
+# Of a thousand keys of letters and digits one has no digit among its first 40 characters; among 24
+# it would be 15.
 _DIGIT = r"(?=[A-Za-z_-]{0,40}\d)"
 
 

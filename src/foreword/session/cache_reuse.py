@@ -1,7 +1,8 @@
 """What each call cost, and how much of it a prompt cache could take from the call before.
 
-A cache matches exact beginnings. So the text is looked at in stretches (system prompt, plan ..., history): those that
-are the same as in the last call count as reused, up to the first that is not, which is the reason of the break.
+A cache matches exact beginnings. So the text is looked at in stretches (system prompt, plan ...,
+history): those that are the same as in the last call count as reused, up to the first that is not,
+which is the reason of the break.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ class Reuse:
     """How the beginning of a call compares with the call before."""
 
     tokens: int  # of the beginning that is the same
-    stable_tokens: int  # in front of the parts that are always fresh, where they come last; else all
+    # in front of the parts that are always fresh, where they come last; else all
+    stable_tokens: int
     broken_by: str  # nothing where the call only grew
 
     @property
@@ -46,8 +48,11 @@ def fingerprint(stretches: Sequence[Stretch]) -> list[list[object]]:
     return [[stretch.name, len(stretch.text), _digest(stretch.text)] for stretch in stretches]
 
 
-def compare(stretches: Sequence[Stretch], before: Sequence[Sequence[Any]] | None, reason: str) -> Reuse:
-    """The reuse of a call after one with that fingerprint; `reason` is why its history was cut, if it was."""
+def compare(
+    stretches: Sequence[Stretch], before: Sequence[Sequence[Any]] | None, reason: str
+) -> Reuse:
+    """The reuse of a call after one with that fingerprint; `reason` is why its history was cut,
+    if it was."""
     last = max(place for place, stretch in enumerate(stretches) if stretch.is_history)
     stable = sum(stretch.tokens for stretch in stretches[: last + 1])
     if before is None:
@@ -55,7 +60,11 @@ def compare(stretches: Sequence[Stretch], before: Sequence[Sequence[Any]] | None
     reused = 0
     for place, stretch in enumerate(stretches[: last + 1]):
         name, length, digest = before[place] if place < len(before) else ("", 0, "")
-        if name != stretch.name or length > len(stretch.text) or _digest(stretch.text[:length]) != digest:
+        if (
+            name != stretch.name
+            or length > len(stretch.text)
+            or _digest(stretch.text[:length]) != digest
+        ):
             return Reuse(reused, stable, _break(stretch, reason))
         grown = len(stretch.text) > length
         reused += round(stretch.tokens * length / len(stretch.text)) if grown else stretch.tokens
@@ -68,7 +77,9 @@ def _break(stretch: Stretch, reason: str) -> str:
     return reason if reason and stretch.is_history else f"{stretch.name} changed"
 
 
-def entry(report: Report, reuse: Reuse, messages: int, images: int, milliseconds: float) -> dict[str, Any]:
+def entry(
+    report: Report, reuse: Reuse, messages: int, images: int, milliseconds: float
+) -> dict[str, Any]:
     """A line of the usage log."""
     parts = dict[str, int]()
     for row in report.sections:
@@ -92,7 +103,10 @@ def entry(report: Report, reuse: Reuse, messages: int, images: int, milliseconds
 def totals(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The averages of a usage log, the first call aside: there was nothing to reuse yet."""
     later = [line for line in log if line["prefix_break"] != FIRST]
-    stable, reused = sum(line["stable_tokens"] for line in later), sum(line["reused_tokens"] for line in later)
+    stable, reused = (
+        sum(line["stable_tokens"] for line in later),
+        sum(line["reused_tokens"] for line in later),
+    )
     return {
         "calls": len(log),
         "reuse": round(reused / stable, 4) if stable else None,

@@ -1,7 +1,9 @@
-"""The calls of one conversation, one after another: each finds what the last one left in memory and in the store.
+"""The calls of one conversation, one after another: each finds what the last one left in memory and
+in the store.
 
-Holds the transcript, what has been written of it, where the window begins, and the fingerprint of the last call. All
-of it can be made anew from the store; nothing here is known to this process alone.
+Holds the transcript, what has been written of it, where the window begins, and the fingerprint of
+the last call. All of it can be made anew from the store; nothing here is known to this process
+alone.
 """
 
 from __future__ import annotations
@@ -30,8 +32,15 @@ COMPRESSED, UNDONE, HIDDEN = "compressed", "compression undone", "other secrets 
 class Calls:
     """Makes the contexts of a conversation."""
 
-    def __init__(self, db: Database, conversation: Conversation, selection: Selection, writing: Writing) -> None:
-        self.db, self.conversation, self.selection, self.writing = db, conversation, selection, writing
+    def __init__(
+        self, db: Database, conversation: Conversation, selection: Selection, writing: Writing
+    ) -> None:
+        self.db, self.conversation, self.selection, self.writing = (
+            db,
+            conversation,
+            selection,
+            writing,
+        )
         self.transcript = Transcript(db, conversation)
         self._store = Store(db)
         self._cut = Cut()
@@ -40,9 +49,16 @@ class Calls:
     def refresh(self, budget: Budget) -> Transcript:
         """Take in what has changed since the last call, here or elsewhere."""
         key = f"{self.selection.recipe.name} {budget.tokens}"
-        current, mine = compressions.current(self.db, self.conversation.id), self.transcript.compression
-        cut, same = compressions.cut_for(self.db, self.conversation.id, key), number_of(current) == number_of(mine)
-        if current and cut.start <= current.last:  # from before the compression, which begins further on
+        current, mine = (
+            compressions.current(self.db, self.conversation.id),
+            self.transcript.compression,
+        )
+        cut, same = (
+            compressions.cut_for(self.db, self.conversation.id, key),
+            number_of(current) == number_of(mine),
+        )
+        # from before the compression, which begins further on
+        if current and cut.start <= current.last:
             cut = Cut()
         if self._key == key and same and cut.start >= self._cut.start:
             self.transcript.sync()
@@ -59,31 +75,50 @@ class Calls:
         self._key = ""
 
     def take(self, line: Line) -> None:
-        """Take in a message that was just kept, unless others came before it: then `refresh` finds them all."""
+        """Take in a message that was just kept, unless others came before it: then `refresh`
+        finds them all."""
         if self._key and line.seq == self.transcript.known + 1:
             self.transcript.take(line)
 
     def make(
-        self, parts: Mapping[str, str], budget: Budget, workflow: str, notes: Sequence[str], *, save: bool
+        self,
+        parts: Mapping[str, str],
+        budget: Budget,
+        workflow: str,
+        notes: Sequence[str],
+        *,
+        save: bool,
     ) -> Package:
-        """The next call; saving keeps its report, what it left out, where its window begins, and a usage log line."""
+        """The next call; saving keeps its report, what it left out, where its window begins, and
+        a usage log line."""
         began = perf_counter()
         self.refresh(budget)
         before = self._before(budget)
         turned = make(
-            self.selection, parts, self.transcript, self.writing, self._cut, budget, workflow,
-            notes=notes, cached=0 if self._recast(before) else before.get("messages", 0),
-        )  # fmt: skip
+            self.selection,
+            parts,
+            self.transcript,
+            self.writing,
+            self._cut,
+            budget,
+            workflow,
+            notes=notes,
+            cached=0 if self._recast(before) else before.get("messages", 0),
+        )
         if save:
             self._keep(turned, before, began)
         return turned.package
 
     def _keep(self, turned: Turned, before: Mapping[str, Any], began: float) -> None:
         package, told = turned.package, turned.told
-        reuse = cache_reuse.compare(turned.stretches, before.get("prefix"), self._recast(before) or told.reason)
+        reuse = cache_reuse.compare(
+            turned.stretches, before.get("prefix"), self._recast(before) or told.reason
+        )
         said = sum(len(written.entry.messages) for written in told.written)
         images = IMAGE_TOKENS * told.images
-        entry = cache_reuse.entry(package.report, reuse, said, images, (perf_counter() - began) * 1000)
+        entry = cache_reuse.entry(
+            package.report, reuse, said, images, (perf_counter() - began) * 1000
+        )
         if told.cut != self._cut:
             self._adopt(told.cut)
             compressions.keep_cut(self.db, self.conversation.id, self._key, told.cut)
@@ -93,7 +128,9 @@ class Calls:
             "hidden": self.writing.secrets.digest,
         }
         report = package.report.to_dict()
-        self._store.save(package.originals, report, conversation=self.conversation.id, usage={**entry, **now})
+        self._store.save(
+            package.originals, report, conversation=self.conversation.id, usage={**entry, **now}
+        )
 
     def _adopt(self, cut: Cut) -> None:
         """Begin the window where it begins now."""
@@ -103,11 +140,15 @@ class Calls:
         self._cut = cut
 
     def _before(self, budget: Budget) -> dict[str, Any]:
-        """The last call under the same recipe and budget, as the usage log has it; empty where there was none."""
-        return self._store.last_usage(self.conversation.id, self.selection.recipe.name, budget.tokens)
+        """The last call under the same recipe and budget, as the usage log has it; empty where
+        there was none."""
+        return self._store.last_usage(
+            self.conversation.id, self.selection.recipe.name, budget.tokens
+        )
 
     def _recast(self, before: Mapping[str, Any]) -> str:
-        """Why the history is not what it was at an earlier call: compressed, a compression undone, secrets set."""
+        """Why the history is not what it was at an earlier call: compressed, a compression
+        undone, secrets set."""
         number, was = number_of(self.transcript.compression), before.get("compression")
         if was is None:
             return ""

@@ -1,7 +1,8 @@
 """Make the history of a conversation smaller: a summary for the older messages, the newest whole.
 
-The originals stay in the store; a summary names what it stands for, and the next one folds it in. A model may write
-it; where its answer will not do, the built-in compressor does, and the note says so.
+The originals stay in the store; a summary names what it stands for, and the next one folds it in. A
+model may write it; where its answer will not do, the built-in compressor does, and the note says
+so.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ REACHED = 1.1  # "about": up to a tenth over the target
 MOST_KEPT = 300  # identifiers
 MODEL_SECONDS = 120.0
 EXTRACT = "extract"
-OVERTAKEN = "the history was compressed, or a compression undone, by somebody else meanwhile: this one was dropped"
+OVERTAKEN = (
+    "the history was compressed, or a compression undone, by somebody else meanwhile: this one was"
+    " dropped"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +72,38 @@ class Compaction:
 
 
 def plan(
-    transcript: Transcript, target: int, counter: Counter, known: Known, workflow: str, model: Any = None,
-    timeout_seconds: float = MODEL_SECONDS, *, secrets: KnownValues, strict: bool = True,
-) -> Compaction:  # fmt: skip
-    """What compressing to about so many tokens comes to; nothing is changed yet. No secret goes into a summary.
+    transcript: Transcript,
+    target: int,
+    counter: Counter,
+    known: Known,
+    workflow: str,
+    model: Any = None,
+    timeout_seconds: float = MODEL_SECONDS,
+    *,
+    secrets: KnownValues,
+    strict: bool = True,
+) -> Compaction:
+    """What compressing to about so many tokens comes to; nothing is changed yet. No secret goes
+    into a summary.
 
-    A model that can't be asked at all (no such model, no key) is an error if `strict`; else a note, as any failure.
+    A model that can't be asked at all (no such model, no key) is an error if `strict`; else a note,
+    as any failure.
     """
     where = Range(transcript.conversation.id, transcript.compressed_to + 1, transcript.known)
-    turns = [Turn(line.seq, line.message, line.tokens, line.pinned) for line in messages.between(transcript.db, where)]
+    turns = [
+        Turn(line.seq, line.message, line.tokens, line.pinned)
+        for line in messages.between(transcript.db, where)
+    ]
     old, newest = _split(grouped(turns), round(NEWEST_SHARE * target))
     before = transcript.history_tokens
     if not old:
-        note = "there is nothing to compress: what is there fits already, or is the newest message alone"
-        return Compaction(transcript.compressed_to, 0, len(turns), before, before, target, "", 0, EXTRACT, (note,))
+        note = (
+            "there is nothing to compress: what is there fits already, or is the newest message"
+            " alone"
+        )
+        return Compaction(
+            transcript.compressed_to, 0, len(turns), before, before, target, "", 0, EXTRACT, (note,)
+        )
     last = old[-1].last
     stays = [turn for group in transcript.in_front_of(last + 1) for turn in group.turns]
     staying = {turn.seq for turn in stays}
@@ -90,34 +112,54 @@ def plan(
     kept = sum(turn.tokens for turn in stays) + sum(group.tokens for group in newest)
     room = max(LEAST_SUMMARY_TOKENS, target - kept - HEAD_TOKENS)
     earlier = secrets.known(transcript.compression.summary) if transcript.compression else ""
-    summary, method, notes = _summary(said, room, counter, known, earlier, model, timeout_seconds, strict=strict)
+    summary, method, notes = _summary(
+        said, room, counter, known, earlier, model, timeout_seconds, strict=strict
+    )
     size = counter.count(turn_text("user", summary_message(summary, last, workflow).text) + "\n")
     made = Compaction(
-        last, len(said), len(stays) + sum(len(group.turns) for group in newest), before, kept + size, target, summary,
-        size, method, notes,
-    )  # fmt: skip
+        last,
+        len(said),
+        len(stays) + sum(len(group.turns) for group in newest),
+        before,
+        kept + size,
+        target,
+        summary,
+        size,
+        method,
+        notes,
+    )
     return made if made.reached else _short_of_target(made, kept)
 
 
 def apply(transcript: Transcript, made: Compaction) -> Compaction:
     """Put the summary in place of what it stands for; the originals stay where they are.
 
-    Where somebody else has compressed the history or undone a compression since it was planned, it is dropped.
+    Where somebody else has compressed the history or undone a compression since it was planned, it
+    is dropped.
     """
     if not made.messages:
         return made
     staying = size_of(transcript.in_front_of(made.last + 1))
-    originals = messages.up_to(transcript.db, transcript.conversation.id, made.last).running - staying
+    originals = (
+        messages.up_to(transcript.db, transcript.conversation.id, made.last).running - staying
+    )
     kept = compressions.add(
-        transcript.db, transcript.conversation.id, after=number_of(transcript.compression), last=made.last,
-        summary=made.summary, method=made.method, note="; ".join(made.notes), tokens_before=originals,
+        transcript.db,
+        transcript.conversation.id,
+        after=number_of(transcript.compression),
+        last=made.last,
+        summary=made.summary,
+        method=made.method,
+        note="; ".join(made.notes),
+        tokens_before=originals,
         tokens_after=made.summary_tokens,
-    )  # fmt: skip
+    )
     return replace(made, applied=True) if kept else replace(made, messages=0, notes=(OVERTAKEN,))
 
 
 def _split(groups: Sequence[Group], room: int) -> tuple[list[Group], list[Group]]:
-    """The older groups, and the newest that fit the room; the very newest stays whatever its size."""
+    """The older groups, and the newest that fit the room; the very newest stays whatever its
+    size."""
     kept, size = min(1, len(groups)), groups[-1].tokens if groups else 0
     for group in reversed(groups[:-1]):
         if size + group.tokens > room:
@@ -127,9 +169,16 @@ def _split(groups: Sequence[Group], room: int) -> tuple[list[Group], list[Group]
 
 
 def _summary(
-    said: Sequence[Message], room: int, counter: Counter, known: Known, earlier: str, model: Any,
-    timeout_seconds: float, *, strict: bool,
-) -> tuple[str, str, tuple[str, ...]]:  # fmt: skip
+    said: Sequence[Message],
+    room: int,
+    counter: Counter,
+    known: Known,
+    earlier: str,
+    model: Any,
+    timeout_seconds: float,
+    *,
+    strict: bool,
+) -> tuple[str, str, tuple[str, ...]]:
     """The text of the summary, who wrote it, and notes."""
     notes: tuple[str, ...] = ()
     if model is not None:
@@ -147,18 +196,25 @@ def _summary(
             return respect(answer, known.settled), _name(model), ()
         notes = (f"{problem}: the built-in compressor was used",)
     made = compress(
-        said, room, counter, earlier=earlier, keep=known.identifiers[:MOST_KEPT], settled=known.settled
-    )  # fmt: skip
+        said,
+        room,
+        counter,
+        earlier=earlier,
+        keep=known.identifiers[:MOST_KEPT],
+        settled=known.settled,
+    )
     return made.text, EXTRACT, notes
 
 
 def _short_of_target(made: Compaction, kept: int) -> Compaction:
     note = (
-        f"the target of {made.target_tokens:,} tokens can't be reached: {kept:,} are in messages that stay whole"
-        " (the first, the pinned, the newest)"
+        f"the target of {made.target_tokens:,} tokens can't be reached: {kept:,} are in messages"
+        " that stay whole (the first, the pinned, the newest)"
     )
     return replace(made, notes=(*made.notes, note))
 
 
 def _name(model: Any) -> str:
-    return model if isinstance(model, str) else str(getattr(model, "model_name", type(model).__name__))
+    return (
+        model if isinstance(model, str) else str(getattr(model, "model_name", type(model).__name__))
+    )

@@ -1,7 +1,8 @@
-"""The history as it stands in one call: what is in front, the mark for what is missing, the run up to the newest.
+"""The history as it stands in one call: what is in front, the mark for what is missing, the run up
+to the newest.
 
-Nothing that was written for the last call is written again. Where the window begins is `history.window`'s decision;
-what the parts beside the history take is given.
+Nothing that was written for the last call is written again. Where the window begins is
+`history.window`'s decision; what the parts beside the history take is given.
 """
 
 from __future__ import annotations
@@ -21,10 +22,14 @@ from foreword.session.timeline import Group
 from foreword.session.window import Window, choose, low_water
 from foreword.store.compressions import Cut
 
-FRONT_SHARE, SUMMARY_SHARE = 0.25, 0.6  # of the budget: what stands in front and is larger is shortened
+# of the budget: what stands in front and is larger is shortened
+FRONT_SHARE, SUMMARY_SHARE = 0.25, 0.6
 NOTHING_SAID = EMPTY["conversation"] + "\n"
 MARK_TOKENS = 40
-LEFT_OUT, SHORTENED = "older messages left out to make room", "a message had to be shortened to make room"
+LEFT_OUT, SHORTENED = (
+    "older messages left out to make room",
+    "a message had to be shortened to make room",
+)
 
 
 @dataclass(slots=True)
@@ -55,7 +60,8 @@ class Writing:
         return found
 
     def hide(self, secrets: KnownValues) -> None:
-        """Hide these from now on; where they are others than before, nothing that was written holds any longer."""
+        """Hide these from now on; where they are others than before, nothing that was written
+        holds any longer."""
         if secrets.digest != self.secrets.digest:
             self.groups.clear()
         self.secrets = secrets
@@ -87,7 +93,9 @@ class Told:
     @property
     def originals(self) -> dict[str, bytes]:
         """Of messages that were shortened, by handle."""
-        return {handle: original for written in self.written for handle, original in written.originals}
+        return {
+            handle: original for written in self.written for handle, original in written.originals
+        }
 
     def noticed(self, scale: Scale) -> Scale:
         """The scale with what was noticed while the history was written."""
@@ -97,7 +105,9 @@ class Told:
             scale.cleaned.update({tag: written.cleaned} if written.cleaned else {})
             if written.alike:
                 before = scale.alike.get(tag)
-                scale.alike[tag] = written.alike.with_more(before.count) if before else written.alike
+                scale.alike[tag] = (
+                    written.alike.with_more(before.count) if before else written.alike
+                )
         return scale
 
     @property
@@ -112,37 +122,78 @@ class Told:
 
 
 def tell(
-    transcript: Transcript, writing: Writing, cut: Cut, budget: int, others: int, workflow: str, *, last: bool
+    transcript: Transcript,
+    writing: Writing,
+    cut: Cut,
+    budget: int,
+    others: int,
+    workflow: str,
+    *,
+    last: bool,
 ) -> Told:
     """The history within a budget of which the other parts take so many units."""
     counter, tag = writing.scale.counter, writing.tag
-    frame = counter.measure(open_tag(tag)) + counter.measure(close_tag(tag, "\n") + ("" if last else GAP))
+    frame = counter.measure(open_tag(tag)) + counter.measure(
+        close_tag(tag, "\n") + ("" if last else GAP)
+    )
     planned = _plan(transcript, cut, budget, counter.tokens(others + frame), workflow)
-    front = [writing.of(group, shorten_to=most if group.tokens > most else 0) for group, most in planned.front]
+    front = [
+        writing.of(group, shorten_to=most if group.tokens > most else 0)
+        for group, most in planned.front
+    ]
     run = [
-        writing.of(group, newest=group is planned.window.groups[-1], shorten_to=planned.excerpts.get(group.first, 0))
+        writing.of(
+            group,
+            newest=group is planned.window.groups[-1],
+            shorten_to=planned.excerpts.get(group.first, 0),
+        )
         for group in planned.window.groups
     ]
     dropped = transcript.dropped(planned.start)
     mark = _mark(dropped) if dropped else ""
     opening = "".join(written.entry.text for written in front) + (f"{mark}\n" if mark else "")
-    opening_units = sum(written.units for written in front) + (counter.measure(f"{mark}\n") if mark else 0)
+    opening_units = sum(written.units for written in front) + (
+        counter.measure(f"{mark}\n") if mark else 0
+    )
     if not front and not run:
         opening, opening_units = NOTHING_SAID, counter.measure(NOTHING_SAID)
-    text, units = "".join(written.entry.text for written in run), opening_units + sum(one.units for one in run)
+    text, units = (
+        "".join(written.entry.text for written in run),
+        opening_units + sum(one.units for one in run),
+    )
     cuts = [cut for written in (*front, *run) for cut in written.cuts] + _summed_up(transcript, tag)
     form: Form = "newest" if dropped else "excerpt" if cuts else "full"
-    entries = (*(replace(written.entry, pinned=True) for written in front), *(written.entry for written in run))
+    entries = (
+        *(replace(written.entry, pinned=True) for written in front),
+        *(written.entry for written in run),
+    )
     body = Body(
-        opening + text, form, entries, dropped.messages if dropped else 0, dropped.tokens if dropped else 0, mark,
+        opening + text,
+        form,
+        entries,
+        dropped.messages if dropped else 0,
+        dropped.tokens if dropped else 0,
+        mark,
         units + counter.measure(close_tag(tag, "\n") + GAP),
-    )  # fmt: skip
+    )
     section = replace(
-        writing.section, entries=entries, known_as=dropped.handle if dropped else writing.section.known_as
+        writing.section,
+        entries=entries,
+        known_as=dropped.handle if dropped else writing.section.known_as,
     )
     choice = Choice(section, body, units + frame, "no room left" if dropped else "")
     now = Cut(planned.start, planned.excerpts)
-    return Told(choice, opening, text, opening_units, units + frame, now, planned.reason, (*front, *run), tuple(cuts))
+    return Told(
+        choice,
+        opening,
+        text,
+        opening_units,
+        units + frame,
+        now,
+        planned.reason,
+        (*front, *run),
+        tuple(cuts),
+    )
 
 
 def _mark(dropped: Dropped) -> str:
@@ -174,7 +225,9 @@ def _plan(transcript: Transcript, cut: Cut, budget: int, taken: int, workflow: s
     """Keep the window where it is while that fits; else move it far enough for many turns."""
     excerpts, room = dict(cut.excerpts), max(0, budget - taken)
     start = max(cut.start, transcript.start)
-    groups = [_sized(group, excerpts) for group in transcript.timeline.groups if group.first >= start]
+    groups = [
+        _sized(group, excerpts) for group in transcript.timeline.groups if group.first >= start
+    ]
     front = _front(transcript, start, budget, workflow)
     window = choose(groups, room - _size(front), 0)
     if not window.moved and not window.shorten_to:
@@ -198,13 +251,20 @@ def _sized(group: Group, excerpts: Mapping[int, int]) -> Group:
     return group if shorter is None or shorter >= group.tokens else replace(group, tokens=shorter)
 
 
-def _front(transcript: Transcript, start: int, budget: int, workflow: str) -> list[tuple[Group, int]]:
-    """What stands in front (the first message, what is pinned, the summary), each with the most tokens it may have."""
+def _front(
+    transcript: Transcript, start: int, budget: int, workflow: str
+) -> list[tuple[Group, int]]:
+    """What stands in front (the first message, what is pinned, the summary), each with the most
+    tokens it may have."""
     most = round(FRONT_SHARE * budget)
-    before = [group for group in transcript.in_front_of(start) if group.first <= transcript.compressed_to]
+    before = [
+        group for group in transcript.in_front_of(start) if group.first <= transcript.compressed_to
+    ]
     front = [(group, most) for group in before]
     if transcript.compression is not None:
-        front.append((summary_group(transcript.compression, workflow), round(SUMMARY_SHARE * budget)))
+        front.append(
+            (summary_group(transcript.compression, workflow), round(SUMMARY_SHARE * budget))
+        )
     return front + [(group, most) for group in transcript.in_front_of(start)[len(before) :]]
 
 

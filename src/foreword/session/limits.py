@@ -1,4 +1,5 @@
-"""When a conversation is warned about, when it is compressed, and to what: tokens, or shares of the window."""
+"""When a conversation is warned about, when it is compressed, and to what: tokens, or shares of
+the window."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ def limits_for(
     compress_to: object = None,
 ) -> Limits:
     """The limits that were given, and for the others the usual shares of the window."""
-    size = whole_number(window, "window") or (tokens.for_model(model)[0] if model else tokens.default_window())
+    size = whole_number(window, "window") or (
+        tokens.for_model(model)[0] if model else tokens.default_window()
+    )
     limits = Limits(
         size,
         _tokens(WARN if warn_at is None else warn_at, size, "warn-at"),
@@ -40,10 +43,14 @@ def limits_for(
     )
     if limits.compress_to >= limits.compress_at:
         raise BadBudget(
-            limits.compress_to, "compress-to",
-            problem=f"compressing at {limits.compress_at:,} tokens to {limits.compress_to:,} makes nothing smaller",
+            limits.compress_to,
+            "compress-to",
+            problem=(
+                f"compressing at {limits.compress_at:,} tokens to {limits.compress_to:,} makes"
+                " nothing smaller"
+            ),
             hint="compress later, or to less",
-        )  # fmt: skip
+        )
     return limits
 
 
@@ -53,5 +60,7 @@ def _tokens(value: object, window: int, what: str) -> int:
         return whole_number(value, what) or 0
     share = float(found[1])
     if not 0 < share <= 100:
-        raise BadBudget(value, what, problem=f"{what} must be more than 0% and at most 100%, not {value!r}")
+        raise BadBudget(
+            value, what, problem=f"{what} must be more than 0% and at most 100%, not {value!r}"
+        )
     return max(1, round(window * share / 100))

@@ -1,7 +1,7 @@
 """As much of a conversation as the next call needs, in memory: read once, then only what is new.
 
-Opening a conversation of any length reads its first message, what is pinned, the last summary, and the newest messages
-that fit. Which of these a call carries is `told`'s business.
+Opening a conversation of any length reads its first message, what is pinned, the last summary, and
+the newest messages that fit. Which of these a call carries is `told`'s business.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ class Transcript:
     db: Database
     conversation: Conversation
     compression: Compression | None = None
-    staying: dict[int, Group] = field(default_factory=dict)  # never left out: the first and the pinned, by their start
+    # never left out: the first and the pinned, by their start
+    staying: dict[int, Group] = field(default_factory=dict)
     timeline: Timeline = field(default_factory=Timeline)
     start: int = 1  # nothing in front of this is in memory
     known: int = 0  # the newest message that was seen
@@ -51,9 +52,12 @@ class Transcript:
 
     @property
     def history_tokens(self) -> int:
-        """What the history would take whole: the summary in place of what it stands for, and all the rest."""
+        """What the history would take whole: the summary in place of what it stands for, and all
+        the rest."""
         summary = self.compression.tokens_after if self.compression else 0
-        return summary + size_of(self.in_front_of(self.compressed_to + 1)) + self.running - self.floor
+        return (
+            summary + size_of(self.in_front_of(self.compressed_to + 1)) + self.running - self.floor
+        )
 
     def in_front_of(self, start: int) -> list[Group]:
         """The groups that stay although a window begins behind them."""
@@ -65,7 +69,11 @@ class Transcript:
         self.compression = compressions.current(self.db, conversation)
         whole = messages.up_to(self.db, conversation)
         self.known, self.running = whole.seq, whole.running
-        self.floor = messages.up_to(self.db, conversation, self.compressed_to).running if self.compression else 0
+        self.floor = (
+            messages.up_to(self.db, conversation, self.compressed_to).running
+            if self.compression
+            else 0
+        )
         self.staying, self._dropped, self.timeline = self._read_staying(), {}, Timeline()
         self.start = max(start, self.compressed_to + 1)
         if start <= self.compressed_to and self.running - self.floor > room:
@@ -81,10 +89,13 @@ class Transcript:
         return {group.first: group for group in first}
 
     def _start_for(self, room: int) -> int:
-        """The message from which on the history is a little more than the room; no result there lacks its call."""
+        """The message from which on the history is a little more than the room; no result there
+        lacks its call."""
         first, size, asked, answered = self.known + 1, 0, set[str](), set[str]()
         since_full = 0
-        while first > self.compressed_to + 1 and (size <= room or (answered - asked and since_full < NEAR)):
+        while first > self.compressed_to + 1 and (
+            size <= room or (answered - asked and since_full < NEAR)
+        ):
             page = messages.before(self.db, self.conversation.id, first, PAGE)
             for line in reversed(page):
                 if line.seq <= self.compressed_to or (size > room and not answered - asked):
@@ -109,9 +120,15 @@ class Transcript:
             return
         self.timeline.add(_turn(line))
         newest = self.timeline.groups[-1]
-        if not self.staying or newest.first in self.staying or any(turn.pinned for turn in newest.turns):
+        if (
+            not self.staying
+            or newest.first in self.staying
+            or any(turn.pinned for turn in newest.turns)
+        ):
             inside = [first for first in self.staying if newest.first < first]
-            self.staying = {first: group for first, group in self.staying.items() if first not in inside}
+            self.staying = {
+                first: group for first, group in self.staying.items() if first not in inside
+            }
             self.staying[newest.first] = newest
 
     def cut(self, start: int) -> None:
@@ -136,11 +153,15 @@ class Transcript:
         count = last.place - first.place - sum(len(group.turns) for group in staying)
         tokens = last.running - first.running - size_of(staying)
         where = Range(conversation, self.compressed_to + 1, start - 1)
-        return Dropped(max(0, count), max(0, tokens), messages.handle_for(self.db, self.conversation, where))
+        return Dropped(
+            max(0, count), max(0, tokens), messages.handle_for(self.db, self.conversation, where)
+        )
 
     def summed_up(self) -> str:
         """A handle for the messages that the summary stands for."""
-        return messages.handle_for(self.db, self.conversation, Range(self.conversation.id, 1, self.compressed_to))
+        return messages.handle_for(
+            self.db, self.conversation, Range(self.conversation.id, 1, self.compressed_to)
+        )
 
 
 def size_of(groups: Sequence[Group]) -> int:
@@ -151,8 +172,8 @@ def size_of(groups: Sequence[Group]) -> int:
 def summary_message(summary: str, last: int, workflow: str) -> Message:
     """The summary as a message: it says what it stands for and how the originals come back."""
     head = (
-        f"[Summary of messages 1-{last:,} of this conversation. The originals are kept:"
-        f" foreword session expand {workflow}. Where it differs from the current plan, the plan holds.]"
+        f"[Summary of messages 1-{last:,} of this conversation. The originals are kept: foreword"
+        f" session expand {workflow}. Where it differs from the current plan, the plan holds.]"
     )
     return Message("user", (Text(f"{head}\n\n{summary}"),), kind="summary")
 
@@ -160,7 +181,9 @@ def summary_message(summary: str, last: int, workflow: str) -> Message:
 def summary_group(compression: Compression, workflow: str) -> Group:
     """The current summary, as it stands in the history."""
     message = summary_message(compression.summary, compression.last, workflow)
-    return Group((Turn(-compression.number, message, compression.tokens_after),), compression.tokens_after)
+    return Group(
+        (Turn(-compression.number, message, compression.tokens_after),), compression.tokens_after
+    )
 
 
 def _turn(line: Line) -> Turn:

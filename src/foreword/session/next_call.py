@@ -1,7 +1,7 @@
 """One call of a conversation: the fresh parts, and as much of the history as fits beside them.
 
-The parts are fitted by the engine, as in any recipe. The history is written message by message and never measured
-twice, so a turn costs what is new in it, however long the conversation is.
+The parts are fitted by the engine, as in any recipe. The history is written message by message and
+never measured twice, so a turn costs what is new in it, however long the conversation is.
 """
 
 from __future__ import annotations
@@ -37,9 +37,17 @@ class Turned:
 
 
 def make(
-    selection: Selection, parts: Mapping[str, str], transcript: Transcript, writing: Writing, cut: Cut,
-    budget: Budget, workflow: str, *, notes: Sequence[str] = (), cached: int = 0,
-) -> Turned:  # fmt: skip
+    selection: Selection,
+    parts: Mapping[str, str],
+    transcript: Transcript,
+    writing: Writing,
+    cut: Cut,
+    budget: Budget,
+    workflow: str,
+    *,
+    notes: Sequence[str] = (),
+    cached: int = 0,
+) -> Turned:
     """The package for the next call; `cached` is how many messages the call before it had.
 
     Where the budget is too small, the error names the least that will do.
@@ -57,20 +65,27 @@ def make(
 
 
 def _enough(within: Callable[[Budget], Turned], budget: Budget, guess: int) -> int:
-    """The least budget that will do, found by trying: shares and floors grow with it, so no sum says it."""
+    """The least budget that will do, found by trying: shares and floors grow with it, so no sum
+    says it."""
     low, high = budget.tokens, max(guess, budget.tokens + 1)
     while not _fits(within, replace(budget, tokens=high)):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _fits(within, replace(budget, tokens=middle)) else (middle, high)
+        low, high = (
+            (low, middle) if _fits(within, replace(budget, tokens=middle)) else (middle, high)
+        )
     return high
 
 
 def _shares(turned: Turned, budget: int) -> dict[str, int]:
     """What each part takes of the least budget; what the others leave is the history's."""
     counter, history = turned.package.report.scale.counter, turned.told.choice
-    sizes = {one.section.name: counter.tokens(one.units) for one in turned.package.report.choices if one is not history}
+    sizes = {
+        one.section.name: counter.tokens(one.units)
+        for one in turned.package.report.choices
+        if one is not history
+    }
     return {**sizes, history.section.name: budget - sum(sizes.values())}
 
 
@@ -83,23 +98,39 @@ def _fits(within: Callable[[Budget], Turned], budget: Budget) -> bool:
 
 
 def _made(
-    selection: Selection, parts: Mapping[str, str], transcript: Transcript, writing: Writing, cut: Cut,
-    budget: Budget, workflow: str, notes: Sequence[str], cached: int,
-) -> Turned:  # fmt: skip
-    scale = replace(writing.scale, forged={}, cleaned={}, alike={})  # what is noticed belongs to this call
+    selection: Selection,
+    parts: Mapping[str, str],
+    transcript: Transcript,
+    writing: Writing,
+    cut: Cut,
+    budget: Budget,
+    workflow: str,
+    notes: Sequence[str],
+    cached: int,
+) -> Turned:
+    # what is noticed belongs to this call
+    scale = replace(writing.scale, forged={}, cleaned={}, alike={})
     before, after = _fitted(selection, parts, transcript, writing.tag, scale, budget)
     counter = scale.counter
     front, behind = _gapped(pieces_of(before)), pieces_of(after)
     others = total_units(front, counter) + total_units(behind, counter)
-    told = _told(transcript, writing, cut, budget.tokens, others, workflow, [*before, *after], last=not after)
+    told = _told(
+        transcript, writing, cut, budget.tokens, others, workflow, [*before, *after], last=not after
+    )
     middle = pieces_of([told.choice])
     choices = [*before, told.choice, *after]
     report = Report(
-        selection.recipe.name, budget, counter.tokens(others + told.units), told.noticed(scale),
-        tuple(choice.section for choice in choices), dict(enumerate(choices)), (),
+        selection.recipe.name,
+        budget,
+        counter.tokens(others + told.units),
+        told.noticed(scale),
+        tuple(choice.section for choice in choices),
+        dict(enumerate(choices)),
+        (),
         (*notes, *_notes(told, budget), *told.notes),
-        {"workflow": workflow}, cuts=told.cuts,
-    )  # fmt: skip
+        {"workflow": workflow},
+        cuts=told.cuts,
+    )
     text = "".join([*front, *(_gapped(middle) if after else middle), *behind])
     package = Package(text, report, cut=told.originals, cached=0 if told.reason else cached)
     return Turned(package, told, _stretches(choices, told, scale))
@@ -108,11 +139,18 @@ def _made(
 def _notes(told: Told, budget: Budget) -> list[str]:
     notes = []
     if told.images:
-        notes.append(f"{told.images:,} images take about {IMAGE_TOKENS * told.images:,} tokens beside the text")
+        notes.append(
+            f"{told.images:,} images take about {IMAGE_TOKENS * told.images:,} tokens beside the"
+            " text"
+        )
     if told.carried:
-        notes.append(f"documents, thoughts and the like take about {told.carried:,} tokens beside the text")
+        notes.append(
+            f"documents, thoughts and the like take about {told.carried:,} tokens beside the text"
+        )
     if budget.tokens > budget.window_tokens:
-        notes.append(f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}")
+        notes.append(
+            f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}"
+        )
     return notes
 
 
@@ -125,7 +163,8 @@ def _fitted(
     budget: Budget,
 ) -> tuple[list[Choice], list[Choice]]:
     """The parts in front of the history and behind it; they leave it its share of the budget."""
-    tags = [tag for tag in selection.sections if tag == history or tag in parts]  # a file may not be there
+    # a file may not be there
+    tags = [tag for tag in selection.sections if tag == history or tag in parts]
     sections = [part_section(tag, selection, parts[tag]) for tag in tags if tag != history]
     least = min(transcript.history_tokens + MARK_TOKENS, round(LEAST_HISTORY * budget.tokens))
     decided = fit(sections, outline_of(sections), budget.tokens, scale, Tiers(), spare_tokens=least)
@@ -135,10 +174,18 @@ def _fitted(
 
 
 def _told(
-    transcript: Transcript, writing: Writing, cut: Cut, budget: int, others: int, workflow: str,
-    beside: Sequence[Choice], *, last: bool,
-) -> Told:  # fmt: skip
-    """The history, measured as it is written; where mending or cutting made it larger than planned, planned smaller."""
+    transcript: Transcript,
+    writing: Writing,
+    cut: Cut,
+    budget: int,
+    others: int,
+    workflow: str,
+    beside: Sequence[Choice],
+    *,
+    last: bool,
+) -> Told:
+    """The history, measured as it is written; where mending or cutting made it larger than
+    planned, planned smaller."""
     counter, spare = writing.scale.counter, 0
     while True:
         told = tell(transcript, writing, cut, budget, others + spare, workflow, last=last)
@@ -147,8 +194,13 @@ def _told(
             return told
         spare, before = min(spare + over, counter.room(budget)), spare
         if spare == before:
-            sizes = {choice.section.name: counter.tokens(choice.units) for choice in (*beside, told.choice)}
-            raise EssentialsTooLarge(needed=budget + counter.tokens(over), budget=budget, sections=sizes)
+            sizes = {
+                choice.section.name: counter.tokens(choice.units)
+                for choice in (*beside, told.choice)
+            }
+            raise EssentialsTooLarge(
+                needed=budget + counter.tokens(over), budget=budget, sections=sizes
+            )
 
 
 def _gapped(pieces: list[str]) -> list[str]:

@@ -20,7 +20,8 @@ from foreword.sources.project_root import project_root
 from foreword.store.database import altered
 from foreword.tokens import Counter
 
-DEFAULT_COUNTER = "o200k"  # tool results are mostly JSON, which characters / 4 gets wrong by a third
+# tool results are mostly JSON, which characters / 4 gets wrong by a third
+DEFAULT_COUNTER = "o200k"
 MOST_UNITS = 100  # to a token, and tokens to a unit: no counter has more
 
 
@@ -40,18 +41,32 @@ class Opening:
 
 
 def opening_for(
-    root: str | Path, recipe: str, limits: Limits, budget: object, model: str | None, counter: str | Counter | None,
-    compress_with: Any, compress_timeout_seconds: float, auto_compress: bool,
-) -> Opening:  # fmt: skip
+    root: str | Path,
+    recipe: str,
+    limits: Limits,
+    budget: object,
+    model: str | None,
+    counter: str | Counter | None,
+    compress_with: Any,
+    compress_timeout_seconds: float,
+    auto_compress: bool,
+) -> Opening:
     """Everything that can be worked out before the store is opened."""
     folder = project_root(root)
     selection = select(load(recipe, folder), {})
     counting = choose_counter(counter, model) if counter or model else None
     allowed = budget_for(limits, whole_number(budget, "budget"))
     return Opening(
-        folder, selection, _history(selection), limits, allowed, counting, compress_with, compress_timeout_seconds,
+        folder,
+        selection,
+        _history(selection),
+        limits,
+        allowed,
+        counting,
+        compress_with,
+        compress_timeout_seconds,
         auto_compress,
-    )  # fmt: skip
+    )
 
 
 def budget_for(limits: Limits, given: int | None) -> Budget:
@@ -62,7 +77,8 @@ def budget_for(limits: Limits, given: int | None) -> Budget:
 
 
 def counter_for(opening: Opening, used_before: str | None) -> Counter:
-    """The counter that was asked for, else the one the conversation was counted by before, else the default."""
+    """The counter that was asked for, else the one the conversation was counted by before, else
+    the default."""
     if opening.counter is not None:
         return opening.counter
     try:
@@ -72,7 +88,10 @@ def counter_for(opening: Opening, used_before: str | None) -> Counter:
     except ZeroDivisionError:
         found = None
     if found is None or not 1 / MOST_UNITS <= found.units_per_token <= MOST_UNITS:
-        raise altered(f"the counter {used_before!r} in the table conversations", hint="name one: --counter o200k")
+        raise altered(
+            f"the counter {used_before!r} in the table conversations",
+            hint="name one: --counter o200k",
+        )
     return found
 
 
@@ -88,7 +107,8 @@ def _history(selection: Selection) -> str:
     tag = next((tag for tag, spec in selection.sections.items() if spec.state == "messages"), None)
     if tag is None:
         raise UsageError(
-            f"recipe {selection.recipe.name!r} has no conversation: a section with `state: messages`",
+            f"recipe {selection.recipe.name!r} has no conversation: a section with `state:"
+            " messages`",
             hint="use workflow or workflow-cached",
         )
     return tag

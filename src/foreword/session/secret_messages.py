@@ -1,8 +1,10 @@
-"""Messages in which no secret of the workflow is repeated: known values are hidden in every part that is words.
+"""Messages in which no secret of the workflow is repeated: known values are hidden in every part
+that is words.
 
-The ids of calls stay, so that each call keeps its result, and so does JSON. A thought that its provider has signed or
-encrypted stays whole, since the provider refuses one of which a byte has changed; so does the address of a picture,
-which would lead nowhere. What is kept in the store is never changed.
+The ids of calls stay, so that each call keeps its result, and so does JSON. A thought that its
+provider has signed or encrypted stays whole, since the provider refuses one of which a byte has
+changed; so does the address of a picture, which would lead nowhere. What is kept in the store is
+never changed.
 """
 
 from __future__ import annotations
@@ -37,9 +39,17 @@ def _part(part: Part, secrets: KnownValues) -> Part:
             arguments = _arguments(part.arguments, secrets)
             new = replace(part, arguments=arguments, extra=_fields(part.extra, secrets))
         case ToolResult():
-            rest = tuple([replace(one, data=_fields(one.data, secrets)) if isinstance(one, Opaque) else one
-                          for one in part.rest])  # fmt: skip
-            new = replace(part, text=secrets.known(part.text), rest=rest, extra=_fields(part.extra, secrets))
+            rest = tuple(
+                [
+                    replace(one, data=_fields(one.data, secrets))
+                    if isinstance(one, Opaque)
+                    else one
+                    for one in part.rest
+                ]
+            )
+            new = replace(
+                part, text=secrets.known(part.text), rest=rest, extra=_fields(part.extra, secrets)
+            )
         case Thinking(signature="", redacted=False):
             new = replace(part, text=secrets.known(part.text), extra=_fields(part.extra, secrets))
         case Opaque():
@@ -77,7 +87,9 @@ def _each(value: object, secrets: KnownValues, numbers: bool) -> object:
     if isinstance(value, str):
         return secrets.known(value)
     if isinstance(value, dict):
-        return {secrets.known(name): _each(member, secrets, numbers) for name, member in value.items()}
+        return {
+            secrets.known(name): _each(member, secrets, numbers) for name, member in value.items()
+        }
     if isinstance(value, list):
         return [_each(member, secrets, numbers) for member in value]
     is_number = numbers and isinstance(value, int | float) and not isinstance(value, bool)

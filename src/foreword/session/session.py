@@ -1,8 +1,8 @@
 """A conversation that lasts: append to it, and ask for the context of the next call.
 
-`foreword.Session`. Every context has the same six parts; five of them are made anew from the store, the sixth is the
-history, windowed or compressed so that it fits. What is in memory is a copy: the store is the truth, and others may
-write to it at the same time.
+`foreword.Session`. Every context has the same six parts; five of them are made anew from the store,
+the sixth is the history, windowed or compressed so that it fits. What is in memory is a copy: the
+store is the truth, and others may write to it at the same time.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ from foreword.text.identifiers import literals
 from foreword.tokens import Counter
 
 BATCH = 1_000  # messages written at once
-NOT_RECORDED = "{store} is read-only: this call is not in its usage log, and `recall` finds nothing that it left out"
+NOT_RECORDED = (
+    "{store} is read-only: this call is not in its usage log, and `recall` finds nothing that it"
+    " left out"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,12 @@ class Session(WorkflowState):
     """A workflow's conversation, turn by turn; each thread opens its own."""
 
     def __init__(
-        self, db: Database, workflow: Workflow, conversation: Conversation, opening: Opening, counter: Counter
+        self,
+        db: Database,
+        workflow: Workflow,
+        conversation: Conversation,
+        opening: Opening,
+        counter: Counter,
     ) -> None:
         super().__init__(db, workflow)
         self.conversation, self._opening, self.limits = conversation, opening, opening.limits
@@ -98,16 +106,25 @@ class Session(WorkflowState):
     ) -> Self:
         """Open a conversation, made where there is none unless `create` says no.
 
-        `url` is `sqlite:///path` or `postgresql://...`; without it, `FOREWORD_DB` or the store of `root`. `recipe` is
-        `workflow`, `workflow-cached` or your own. `budget` is the most tokens a context may have; without it, the size
-        at which the history is compressed. `warn_at`, `compress_at` and `compress_to` are tokens or shares of the
-        window (`"80%"`), which is `window`, or the model's. `counter` is one of `assemble`'s; without one or a
-        `model`, it is what the conversation was counted by before, at first `o200k`. `compress_with` names a model of
-        pydantic-ai that writes the summaries; without it the built-in compressor does.
+        `url` is `sqlite:///path` or `postgresql://...`; without it, `FOREWORD_DB` or the store of
+        `root`. `recipe` is `workflow`, `workflow-cached` or your own. `budget` is the most tokens a
+        context may have; without it, the size at which the history is compressed. `warn_at`,
+        `compress_at` and `compress_to` are tokens or shares of the window (`"80%"`), which is
+        `window`, or the model's. `counter` is one of `assemble`'s; without one or a `model`, it is
+        what the conversation was counted by before, at first `o200k`. `compress_with` names a model
+        of pydantic-ai that writes the summaries; without it the built-in compressor does.
         """
         limits = limits_for(window, model, warn_at, compress_at, compress_to)
         opening = opening_for(
-            root, recipe, limits, budget, model, counter, compress_with, compress_timeout_seconds, auto_compress
+            root,
+            recipe,
+            limits,
+            budget,
+            model,
+            counter,
+            compress_with,
+            compress_timeout_seconds,
+            auto_compress,
         )
         name, talk = checked_name(workflow, "workflow"), checked_name(conversation, "conversation")
         db = open_database(url, opening.root, create=create)
@@ -126,7 +143,7 @@ class Session(WorkflowState):
             raise
         return session
 
-    # --- writing -----------------------------------------------------------------------------------------------
+    # --- writing ----------------------------------------------------------------------------------
 
     @property
     def system_prompt(self) -> str:
@@ -138,15 +155,22 @@ class Session(WorkflowState):
         messages.set_system_prompt(self.db, self.conversation.id, text)
 
     def append(
-        self, message: object, *, kind: Kind | None = None, pinned: bool = False, key: str | None = None
+        self,
+        message: object,
+        *,
+        kind: Kind | None = None,
+        pinned: bool = False,
+        key: str | None = None,
     ) -> Appended:
         """Add a message: Anthropic's or OpenAI's shape, or a `foreword.Message`.
 
-        What it is decides what becomes of it: a system prompt is the newest from now on; an old plan, a snapshot or
-        an attachment is kept and never shown again; all else is history. A pinned message is never left out.
+        What it is decides what becomes of it: a system prompt is the newest from now on; an old
+        plan, a snapshot or an attachment is kept and never shown again; all else is history. A
+        pinned message is never left out.
 
-        Who does not know whether it was added (a connection broke, a process died) may add it again under the same
-        `key`, a word of their own: it is there once, and the answer is the first one.
+        Who does not know whether it was added (a connection broke, a process died) may add it again
+        under the same `key`, a word of their own: it is there once, and the answer is the first
+        one.
         """
         read = _read(message, kind)
         if key is not None:
@@ -155,7 +179,9 @@ class Session(WorkflowState):
         size, compacted = self._with_room_for(tokens)
         return self._append(read, tokens, size, compacted, pinned=bool(pinned))
 
-    def _append(self, read: Message, tokens: int, size: int, compacted: Compaction | None, *, pinned: bool) -> Appended:
+    def _append(
+        self, read: Message, tokens: int, size: int, compacted: Compaction | None, *, pinned: bool
+    ) -> Appended:
         """Add a message that there is room for; `size` is that of the context with it."""
         (line,) = messages.append(self.db, self.conversation.id, [(read, tokens, pinned)])
         self._calls.take(line)
@@ -169,11 +195,15 @@ class Session(WorkflowState):
         if (before := self._appended(key, digest)) is not None:
             return before
         tokens = self._tokens(read)
-        size, compacted = self._with_room_for(tokens)  # outside of the transaction: a model may be asked
-        return self._once(key, digest, lambda: self._append(read, tokens, size, compacted, pinned=pinned))
+        # outside of the transaction: a model may be asked
+        size, compacted = self._with_room_for(tokens)
+        return self._once(
+            key, digest, lambda: self._append(read, tokens, size, compacted, pinned=pinned)
+        )
 
     def append_all(self, said: Iterable[object], *, key: str | None = None) -> Appended:
-        """Add several messages, all or none, as `extend`; the answer is about all of them. A `key` as of `append`."""
+        """Add several messages, all or none, as `extend`; the answer is about all of them. A
+        `key` as of `append`."""
         read = [_read(message, None) for message in said]
         if key is None:
             return self._append_all(read)
@@ -185,10 +215,13 @@ class Session(WorkflowState):
             before = messages.up_to(self.db, self.conversation.id)
             count = self.extend(read)
             after = messages.up_to(self.db, self.conversation.id)
-            return Appended(after.seq, after.running - before.running, self.size_tokens, count=count)
+            return Appended(
+                after.seq, after.running - before.running, self.size_tokens, count=count
+            )
 
     def _once(self, key: str, digest: str, append: Callable[[], Appended]) -> Appended:
-        """Append and keep the answer under the key, all or nothing; where somebody was faster, theirs is given."""
+        """Append and keep the answer under the key, all or nothing; where somebody was faster,
+        theirs is given."""
         with self._writing_all():
             if (before := self._appended(key, digest)) is not None:
                 return before
@@ -220,10 +253,17 @@ class Session(WorkflowState):
         if kept is None:
             return None
         return Appended(
-            kept.seq, kept.tokens, kept.size_tokens, kept.warnings, compressed=kept.compressed, count=kept.count
+            kept.seq,
+            kept.tokens,
+            kept.size_tokens,
+            kept.warnings,
+            compressed=kept.compressed,
+            count=kept.count,
         )
 
-    def extend(self, said: Iterable[object], progress: Callable[[int], None] = lambda count: None) -> int:
+    def extend(
+        self, said: Iterable[object], progress: Callable[[int], None] = lambda count: None
+    ) -> int:
         """Add many messages, all or none; returns how many. Nothing is compressed on the way."""
         count, left = 0, (_read(message, None) for message in said)
         with messages.writing(self.db, self.conversation.id):
@@ -236,16 +276,22 @@ class Session(WorkflowState):
         if message.kind in NOT_HISTORY:
             return 0
         words = turn_text(message.role, self._writing.scale.safe(message.text, self._writing.tag))
-        unseen = carried(guarded(message, self._writing.scale.pattern))  # what goes along besides the words
-        return self._counter.count(f"{words}\n") + IMAGE_TOKENS * message.images + self._counter.count(unseen)
+        # what goes along besides the words
+        unseen = carried(guarded(message, self._writing.scale.pattern))
+        return (
+            self._counter.count(f"{words}\n")
+            + IMAGE_TOKENS * message.images
+            + self._counter.count(unseen)
+        )
 
-    # --- the next call -----------------------------------------------------------------------------------------
+    # --- the next call ----------------------------------------------------------------------------
 
     def context(self, *, budget: int | str | None = None, save: bool = True) -> Package:
-        """The context of the next call: six parts within the budget, the history compressed when it has to be.
+        """The context of the next call: six parts within the budget, the history compressed when it
+        has to be.
 
-        `save=False` changes nothing: no compression, no line in the usage log, no originals for `recall`. A store that
-        can't be written is left as it is, too, and the report says so.
+        `save=False` changes nothing: no compression, no line in the usage log, no originals for
+        `recall`. A store that can't be written is left as it is, too, and the report says so.
         """
         given = whole_number(budget, "budget")
         allowed = self._opening.budget if given is None else budget_for(self.limits, given)
@@ -260,7 +306,8 @@ class Session(WorkflowState):
         return self._calls.make(texts, allowed, self.workflow.name, notes, save=save)
 
     def secrets(self) -> KnownValues:
-        """What hides every secret that the workflow holds now: in contexts, and in all that is shown of a history."""
+        """What hides every secret that the workflow holds now: in contexts, and in all that is
+        shown of a history."""
         now = workflows.stamps(self.db, self.workflow.id)
         return self._secrets_at(now.variables, now.snapshot)
 
@@ -270,7 +317,8 @@ class Session(WorkflowState):
         return self._secrets
 
     def _texts(self) -> dict[str, str]:
-        """Every part but the history as the model reads it, by its tag; what has not changed is not written again."""
+        """Every part but the history as the model reads it, by its tag; what has not changed is
+        not written again."""
         now, selection = self._stamps(), self._opening.selection
         secrets = self._secrets_at(now["variables"], now["snapshot"])
         for tag, spec in selection.sections.items():
@@ -278,7 +326,11 @@ class Session(WorkflowState):
             if spec.state in now and (known is None or known[0] != stamp):
                 self._shown[tag] = stamp, secrets.known(self._written(spec.state or "", spec.show))
         others = {tag: spec for tag, spec in selection.sections.items() if spec.state is None}
-        read = gather(replace(selection, sections=others), Inputs(self._opening.root)).sections if others else ()
+        read = (
+            gather(replace(selection, sections=others), Inputs(self._opening.root)).sections
+            if others
+            else ()
+        )
         return {tag: text for tag, (_, text) in self._shown.items()} | {
             part.tag: secrets.known(part.text) for part in read
         }
@@ -298,27 +350,49 @@ class Session(WorkflowState):
         value = self.snapshot() if part == "snapshot" else getattr(self, part)
         return shown(way, value) if way else str(value or "")
 
-    # --- size and compression ----------------------------------------------------------------------------------
+    # --- size and compression ---------------------------------------------------------------------
 
     @property
     def size_tokens(self) -> int:
-        """What the next context would have with the history whole: the fresh parts, and all that was said."""
-        return self._size_of(self._texts()) + self._calls.refresh(self._opening.budget).history_tokens
+        """What the next context would have with the history whole: the fresh parts, and all that
+        was said."""
+        return (
+            self._size_of(self._texts()) + self._calls.refresh(self._opening.budget).history_tokens
+        )
 
-    def compress(self, *, to: int | str | None = None, model: Any = None, preview: bool = False) -> Compaction:
-        """Compress the history to about so many tokens; a preview says what would happen and changes nothing.
+    def compress(
+        self, *, to: int | str | None = None, model: Any = None, preview: bool = False
+    ) -> Compaction:
+        """Compress the history to about so many tokens; a preview says what would happen and
+        changes nothing.
 
-        A preview is always the built-in compressor's: a model is not asked for something that is not used.
+        A preview is always the built-in compressor's: a model is not asked for something that is
+        not used.
         """
-        target = self.limits.compress_to if to is None else limits_for(self.limits.window, compress_to=to).compress_to
-        return self._compress(target, None if preview else model or self._opening.compress_with, preview=preview)
+        target = (
+            self.limits.compress_to
+            if to is None
+            else limits_for(self.limits.window, compress_to=to).compress_to
+        )
+        return self._compress(
+            target, None if preview else model or self._opening.compress_with, preview=preview
+        )
 
-    def _compress(self, target: int, model: Any, *, preview: bool = False, strict: bool = True) -> Compaction:
+    def _compress(
+        self, target: int, model: Any, *, preview: bool = False, strict: bool = True
+    ) -> Compaction:
         transcript = self._calls.refresh(self._opening.budget)
         made = compaction.plan(
-            transcript, target, self._counter, self._known(), self.workflow.name, model,
-            self._opening.compress_timeout_seconds, secrets=self.secrets(), strict=strict,
-        )  # fmt: skip
+            transcript,
+            target,
+            self._counter,
+            self._known(),
+            self.workflow.name,
+            model,
+            self._opening.compress_timeout_seconds,
+            secrets=self.secrets(),
+            strict=strict,
+        )
         if preview or not made.messages:
             return made
         made = compaction.apply(transcript, made)
@@ -330,18 +404,24 @@ class Session(WorkflowState):
         undone = compressions.undo(self.db, self.conversation.id)
         if undone is None:
             raise UsageError(f"there is no compression of {self.workflow.name!r} to undo")
-        self._be_quiet(messages.up_to(self.db, self.conversation.id).running)  # or it would be made again at once
+        # or it would be made again at once
+        self._be_quiet(messages.up_to(self.db, self.conversation.id).running)
         return undone
 
     def expand(self, number: int | None = None) -> list[Message]:
-        """The original messages that a compression stands for; without a number, the current one."""
+        """The original messages that a compression stands for; without a number, the current
+        one."""
         there = self.compressions()
         made = [one for one in there if one.number == number or (number is None and not one.undone)]
         if not made:
             which = "" if number is None else f" {number}"
             raise UsageError(
                 f"there is no compression{which} of {self.workflow.name!r}",
-                hint=f"there are: {', '.join(map(_numbered, there))}" if there else "nothing was compressed",
+                hint=(
+                    f"there are: {', '.join(map(_numbered, there))}"
+                    if there
+                    else "nothing was compressed"
+                ),
             )
         return self._between(1, made[-1].last)
 
@@ -371,7 +451,8 @@ class Session(WorkflowState):
         }
 
     def _with_room_for(self, tokens: int) -> tuple[int, Compaction | None]:
-        """The size with so many tokens more, after a compression where that would be past the limit.
+        """The size with so many tokens more, after a compression where that would be past the
+        limit.
 
         Nothing is compressed while the last try is known to have been no use.
         """
@@ -390,8 +471,11 @@ class Session(WorkflowState):
         if made is None or not made.applied:
             return made.notes if made else ()
         return (
-            f"the history was compressed: {made.messages:,} messages summed up, {made.tokens_before:,} tokens to "
-            f"{made.tokens_after:,}; `foreword session undo {self.workflow.name}` takes it back",
+            (
+                f"the history was compressed: {made.messages:,} messages summed up,"
+                f" {made.tokens_before:,} tokens to {made.tokens_after:,}; `foreword session undo"
+                f" {self.workflow.name}` takes it back"
+            ),
             *made.notes,
         )
 
@@ -401,24 +485,35 @@ class Session(WorkflowState):
             return ()
         messages.set_limits(self.db, self.conversation.id, warned=size, quiet_until=now.quiet_until)
         return (
-            f"the context has {size:,} tokens, past {self.limits.warn_at:,}; "
-            f"its history is compressed before {self.limits.compress_at:,}",
+            (
+                f"the context has {size:,} tokens, past {self.limits.warn_at:,}; "
+                f"its history is compressed before {self.limits.compress_at:,}"
+            ),
         )
 
     def _be_quiet(self, running: int) -> None:
-        """Compress again only when the history has grown by a quarter of the limit; from 0: whenever it has to be."""
+        """Compress again only when the history has grown by a quarter of the limit; from 0:
+        whenever it has to be."""
         quiet = running + self.limits.compress_at // 4 if running else 0
         messages.set_limits(self.db, self.conversation.id, warned=0, quiet_until=quiet)
 
     def _size_of(self, parts: Mapping[str, str]) -> int:
         """The tokens of the parts, and of the tags around the history."""
         tagged = {**parts, self._writing.tag: ""}
-        return sum(self._counter.count(f"<{tag}>\n{text}\n</{tag}>\n\n") for tag, text in tagged.items())
+        return sum(
+            self._counter.count(f"<{tag}>\n{text}\n</{tag}>\n\n") for tag, text in tagged.items()
+        )
 
     def _known(self) -> Known:
         """What a summary need not repeat, and what it must not lose."""
-        parts, plan, specs = list(self._texts().items()), self.plan, self._opening.selection.sections
-        named = {name for tag, text in parts if specs[tag].show == "variables" for name in literals(text)}
+        parts, plan, specs = (
+            list(self._texts().items()),
+            self.plan,
+            self._opening.selection.sections,
+        )
+        named = {
+            name for tag, text in parts if specs[tag].show == "variables" for name in literals(text)
+        }
         if plan is None:
             return Known(parts, sorted(named))
         over = [(description, status) for _, description, status in planning.settled(plan)]
@@ -446,7 +541,8 @@ def _refuse_recount(db: Database, before: str, now: str) -> None:
     """An error where messages would have to be counted anew in a store that can't be written."""
     if db.read_only:
         raise StoreError(
-            f"{db.name} is read-only and was counted by {before}, so its messages can't be counted by {now}",
+            f"{db.name} is read-only and was counted by {before}, so its messages can't be counted"
+            f" by {now}",
             hint="leave the counter and the model away, or make the store writable",
         )
 
@@ -460,10 +556,14 @@ def _read(message: object, kind: Kind | None) -> Message:
     try:
         read = read_message(message)
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadSource("message", f"can't be kept: {error}", hint="give values that JSON can hold") from None
+        raise BadSource(
+            "message", f"can't be kept: {error}", hint="give values that JSON can hold"
+        ) from None
     if kind is None and not isinstance(message, Message):
         return read
     try:
         return from_record(to_record(read if kind is None else replace(read, kind=kind)))
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise BadSource("message", f"can't be kept: {error}", hint=f"a kind is one of {', '.join(KINDS)}") from None
+        raise BadSource(
+            "message", f"can't be kept: {error}", hint=f"a kind is one of {', '.join(KINDS)}"
+        ) from None

@@ -1,4 +1,5 @@
-"""A conversation in memory, in groups that are never parted: a tool call and all its results are one group.
+"""A conversation in memory, in groups that are never parted: a tool call and all its results are
+one group.
 
 Grows at its end in constant time. Which groups a call carries is `window`'s business.
 """
@@ -56,7 +57,9 @@ class Timeline:
     def add(self, turn: Turn) -> None:
         """One more message; a result joins the group of its call."""
         asked = [seq for (seq, _), _ in self._waiting.hear(turn.seq, turn.message)]
-        first = min((seq for seq in asked if self._starts and seq >= self._starts[0]), default=turn.seq)
+        first = min(
+            (seq for seq in asked if self._starts and seq >= self._starts[0]), default=turn.seq
+        )
         at = bisect_right(self._starts, first) - 1 if first < turn.seq else len(self.groups)
         joined = [other for group in self.groups[at:] for other in group.turns]
         tokens = sum(group.tokens for group in self.groups[at:]) + turn.tokens

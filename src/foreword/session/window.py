@@ -1,7 +1,9 @@
-"""Where a window on a conversation begins: as long as it can where it was, and when it must move, far.
+"""Where a window on a conversation begins: as long as it can where it was, and when it must move,
+far.
 
-Prompt caches match exact prefixes, so dropping the oldest message at every turn makes each call a new one. Here
-nothing goes until something has to, and then so much goes that many turns fit before it happens again. Pure.
+Prompt caches match exact prefixes, so dropping the oldest message at every turn makes each call a
+new one. Here nothing goes until something has to, and then so much goes that many turns fit before
+it happens again. Pure.
 """
 
 from __future__ import annotations
@@ -27,21 +29,25 @@ class Window:
 
 
 def low_water(groups: Sequence[Group], budget: int, others: int, room: int) -> int:
-    """How many tokens of a conversation to keep at a cut, where other parts take so many of the budget.
+    """How many tokens of a conversation to keep at a cut, where other parts take so many of the
+    budget.
 
-    From there to full and back to there, call by call, is `AVERAGE` in the middle. It is never quite full: the group
-    that no longer fits ends it, and that is more often a large one.
+    From there to full and back to there, call by call, is `AVERAGE` in the middle. It is never
+    quite full: the group that no longer fits ends it, and that is more often a large one.
     """
-    spread = sum(group.tokens**2 for group in groups) / max(1, sum(group.tokens for group in groups))
+    spread = sum(group.tokens**2 for group in groups) / max(
+        1, sum(group.tokens for group in groups)
+    )
     refill = (2 * AVERAGE - 1) * budget + min(spread, LARGEST_SPREAD * budget)
     return min(room, max(round(refill) - others, round(LEAST_RUN * room)))
 
 
 def choose(groups: Sequence[Group], room: int, low: int) -> Window:
-    """The groups to send: all that are there where they fit, else the newest up to the low-water mark.
+    """The groups to send: all that are there where they fit, else the newest up to the low-water
+    mark.
 
-    The newest group always stays. One that is too large to stay whole, the newest or one that would leave much of the
-    room empty, is the last to come in, and is shortened.
+    The newest group always stays. One that is too large to stay whole, the newest or one that would
+    leave much of the room empty, is the last to come in, and is shortened.
     """
     if not groups or sum(group.tokens for group in groups) <= room:
         return Window(groups)
@@ -54,5 +60,7 @@ def choose(groups: Sequence[Group], room: int, low: int) -> Window:
             break
         kept, size = kept + 1, size + group.tokens
     if low - size > MUCH * low and kept < len(groups):
-        return Window(groups[len(groups) - kept - 1 :], moved=kept + 1 < len(groups), shorten_to=low - size)
+        return Window(
+            groups[len(groups) - kept - 1 :], moved=kept + 1 < len(groups), shorten_to=low - size
+        )
     return Window(groups[len(groups) - kept :], moved=True)

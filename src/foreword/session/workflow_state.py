@@ -1,7 +1,7 @@
 """A workflow's state: its plan in all versions, its variables with their trail, its nodes.
 
-These are the tools an agent is given (`update_plan`, `get_workflow_variable` ...), under the same names. Nothing here
-writes a log; what a tool returns goes to its caller alone.
+These are the tools an agent is given (`update_plan`, `get_workflow_variable` ...), under the same
+names. Nothing here writes a log; what a tool returns goes to its caller alone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class WorkflowState:
     """One workflow in one store, open."""
 
     is_new = False  # whether this very opening made it
-    url: str | None = None  # the address it was opened with, and for which project: whoever needs it once more
+    # the address it was opened with, and for which project: whoever needs it once more
+    url: str | None = None
     root = Path()
 
     def __init__(self, db: Database, workflow: Workflow) -> None:
@@ -47,7 +48,12 @@ class WorkflowState:
 
     @classmethod
     def open(
-        cls, url: str | None = None, workflow: str = "main", *, root: str | Path = ".", create: bool = True
+        cls,
+        url: str | None = None,
+        workflow: str = "main",
+        *,
+        root: str | Path = ".",
+        create: bool = True,
     ) -> Self:
         """The workflow of that name, made where there is none, unless `create` says no."""
         name = checked_name(workflow, "workflow")
@@ -69,11 +75,14 @@ class WorkflowState:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
-    # --- the plan ----------------------------------------------------------------------------------------------
+    # --- the plan ---------------------------------------------------------------------------------
 
     @property
     def plan(self) -> dict[str, Any] | None:
@@ -86,7 +95,8 @@ class WorkflowState:
         return self.plan
 
     def update_plan(self, plan: object, reason: str, expected_version: int | None = None) -> Plan:
-        """Replace the plan by a new version; `PlanConflict` where the newest is not the expected one."""
+        """Replace the plan by a new version; `PlanConflict` where the newest is not the expected
+        one."""
         data = {"workflow_id": self.workflow.name, **planning.read_plan(plan)}
         return plans.add(self.db, self.workflow.id, data, _reason(reason), expected_version)
 
@@ -99,7 +109,9 @@ class WorkflowState:
         found = plans.get(self.db, self.workflow.id, version)
         if found is None:
             known = [str(plan.version) for plan in self.plan_history()]
-            raise UnknownName("plan version", str(version), known, where=f"of {self.workflow.name!r}")
+            raise UnknownName(
+                "plan version", str(version), known, where=f"of {self.workflow.name!r}"
+            )
         return self._sound(found)
 
     def _sound(self, kept: Plan) -> Plan:
@@ -107,24 +119,33 @@ class WorkflowState:
         try:
             planning.read_plan(kept.data)
         except BadPlan:
-            raise altered(f"plan version {kept.version} in {self.db.name}", hint=MEND_PLAN) from None
+            raise altered(
+                f"plan version {kept.version} in {self.db.name}", hint=MEND_PLAN
+            ) from None
         return kept
 
     def plan_diff(self, old: int, new: int) -> list[str]:
         """What changed from one version to another, in words; secrets are hidden in them."""
         before, after = self.plan_version(old).data, self.plan_version(new).data
         lines = planning.diff(_hidden(before), _hidden(after))
-        return lines if lines or not planning.diff(before, after) else ["something that is hidden has changed"]
+        return (
+            lines
+            if lines or not planning.diff(before, after)
+            else ["something that is hidden has changed"]
+        )
 
-    # --- variables ---------------------------------------------------------------------------------------------
+    # --- variables --------------------------------------------------------------------------------
 
     @property
     def variables(self) -> dict[str, Any]:
         """Every variable with its whole value."""
         return variables.everything(self.db, self.workflow.id)
 
-    def get_workflow_variable(self, name: str | None = None, *, node: str | int | None = None) -> Any:
-        """The whole value of one variable; with `node`, or with the name "all", a mapping of several."""
+    def get_workflow_variable(
+        self, name: str | None = None, *, node: str | int | None = None
+    ) -> Any:
+        """The whole value of one variable; with `node`, or with the name "all", a mapping of
+        several."""
         known = self.variables
         if node is not None:
             return of_node(known, node)
@@ -138,7 +159,9 @@ class WorkflowState:
 
     def set_variable(self, name: str, value: object, reason: str) -> None:
         """Set a variable, and write down why."""
-        variables.put(self.db, self.workflow.id, checked_name(name, "variable"), value, _reason(reason))
+        variables.put(
+            self.db, self.workflow.id, checked_name(name, "variable"), value, _reason(reason)
+        )
 
     def clear_variable(self, name: str, reason: str) -> None:
         """Remove a variable, and write down why."""
@@ -157,18 +180,25 @@ class WorkflowState:
         """What hides every secret that the workflow holds now, by its name or by its value."""
         return secrets_of(self.db, self.workflow.id)
 
-    # --- nodes -------------------------------------------------------------------------------------------------
+    # --- nodes ------------------------------------------------------------------------------------
 
     def snapshot(self) -> dict[str, Any]:
         """The workflow and its nodes as a call shows them, secrets hidden."""
         now = workflows.existing(self.db, self.workflow.name)
-        about = {"id": now.name, "name": now.name, "created_at": now.created, "updated_at": now.updated}
+        about = {
+            "id": now.name,
+            "name": now.name,
+            "created_at": now.created,
+            "updated_at": now.updated,
+        }
         return snapshot({**about, **now.details}, workflows.nodes(self.db, self.workflow.id))
 
     def describe(self, details: object) -> None:
         """Replace what is kept about the workflow besides its nodes."""
         if not isinstance(details, Mapping):
-            raise UsageError(f"a workflow's details must be a mapping, not {type(details).__name__}")
+            raise UsageError(
+                f"a workflow's details must be a mapping, not {type(details).__name__}"
+            )
         workflows.describe(self.db, self.workflow.id, details)
 
     def put_node(self, node: object) -> None:
@@ -185,7 +215,9 @@ class WorkflowState:
 def _reason(text: object) -> str:
     """Why something was changed, as it is written down: without secrets."""
     if not isinstance(text, str):
-        raise UsageError(f"a reason must be text, not {type(text).__name__}", hint='for example "login works"')
+        raise UsageError(
+            f"a reason must be text, not {type(text).__name__}", hint='for example "login works"'
+        )
     return mask(text)
 
 
@@ -207,7 +239,8 @@ def checked_name(name: object, what: str) -> str:
     """A name that can be kept and shown on one line."""
     if not isinstance(name, str) or not name.strip() or not _NAME.fullmatch(name):
         raise UsageError(
-            f"a {what}'s name must be 1 to {LONGEST_NAME} characters on one line, not {str(name)[:40]!r}",
+            f"a {what}'s name must be 1 to {LONGEST_NAME} characters on one line, not"
+            f" {str(name)[:40]!r}",
             hint="for example gmail-to-airtable",
         )
     return name

@@ -1,8 +1,10 @@
-"""Find the commands that a Markdown text asks to have run, and leave alone whatever merely looks like one.
+"""Find the commands that a Markdown text asks to have run, and leave alone whatever merely looks
+like one.
 
-Sure marks are `` !`command` ``. Loose ones have no such frame (`State: !cat STATE.md` at a line's end, or a code span
-`` `!cat STATE.md` `` alone on its line): whoever runs them must see first whether they name a program at all. Fenced
-code and quoted code spans hold no marks. Pure; running is the business of `commands`.
+Sure marks are `` !`command` ``. Loose ones have no such frame (`State: !cat STATE.md` at a line's
+end, or a code span `` `!cat STATE.md` `` alone on its line): whoever runs them must see first
+whether they name a program at all. Fenced code and quoted code spans hold no marks. Pure; running
+is the business of `commands`.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ _BEFORE = re.compile(r"[\w\\!`]")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A command and the stretch of text its output takes the place of; `loose` where it may be mere prose."""
+    """A command and the stretch of text its output takes the place of; `loose` where it may be
+    mere prose."""
 
     command: str
     line: int
@@ -52,13 +55,19 @@ def _closes(found: re.Match[str], fence: str) -> bool:
 def _in_line(line: str, number: int, offset: int) -> Iterator[Mark]:
     if (alone := _ALONE.fullmatch(line)) and _plausible(alone["command"]):
         end = alone.end("command") + len(alone["ticks"])
-        yield Mark(alone["command"].strip(), number, offset + alone.end("lead"), offset + end, loose=True)
+        yield Mark(
+            alone["command"].strip(), number, offset + alone.end("lead"), offset + end, loose=True
+        )
         return
     after = 0
     for start, inner, inner_end, end in _spans(line):
         after = end
         command = line[inner:inner_end].strip()
-        if command and line[start - 1 : start] == "!" and not _BEFORE.match(line[max(0, start - 2) : start - 1]):
+        if (
+            command
+            and line[start - 1 : start] == "!"
+            and not _BEFORE.match(line[max(0, start - 2) : start - 1])
+        ):
             yield Mark(command, number, offset + start - 1, offset + end)
     if (bare := _AT_END.search(line, after)) and _plausible(bare["command"]):
         command, start = bare["command"].rstrip(), offset + bare.start("command")
@@ -66,12 +75,14 @@ def _in_line(line: str, number: int, offset: int) -> Iterator[Mark]:
 
 
 def _plausible(command: str) -> bool:
-    """Whether it could be a command at all: it begins like a word and does not end like a sentence."""
+    """Whether it could be a command at all: it begins like a word and does not end like a
+    sentence."""
     return re.match(r"[\w./]", command) is not None and not _PROSE.fullmatch(command.rstrip())
 
 
 def _spans(line: str) -> Iterator[tuple[int, int, int, int]]:
-    """The code spans of a line, as Markdown pairs its backquotes: outer start, inner start, inner end, outer end."""
+    """The code spans of a line, as Markdown pairs its backquotes: outer start, inner start,
+    inner end, outer end."""
     runs = list(_TICKS.finditer(line))
     partner: dict[int, int] = {}
     nearest: dict[int, int] = {}

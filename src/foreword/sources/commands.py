@@ -1,9 +1,11 @@
-"""Run the commands a skill asks for (`` !`git log -5` ``) and put their output in their place, under a policy.
+"""Run the commands a skill asks for (`` !`git log -5` ``) and put their output in their place,
+under a policy.
 
-Off unless allowed. Without a shell it understands plain words, `2>/dev/null` and `||`, which is what real skills
-use. It limits time and output, not access: an allowed `cat` reads any file that the user may read, and an allowed
-`bash` or `env` starts any program. Only `git` is kept to reading, however it was allowed: `git_command` runs it. Where
-commands stand in a text is found by `command_marks`; processes are `process`'s business.
+Off unless allowed. Without a shell it understands plain words, `2>/dev/null` and `||`, which is
+what real skills use. It limits time and output, not access: an allowed `cat` reads any file that
+the user may read, and an allowed `bash` or `env` starts any program. Only `git` is kept to reading,
+however it was allowed: `git_command` runs it. Where commands stand in a text is found by
+`command_marks`; processes are `process`'s business.
 """
 
 from __future__ import annotations
@@ -44,13 +46,14 @@ _NOT_STARTED = 127
 class Policy:
     """Which commands may run, and what each may cost.
 
-    An entry of `allow` is the beginning of a command, word by word: `git log` allows `git log -5` and not
-    `git push`; `*` allows everything. What needs a shell runs only with `shell`, and only if allowed letter for
-    letter or by `*`.
+    An entry of `allow` is the beginning of a command, word by word: `git log` allows `git log -5`
+    and not `git push`; `*` allows everything. What needs a shell runs only with `shell`, and only
+    if allowed letter for letter or by `*`.
 
-    A plain `git` only reads, and runs no program that the repository names, whichever entry allowed it: `*` and
-    `git log -p` letter for letter are the user's word for the command, not for what a stranger's `.git` makes of it.
-    What a shell, an interpreter or a script starts is theirs: a git in there is not guarded.
+    A plain `git` only reads, and runs no program that the repository names, whichever entry allowed
+    it: `*` and `git log -p` letter for letter are the user's word for the command, not for what a
+    stranger's `.git` makes of it. What a shell, an interpreter or a script starts is theirs: a git
+    in there is not guarded.
     """
 
     allow: tuple[str, ...] = ()
@@ -96,7 +99,8 @@ class _Result:
 
 
 def inject(text: str, root: Path, policy: Policy) -> Injected:
-    """Carry out the commands in a text; what is not allowed stays byte for byte, and no failure is fatal."""
+    """Carry out the commands in a text; what is not allowed stays byte for byte, and no failure
+    is fatal."""
     pieces: list[str] = []
     ran: list[Ran] = []
     done = 0
@@ -113,7 +117,8 @@ def inject(text: str, root: Path, policy: Policy) -> Injected:
 
 
 def alternatives(command: str) -> list[list[str]] | None:
-    """A command as the argument lists joined by `||`, or nothing where only a shell could read it."""
+    """A command as the argument lists joined by `||`, or nothing where only a shell could read
+    it."""
     found: list[list[str]] = [[]]
     place = 0
     command = command.rstrip()
@@ -126,7 +131,8 @@ def alternatives(command: str) -> list[list[str]] | None:
         elif token["word"]:
             found[-1].extend(shlex.split(token["word"]))
         place = token.end()
-    plain = all(argv and "=" not in argv[0] for argv in found)  # `NAME=value program` sets a variable
+    # `NAME=value program` sets a variable
+    plain = all(argv and "=" not in argv[0] for argv in found)
     return found if plain else None
 
 
@@ -144,7 +150,9 @@ def _carry_out(command: str, root: Path, policy: Policy, until: float) -> _Resul
     if refused:
         return _Result("not allowed", refused)
     if time.monotonic() >= until:
-        note = f"took longer than {_COMMANDS_AT_MOST * policy.timeout_seconds:g} seconds, all together"
+        note = (
+            f"took longer than {_COMMANDS_AT_MOST * policy.timeout_seconds:g} seconds, all together"
+        )
         return _Result("timed out", note, f"[commands {note}; not run: {_short(command)}]")
     return _run(command, found or [["/bin/sh", "-c", command]], root, policy, until)
 
@@ -158,7 +166,8 @@ def _refused(found: list[list[str]], policy: Policy) -> str:
 
 
 def _refused_git(found: list[list[str]], root: Path) -> str:
-    """Why a `git` among the alternatives is not run: it does more than read, or is not understood."""
+    """Why a `git` among the alternatives is not run: it does more than read, or is not
+    understood."""
     reasons = (git_command.refusal(argv[1:], root) for argv in found if _is_git(argv[0], root))
     return next((reason for reason in reasons if reason), "")
 
@@ -171,7 +180,9 @@ def _is_git(program: str, root: Path | None = None) -> bool:
     path = PurePath(program)
     if path.name != "git" or program == "git":
         return program == "git"
-    return path.is_absolute() and not (root and Path(program).resolve().is_relative_to(root.resolve()))
+    return path.is_absolute() and not (
+        root and Path(program).resolve().is_relative_to(root.resolve())
+    )
 
 
 def _entries(policy: Policy) -> Iterator[list[str]]:
@@ -182,7 +193,8 @@ def _entries(policy: Policy) -> Iterator[list[str]]:
 
 
 def _is_program(command: str, root: Path, policy: Policy) -> bool:
-    """Whether a loosely marked command names a program: one that is allowed, or one that is there to be run."""
+    """Whether a loosely marked command names a program: one that is allowed, or one that is
+    there to be run."""
     first = command.split()[0]
     if any(entry[0] == first for entry in _entries(policy)):
         return True
@@ -204,19 +216,27 @@ def _run(command: str, found: list[list[str]], root: Path, policy: Policy, until
             return _Result("timed out", note, f"[command {note}: {_short(command)}]")
         if output.cut:
             note = f"output cut at {policy.output_bytes:,} bytes"
-            return _Result("cut", note, f"{_text(written, final=False)}\n[{note}: {_short(command)}]")
+            return _Result(
+                "cut", note, f"{_text(written, final=False)}\n[{note}: {_short(command)}]"
+            )
         if output.exit_code == 0:
             return _Result("ran", "; ".join(complaints), _text(written))
         complaints.append(_complaint(argv, output))
     how = _ending(output.exit_code)
-    return _Result("failed", "; ".join(complaints), f"[command failed with {how}: {_short(command)}]")
+    return _Result(
+        "failed", "; ".join(complaints), f"[command failed with {how}: {_short(command)}]"
+    )
 
 
 def _one(argv: list[str], root: Path, seconds: float, limit: int) -> process.Output:
     if argv[0] == "echo":
         words = argv[2:] if argv[1:2] == ["-n"] else argv[1:]
         return process.Output(f"{' '.join(words)}\n".encode(errors="replace"), b"", 0)
-    run = partial(git_command.run, argv[1:], program=argv[0]) if _is_git(argv[0], root) else partial(process.run, argv)
+    run = (
+        partial(git_command.run, argv[1:], program=argv[0])
+        if _is_git(argv[0], root)
+        else partial(process.run, argv)
+    )
     try:
         return run(root, timeout_seconds=seconds, output_bytes=max(0, limit))
     except (OSError, ValueError) as problem:
@@ -226,7 +246,9 @@ def _one(argv: list[str], root: Path, seconds: float, limit: int) -> process.Out
 
 def _complaint(argv: list[str], output: process.Output) -> str:
     said = output.stderr.decode("utf-8", "replace").strip().splitlines()
-    return f"{_short(argv[0])}: {_ending(output.exit_code)}" + (f" ({_short(clean(said[0])[0])})" if said else "")
+    return f"{_short(argv[0])}: {_ending(output.exit_code)}" + (
+        f" ({_short(clean(said[0])[0])})" if said else ""
+    )
 
 
 def _ending(exit_code: int) -> str:
@@ -234,7 +256,8 @@ def _ending(exit_code: int) -> str:
 
 
 def _text(written: bytes, *, final: bool = True) -> str:
-    """Output as text, without its last line end and what steers a terminal; half a character at the cut is dropped."""
+    """Output as text, without its last line end and what steers a terminal; half a character at
+    the cut is dropped."""
     decoded = codecs.getincrementaldecoder("utf-8")("replace").decode(written, final)
     return without_steering(clean(decoded)[0]).rstrip("\r\n")
 

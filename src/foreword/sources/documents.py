@@ -1,8 +1,9 @@
-"""The documents of a project by kind: personas, panels, workflows, prompts, policies, schemas, docs.
+"""The documents of a project by kind: personas, panels, workflows, prompts, policies, schemas,
+docs.
 
-Which kinds there are and where they lie is the recipe's (`documents`, `within`). A document has one kind, the first
-whose pattern has it, and a short name by which people and other documents call it. What a text says about documents
-is read by `references`.
+Which kinds there are and where they lie is the recipe's (`documents`, `within`). A document has one
+kind, the first whose pattern has it, and a short name by which people and other documents call it.
+What a text says about documents is read by `references`.
 """
 
 from __future__ import annotations
@@ -57,21 +58,30 @@ def name_of(path: str) -> str:
     return place.parent.name if stem.lower() in SHARED_NAMES and place.parent.name else stem
 
 
-def resolve(documents: Iterable[Document], wanted: str, kind: str = "", near: str = "") -> Document | None:
-    """The document that a name or a path means: by path, from the root or from `near`, else by the end of its path,
-    else by its name, in full or as its beginning (`feature` is feature-implementation)."""
+def resolve(
+    documents: Iterable[Document], wanted: str, kind: str = "", near: str = ""
+) -> Document | None:
+    """The document that a name or a path means: by path, from the root or from `near`, else by
+    the end of its path, else by its name, in full or as its beginning (`feature` is
+    feature-implementation)."""
     mine = [document for document in documents if not kind or document.kind == kind]
     path = wanted.strip().removeprefix("./")
     places = {path, _joined(PurePosixPath(near).parent.as_posix(), path)} if near else {path}
     exact = next((document for document in mine if document.path in places), None)
     if exact is not None:
         return exact
-    ends = [document for document in mine if _without_suffix(document.path).endswith("/" + _without_suffix(path))]
+    ends = [
+        document
+        for document in mine
+        if _without_suffix(document.path).endswith("/" + _without_suffix(path))
+    ]
     if "/" in path:
         return ends[0] if ends else None
     key = _key(name_of(path))
     named = [document for document in mine if _key(document.name) == key]
-    begun = [document for document in mine if key and f"{_key(document.name)}-".startswith(f"{key}-")]
+    begun = [
+        document for document in mine if key and f"{_key(document.name)}-".startswith(f"{key}-")
+    ]
     return next(iter([*named, *begun]), None)
 
 

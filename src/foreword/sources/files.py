@@ -1,7 +1,8 @@
 """Read and find files under a root, and never outside it.
 
-A file comes back as text with its bytes and what was done to decode it, or as a `Skip` with the reason. Only regular
-files are ever opened, so nothing blocks. What the text means is for others: `front_matter` and `items` read more.
+A file comes back as text with its bytes and what was done to decode it, or as a `Skip` with the
+reason. Only regular files are ever opened, so nothing blocks. What the text means is for others:
+`front_matter` and `items` read more.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from foreword.regular_file import LEADS_NOWHERE, MISSING, OUTSIDE, UNREADABLE, U
 from foreword.text.clean import clean
 
 LARGEST_BYTES = 64 * 1024 * 1024
-# Of one section. Measured on two busy cores: 10,000 files of 6.7 KB, which are 64 MiB, take 40 s and
-# 300 MB, 100,000 files of one byte 20 s and 330 MB, one file of 64 MiB two minutes and up to 1.6 GB.
-# With double, 3 GB are not enough; at half, a single file of the largest size would not be read.
+# Of one section. Measured on two busy cores: 10,000 files of 6.7 KB, which are 64 MiB, take 40 s
+# and 300 MB, 100,000 files of one byte 20 s and 330 MB, one file of 64 MiB two minutes and up to
+# 1.6 GB. With double, 3 GB are not enough; at half, a single file of the largest size would not be
+# read.
 MOST_FILES, MOST_BYTES = 10_000, LARGEST_BYTES
 MOST_FOUND = 200_000  # paths or folders of one search: a path and its place in the order take 1 KB
 MOST_TOLD = 10  # of the files that were left out, by name
@@ -44,7 +46,8 @@ _OF_TOOLS = frozenset((".git", ".venv", "__pycache__", "node_modules", "venv"))
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that was read: `path` is relative to the root, `raw` holds its bytes as they are on disk."""
+    """A file that was read: `path` is relative to the root, `raw` holds its bytes as they are on
+    disk."""
 
     path: str
     text: str
@@ -119,7 +122,8 @@ def read(root: Path, path: str, *, must: bool = False) -> File | Skip:
 
 
 def decode(raw: bytes) -> tuple[str, tuple[str, ...]]:
-    """Bytes as text, and what had to be done; `UnicodeDecodeError` where they are no text. Line ends stay."""
+    """Bytes as text, and what had to be done; `UnicodeDecodeError` where they are no text. Line
+    ends stay."""
     for mark, encoding in _WIDE:
         if raw.startswith(mark):
             text, done = clean(raw.decode(encoding))
@@ -135,10 +139,11 @@ def decode(raw: bytes) -> tuple[str, tuple[str, ...]]:
 def find(root: Path, pattern: str, unread: list[Skip] | None = None) -> list[str]:
     """The regular files that match a glob, relative to the root, in natural order (2 before 10).
 
-    `**` stands for any number of folders and follows no symbolic link. A hidden name matches only where the pattern
-    begins with the dot itself, a folder that tools fill (`node_modules`) only where the pattern has its name. Names
-    that are not valid text are passed over. Folders that could not be looked into count as empty and are added to
-    `unread`, as are links that match and lead out of the root or nowhere, and a search that was too large to finish.
+    `**` stands for any number of folders and follows no symbolic link. A hidden name matches only
+    where the pattern begins with the dot itself, a folder that tools fill (`node_modules`) only
+    where the pattern has its name. Names that are not valid text are passed over. Folders that
+    could not be looked into count as empty and are added to `unread`, as are links that match and
+    lead out of the root or nowhere, and a search that was too large to finish.
     """
     base, unread = root.resolve(), [] if unread is None else unread
     segments = _segments(root, base, pattern)
@@ -154,7 +159,12 @@ def find(root: Path, pattern: str, unread: list[Skip] | None = None) -> list[str
                 seen.add((path, following))
                 waiting.append((path, following))
             if len(found) + len(seen) > MOST_FOUND:
-                unread.append(Skip(pattern, f"{UNREADABLE} to its end: more than {MOST_FOUND:,} files and folders"))
+                unread.append(
+                    Skip(
+                        pattern,
+                        f"{UNREADABLE} to its end: more than {MOST_FOUND:,} files and folders",
+                    )
+                )
                 break
     return sorted(found, key=natural)
 
@@ -163,12 +173,18 @@ def told(unread: list[Skip]) -> list[str]:
     """What could not be looked into, as notes for a report: each once, the first few by name."""
     notes = [f"{skip.path}: {skip.reason}, left out" for skip in dict.fromkeys(unread)]
     more = len(notes) - MOST_TOLD
-    return notes if more < 1 else [*notes[:MOST_TOLD], f"{more:,} more files and folders are left out like these"]
+    return (
+        notes
+        if more < 1
+        else [*notes[:MOST_TOLD], f"{more:,} more files and folders are left out like these"]
+    )
 
 
 def natural(path: str) -> tuple[tuple[tuple[str | int, ...], ...], str]:
     """A sort key that orders numbers in names by their value, folder by folder."""
-    return tuple(tuple(_number(part) for part in _DIGITS.split(name.casefold())) for name in path.split("/")), path
+    return tuple(
+        tuple(_number(part) for part in _DIGITS.split(name.casefold())) for name in path.split("/")
+    ), path
 
 
 def _number(part: str) -> str | int:
@@ -185,7 +201,8 @@ def _refuse(root: Path, path: str, reason: str, must: bool) -> Skip:
 
 
 def _shown(root: Path, base: Path, path: str, parts: tuple[str, ...]) -> str:
-    """The path to tell people: the one they gave where it is already relative, else the real one."""
+    """The path to tell people: the one they gave where it is already relative, else the real
+    one."""
     given = Path(path)
     if ".." in given.parts:
         return "/".join(parts)
@@ -219,11 +236,17 @@ def _segments(root: Path, base: Path, pattern: str) -> list[str]:
     if posixpath.isabs(plain) or plain.split("/")[0] == "..":
         raise OutsideRoot(pattern, str(root))
     names = [name for name in plain.split("/") if name != "."]
-    names = [name for index, name in enumerate(names) if name != "**" or names[index - 1 : index] != ["**"]]
+    names = [
+        name
+        for index, name in enumerate(names)
+        if name != "**" or names[index - 1 : index] != ["**"]
+    ]
     return [*names, "*"] if names[-1:] == ["**"] else names
 
 
-def _step(base: Path, folder: str, segments: list[str], index: int, unread: list[Skip]) -> Iterator[tuple[str, int]]:
+def _step(
+    base: Path, folder: str, segments: list[str], index: int, unread: list[Skip]
+) -> Iterator[tuple[str, int]]:
     """From a folder that matches so far: what matches one name more, and how many names then do."""
     segment, last = segments[index], index + 1 == len(segments)
     if segment == "**":
@@ -231,11 +254,19 @@ def _step(base: Path, folder: str, segments: list[str], index: int, unread: list
     for entry in _entries(base, folder, unread):
         path = f"{folder}/{entry.name}" if folder else entry.name
         if segment == "**":
-            if entry.name[0] != "." and entry.name not in _OF_TOOLS and entry.is_dir(follow_symlinks=False):
+            if (
+                entry.name[0] != "."
+                and entry.name not in _OF_TOOLS
+                and entry.is_dir(follow_symlinks=False)
+            ):
                 yield path, index
         elif not last and entry.name in _OF_TOOLS and entry.name != segment:
             continue
-        elif _matches(entry.name, segment) and _inside(base, path, entry, unread) and _is_wanted(entry, last):
+        elif (
+            _matches(entry.name, segment)
+            and _inside(base, path, entry, unread)
+            and _is_wanted(entry, last)
+        ):
             yield path, index + 1
 
 
@@ -247,7 +278,8 @@ def _entries(base: Path, folder: str, unread: list[Skip]) -> Iterator[os.DirEntr
                 if not _undecodable(entry.name):
                     yield entry
     except OSError as problem:
-        if (reason := regular_file.reason_of(problem)) != MISSING:  # it may have gone while we were looking
+        # it may have gone while we were looking
+        if (reason := regular_file.reason_of(problem)) != MISSING:
             unread.append(Skip(folder or ".", reason))
 
 

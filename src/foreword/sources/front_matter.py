@@ -1,7 +1,8 @@
 """Split a Markdown text into its YAML front matter and its body.
 
-Never raises: front matter that lies is reported as a problem and the whole text is the body. Only plain data is
-read (no aliases, no tags of other types), and dates stay as written. What the fields mean is for the caller.
+Never raises: front matter that lies is reported as a problem and the whole text is the body. Only
+plain data is read (no aliases, no tags of other types), and dates stay as written. What the fields
+mean is for the caller.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from functools import cache
 from typing import Any
 
 LARGEST_CHARS = 65_536
-LARGEST_YAML_CHARS = 200_000  # of a whole file: a second to read; 12 MB took three minutes and 800 MB
+# of a whole file: a second to read; 12 MB took three minutes and 800 MB
+LARGEST_YAML_CHARS = 200_000
 
 _OPENING = re.compile(r"---[ \t]*(?:\r\n?|\n)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)", re.MULTILINE)
@@ -48,7 +50,11 @@ def mapping(block: str, what: str = "it", first_line: int = 1) -> tuple[dict[str
         return {}, f"{what} is not valid YAML: {error}".splitlines()[0]
     if not problem and not isinstance(loaded, dict | None):
         problem = f"{what} must be a mapping of names to values, not {_name(loaded)}"
-    return ({}, problem) if problem else ({str(key): value for key, value in (loaded or {}).items()}, "")
+    return (
+        ({}, problem)
+        if problem
+        else ({str(key): value for key, value in (loaded or {}).items()}, "")
+    )
 
 
 def _unsafe(block: str, what: str) -> str:
@@ -57,7 +63,9 @@ def _unsafe(block: str, what: str) -> str:
 
     depth = 0
     for event in yaml.parse(block, _loader()):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+            event, yaml.CollectionEndEvent
+        )
         if isinstance(event, yaml.AliasEvent):
             return f"{what} uses the alias *{event.anchor}; write the value out"
         if depth > _DEEPEST:
@@ -83,4 +91,10 @@ def _told(error: Any, first_line: int) -> str:
 
 
 def _name(value: object) -> str:
-    return "a list" if isinstance(value, list) else "plain text" if isinstance(value, str) else "a single value"
+    return (
+        "a list"
+        if isinstance(value, list)
+        else "plain text"
+        if isinstance(value, str)
+        else "a single value"
+    )

@@ -1,7 +1,7 @@
 """The newest commits of a project, told in plain language.
 
-Reads with `git_command`, so a repository's own configuration can neither start a program nor reach the network. How
-many commits a context has room for is decided elsewhere.
+Reads with `git_command`, so a repository's own configuration can neither start a program nor reach
+the network. How many commits a context has room for is decided elsewhere.
 """
 
 from __future__ import annotations
@@ -45,21 +45,26 @@ _LABELS = {
 }
 _MERGE = re.compile(r"Merge (?:branch|branches|pull request|remote-tracking branch|tag|commit)\b")
 _PREFIX = re.compile(
-    rf"(?P<kind>{'|'.join(_LABELS)})(?:\((?P<scope>[^()]*)\))?(?P<breaking>!?):\s*(?P<rest>\S.*)", re.I
+    rf"(?P<kind>{'|'.join(_LABELS)})(?:\((?P<scope>[^()]*)\))?(?P<breaking>!?):\s*(?P<rest>\S.*)",
+    re.I,
 )
 _REVERT = re.compile(r'Revert "(?P<rest>.+)"')
 _REFERENCE = re.compile(r"\s*\((?:[#!]|GH-)\d+\)(?=\s*$|\s*\()")
 _ID = r"(?<![\w#./@-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}(?![\w/@-]|\.\w)"
-_NAMED = re.compile(rf"\b(after|before|by|from|in|of|reverts?|see|since|to|with) (?:commit )?{_ID}", re.I)
+_NAMED = re.compile(
+    rf"\b(after|before|by|from|in|of|reverts?|see|since|to|with) (?:commit )?{_ID}", re.I
+)
 _HASH = re.compile(rf"(?:\bcommit )?{_ID}", re.I)
 _SHORTCODE = re.compile(r"(?<!\S):[a-z0-9_+-]+:(?!\S)")
 _SYMBOLS = re.compile("^[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\\s]+")
 _LEADING = re.compile(r"^(?:[:;,-]+\s+)+")
-_SYNTAX = re.compile(  # of an expression: escape, class, opening of a group, counted repetition, any other
+# of an expression: escape, class, opening of a group, counted repetition, any other
+_SYNTAX = re.compile(
     r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:[:=!>]|<[=!]|P?<\w+>|[a-zA-Z-]+:))?|\{\d*,?\d*\}|[^\\\[(]",
     re.DOTALL,
 )
-_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")  # would show the rest of a line in another order
+# would show the rest of a line in another order
+_DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _HOLLOW = re.compile(r"\(\s*\)|\[\s*\]|`\s*`")
 
 
@@ -82,7 +87,8 @@ class Rule:
 def log(root: Path, entries: int, leave_out: Sequence[str] = ()) -> list[Commit] | str:
     """The newest commits that touch the root, newest first, or the reason there are none.
 
-    Merges are never among them, nor subjects that match one of `leave_out`; older commits take their places.
+    Merges are never among them, nor subjects that match one of `leave_out`; older commits take
+    their places.
     """
     rules = [rule(pattern) for pattern in leave_out]
     if not git_command.installed():
@@ -107,7 +113,8 @@ def log(root: Path, entries: int, leave_out: Sequence[str] = ()) -> list[Commit]
 
 
 def plain(subject: str) -> str:
-    """A commit's subject in plain language: no hashes, no shortcodes, conventional prefixes as words."""
+    """A commit's subject in plain language: no hashes, no shortcodes, conventional prefixes as
+    words."""
     text = _bare(subject)
     if reverted := _REVERT.fullmatch(text):
         return f"Undone: {_told(_bare(reverted['rest']), labelled=False)}"
@@ -115,7 +122,8 @@ def plain(subject: str) -> str:
 
 
 def _told(text: str, *, labelled: bool = True) -> str:
-    """A subject with its conventional prefix turned into words: `feat(ui)!: x` is `New: x (ui) (breaking)`."""
+    """A subject with its conventional prefix turned into words: `feat(ui)!: x` is `New: x (ui)
+    (breaking)`."""
     prefix = _PREFIX.fullmatch(text)
     if not prefix:
         return text
@@ -128,7 +136,8 @@ def _told(text: str, *, labelled: bool = True) -> str:
 
 
 def _bare(subject: str) -> str:
-    """The subject without references, hashes and symbols; one of which nothing goes is left as it is."""
+    """The subject without references, hashes and symbols; one of which nothing goes is left as
+    it is."""
     text = _NAMED.sub(r"\1 an earlier commit", _REFERENCE.sub("", subject))
     text = _SYMBOLS.sub("", _SHORTCODE.sub("", _HASH.sub("", text)))
     if text == subject:
@@ -145,17 +154,24 @@ def rule(pattern: str) -> Rule:
     try:
         compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as problem:
-        raise BadSource(f"leave_out {pattern!r}", f"not a regular expression: {problem}", hint=hint) from problem
+        raise BadSource(
+            f"leave_out {pattern!r}", f"not a regular expression: {problem}", hint=hint
+        ) from problem
     repetitions, nested = _repetitions(pattern)
     if nested or repetitions > _MOST_REPETITIONS:
-        danger = "repeats a group that repeats or chooses" if nested else f"has {repetitions} repetitions"
+        danger = (
+            "repeats a group that repeats or chooses"
+            if nested
+            else f"has {repetitions} repetitions"
+        )
         hint = f"avoid what is like (a+)+ or (a|b)*, and repeat at most {_MOST_REPETITIONS} times"
         raise BadSource(f"leave_out {pattern!r}", f"could take for ever: {danger}", hint=hint)
     return Rule(compiled, _SUBJECT_CHARS if repetitions <= 2 else _SEARCHED_CHARS)
 
 
 def _repetitions(pattern: str) -> tuple[int, bool]:
-    """How often an expression repeats something, and whether it repeats a group that repeats or chooses itself."""
+    """How often an expression repeats something, and whether it repeats a group that repeats or
+    chooses itself."""
     count, groups, closed = 0, list[list[str]]([[]]), list[str]()
     for token in _SYNTAX.findall(pattern):
         if token[0] in "*+{" and any(map(_varies, closed)) and not _parted(closed):
@@ -173,11 +189,20 @@ def _varies(token: str) -> bool:
 
 
 def _parted(group: Sequence[str]) -> bool:
-    """Whether a group begins with a character that nothing repeated in it can be, as ` \\S+` does: one way to match."""
+    """Whether a group begins with a character that nothing repeated in it can be, as ` \\S+`
+    does: one way to match."""
     first, *rest = group
-    if len(first) > 1 or _varies(first) or first in ".^$" or _varies(rest[0]) or {"|", ")"} & set(rest):
+    if (
+        len(first) > 1
+        or _varies(first)
+        or first in ".^$"
+        or _varies(rest[0])
+        or {"|", ")"} & set(rest)
+    ):
         return False
-    repeated = [atom for atom, after in itertools.pairwise(rest) if _varies(after) and not _varies(atom)]
+    repeated = [
+        atom for atom, after in itertools.pairwise(rest) if _varies(after) and not _varies(atom)
+    ]
     try:
         return not any(re.fullmatch(atom, first, re.IGNORECASE) for atom in repeated)
     except re.error:
@@ -185,11 +210,17 @@ def _parted(group: Sequence[str]) -> bool:
 
 
 def _noise(subject: str, rules: Sequence[Rule]) -> bool:
-    return _MERGE.match(subject) is not None or any(rule.pattern.search(subject[: rule.chars]) for rule in rules)
+    return _MERGE.match(subject) is not None or any(
+        rule.pattern.search(subject[: rule.chars]) for rule in rules
+    )
 
 
 def _nothing(looked: int) -> str:
-    return f"all of the {looked:,} newest commits are left out" if looked else "no commit touches this folder"
+    return (
+        f"all of the {looked:,} newest commits are left out"
+        if looked
+        else "no commit touches this folder"
+    )
 
 
 def _batch(root: Path, skip: int, count: int, deadline: float) -> list[tuple[str, str]] | str:
@@ -207,12 +238,16 @@ def _batch(root: Path, skip: int, count: int, deadline: float) -> list[tuple[str
         return f"git failed: it took longer than {_SECONDS:g} seconds"
     if output.exit_code and not output.cut:
         return _reason(output.stderr.decode("utf-8", "replace"))
-    return [_entry(line) for line in output.stdout.decode("utf-8", "replace").split("\0") if " " in line]
+    return [
+        _entry(line) for line in output.stdout.decode("utf-8", "replace").split("\0") if " " in line
+    ]
 
 
 def _entry(line: str) -> tuple[str, str]:
     when, _, subject = line.partition(" ")
-    told = " ".join(_DIRECTION.sub("", without_steering(clean(subject[: 4 * _SUBJECT_CHARS])[0])).split())
+    told = " ".join(
+        _DIRECTION.sub("", without_steering(clean(subject[: 4 * _SUBJECT_CHARS])[0])).split()
+    )
     return when[:10], told if len(told) <= _SUBJECT_CHARS else f"{told[: _SUBJECT_CHARS - 3]}..."
 
 

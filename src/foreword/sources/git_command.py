@@ -1,9 +1,10 @@
 """Run git in a project whose repository nobody has read: the only way in which this package does.
 
-Only what `git_options` knows is run. Git then sees a configuration of ours in place of the repository's, the user's
-and the system's, so that nothing there can name a program: no filter, hook, pager, alias, external diff, signature
-program, file system monitor or remote to fetch missing objects from. It finds no program by name either, not even
-itself, so it can't go into a submodule, whose configuration is its own. Time and output are limited by `process`.
+Only what `git_options` knows is run. Git then sees a configuration of ours in place of the
+repository's, the user's and the system's, so that nothing there can name a program: no filter,
+hook, pager, alias, external diff, signature program, file system monitor or remote to fetch missing
+objects from. It finds no program by name either, not even itself, so it can't go into a submodule,
+whose configuration is its own. Time and output are limited by `process`.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ _SETTINGS = [
     ("submodule.recurse", "false"),
 ]
 _ASKED = r"^(core|extensions|i18n|remote|branch|user)\."
-# What decides how files and commits are read, and what `git remote -v` and `git status -b` tell. None of it is run.
+# What decides how files and commits are read, and what `git remote -v` and `git status -b` tell.
+# None of it is run.
 _KEPT = re.compile(
     r"core\.(repositoryformatversion|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|quotepath|abbrev"
     r"|checkstat|trustctime|protecthfs|protectntfs|sparsecheckout|sparsecheckoutcone)"
@@ -62,7 +64,17 @@ _KEPT = re.compile(
 _KEPT_OF_USER = re.compile(  # with two paths; a project's could name any file
     r"core\.(excludesfile|attributesfile|autocrlf|eol|quotepath|abbrev|precomposeunicode)|user\.(name|email)"
 )
-_SHARED = ("HEAD", "objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees")
+_SHARED = (
+    "HEAD",
+    "objects",
+    "refs",
+    "packed-refs",
+    "reftable",
+    "logs",
+    "info",
+    "shallow",
+    "worktrees",
+)
 _NOT_TOLD = ("hooks", "config", "description", "modules", "lfs", "annex", "branches", "remotes")
 _TOLD = ("refs", "logs", "reftable", "worktrees", "rebase-merge", "rebase-apply", "sequencer")
 _FAILED = 128  # git's own exit code where it can't go on
@@ -102,7 +114,12 @@ class _Call:
             timeout_seconds=max(0.0, self.deadline - time.monotonic()),
             output_bytes=output_bytes,
             starts_others=False,
-            **{"PATH": str(self.nothing), "GIT_EXEC_PATH": str(self.nothing), **_ALONE, **variables},
+            **{
+                "PATH": str(self.nothing),
+                "GIT_EXEC_PATH": str(self.nothing),
+                **_ALONE,
+                **variables,
+            },
         )
 
 
@@ -111,7 +128,9 @@ def refusal(words: Sequence[str], root: Path) -> str:
     found = reading(words)
     if isinstance(found, str):
         return found
-    return "" if _folder(found, root) else f"git -C {' '.join(found.folders)} leads outside the root"
+    return (
+        "" if _folder(found, root) else f"git -C {' '.join(found.folders)} leads outside the root"
+    )
 
 
 def installed() -> bool:
@@ -120,9 +139,15 @@ def installed() -> bool:
 
 
 def run(
-    words: Sequence[str], root: Path, *, timeout_seconds: float, output_bytes: int, program: str = "git"
+    words: Sequence[str],
+    root: Path,
+    *,
+    timeout_seconds: float,
+    output_bytes: int,
+    program: str = "git",
 ) -> process.Output:
-    """Run git with these words; `ValueError` where they are refused, `OSError` where there is no git."""
+    """Run git with these words; `ValueError` where they are refused, `OSError` where there is no
+    git."""
     found = reading(words)
     folder = None if isinstance(found, str) else _folder(found, root)
     if isinstance(found, str) or folder is None:
@@ -141,27 +166,41 @@ def run(
 
 
 def _in_repository(found: Reading, call: _Call, scratch: Path, output_bytes: int) -> process.Output:
-    """Ask git where the repository is and what is set there, then run the command with what may be kept of it."""
+    """Ask git where the repository is and what is set there, then run the command with what may
+    be kept of it."""
     asked = call.run(["rev-parse", "--absolute-git-dir", "--git-common-dir"], _QUESTION_BYTES)
     if not _answered(asked):
         return asked
-    listed = call.run(["config", "--null", "--show-scope", "--no-includes", "--get-regexp", _ASKED], _QUESTION_BYTES)
-    if not _answered(listed) and (listed.exit_code, listed.stdout) != (1, b""):  # 1 and nothing: there is none
+    listed = call.run(
+        ["config", "--null", "--show-scope", "--no-includes", "--get-regexp", _ASKED],
+        _QUESTION_BYTES,
+    )
+    # 1 and nothing: there is none
+    if not _answered(listed) and (listed.exit_code, listed.stdout) != (1, b""):
         return listed
     settings = list(_settings(listed.stdout.decode("utf-8", "surrogateescape")))
     repository = _repository(asked.stdout, call.folder)
     if repository is None:
         return _failure("the name of the repository's folder has a line break in it")
-    reason = _elsewhere(repository, settings) or _outside_work_tree(found, call.folder, repository.top)
+    reason = _elsewhere(repository, settings) or _outside_work_tree(
+        found, call.folder, repository.top
+    )
     if reason:
         return _failure(reason)
     common = scratch / repository.common.name
     _lay_out(common, repository.common, settings)
-    tree = {"GIT_WORK_TREE": str(repository.top)} if repository.top else {"GIT_IMPLICIT_WORK_TREE": "0"}
+    tree = (
+        {"GIT_WORK_TREE": str(repository.top)}
+        if repository.top
+        else {"GIT_IMPLICIT_WORK_TREE": "0"}
+    )
     places = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(common), **tree}
     if found.verb == "describe" and (repository.git_dir / "index").is_file():
-        # With --dirty it writes down what it saw of the files, whatever GIT_OPTIONAL_LOCKS says: not in the project.
-        places["GIT_INDEX_FILE"] = str(shutil.copyfile(repository.git_dir / "index", scratch / "index"))
+        # With --dirty it writes down what it saw of the files, whatever GIT_OPTIONAL_LOCKS says:
+        # not in the project.
+        places["GIT_INDEX_FILE"] = str(
+            shutil.copyfile(repository.git_dir / "index", scratch / "index")
+        )
     output = call.run(found.words, output_bytes, **_NO_SETTINGS, **places)
     ours, theirs = os.fsencode(scratch), os.fsencode(repository.common.parent)
     return process.Output(
@@ -194,14 +233,15 @@ def _failure(reason: str) -> process.Output:
 
 
 def _settings(listed: str) -> Iterator[_Setting]:
-    """What `git config --null --show-scope` told: a scope, then a name with its value on the next line."""
+    """What `git config --null --show-scope` told: a scope, then a name with its value on the
+    next line."""
     fields = listed.split("\0")
     for scope, entry in zip(fields[::2], fields[1::2], strict=False):
         name, line_break, value = entry.partition("\n")
         yield _Setting(scope, name, value if line_break else "true")
 
 
-# --- where it is ------------------------------------------------------------------------------------------------
+# --- where it is ----------------------------------------------------------------------------------
 
 
 def _repository(told: bytes, folder: Path) -> _Repository | None:
@@ -209,7 +249,11 @@ def _repository(told: bytes, folder: Path) -> _Repository | None:
     if len(lines) != 2:
         return None
     git_dir, common = ((folder / line).resolve() for line in lines)
-    inside = (place for place in (folder.resolve(), *folder.resolve().parents) if _pointed(place) == git_dir)
+    inside = (
+        place
+        for place in (folder.resolve(), *folder.resolve().parents)
+        if _pointed(place) == git_dir
+    )
     return _Repository(git_dir, common, next(inside, None))
 
 
@@ -224,9 +268,12 @@ def _pointed(folder: Path) -> Path | None:
 
 
 def _elsewhere(repository: _Repository, settings: Sequence[_Setting]) -> str:
-    """Why a repository is not this folder's own, though its `.git` leads there: another project's is not to be read."""
+    """Why a repository is not this folder's own, though its `.git` leads there: another
+    project's is not to be read."""
     git_dir, common, top = repository.git_dir, repository.common, repository.top
-    if common not in (git_dir, git_dir.parent.parent) or (common != git_dir and git_dir.parent.name != "worktrees"):
+    if common not in (git_dir, git_dir.parent.parent) or (
+        common != git_dir and git_dir.parent.name != "worktrees"
+    ):
         return f"{git_dir} leads to {common}, of which it is no work tree"
     for place in {git_dir, common}:
         for link in _links(place):
@@ -235,10 +282,18 @@ def _elsewhere(repository: _Repository, settings: Sequence[_Setting]) -> str:
                 return f"{link} leads out of the repository"
     if top is None or git_dir.is_relative_to(top):
         return ""
-    local = {setting.name: setting.value for setting in settings if setting.scope in ("local", "worktree")}
+    local = {
+        setting.name: setting.value
+        for setting in settings
+        if setting.scope in ("local", "worktree")
+    }
     known = _work_tree(git_dir, local.get("core.worktree"))
     apart = known is None and git_dir.name != ".git" and local.get("core.bare") != "true"
-    return "" if apart or known == top else f"{top / '.git'} leads to {git_dir}, which is not this folder's"
+    return (
+        ""
+        if apart or known == top
+        else f"{top / '.git'} leads to {git_dir}, which is not this folder's"
+    )
 
 
 def _links(place: Path) -> Iterator[Path]:
@@ -251,11 +306,14 @@ def _links(place: Path) -> Iterator[Path]:
             yield entry
     for name in _TOLD:
         for folder, folders, files in os.walk(place / name):
-            yield from (path for each in (*folders, *files) if (path := Path(folder, each)).is_symlink())
+            yield from (
+                path for each in (*folders, *files) if (path := Path(folder, each)).is_symlink()
+            )
 
 
 def _work_tree(git_dir: Path, told: str | None) -> Path | None:
-    """The work tree that a repository itself names, as that of a submodule and a further work tree do."""
+    """The work tree that a repository itself names, as that of a submodule and a further work
+    tree do."""
     back = git_dir / "gitdir"
     if back.is_file():
         with back.open("rb") as file:
@@ -264,7 +322,8 @@ def _work_tree(git_dir: Path, told: str | None) -> Path | None:
 
 
 def _outside_work_tree(found: Reading, folder: Path, top: Path | None) -> str:
-    """The path of a `git diff` that is no path of the repository: with one, git compares any two files there are."""
+    """The path of a `git diff` that is no path of the repository: with one, git compares any two
+    files there are."""
     if found.verb != "diff":
         return ""
     top = top or folder.resolve()
@@ -275,7 +334,7 @@ def _outside_work_tree(found: Reading, folder: Path, top: Path | None) -> str:
     return ""
 
 
-# --- what it sees -----------------------------------------------------------------------------------------------
+# --- what it sees ---------------------------------------------------------------------------------
 
 
 def _lay_out(place: Path, common: Path, settings: Sequence[_Setting]) -> None:
@@ -290,7 +349,12 @@ def _lay_out(place: Path, common: Path, settings: Sequence[_Setting]) -> None:
 
 
 def _is_kept(setting: _Setting) -> bool:
-    kept = {"local": _KEPT, "worktree": _KEPT, "global": _KEPT_OF_USER, "system": _KEPT_OF_USER}.get(setting.scope)
+    kept = {
+        "local": _KEPT,
+        "worktree": _KEPT,
+        "global": _KEPT_OF_USER,
+        "system": _KEPT_OF_USER,
+    }.get(setting.scope)
     return kept is not None and kept.fullmatch(setting.name) is not None
 
 

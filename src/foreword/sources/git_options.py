@@ -1,8 +1,10 @@
-"""Which git commands only read: an allow-list of verbs and, for each, of the options that are understood.
+"""Which git commands only read: an allow-list of verbs and, for each, of the options that are
+understood.
 
-Pure. An option that is not listed is refused, also in a spelling that git would complete by itself (`--outp`). None
-that is listed writes a file, starts a program, reaches the network or reads a file by its path; `git_command` runs
-what passes, and sees to it that a repository's configuration does none of that either.
+Pure. An option that is not listed is refused, also in a spelling that git would complete by itself
+(`--outp`). None that is listed writes a file, starts a program, reaches the network or reads a file
+by its path; `git_command` runs what passes, and sees to it that a repository's configuration does
+none of that either.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ _SHOWN_CHARS = 30  # of a word in a reason, which is one line
 _VERSION = ("--version", "-v", "version")
 _SIGNATURE = re.compile(r"%[-+ ]?G|%\(\*?signature")  # in a format, both start a signature program
 
-# In the lists below, a name that ends in `=` may have a value, and one with a value may have only that.
+# In the lists below, a name that ends in `=` may have a value, and one with a value may have only
+# that.
 _COMMITS = """
     all branches= tags= remotes= glob= exclude= exclude-hidden= reflog not merge boundary
     max-count= skip= since= after= until= before= since-as-filter= max-age= min-age=
@@ -54,7 +57,8 @@ _REFS = """
     column= no-column abbrev= no-abbrev
 """
 _LISTING = ("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
-_TAKES_NEXT = ("--sort", "--format", "--points-at", "--type", "--default")  # the next word, where there is no `=`
+# the next word, where there is no `=`
+_TAKES_NEXT = ("--sort", "--format", "--points-at", "--type", "--default")
 _OURS = ("--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=dirty")
 
 
@@ -113,10 +117,14 @@ _VERBS = {
     "reflog": _log("reflog", "show"),
     "reflog show": _log("reflog", "show"),
     # `git stash list` would start another git, which does just this
-    "stash list": _log("log", "--walk-reflogs", "--first-parent", "--format=%gd: %gs", end=("--glob=refs/stas[h]",)),
+    "stash list": _log(
+        "log", "--walk-reflogs", "--first-parent", "--format=%gd: %gs", end=("--glob=refs/stas[h]",)
+    ),
     "stash show": _diff("stash", "show"),
     "diff": _diff("diff", options="cached staged base ours theirs"),
-    "diff-tree": _diff("diff-tree", letters="rv", options="pretty= format= oneline notes= no-notes"),
+    "diff-tree": _diff(
+        "diff-tree", letters="rv", options="pretty= format= oneline notes= no-notes"
+    ),
     "diff-index": _diff("diff-index", letters="r", options="cached"),
     "diff-files": _diff("diff-files", letters="r", options="base ours theirs"),
     "status": _Verb(
@@ -173,7 +181,9 @@ _VERBS = {
     ),
     "tag": _Verb(start=("tag",), options=_REFS + "list", letters="li", valued="n", listing=True),
     "for-each-ref": _Verb(
-        start=("for-each-ref",), options=_REFS + "count= shell perl python tcl exclude=", letters="sp"
+        start=("for-each-ref",),
+        options=_REFS + "count= shell perl python tcl exclude=",
+        letters="sp",
     ),
     "show-ref": _Verb(
         start=("show-ref",),
@@ -209,15 +219,28 @@ _VERBS = {
         options="batch= batch-check= batch-all-objects buffer unordered use-mailmap",
         letters="teps",
     ),
-    "name-rev": _Verb(start=("name-rev",), options="name-only tags refs= exclude= all no-undefined always undefined"),
-    "merge-base": _Verb(start=("merge-base",), options="all octopus independent is-ancestor fork-point", letters="a"),
+    "name-rev": _Verb(
+        start=("name-rev",),
+        options="name-only tags refs= exclude= all no-undefined always undefined",
+    ),
+    "merge-base": _Verb(
+        start=("merge-base",), options="all octopus independent is-ancestor fork-point", letters="a"
+    ),
     "cherry": _Verb(start=("cherry",), options="verbose abbrev=", letters="v"),
-    "count-objects": _Verb(start=("count-objects",), options="verbose human-readable", letters="vH"),
-    "check-ignore": _Verb(start=("check-ignore",), options="quiet verbose non-matching no-index", letters="qvnz"),
-    "symbolic-ref": _Verb(start=("symbolic-ref",), options="quiet short no-recurse", letters="q", most=1),
+    "count-objects": _Verb(
+        start=("count-objects",), options="verbose human-readable", letters="vH"
+    ),
+    "check-ignore": _Verb(
+        start=("check-ignore",), options="quiet verbose non-matching no-index", letters="qvnz"
+    ),
+    "symbolic-ref": _Verb(
+        start=("symbolic-ref",), options="quiet short no-recurse", letters="q", most=1
+    ),
     "remote": _Verb(start=("remote",), options="verbose", letters="v", most=0),
     "remote get-url": _Verb(start=("remote", "get-url"), options="push all", most=1),
-    "worktree list": _Verb(start=("worktree", "list"), options="porcelain verbose", letters="vz", most=0),
+    "worktree list": _Verb(
+        start=("worktree", "list"), options="porcelain verbose", letters="vz", most=0
+    ),
     "config": _Verb(
         start=("config",),
         options="""get get-all get-regexp list null name-only type= bool int show-origin show-scope default=
@@ -257,7 +280,8 @@ def names_a_verb(words: Sequence[str]) -> bool:
 
 
 def _behind_global(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]] | str:
-    """The folders of every `-C`, and what is behind git's own options; or the one that is refused."""
+    """The folders of every `-C`, and what is behind git's own options; or the one that is
+    refused."""
     folders: list[str] = []
     rest = list(words)
     while rest and rest[0].startswith("-") and rest[0] not in _VERSION:
@@ -272,7 +296,8 @@ def _behind_global(words: Sequence[str]) -> tuple[tuple[str, ...], list[str]] | 
 def _unknown_option(given: Sequence[str], verb: _Verb) -> str:
     """The first word that looks like an option and is not understood, as a reason.
 
-    Every such word counts, whether it is an option or the value of the one before it: git alone knows which it is.
+    Every such word counts, whether it is an option or the value of the one before it: git alone
+    knows which it is.
     """
     for word in _before_paths(given):
         if word.startswith("-") and not _is_known(word, verb):
@@ -324,9 +349,11 @@ def _before_paths(given: Sequence[str]) -> list[str]:
 def _arguments(given: Sequence[str], end: tuple[str, ...]) -> list[str]:
     """The words as git gets them.
 
-    Behind `--` there are only paths, unless that was the value of an option (`git grep -e -- -Oprogram`). So a path
-    there that begins with a dash is written as one.
+    Behind `--` there are only paths, unless that was the value of an option (`git grep -e --
+    -Oprogram`). So a path there that begins with a dash is written as one.
     """
     options = _before_paths(given)
-    paths = [f"./{word}" if word.startswith("-") else word for word in list(given)[len(options) + 1 :]]
+    paths = [
+        f"./{word}" if word.startswith("-") else word for word in list(given)[len(options) + 1 :]
+    ]
     return [*options, *end, *(["--", *paths] if len(options) < len(given) else [])]

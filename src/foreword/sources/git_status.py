@@ -1,7 +1,8 @@
-"""Where a project's repository stands: its branch, its newest commit, whether there are changes not committed.
+"""Where a project's repository stands: its branch, its newest commit, whether there are changes not
+committed.
 
-Reads with `git_command`, which runs no program that a repository's configuration names. What is no repository, or
-can't be asked, stands nowhere.
+Reads with `git_command`, which runs no program that a repository's configuration names. What is no
+repository, or can't be asked, stands nowhere.
 """
 
 from __future__ import annotations
@@ -31,7 +32,15 @@ class Git:
 def standing(root: Path, leave_out: Iterable[str] = ()) -> Git:
     """Where the root's repository stands; folders in `leave_out` do not count as changes."""
     excluded = [f":(exclude){folder}" for folder in leave_out]
-    asked = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all", "--no-renames", "--"]
+    asked = [
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "-z",
+        "--ignore-submodules=all",
+        "--no-renames",
+        "--",
+    ]
     told = _run(root, [*asked, ".", *excluded])
     if told is None:  # no repository, or one that takes too long to look through
         branch = _run(root, ["symbolic-ref", "--quiet", "--short", "HEAD"])
@@ -43,7 +52,8 @@ def standing(root: Path, leave_out: Iterable[str] = ()) -> Git:
 
 
 def apart(root: Path, commit: str | None) -> tuple[int, int] | None:
-    """How many commits HEAD has that a commit has not, and the other way; nothing where git can't tell."""
+    """How many commits HEAD has that a commit has not, and the other way; nothing where git
+    can't tell."""
     if commit is None or not _COMMIT.fullmatch(commit):
         return None
     told = _run(root, ["rev-list", "--left-right", "--count", f"HEAD...{commit}", "--"])

@@ -1,7 +1,8 @@
 """The items a package is made of: from JSON, or from a folder of Markdown files with front matter.
 
-Reads and checks; it ranks nothing. JSON of the wrong shape is an error that names the place; front matter that lies
-costs its fields and leaves a note, since the text is still good. Which kinds matter is the recipe's business.
+Reads and checks; it ranks nothing. JSON of the wrong shape is an error that names the place; front
+matter that lies costs its fields and leaves a note, since the text is still good. Which kinds
+matter is the recipe's business.
 """
 
 from __future__ import annotations
@@ -26,13 +27,26 @@ _MOST_TOLD = 3  # folders that could not be looked into
 MOST_ITEMS = 100_000  # of JSON: 40 s and 380 MB on two busy cores; a million take more than 1.4 GB
 _MARKDOWN = (".md", ".markdown")
 _DAY = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
-_SINGULARS = {"criteria": "criterion", "analyses": "analysis", "hypotheses": "hypothesis", "feedback": "feedback"}
-_NAMES = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
+_SINGULARS = {
+    "criteria": "criterion",
+    "analyses": "analysis",
+    "hypotheses": "hypothesis",
+    "feedback": "feedback",
+}
+_NAMES = {
+    str: "text",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One piece of source material; `created` is an ISO date or time (UTC where a zone was given) or empty."""
+    """One piece of source material; `created` is an ISO date or time (UTC where a zone was
+    given) or empty."""
 
     kind: str
     title: str
@@ -44,7 +58,8 @@ class Item:
 
 
 def read_items(where: str, root: Path, stdin: Callable[[], bytes]) -> tuple[list[Item], list[str]]:
-    """The items in a JSON file, a folder of Markdown files, or (`-`) JSON on standard input; and what to know."""
+    """The items in a JSON file, a folder of Markdown files, or (`-`) JSON on standard input; and
+    what to know."""
     if where == "-":
         return _from_json(stdin(), _STDIN)
     path = source_argument.locate(where, root, _HINT)
@@ -83,7 +98,11 @@ def _from_json(raw: bytes, name: str) -> tuple[list[Item], list[str]]:
             notes.append(f"{name}: items[{index}] is empty and left out")
     if len(entries) > MOST_ITEMS:
         more = len(entries) - MOST_ITEMS
-        notes.insert(0, f"{name}: {more:,} items are left out, for at most {MOST_ITEMS:,} are read: bring fewer")
+        notes.insert(
+            0,
+            f"{name}: {more:,} items are left out, for at most {MOST_ITEMS:,} are read: bring"
+            " fewer",
+        )
     return found, notes
 
 
@@ -94,7 +113,9 @@ def _loaded(raw: bytes, name: str) -> object:
             raise BadSource(name, "is empty, not JSON", hint=f"it takes the form {_SHAPE}")
         return json.loads(text)
     except json.JSONDecodeError as problem:
-        raise BadSource(name, f"not valid JSON: {problem.msg}", line=problem.lineno, column=problem.colno) from problem
+        raise BadSource(
+            name, f"not valid JSON: {problem.msg}", line=problem.lineno, column=problem.colno
+        ) from problem
     except UnicodeDecodeError as problem:
         raise BadSource(name, "binary, not JSON", hint=_HINT) from problem
     except (ValueError, RecursionError) as problem:
@@ -106,13 +127,21 @@ def _entries(loaded: object, name: str) -> list[object]:
     entries = loaded.get("items") if isinstance(loaded, dict) else loaded
     if isinstance(entries, list):
         return entries
-    place = "items: is missing" if isinstance(loaded, dict) and "items" not in loaded else "items: must be a list"
+    place = (
+        "items: is missing"
+        if isinstance(loaded, dict) and "items" not in loaded
+        else "items: must be a list"
+    )
     raise BadSource(name, place, hint=f"it takes the form {_SHAPE}, or the list alone")
 
 
 def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
     if not isinstance(entry, dict):
-        raise BadSource(name, f"{place}: must be an object, not {_named(entry)}", hint=f"it takes the form {_SHAPE}")
+        raise BadSource(
+            name,
+            f"{place}: must be an object, not {_named(entry)}",
+            hint=f"it takes the form {_SHAPE}",
+        )
     text = _string(entry, "text", place, name, missing=None)
     kind = _string(entry, "kind", place, name).strip().lower() or "doc"
     validated = entry.get("validated")
@@ -132,7 +161,9 @@ def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
     )
 
 
-def _string(entry: Mapping[str, object], key: str, place: str, name: str, missing: str | None = "") -> str:
+def _string(
+    entry: Mapping[str, object], key: str, place: str, name: str, missing: str | None = ""
+) -> str:
     value = entry.get(key)
     if value is None and missing is not None:
         return missing
@@ -147,10 +178,17 @@ def _string(entry: Mapping[str, object], key: str, place: str, name: str, missin
 
 def _from_folder(folder: Path, where: str) -> tuple[list[Item], list[str]]:
     unread = list[files.Skip]()
-    paths = sorted({path for end in _MARKDOWN for path in files.find(folder, f"**/*{end}", unread)}, key=files.natural)
+    paths = sorted(
+        {path for end in _MARKDOWN for path in files.find(folder, f"**/*{end}", unread)},
+        key=files.natural,
+    )
     left_out = files.told([files.Skip(_shown(where, skip.path), skip.reason) for skip in unread])
     if not paths:
-        raise BadSource(where, "; ".join(["the folder holds no Markdown file", *left_out[:_MOST_TOLD]]), hint=_HINT)
+        raise BadSource(
+            where,
+            "; ".join(["the folder holds no Markdown file", *left_out[:_MOST_TOLD]]),
+            hint=_HINT,
+        )
     found, notes = _from_files(folder, paths, where)
     return found, [*left_out, *notes]
 
@@ -177,7 +215,10 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
         notes += [f"{shown}: {note}" for note in said]
     if left_out:
         limit = f"at most {files.MOST_FILES:,} files and {files.MOST_BYTES // 1024**2} MiB are read"
-        notes.insert(0, f"{where}: {left_out:,} of {len(paths):,} files are left out, for {limit}: bring fewer")
+        notes.insert(
+            0,
+            f"{where}: {left_out:,} of {len(paths):,} files are left out, for {limit}: bring fewer",
+        )
     return found, notes
 
 
@@ -202,7 +243,9 @@ def _from_markdown(text: str, path: PurePosixPath, shown: str, notes: list[str])
     )
 
 
-def _field(fields: Mapping[str, object], key: str, notes: list[str], *, numbers: bool = True) -> str:
+def _field(
+    fields: Mapping[str, object], key: str, notes: list[str], *, numbers: bool = True
+) -> str:
     value = fields.get(key)
     if value is None or isinstance(value, str):
         return clean(value or "")[0].strip()
@@ -231,7 +274,8 @@ def _validated(fields: Mapping[str, object], notes: list[str]) -> bool | None:
 
 
 def _kind_of(folder: str) -> str:
-    """The singular of a folder's name where that is one word, else `doc`; the source's own folder names no kind."""
+    """The singular of a folder's name where that is one word, else `doc`; the source's own
+    folder names no kind."""
     name = folder.lower()
     if not (name.isascii() and name.isalpha()):
         return "doc"

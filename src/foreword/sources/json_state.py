@@ -1,7 +1,8 @@
-"""Read a JSON source and pick members out of it: the units that are approved, the tests that failed.
+"""Read a JSON source and pick members out of it: the units that are approved, the tests that
+failed.
 
-What to pick and how to write it is the recipe's (`state`, `where`, `last`, `named_in`, `each`). Conversations are
-turned into entries that keep tool calls with their results.
+What to pick and how to write it is the recipe's (`state`, `where`, `last`, `named_in`, `each`).
+Conversations are turned into entries that keep tool calls with their results.
 """
 
 from __future__ import annotations
@@ -25,20 +26,28 @@ BLANK = re.compile(r"\{(\w+)(!?)\}")
 
 def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, Any]:
     """The mapping in a JSON file or on standard input (`-`)."""
-    raw = stdin() if where == "-" else source_argument.read(source_argument.locate(where, root, _HINT), where)
+    raw = (
+        stdin()
+        if where == "-"
+        else source_argument.read(source_argument.locate(where, root, _HINT), where)
+    )
     name = "standard input" if where == "-" else where
     try:
         data = json.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise BadSource(name, "not UTF-8", hint="save it as UTF-8 JSON") from None
     except json.JSONDecodeError as error:
-        raise BadSource(name, f"not valid JSON: {error.msg}", line=error.lineno, column=error.colno) from None
+        raise BadSource(
+            name, f"not valid JSON: {error.msg}", line=error.lineno, column=error.colno
+        ) from None
     except RecursionError:
         raise BadSource(name, "not usable JSON: nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits
         raise BadSource(name, f"not usable JSON: {error}") from None
     if not isinstance(data, dict):
-        raise BadSource(name, "must be a JSON object", hint="docs/recipes.md shows the keys a recipe reads")
+        raise BadSource(
+            name, "must be a JSON object", hint="docs/recipes.md shows the keys a recipe reads"
+        )
     return data
 
 
@@ -60,9 +69,13 @@ def members(value: object, where: str, path: str) -> list[Mapping[str, Any]]:
     return value
 
 
-def matching(found: Iterable[Mapping[str, Any]], where: Mapping[str, Sequence[str]]) -> list[Mapping[str, Any]]:
+def matching(
+    found: Iterable[Mapping[str, Any]], where: Mapping[str, Sequence[str]]
+) -> list[Mapping[str, Any]]:
     """The members whose fields have one of the wanted values."""
-    return [m for m in found if all(str(m.get(field, "")) in wanted for field, wanted in where.items())]
+    return [
+        m for m in found if all(str(m.get(field, "")) in wanted for field, wanted in where.items())
+    ]
 
 
 def named_in(
@@ -76,7 +89,11 @@ def named_in(
         for key in ("unit", "units"):
             if not _is_text_or_texts(other.get(key)):
                 raise BadSource(where, f"{path}[{index}].{key}: must be text or a list of texts")
-    return [member for member in found if any(_names(other, str(member.get("name", ""))) for other in others)]
+    return [
+        member
+        for member in found
+        if any(_names(other, str(member.get("name", ""))) for other in others)
+    ]
 
 
 def _is_text_or_texts(value: object) -> bool:
@@ -109,8 +126,13 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
     lines = []
     for line in template.split("\n"):
         blanks = {name: bool(even_empty) for name, even_empty in BLANK.findall(line)}
-        if all(name in values and (even_empty or _text(values[name])) for name, even_empty in blanks.items()):
-            lines.append(BLANK.sub(lambda found: _text(values[found[1]], even_empty=bool(found[2])), line))
+        if all(
+            name in values and (even_empty or _text(values[name]))
+            for name, even_empty in blanks.items()
+        ):
+            lines.append(
+                BLANK.sub(lambda found: _text(values[found[1]], even_empty=bool(found[2])), line)
+            )
     return "\n".join(lines)
 
 
@@ -121,11 +143,14 @@ def _text(value: object, even_empty: bool = False) -> str:
 
 
 def conversation(value: object, where: str) -> tuple[tuple[Entry, ...], str, list[str]]:
-    """A conversation as entries, the first one pinned; the old system prompts in it; notes on what was mended."""
+    """A conversation as entries, the first one pinned; the old system prompts in it; notes on
+    what was mended."""
     messages = read_messages(value, where)
     prompts = "\n\n".join(message.text for message in messages if message.role == "system")
     spoken, mended = mend([message for message in messages if message.role != "system"])
-    entries = tuple(_entry(group, pinned=index == 0) for index, group in enumerate(together(spoken)))
+    entries = tuple(
+        _entry(group, pinned=index == 0) for index, group in enumerate(together(spoken))
+    )
     return entries, prompts, [f"messages: {what}" for what in mended]
 
 

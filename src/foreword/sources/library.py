@@ -1,6 +1,8 @@
-"""The documents of a project as a recipe sees them: found by kind and name; and the values it reads out of YAML files.
+"""The documents of a project as a recipe sees them: found by kind and name; and the values it reads
+out of YAML files.
 
-Which documents there are is `sources.documents`' business; how they become sections is `context.document_sections`'.
+Which documents there are is `sources.documents`' business; how they become sections is
+`context.document_sections`'.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from foreword.sources.json_state import value_at
 from foreword.sources.project_root import project_root
 
 RECIPE = "factory"  # the recipe that knows documents, where none is named
-NEWEST = "newest"  # in place of a name
+NEWEST, NONE = "newest", "none"  # in place of a name
 INVOKED = {"persona": "phase_personas", "prompt": "phase_prompts", "panel": "phase_panels"}
 YAML = (".yaml", ".yml")
 MOST_NAMED = 5
@@ -56,10 +58,15 @@ class Library:
         return files.told(self.unread)
 
     def check(self) -> None:
-        """A recipe of documents in a folder that has none of them is asked about the wrong folder: an error."""
+        """A recipe of documents in a folder that has none of them is asked about the wrong
+        folder: an error."""
         named = (path for how in self.recipe.read.values() for path in how.file)
         places = (documents.placed(self.root, path, self.recipe.within) for path in named)
-        if not self.recipe.documents or self.documents or any(documents.is_there(self.root, path) for path in places):
+        if (
+            not self.recipe.documents
+            or self.documents
+            or any(documents.is_there(self.root, path) for path in places)
+        ):
             return
         others = ", ".join(folder for folder in self.recipe.within if folder)
         unread = "".join(f"; {note}" for note in self.notes[:MOST_NAMED])
@@ -67,7 +74,10 @@ class Library:
             str(self.root),
             f"there is no document of recipe {self.recipe.name!r} in this folder"
             f"{others and f', and none in {others}'}{unread}",
-            hint="give the project's folder with --root, or see one: `foreword demo --sample factory --keep DIR`",
+            hint=(
+                "give the project's folder with --root, or see one: `foreword demo --sample factory"
+                " --keep DIR`"
+            ),
         )
 
     def of_kind(self, kind: str) -> list[Document]:
@@ -84,7 +94,9 @@ class Library:
 
     def newest(self, kind: str) -> Document | None:
         """The one of a kind that was changed last; of equals the last by name."""
-        mine = [(self._changed(document), document.path, document) for document in self.of_kind(kind)]
+        mine = [
+            (self._changed(document), document.path, document) for document in self.of_kind(kind)
+        ]
         return max(mine, key=lambda one: one[:2], default=(0, "", None))[2]
 
     def _changed(self, document: Document) -> int:
@@ -106,7 +118,8 @@ def library_of(root: str | Path, recipe: str = RECIPE) -> Library:
 
 
 def read_values(root: Path, recipe: RecipeSpec) -> tuple[dict[str, str], list[str]]:
-    """The values that a recipe reads out of YAML files: lists are joined by commas; what can't be read is a note."""
+    """The values that a recipe reads out of YAML files: lists are joined by commas; what can't
+    be read is a note."""
     values, notes = dict[str, str](), dict[str, None]()
     for name, how in recipe.read.items():
         found, problems = _value(root, how, recipe.within)
@@ -131,13 +144,25 @@ def _value(root: Path, how: Read, within: Sequence[str]) -> tuple[str, list[str]
 
 
 def _names(value: object) -> list[str]:
-    """The names in a value: itself, or those of its members; of a mapping its `name`, `file` or `path`."""
+    """The names in a value: itself, or those of its members; of a mapping its `name`, `file` or
+    `path`."""
     if isinstance(value, list):
         return [name for member in value for name in _names(member)]
     if isinstance(value, dict):
-        named = next((value[key] for key in ("name", "file", "path", "id") if isinstance(value.get(key), str)), None)
+        named = next(
+            (
+                value[key]
+                for key in ("name", "file", "path", "id")
+                if isinstance(value.get(key), str)
+            ),
+            None,
+        )
         return [named] if named else [name for member in value.values() for name in _names(member)]
-    return [str(value).strip()] if isinstance(value, str | int | float) and not isinstance(value, bool) else []
+    return (
+        [str(value).strip()]
+        if isinstance(value, str | int | float) and not isinstance(value, bool)
+        else []
+    )
 
 
 def fields_of(text: str, patterns: Sequence[str]) -> tuple[str, str]:
@@ -160,4 +185,7 @@ def _leaves(data: object, path: str = "") -> Iterator[tuple[str, str]]:
         for index, member in enumerate(data):
             yield from _leaves(member, f"{path}[{index}]")
     elif data is not None and data != []:
-        yield path, ", ".join(str(member) for member in data) if isinstance(data, list) else str(data)
+        yield (
+            path,
+            ", ".join(str(member) for member in data) if isinstance(data, list) else str(data),
+        )

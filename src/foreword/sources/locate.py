@@ -1,7 +1,8 @@
-"""Find the inputs nobody gave: the step a task belongs to, the step a state file names, the next pending task.
+"""Find the inputs nobody gave: the step a task belongs to, the step a state file names, the next
+pending task.
 
-Reads folders and files through `files`; what to look for is the recipe's (`locate`). It never guesses silently: each
-answer comes with a note where it is not the plain one.
+Reads folders and files through `files`; what to look for is the recipe's (`locate`). It never
+guesses silently: each answer comes with a note where it is not the plain one.
 """
 
 from __future__ import annotations
@@ -46,19 +47,32 @@ def nearest_above(root: Path, path: str, filename: str) -> Found:
     return Found(note=f"no {filename} in any folder above {path}")
 
 
-def first_pending(root: Path, pattern: str, named_in: NamedIn | None, leave_out: Sequence[str]) -> Found:
-    """The file a state file names, else the first that matches, of those that do not count as done."""
+def first_pending(
+    root: Path, pattern: str, named_in: NamedIn | None, leave_out: Sequence[str]
+) -> Found:
+    """The file a state file names, else the first that matches, of those that do not count as
+    done."""
     pending = pending_in(root, pattern, leave_out)
     if not pending:
         return Found(note=f"nothing pending matches {pattern}")
     state = files.read(root, named_in.file) if named_in else None
-    wanted = field_of(state.text, named_in.field) if named_in and isinstance(state, files.File) else ""
-    return Found(next((path for path in pending if wanted and _goes_by(_names_of(root, path), wanted)), pending[0]))
+    wanted = (
+        field_of(state.text, named_in.field) if named_in and isinstance(state, files.File) else ""
+    )
+    return Found(
+        next(
+            (path for path in pending if wanted and _goes_by(_names_of(root, path), wanted)),
+            pending[0],
+        )
+    )
 
 
 def _names_of(root: Path, path: str) -> list[str]:
     read = files.read(root, path)
-    return [PurePosixPath(path).stem, markdown.first_title(read.text) if isinstance(read, files.File) else ""]
+    return [
+        PurePosixPath(path).stem,
+        markdown.first_title(read.text) if isinstance(read, files.File) else "",
+    ]
 
 
 def pending_in(root: Path, pattern: str, leave_out: Sequence[str]) -> list[str]:
@@ -70,7 +84,9 @@ def pending_in(root: Path, pattern: str, leave_out: Sequence[str]) -> list[str]:
     ]
 
 
-def current_folder(root: Path, among: str, named_in: NamedIn | None, pending: str, leave_out: Sequence[str]) -> Found:
+def current_folder(
+    root: Path, among: str, named_in: NamedIn | None, pending: str, leave_out: Sequence[str]
+) -> Found:
     """The folder a state file names, or the next one that still has something pending."""
     folders = [str(PurePosixPath(path).parent) for path in files.find(root, among)]
     if not folders:
@@ -88,7 +104,10 @@ def _how(named: str, folder: str, named_in: NamedIn | None) -> str:
         return ""
     if named:
         return f"{named} has nothing pending; took the next that has: {folder}"
-    return f"{named_in.file} names no folder we know; took the first that has something pending: {folder}"
+    return (
+        f"{named_in.file} names no folder we know; took the first that has something pending:"
+        f" {folder}"
+    )
 
 
 def _named(root: Path, folders: Sequence[str], filename: str, named_in: NamedIn) -> str:
@@ -101,7 +120,9 @@ def _named(root: Path, folders: Sequence[str], filename: str, named_in: NamedIn)
         chosen = {above for above in parents.values() if _is_called(root, above, parent)}
         inside = [folder for folder in folders if parents[folder] in chosen] or inside
     wanted = field_of(state.text, named_in.field)
-    return next((folder for folder in inside if wanted and _is_called(root, folder, wanted, filename)), "")
+    return next(
+        (folder for folder in inside if wanted and _is_called(root, folder, wanted, filename)), ""
+    )
 
 
 def field_of(text: str, name: str) -> str:
@@ -124,7 +145,8 @@ def _is_called(root: Path, folder: str, wanted: str, filename: str = "") -> bool
 def _goes_by(names: Sequence[str], wanted: str) -> bool:
     number, words = _number_and_words(wanted)
     return any(
-        (words and words == w) or (not words and number and number == n) for n, w in map(_number_and_words, names)
+        (words and words == w) or (not words and number and number == n)
+        for n, w in map(_number_and_words, names)
     )
 
 

@@ -1,8 +1,9 @@
 """Who sits on a panel, read from its Markdown.
 
-Two kinds of files are known. A round table lists its personas by name, link or path; their texts come from files of
-their own, which the caller finds. A review prompt carries its perspectives with it: headings with a role under
-`## Perspectives`, or tables of participants and what they look at. A file that is itself a persona is a panel of one.
+Two kinds of files are known. A round table lists its personas by name, link or path; their texts
+come from files of their own, which the caller finds. A review prompt carries its perspectives with
+it: headings with a role under `## Perspectives`, or tables of participants and what they look at. A
+file that is itself a persona is a panel of one.
 """
 
 from __future__ import annotations
@@ -20,15 +21,21 @@ Find = Callable[[str], "tuple[str, str] | None"]
 """From a persona's name or path to (source, text), or None."""
 
 MOST_MEMBERS = 100
-_HINT = "list personas under `## Participants`, or describe them under `## Perspectives` with a **Role:** each"
+_HINT = (
+    "list personas under `## Participants`, or describe them under `## Perspectives` with a"
+    " **Role:** each"
+)
 
 _KIND = re.compile(r"^(?:review|panel|round[ -]?table|persona)\s*:\s*", re.IGNORECASE)
 _ROSTER = re.compile(
-    r"^(?!per\b).*\b(?:perspectives?|participants?|personas?|members?|reviewers?|panelists?|round table|roster)$",
+    r"^(?!per\b).*\b(?:perspectives?|participants?|personas?|members?|reviewers?|panelists?|round"
+    r" table|roster)$",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"^(?:\d{1,3}[.):]|[-*])\s+")
-_ROLE = re.compile(r"^(?:\*\*|__|#{1,6}[ \t]+)\s*(?:role|evaluate for|focus)\b", re.IGNORECASE | re.MULTILINE)
+_ROLE = re.compile(
+    r"^(?:\*\*|__|#{1,6}[ \t]+)\s*(?:role|evaluate for|focus)\b", re.IGNORECASE | re.MULTILINE
+)
 _GROUPED = re.compile(r"^\w+ \w{1,3}:\s*")
 _MARKER = re.compile(r"^\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _LINK = re.compile(r"\[([^\]\n]{1,200})\]\(<?([^)\s>]{1,400})>?[^)\n]{0,200}\)")
@@ -38,13 +45,16 @@ _PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+|[\w@-]+\.md\b")
 _PLACE = re.compile(rf"`?(?:{_LINK.pattern}|{_PATH.pattern})`?")
 _ASIDE = re.compile(r"\s+(?:--?|[–—])\s+|\s*[:(]\s*|\s*,\s+|[.;]\s")
 _RULE = re.compile(r"(?:\s*^\s*(?:-{3,}|\*{3,}|_{3,})[ \t]*$)+\s*\Z", re.MULTILINE)
-_WHO = frozenset("participant participants persona personas member members reviewer perspective agent name".split())
+_WHO = frozenset(
+    "participant participants persona personas member members reviewer perspective agent name".split()
+)
 _NO_ROW = re.compile(r"^[\s|:-]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class _Seat:
-    """One place at the table: names to look a persona up by, and what the file itself says about it."""
+    """One place at the table: names to look a persona up by, and what the file itself says about
+    it."""
 
     name: str
     lookups: tuple[str, ...]
@@ -57,7 +67,9 @@ def read_panel(text: str, name: str, source: str, find: Find) -> Panel:
     title = _KIND.sub("", next((one.title for one in headings(text)), "")) or name
     seats = [seat for seat in _seats(text, title) if seat.name]
     if len(seats) > MOST_MEMBERS:
-        raise BadSource(source, f"names {len(seats):,} personas; a panel has at most {MOST_MEMBERS}", hint=_HINT)
+        raise BadSource(
+            source, f"names {len(seats):,} personas; a panel has at most {MOST_MEMBERS}", hint=_HINT
+        )
     members, missing = list[Member](), list[str]()
     for seat in _told_apart(seats):
         member = _seated(seat, source, find)
@@ -73,17 +85,23 @@ def read_panel(text: str, name: str, source: str, find: Find) -> Panel:
 def _seats(text: str, title: str) -> Iterator[_Seat]:
     """Everyone the file names, by the first way of naming them that it uses."""
     fields, body, _ = front_matter(text)
-    listed = next((fields[key] for key in ("personas", "participants", "members") if key in fields), None)
+    listed = next(
+        (fields[key] for key in ("personas", "participants", "members") if key in fields), None
+    )
     if isinstance(listed, list):
         yield from (_Seat(name, (name,)) for name in map(_field_name, listed))
         return
     found = headings(body)
     rosters = [one for one in found if one.level > 1 and _ROSTER.search(_plain(one.title))]
     highest = min((one.level for one in rosters), default=0)
-    seats = [seat for one in rosters if one.level == highest for seat in _in_roster(body, one, found)]
+    seats = [
+        seat for one in rosters if one.level == highest for seat in _in_roster(body, one, found)
+    ]
     if not seats and _is_persona(body):
         seats = [_Seat(title, (), body.strip())]
-    yield from seats or list(_rows(body, "")) or (seat for seat in _listed(body) if _names_a_file(seat))
+    yield from (
+        seats or list(_rows(body, "")) or (seat for seat in _listed(body) if _names_a_file(seat))
+    )
 
 
 def _field_name(listed: object) -> str:
@@ -147,9 +165,12 @@ def _cells(row: str) -> list[str]:
 
 
 def _ways(text: str) -> tuple[str, ...]:
-    """What a persona might be found under, the surest first: the target of a link, a path, a word in code."""
+    """What a persona might be found under, the surest first: the target of a link, a path, a
+    word in code."""
     links = [target.split("#")[0] for _, target in _LINK.findall(text)]
-    return tuple(dict.fromkeys(way for way in [*links, *_PATH.findall(text), *_CODE.findall(text)] if way))
+    return tuple(
+        dict.fromkeys(way for way in [*links, *_PATH.findall(text), *_CODE.findall(text)] if way)
+    )
 
 
 def _spoken(line: str) -> str:
@@ -168,31 +189,43 @@ def _plain(text: str) -> str:
 
 
 def _is_persona(text: str) -> bool:
-    return any(_plain(one.title).casefold() in ("role", "evaluate for") for one in headings(text)) or bool(
-        _ROLE.search(text)
-    )
+    return any(
+        _plain(one.title).casefold() in ("role", "evaluate for") for one in headings(text)
+    ) or bool(_ROLE.search(text))
 
 
 def _told_apart(seats: list[_Seat]) -> list[_Seat]:
-    """The seats with names that differ: the same name in two groups has the group behind it, or else a number."""
+    """The seats with names that differ: the same name in two groups has the group behind it, or
+    else a number."""
     names = [seat.name for seat in seats]
     taken, apart = set[str](), list[_Seat]()
     for seat in seats:
-        name = f"{seat.name} ({seat.group})" if names.count(seat.name) > 1 and seat.group else seat.name
+        name = (
+            f"{seat.name} ({seat.group})"
+            if names.count(seat.name) > 1 and seat.group
+            else seat.name
+        )
         if name in taken and not seat.text:
             continue  # the same persona, listed twice
-        unique = next(each for each in (name, *(f"{name} {n}" for n in range(2, len(seats) + 2))) if each not in taken)
+        unique = next(
+            each
+            for each in (name, *(f"{name} {n}" for n in range(2, len(seats) + 2)))
+            if each not in taken
+        )
         taken.add(unique)
         apart.append(replace(seat, name=unique))
     return apart
 
 
 def _seated(seat: _Seat, source: str, find: Find) -> Member | None:
-    """The member for a seat: by a file of its own, else by what the panel says; None where there is neither."""
+    """The member for a seat: by a file of its own, else by what the panel says; None where there
+    is neither."""
     found = next((persona for way in seat.lookups if (persona := find(way))), None)
     if found:
         where, text = found
-        return Member(seat.name, f"{text.rstrip()}\n\nFocus: {seat.text}" if seat.text else text, where)
+        return Member(
+            seat.name, f"{text.rstrip()}\n\nFocus: {seat.text}" if seat.text else text, where
+        )
     if not seat.text:
         return None
     return Member(seat.name, seat.text if not seat.lookups else _described(seat), source)
@@ -201,4 +234,7 @@ def _seated(seat: _Seat, source: str, find: Find) -> Member | None:
 def _described(seat: _Seat) -> str:
     """A persona of which the panel says only what it looks at."""
     where = f" in the track {seat.group}" if seat.group else ""
-    return f"## Role\n\n{seat.name.removesuffix(f' ({seat.group})')}{where}.\n\n## Evaluate For\n\n{seat.text}"
+    return (
+        f"## Role\n\n{seat.name.removesuffix(f' ({seat.group})')}{where}.\n\n## Evaluate"
+        f" For\n\n{seat.text}"
+    )

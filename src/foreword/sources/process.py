@@ -1,8 +1,9 @@
 """Run a program and never pay more for it than was agreed.
 
-A time limit and an output limit; no shell, no input, and an environment reduced to what programs need to start. With
-the program ends whatever it has started: on Linux all of it (`supervisor`), elsewhere what stayed in its process group.
-Which programs may run is decided by `commands` and `git_command`.
+A time limit and an output limit; no shell, no input, and an environment reduced to what programs
+need to start. With the program ends whatever it has started: on Linux all of it (`supervisor`),
+elsewhere what stayed in its process group. Which programs may run is decided by `commands` and
+`git_command`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from pathlib import Path
 from foreword.sources import supervisor
 
 _KEPT = ("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER", "XDG_CONFIG_HOME")
-_GIT_SETTINGS = {  # for a `git` that another program starts, which may be meant to fetch: ours is `git_command`'s
+# for a `git` that another program starts, which may be meant to fetch: ours is `git_command`'s
+_GIT_SETTINGS = {
     "core.fsmonitor": "false",
     "core.hooksPath": os.devnull,
     "log.follow": "false",
@@ -58,8 +60,11 @@ class Output:
 
 
 def environment() -> dict[str, str]:
-    """The variables a program gets: an allow-list, so no key or token is among them, and no relative PATH entry."""
-    kept = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("LC_")}
+    """The variables a program gets: an allow-list, so no key or token is among them, and no
+    relative PATH entry."""
+    kept = {
+        name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("LC_")
+    }
     folders = kept.get("PATH", os.defpath).split(os.pathsep)
     kept["PATH"] = os.pathsep.join(folder for folder in folders if Path(folder).is_absolute())
     return kept | _GIT | {"PAGER": "cat"}
@@ -91,9 +96,14 @@ def run(
 
 
 def _supervised(
-    argv: Sequence[str], folder: Path, variables: dict[str, str], timeout_seconds: float, output_bytes: int
+    argv: Sequence[str],
+    folder: Path,
+    variables: dict[str, str],
+    timeout_seconds: float,
+    output_bytes: int,
 ) -> Output | None:
-    """Run a program below a process that ends all of it; None where that process could not be started.
+    """Run a program below a process that ends all of it; None where that process could not be
+    started.
 
     The time counts from when it is ready, not from when Python began to start.
     """
@@ -119,7 +129,8 @@ def _supervised(
         raise OSError(int(number), os.strerror(int(number)))
     if word == supervisor.ENDED:
         return replace(output, exit_code=os.waitstatus_to_exitcode(int(number)))
-    return replace(output, exit_code=-signal.SIGKILL)  # ended by us, or by its own doing together with the supervisor
+    # ended by us, or by its own doing together with the supervisor
+    return replace(output, exit_code=-signal.SIGKILL)
 
 
 def _start(

@@ -15,5 +15,7 @@ def project_root(root: str | Path) -> Path:
     except (RuntimeError, ValueError, OSError):  # ~nobody, a loop of links, a NUL in the name
         path = None
     if path is None or not path.is_dir():
-        raise BadSource(str(root), "there is no such folder", hint="give the project's folder with --root")
+        raise BadSource(
+            str(root), "there is no such folder", hint="give the project's folder with --root"
+        )
     return path

@@ -1,8 +1,9 @@
-"""The documents that a text names: in links and in code, and in lines whose label says what they are for.
+"""The documents that a text names: in links and in code, and in lines whose label says what they
+are for.
 
-`> **Adopt persona:** relecteur`, `Persona: [the reader](../relecteur.md)`, "Invoke panel: `code-review`": a label takes
-names, paths, links and code. Elsewhere only a path that is linked or in backticks names a document. Which document is
-meant is the same for everyone who asks: `meant`.
+`> **Adopt persona:** relecteur`, `Persona: [the reader](../relecteur.md)`, "Invoke panel:
+`code-review`": a label takes names, paths, links and code. Elsewhere only a path that is linked or
+in backticks names a document. Which document is meant is the same for everyone who asks: `meant`.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ from foreword.text import marks
 
 MOST_WORDS = 4  # of a name behind a label that may as well be the beginning of a sentence
 
-_REFERENCE = re.compile(r"(?<![\w/.-])(?P<path>(?:[\w.-]+/)*[\w.-]+\.(?:md|ya?ml|json))(?:#[\w-]*)?(?![\w/])")
+_REFERENCE = re.compile(
+    r"(?<![\w/.-])(?P<path>(?:[\w.-]+/)*[\w.-]+\.(?:md|ya?ml|json))(?:#[\w-]*)?(?![\w/])"
+)
 _LINKED = re.compile(r"\]\((?P<link>[^)\s]{1,300})\)|`(?P<code>[^`\r\n]{1,300})`")
 _LABELLED = re.compile(
-    r"[ \t>*_+-]*(?P<told>(?:adopt|invoke)[ \t]+)?(?P<kind>persona|prompt|panel)s?[*_]*[ \t]*:[*_ \t]*"
+    r"[ \t>*_+-]*(?P<told>(?:adopt|invoke)[ \t]+)?(?P<kind>persona|prompt|panel)s?[*_]*[ \t]*:[*_"
+    r" \t]*"
     r"(?P<rest>[^\r\n]*)",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r",|;|&|\sand\s")
 _NAME = re.compile(r"[\w.][\w ./-]{0,200}")
-Find = Callable[[str, str, str], Document | None]  # a name, a kind or nothing, and the file that it stands in
+# a name, a kind or nothing, and the file that it stands in
+Find = Callable[[str, str, str], Document | None]
 
 _NOTHING = ("", "none", "n/a", "-", "—")
 
@@ -38,7 +43,8 @@ class Named:
     at: int  # its offset
     name: str  # or its path
     kind: str = ""  # where a label says which
-    is_told: bool = False  # the label tells to adopt or invoke it: to be there is not a matter of style
+    # the label tells to adopt or invoke it: to be there is not a matter of style
+    is_told: bool = False
     is_path: bool = True
 
 
@@ -47,7 +53,10 @@ def references(text: str) -> list[tuple[int, str]]:
 
     Addresses and globs are none, and what stands in fenced code is an example.
     """
-    found, fenced = list[tuple[int, str]](), [(at, at + len(row)) for at, row, in_code in marks.rows(text) if in_code]
+    found, fenced = (
+        list[tuple[int, str]](),
+        [(at, at + len(row)) for at, row, in_code in marks.rows(text) if in_code],
+    )
     for match in _LINKED.finditer(text):
         at = bisect_right(fenced, match.start(), key=lambda span: span[0]) - 1
         if at >= 0 and match.start() < fenced[at][1]:
@@ -60,7 +69,8 @@ def references(text: str) -> list[tuple[int, str]]:
 
 
 def named_in(text: str) -> Iterator[Named]:
-    """Everything that a text names, in its order: what labels name, and elsewhere what `references` finds."""
+    """Everything that a text names, in its order: what labels name, and elsewhere what
+    `references` finds."""
     for at, row, in_code in marks.rows(text):
         if in_code or not ("`" in row or "](" in row or ":" in row):
             continue
@@ -72,8 +82,13 @@ def named_in(text: str) -> Iterator[Named]:
 
 
 def _labelled(label: re.Match[str], at: int) -> Iterator[Named]:
-    """The names behind a label: those that are linked or in code, else what stands between commas."""
-    kind, is_told, start = label["kind"].lower(), label["told"] is not None, at + label.start("rest")
+    """The names behind a label: those that are linked or in code, else what stands between
+    commas."""
+    kind, is_told, start = (
+        label["kind"].lower(),
+        label["told"] is not None,
+        at + label.start("rest"),
+    )
     linked = list(_LINKED.finditer(label["rest"]))
     for match in linked:
         words = (match["link"] or match["code"]).strip()
@@ -83,7 +98,9 @@ def _labelled(label: re.Match[str], at: int) -> Iterator[Named]:
             yield Named(start + match.start(), name, kind, is_told, path is not None)
     for name in () if linked else _BETWEEN.split(label["rest"]):
         bare = name.strip(" \t*_\"'").rstrip(".*_")
-        if bare.lower() not in _NOTHING and (is_told or (_NAME.fullmatch(bare) and len(bare.split()) <= MOST_WORDS)):
+        if bare.lower() not in _NOTHING and (
+            is_told or (_NAME.fullmatch(bare) and len(bare.split()) <= MOST_WORDS)
+        ):
             path = _REFERENCE.fullmatch(bare)
             yield Named(start, path["path"] if path else bare, kind, is_told, path is not None)
 

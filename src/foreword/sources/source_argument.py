@@ -1,7 +1,7 @@
 """What a user names as a source: found from here or from the root, and read whatever it is.
 
-A regular file, or a pipe that a shell makes (`--source <(jq . notes.json)`). It may lie anywhere, since the user named
-it and no project did. What the bytes mean is for `items` and `state`.
+A regular file, or a pipe that a shell makes (`--source <(jq . notes.json)`). It may lie anywhere,
+since the user named it and no project did. What the bytes mean is for `items` and `state`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ def locate(where: str, root: Path, hint: str) -> Path:
     try:
         for path in (Path(where).expanduser(), root / where):
             if where and path.exists():
-                return path if path.is_fifo() else path.resolve()  # the pipe of a shell has no real path
+                # the pipe of a shell has no real path
+                return path if path.is_fifo() else path.resolve()
     except (OSError, ValueError, RuntimeError) as problem:
         raise BadSource(where, f"can't be looked up: {problem}", hint=hint) from problem
     raise BadSource(where, "there is no such file or folder", hint=hint)

@@ -1,10 +1,12 @@
 """Stand between this package and a program it runs, so that nothing of the program outlives it.
 
-Run as a script, by `process`: `supervisor.py DESCRIPTOR PROGRAM ARGUMENT...`. Whoever loses its parent below this
-process becomes its child (a subreaper, which only Linux has), in whatever session or group it hides; so killing
-children until there are none left ends all of it, and never anything else. Standard library only: it runs in isolation.
+Run as a script, by `process`: `supervisor.py DESCRIPTOR PROGRAM ARGUMENT...`. Whoever loses its
+parent below this process becomes its child (a subreaper, which only Linux has), in whatever session
+or group it hides; so killing children until there are none left ends all of it, and never anything
+else. Standard library only: it runs in isolation.
 
-On the descriptor it writes a line when it is ready, before the program runs and could stop it; then how that ended.
+On the descriptor it writes a line when it is ready, before the program runs and could stop it; then
+how that ended.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from pathlib import Path
 
 READY = b"ready\n"
 ENDED, FAILED = "ended", "failed"  # with a wait status, with an error number
-ENDING_SECONDS = 5.0  # a killed process is gone in a moment; one that is not ours to kill (sudo) never is
+# a killed process is gone in a moment; one that is not ours to kill (sudo) never is
+ENDING_SECONDS = 5.0
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _WATCHED = {signal.SIGCHLD, signal.SIGTERM}
 _PAUSE_SECONDS = 0.001
@@ -35,7 +38,9 @@ def main(descriptor: int, argv: list[str]) -> None:
     libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     os.write(descriptor, READY)
     try:
-        program = os.posix_spawnp(argv[0], argv, os.environ, setsigmask=[], setsigdef=[signal.SIGPIPE, signal.SIGXFSZ])
+        program = os.posix_spawnp(
+            argv[0], argv, os.environ, setsigmask=[], setsigdef=[signal.SIGPIPE, signal.SIGXFSZ]
+        )
     except OSError as problem:
         os.write(descriptor, f"{FAILED} {problem.errno}".encode())
         return
@@ -67,7 +72,8 @@ def _ended() -> list[tuple[int, int]]:
 
 
 def _end_children() -> None:
-    """Kill children until there are none: those of a killed child become ours. A child's number is not given again."""
+    """Kill children until there are none: those of a killed child become ours. A child's number
+    is not given again."""
     until = time.monotonic() + ENDING_SECONDS
     while _has_children() and time.monotonic() < until:
         for child in _children():

@@ -1,1 +1,2 @@
-"""What outlives a process: workflows and their conversations, originals by handle, reports, what sessions carry on."""
+"""What outlives a process: workflows and their conversations, originals by handle, reports, what
+sessions carry on."""

@@ -1,7 +1,8 @@
-"""Keys under which messages were appended: who tries again with the same key gets the first answer, and adds nothing.
+"""Keys under which messages were appended: who tries again with the same key gets the first answer,
+and adds nothing.
 
-A key is the caller's own word, once for each conversation. It is kept in the transaction that appends, for as long as
-the messages are, with a digest of what was appended and what was answered.
+A key is the caller's own word, once for each conversation. It is kept in the transaction that
+appends, for as long as the messages are, with a digest of what was appended and what was answered.
 """
 
 from __future__ import annotations
@@ -52,8 +53,12 @@ def digest_of(messages: Iterable[tuple[Message, bool]]) -> str:
 
 
 def find(db: Database, conversation: int, key: str, digest: str) -> Receipt | None:
-    """What was answered under that key; nothing where it is new, an error where something else was appended."""
-    rows = db.rows("SELECT digest, receipt FROM append_keys WHERE conversation = ? AND name = ?", (conversation, key))
+    """What was answered under that key; nothing where it is new, an error where something else
+    was appended."""
+    rows = db.rows(
+        "SELECT digest, receipt FROM append_keys WHERE conversation = ? AND name = ?",
+        (conversation, key),
+    )
     if not rows:
         return None
     known, written = rows[0]
@@ -67,7 +72,11 @@ def keep(db: Database, conversation: int, key: str, digest: str, receipt: Receip
     """Keep what is answered; the caller holds the transaction that appends."""
     fields = {name: getattr(receipt, name) for name in _FIELDS}
     values = (conversation, key, digest, dumped(fields, "the answer"), stamp())
-    db.rows("INSERT INTO append_keys (conversation, name, digest, receipt, created) VALUES (?, ?, ?, ?, ?)", values)
+    db.rows(
+        "INSERT INTO append_keys (conversation, name, digest, receipt, created) VALUES (?, ?, ?,"
+        " ?, ?)",
+        values,
+    )
 
 
 _FIELDS: dict[str, Kinds] = {

@@ -1,7 +1,9 @@
-"""Artifacts: what the phases of a task hand on. One of each name in a run; over the runs of a task, the newest counts.
+"""Artifacts: what the phases of a task hand on. One of each name in a run; over the runs of a task,
+the newest counts.
 
-A flow keeps each once per run, however often its process dies. A task that is worked on turn by turn is a run of its
-own name, in which an artifact can be corrected. Texts are originals, so `recall` finds every version by its handle.
+A flow keeps each once per run, however often its process dies. A task that is worked on turn by
+turn is a run of its own name, in which an artifact can be corrected. Texts are originals, so
+`recall` finds every version by its handle.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ from foreword.store.packages import Store
 COLUMNS = "name, phase, title, tokens, handle, created, task"
 _KEPT = "DO NOTHING"
 _CORRECTED = (
-    "(run, name) DO UPDATE SET task = excluded.task, phase = excluded.phase, title = excluded.title,"
-    " tokens = excluded.tokens, handle = excluded.handle, created = excluded.created"
+    "(run, name) DO UPDATE SET task = excluded.task, phase = excluded.phase, title ="
+    " excluded.title, tokens = excluded.tokens, handle = excluded.handle, created ="
+    " excluded.created"
 )
 
 
@@ -41,14 +44,31 @@ class Artifact:
 
 
 def keep(
-    db: Database, run: str, name: str, phase: str, title: str, text: str, tokens: int, *, task: str = ""
+    db: Database,
+    run: str,
+    name: str,
+    phase: str,
+    title: str,
+    text: str,
+    tokens: int,
+    *,
+    task: str = "",
 ) -> Artifact:
-    """Keep an artifact of a task, which is the run itself if not told; one of that name in the run stays as it is."""
+    """Keep an artifact of a task, which is the run itself if not told; one of that name in the
+    run stays as it is."""
     return _written(db, (run, name, task or run, phase, title), text, tokens, _KEPT)
 
 
 def correct(
-    db: Database, run: str, name: str, phase: str, title: str, text: str, tokens: int, *, task: str = ""
+    db: Database,
+    run: str,
+    name: str,
+    phase: str,
+    title: str,
+    text: str,
+    tokens: int,
+    *,
+    task: str = "",
 ) -> Artifact:
     """The same, but one of that name in the run gives way; what it said is still an original."""
     return _written(db, (run, name, task or run, phase, title), text, tokens, _CORRECTED)
@@ -58,7 +78,10 @@ def _written(db: Database, words: Sequence[str], text: str, tokens: int, conflic
     body = plain(text).encode()
     handle, given = handle_of(body), tuple(map(plain, words))
     with db.transaction():
-        db.rows("INSERT INTO originals VALUES (?, ?) ON CONFLICT DO NOTHING", (handle, zlib.compress(body, 1)))
+        db.rows(
+            "INSERT INTO originals VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (handle, zlib.compress(body, 1)),
+        )
         db.rows(
             "INSERT INTO artifacts (run, name, task, phase, title, tokens, handle, created)"
             f" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {conflict}",
@@ -76,7 +99,10 @@ def everything(db: Database, run: str) -> list[Artifact]:
 
 def of_task(db: Database, task: str) -> list[Artifact]:
     """The newest artifact of each name over all runs of a task, in the order they were kept."""
-    rows = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE task = ? ORDER BY created, run, name", (plain(task),))
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM artifacts WHERE task = ? ORDER BY created, run, name",
+        (plain(task),),
+    )
     newest = {str(row[0]): Artifact(*row) for row in rows}
     return sorted(newest.values(), key=lambda one: one.created)
 
@@ -84,7 +110,8 @@ def of_task(db: Database, task: str) -> list[Artifact]:
 def newest(db: Database, name: str) -> Artifact | None:
     """The newest artifact of that name, whatever task it is of."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM artifacts WHERE lower(name) = lower(?) ORDER BY created DESC, run DESC LIMIT 1",
+        f"SELECT {COLUMNS} FROM artifacts WHERE lower(name) = lower(?) ORDER BY created DESC, run"
+        " DESC LIMIT 1",
         (plain(name),),
     )
     return Artifact(*rows[0]) if rows else None

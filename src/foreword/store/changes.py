@@ -1,7 +1,8 @@
 """How new everything of a workflow is, in one cheap query: what live updates are made of.
 
-A vector is a handful of numbers, each of which moves whenever something of its kind changes. Two vectors say what has
-changed between them, whoever read them and in which process: so no table of events is needed, and nothing is written.
+A vector is a handful of numbers, each of which moves whenever something of its kind changes. Two
+vectors say what has changed between them, whoever read them and in which process: so no table of
+events is needed, and nothing is written.
 """
 
 from __future__ import annotations
@@ -18,16 +19,14 @@ _MARKS = re.compile(r"([a-z])(\d{1,19})(?:\.|$)")
 _STAMP = re.compile(r"\D")
 _OF_WORKFLOW = "FROM conversations c WHERE c.workflow = w.id"
 _QUERY = (
-    "SELECT w.name,"
-    " (SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = w.id),"
-    f" (SELECT COALESCE(SUM((SELECT MAX(seq) FROM messages WHERE conversation = c.id)), 0) {_OF_WORKFLOW}),"
-    " (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow = w.id),"
-    " w.revision,"
-    f" (SELECT COALESCE(SUM((SELECT COUNT(*) FROM compressions WHERE conversation = c.id)), 0) {_OF_WORKFLOW}),"
-    f" (SELECT COALESCE(SUM((SELECT SUM(undone) FROM compressions WHERE conversation = c.id)), 0) {_OF_WORKFLOW}),"
-    " (SELECT COUNT(*) FROM checkpoints WHERE workflow = w.id),"
-    " (SELECT COALESCE(MAX(created), '') FROM checkpoints WHERE workflow = w.id),"
-    f" (SELECT COALESCE(MAX((SELECT MAX(id) FROM reports WHERE conversation = c.id)), 0) {_OF_WORKFLOW})"
+    "SELECT w.name, (SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = w.id), (SELECT"
+    f" COALESCE(SUM((SELECT MAX(seq) FROM messages WHERE conversation = c.id)), 0) {_OF_WORKFLOW}),"
+    " (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow = w.id), w.revision,"
+    " (SELECT COALESCE(SUM((SELECT COUNT(*) FROM compressions WHERE conversation = c.id)), 0)"
+    f" {_OF_WORKFLOW}), (SELECT COALESCE(SUM((SELECT SUM(undone) FROM compressions WHERE"
+    f" conversation = c.id)), 0) {_OF_WORKFLOW}), (SELECT COUNT(*) FROM checkpoints WHERE workflow"
+    " = w.id), (SELECT COALESCE(MAX(created), '') FROM checkpoints WHERE workflow = w.id), (SELECT"
+    f" COALESCE(MAX((SELECT MAX(id) FROM reports WHERE conversation = c.id)), 0) {_OF_WORKFLOW})"
     " FROM workflows w"
 )
 
@@ -51,7 +50,8 @@ class Vector:
 
 
 LETTERS = dict(zip("pmvwcuknr", (field.name for field in fields(Vector)), strict=True))
-KINDS: dict[str, dict[str, str]] = {  # every kind of event: what it says, and the part of the vector that it is
+# every kind of event: what it says, and the part of the vector that it is
+KINDS: dict[str, dict[str, str]] = {
     "plan": {"version": "plan"},
     "messages": {"seq": "messages"},
     "variables": {"change": "variables"},
@@ -64,7 +64,8 @@ KINDS: dict[str, dict[str, str]] = {  # every kind of event: what it says, and t
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One kind of thing has changed; `at` is the vector of those who have heard of it and all before it."""
+    """One kind of thing has changed; `at` is the vector of those who have heard of it and all
+    before it."""
 
     kind: str
     data: dict[str, Any]
@@ -81,7 +82,9 @@ def vectors(db: Database, workflows: Sequence[str] | None = None) -> dict[str, V
     if workflows is None or len(workflows) > MOST_NAMED:
         rows = db.rows(_QUERY)
     elif workflows:
-        rows = db.rows(f"{_QUERY} WHERE w.name IN ({', '.join('?' * len(workflows))})", list(workflows))
+        rows = db.rows(
+            f"{_QUERY} WHERE w.name IN ({', '.join('?' * len(workflows))})", list(workflows)
+        )
     else:
         rows = []
     return {str(name): Vector(*(_number(part) for part in parts)) for name, *parts in rows}
@@ -94,7 +97,11 @@ def between(workflow: str, old: Vector, new: Vector) -> Iterator[Event]:
         parts = {part: getattr(new, part) for part in says.values()}
         if any(getattr(seen, part) != value for part, value in parts.items()):
             seen = replace(seen, **parts)
-            yield Event(kind, {"workflow": workflow, "kind": kind, **{k: parts[v] for k, v in says.items()}}, seen)
+            yield Event(
+                kind,
+                {"workflow": workflow, "kind": kind, **{k: parts[v] for k, v in says.items()}},
+                seen,
+            )
 
 
 def together(each: Iterable[Vector]) -> Vector:
@@ -113,7 +120,9 @@ def newest(one: Vector, other: Vector) -> Vector:
 
 def read(text: str) -> Vector | None:
     """The vector of an event's id; nothing where it is none."""
-    parts = {LETTERS[letter]: int(number) for letter, number in _MARKS.findall(text) if letter in LETTERS}
+    parts = {
+        LETTERS[letter]: int(number) for letter, number in _MARKS.findall(text) if letter in LETTERS
+    }
     made = Vector(**parts)
     return made if str(made) == text else None
 

@@ -1,8 +1,10 @@
-"""Checkpoints as files: `.checkpoints/` under the project's root, each there as a whole or not at all.
+"""Checkpoints as files: `.checkpoints/` under the project's root, each there as a whole or not at
+all.
 
-A new one is written beside the old one, brought to the disk, and put in its place by one rename: whoever is killed
-leaves the old one or the new one. Writers take turns where the file system has locks; where it has none, the rename
-alone keeps them apart. A project may come from a stranger, so nothing here goes through a symbolic link.
+A new one is written beside the old one, brought to the disk, and put in its place by one rename:
+whoever is killed leaves the old one or the new one. Writers take turns where the file system has
+locks; where it has none, the rename alone keeps them apart. A project may come from a stranger, so
+nothing here goes through a symbolic link.
 """
 
 from __future__ import annotations
@@ -120,7 +122,8 @@ def _locked(descriptor: int, path: Path) -> bool:
         except BlockingIOError:
             if monotonic() > deadline:
                 raise StoreError(
-                    f"{path} is in use: another process has been writing for {WAIT_SECONDS:g} seconds",
+                    f"{path} is in use: another process has been writing for {WAIT_SECONDS:g}"
+                    " seconds",
                     hint="end that process, or try again",
                 ) from None
             sleep(0.005)
@@ -137,5 +140,6 @@ def _translated(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"{path} can't be used: {error.strerror or error}", hint="check the folder, its rights and the disk"
+            f"{path} can't be used: {error.strerror or error}",
+            hint="check the folder, its rights and the disk",
         ) from None

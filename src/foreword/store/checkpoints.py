@@ -11,21 +11,24 @@ from foreword.store.database import Database, dumped, stamp
 def keep(db: Database, workflow: int, name: str, data: Mapping[str, Any]) -> None:
     """Keep a checkpoint under a name, in place of an older one of that name."""
     db.rows(
-        "INSERT INTO checkpoints (workflow, name, created, written) VALUES (?, ?, ?, ?) ON CONFLICT (workflow, name)"
-        " DO UPDATE SET created = excluded.created, written = excluded.written",
+        "INSERT INTO checkpoints (workflow, name, created, written) VALUES (?, ?, ?, ?) ON CONFLICT"
+        " (workflow, name) DO UPDATE SET created = excluded.created, written = excluded.written",
         (workflow, name, stamp(), dumped(data, f"checkpoint {name!r}")),
     )
 
 
 def texts(db: Database, workflow: int) -> dict[str, str]:
-    """Every checkpoint of a workflow by its name, the oldest first, as it is written: one of them may be damaged."""
-    return dict(db.rows("SELECT name, written FROM checkpoints WHERE workflow = ? ORDER BY id", (workflow,)))
+    """Every checkpoint of a workflow by its name, the oldest first, as it is written: one of
+    them may be damaged."""
+    return dict(
+        db.rows("SELECT name, written FROM checkpoints WHERE workflow = ? ORDER BY id", (workflow,))
+    )
 
 
 def workflows_with(db: Database) -> dict[str, int]:
     """Every workflow that has a checkpoint: its name and its number."""
     rows = db.rows(
-        "SELECT w.name, w.id FROM workflows w WHERE EXISTS (SELECT 1 FROM checkpoints c WHERE c.workflow = w.id)"
-        " ORDER BY w.name"
+        "SELECT w.name, w.id FROM workflows w WHERE EXISTS (SELECT 1 FROM checkpoints c WHERE"
+        " c.workflow = w.id) ORDER BY w.name"
     )
     return dict(rows)

@@ -1,7 +1,8 @@
 """What the rows of a query may hold, by the columns they come from.
 
-SQLite keeps any value in any column, and a file from a stranger may have a text where a number should be, or nothing
-at all. So each row is looked at once when it is read, in one place, and whoever asked gets what the schema says.
+SQLite keeps any value in any column, and a file from a stranger may have a text where a number
+should be, or nothing at all. So each row is looked at once when it is read, in one place, and
+whoever asked gets what the schema says.
 """
 
 from __future__ import annotations
@@ -12,16 +13,25 @@ from dataclasses import dataclass
 from foreword.store.database import Row
 
 _KINDS: dict[str | None, type] = {"TEXT": str, "INTEGER": int, "BLOB": bytes}
-_WORDS: dict[type, str] = {str: "a text", int: "a number", float: "a fraction", bytes: "bytes", type(None): "nothing"}
+_WORDS: dict[type, str] = {
+    str: "a text",
+    int: "a number",
+    float: "a fraction",
+    bytes: "bytes",
+    type(None): "nothing",
+}
 _NULLABLE = {("reports", "conversation"), ("reports", "usage")}
-_ANYTHING = {("reports", "report"), ("carried", "item"), ("originals", "body")}  # `kept` passes over odd ones
-_SIGNED = {("conversations", "warned"), ("conversations", "quiet_until")}  # limits: below zero they are none
+# `kept` passes over odd ones
+_ANYTHING = {("reports", "report"), ("carried", "item"), ("originals", "body")}
+# limits: below zero they are none
+_SIGNED = {("conversations", "warned"), ("conversations", "quiet_until")}
 _LONGEST_VALUE = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a query: its name, the table it comes from unless it is an expression, and what it may hold."""
+    """One column of a query: its name, the table it comes from unless it is an expression, and
+    what it may hold."""
 
     name: str
     table: str | None
@@ -34,7 +44,8 @@ class Column:
 
 
 def columns_of(description: Iterable[Sequence[str | None]]) -> tuple[Column, ...]:
-    """The columns of a query as SQLite describes them: name, declared type, database, table, name in the table."""
+    """The columns of a query as SQLite describes them: name, declared type, database, table,
+    name in the table."""
     return tuple(
         Column(
             name=str(origin or name),

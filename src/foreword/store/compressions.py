@@ -47,30 +47,46 @@ def add(
 ) -> Compression | None:
     """Keep a compression; from now on it is the current one.
 
-    It was made while compression `after` was the current one, 0 for none; nothing is kept where that is another by now.
+    It was made while compression `after` was the current one, 0 for none; nothing is kept where
+    that is another by now.
     """
     note = plain(note)
     with db.transaction(f"foreword: conversation {conversation}"):
         if number_of(current(db, conversation)) != after:
             return None
         ((number,),) = db.rows(
-            "SELECT COALESCE(MAX(number), 0) + 1 FROM compressions WHERE conversation = ?", (conversation,)
+            "SELECT COALESCE(MAX(number), 0) + 1 FROM compressions WHERE conversation = ?",
+            (conversation,),
         )
         number = whole(number, f"a compression's number in {db.name}")
-        made = Compression(number, last, summary, method, note, tokens_before, tokens_after, stamp(), False)
+        made = Compression(
+            number, last, summary, method, note, tokens_before, tokens_after, stamp(), False
+        )
         db.rows(
-            f"INSERT INTO compressions (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)",
-            (conversation, made.number, last, dumped(summary, "the summary"), method, note, tokens_before, tokens_after,
-             made.created),
-        )  # fmt: skip
-        db.rows("DELETE FROM cuts WHERE conversation = ?", (conversation,))  # they began in front of it
+            f"INSERT INTO compressions (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
+            " ?, 0)",
+            (
+                conversation,
+                made.number,
+                last,
+                dumped(summary, "the summary"),
+                method,
+                note,
+                tokens_before,
+                tokens_after,
+                made.created,
+            ),
+        )
+        # they began in front of it
+        db.rows("DELETE FROM cuts WHERE conversation = ?", (conversation,))
     return made
 
 
 def current(db: Database, conversation: int) -> Compression | None:
     """The newest compression that was not undone."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM compressions WHERE conversation = ? AND undone = 0 ORDER BY number DESC LIMIT 1",
+        f"SELECT {COLUMNS} FROM compressions WHERE conversation = ? AND undone = 0 ORDER BY number"
+        " DESC LIMIT 1",
         (conversation,),
     )
     return _compression(db, rows[0]) if rows else None
@@ -83,7 +99,10 @@ def number_of(compression: Compression | None) -> int:
 
 def history(db: Database, conversation: int) -> list[Compression]:
     """Every compression, the oldest first, undone ones too."""
-    rows = db.rows(f"SELECT {COLUMNS} FROM compressions WHERE conversation = ? ORDER BY number", (conversation,))
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM compressions WHERE conversation = ? ORDER BY number",
+        (conversation,),
+    )
     return [_compression(db, row) for row in rows]
 
 
@@ -93,27 +112,38 @@ def undo(db: Database, conversation: int) -> Compression | None:
         found = current(db, conversation)
         if found:
             db.rows(
-                "UPDATE compressions SET undone = 1 WHERE conversation = ? AND number = ?", (conversation, found.number)
+                "UPDATE compressions SET undone = 1 WHERE conversation = ? AND number = ?",
+                (conversation, found.number),
             )
-            db.rows("DELETE FROM cuts WHERE conversation = ?", (conversation,))  # they began behind the summary
+            # they began behind the summary
+            db.rows("DELETE FROM cuts WHERE conversation = ?", (conversation,))
     return found
 
 
 def resize(db: Database, conversation: int, number: int, tokens: int) -> None:
     """Write the size of a summary by another counter."""
     db.rows(
-        "UPDATE compressions SET tokens_after = ? WHERE conversation = ? AND number = ?", (tokens, conversation, number)
+        "UPDATE compressions SET tokens_after = ? WHERE conversation = ? AND number = ?",
+        (tokens, conversation, number),
     )
 
 
 def cut_for(db: Database, conversation: int, budget: str) -> Cut:
     """Where the window of that budget begins."""
-    rows = db.rows("SELECT start, excerpts FROM cuts WHERE conversation = ? AND budget = ?", (conversation, budget))
+    rows = db.rows(
+        "SELECT start, excerpts FROM cuts WHERE conversation = ? AND budget = ?",
+        (conversation, budget),
+    )
     if not rows:
         return Cut()
     start, excerpts = rows[0]
     where = f"the cut of conversation {conversation} for {budget!r} in {db.name}"
-    sizes = loaded(excerpts, where, _sizes, hint="remove its row from the table cuts: the window is chosen anew")
+    sizes = loaded(
+        excerpts,
+        where,
+        _sizes,
+        hint="remove its row from the table cuts: the window is chosen anew",
+    )
     return Cut(int(start), {int(seq): int(tokens) for seq, tokens in sizes.items()})
 
 

@@ -1,7 +1,8 @@
-"""What a database must do for the store: run statements, hold a transaction under a lock, know its schema's version.
+"""What a database must do for the store: run statements, hold a transaction under a lock, know its
+schema's version.
 
-SQLite and PostgreSQL differ in no more than this. Every query is written once, in SQL that both understand, in the
-modules named after what they keep (`plans`, `variables`, `messages` ...).
+SQLite and PostgreSQL differ in no more than this. Every query is written once, in SQL that both
+understand, in the modules named after what they keep (`plans`, `variables`, `messages` ...).
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def dumped(value: object, what: str) -> str:
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"{what} can't be kept: {error}", hint="give a value that JSON can hold") from None
+        raise UsageError(
+            f"{what} can't be kept: {error}", hint="give a value that JSON can hold"
+        ) from None
     return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -78,7 +81,8 @@ def plain(text: str) -> str:
 
 
 def loaded(text: str, where: str, fits: Check = lambda value: True, *, hint: str = RESTORE) -> Any:
-    """The value of a text that `dumped` wrote; one that was altered since, so that it no longer fits, is refused."""
+    """The value of a text that `dumped` wrote; one that was altered since, so that it no longer
+    fits, is refused."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -91,7 +95,8 @@ def loaded(text: str, where: str, fits: Check = lambda value: True, *, hint: str
 def mapping(**fields: Kinds) -> Check:
     """A check that a value is a mapping with these fields, each of its kind."""
     return lambda value: (
-        isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in fields.items())
+        isinstance(value, dict)
+        and all(isinstance(value.get(name), kind) for name, kind in fields.items())
     )
 
 
@@ -101,7 +106,8 @@ def words(value: object) -> bool:
 
 
 def whole(value: object, where: str) -> int:
-    """A whole number that a query worked out; where rows were altered it may be anything. PostgreSQL adds decimals."""
+    """A whole number that a query worked out; where rows were altered it may be anything.
+    PostgreSQL adds decimals."""
     if not isinstance(value, int | Decimal) or value < 0:
         raise altered(where)
     return int(value)

@@ -1,8 +1,9 @@
 """Conversations and their messages: appended, never changed; sizes are added up as they come in.
 
-`seq` numbers the messages of a conversation from 1 without a gap; `running` is the size of its history up to and with
-a message, `place` how many messages of history these are, so that any stretch is measured by one subtraction. What is
-no history (an old plan, a snapshot) is kept and counts nothing.
+`seq` numbers the messages of a conversation from 1 without a gap; `running` is the size of its
+history up to and with a message, `place` how many messages of history these are, so that any
+stretch is measured by one subtraction. What is no history (an old plan, a snapshot) is kept and
+counts nothing.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How far a conversation goes: its last message, and the tokens and the number of messages of its history."""
+    """How far a conversation goes: its last message, and the tokens and the number of messages
+    of its history."""
 
     seq: int = 0
     running: int = 0
@@ -75,8 +77,8 @@ def ensure(db: Database, workflow: int, name: str, counter: str) -> Conversation
     if (found := find(db, workflow, name)) is not None:
         return found
     db.rows(
-        "INSERT INTO conversations (workflow, name, created, counter, system_prompt, warned, quiet_until)"
-        " VALUES (?, ?, ?, ?, ?, 0, 0) ON CONFLICT DO NOTHING",
+        "INSERT INTO conversations (workflow, name, created, counter, system_prompt, warned,"
+        " quiet_until) VALUES (?, ?, ?, ?, ?, 0, 0) ON CONFLICT DO NOTHING",
         (workflow, name, stamp(), counter, json.dumps("")),
     )
     made = find(db, workflow, name)
@@ -87,8 +89,8 @@ def ensure(db: Database, workflow: int, name: str, counter: str) -> Conversation
 def find(db: Database, workflow: int, name: str) -> Conversation | None:
     """The conversation of that name, if there is one."""
     rows = db.rows(
-        "SELECT id, workflow, name, created, counter, system_prompt, warned, quiet_until FROM conversations"
-        " WHERE workflow = ? AND name = ?",
+        "SELECT id, workflow, name, created, counter, system_prompt, warned, quiet_until FROM"
+        " conversations WHERE workflow = ? AND name = ?",
         (workflow, name),
     )
     if not rows:
@@ -100,17 +102,27 @@ def find(db: Database, workflow: int, name: str) -> Conversation | None:
 
 def names(db: Database, workflow: int) -> list[str]:
     """The names of a workflow's conversations, the oldest first."""
-    return [name for (name,) in db.rows("SELECT name FROM conversations WHERE workflow = ? ORDER BY id", (workflow,))]
+    return [
+        name
+        for (name,) in db.rows(
+            "SELECT name FROM conversations WHERE workflow = ? ORDER BY id", (workflow,)
+        )
+    ]
 
 
 def set_system_prompt(db: Database, conversation: int, text: str) -> None:
     """From now on this is the newest system prompt."""
-    db.rows("UPDATE conversations SET system_prompt = ? WHERE id = ?", (json.dumps(text), conversation))
+    db.rows(
+        "UPDATE conversations SET system_prompt = ? WHERE id = ?", (json.dumps(text), conversation)
+    )
 
 
 def set_limits(db: Database, conversation: int, *, warned: int, quiet_until: int) -> None:
     """Remember what has been said, so that it is said once."""
-    db.rows("UPDATE conversations SET warned = ?, quiet_until = ? WHERE id = ?", (warned, quiet_until, conversation))
+    db.rows(
+        "UPDATE conversations SET warned = ?, quiet_until = ? WHERE id = ?",
+        (warned, quiet_until, conversation),
+    )
 
 
 def writing(db: Database, conversation: int) -> AbstractContextManager[None]:
@@ -118,12 +130,17 @@ def writing(db: Database, conversation: int) -> AbstractContextManager[None]:
     return db.transaction(f"foreword: conversation {conversation}")
 
 
-def append(db: Database, conversation: int, messages: Sequence[tuple[Message, int, bool]]) -> list[Line]:
-    """Add messages, each with its tokens and whether it is pinned; they are there, all, when this returns."""
+def append(
+    db: Database, conversation: int, messages: Sequence[tuple[Message, int, bool]]
+) -> list[Line]:
+    """Add messages, each with its tokens and whether it is pinned; they are there, all, when
+    this returns."""
     with writing(db, conversation):
         created = stamp()
         last = db.rows(
-            "SELECT seq, running, place FROM messages WHERE conversation = ? ORDER BY seq DESC LIMIT 1", (conversation,)
+            "SELECT seq, running, place FROM messages WHERE conversation = ? ORDER BY seq DESC"
+            " LIMIT 1",
+            (conversation,),
         )
         seq, running, place = last[0] if last else (0, 0, 0)
         lines = list[Line]()
@@ -131,7 +148,9 @@ def append(db: Database, conversation: int, messages: Sequence[tuple[Message, in
             tokens = size if message.is_history else 0
             seq, running, place = seq + 1, running + tokens, place + message.is_history
             lines.append(Line(seq, message.kind, pinned, tokens, running, place, created, message))
-        insert = f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        insert = (
+            f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        )
         values = [(conversation, *_row(line)) for line in lines]
         if len(values) == 1:
             db.rows(insert, values[0])
@@ -145,14 +164,17 @@ def append(db: Database, conversation: int, messages: Sequence[tuple[Message, in
 
 def imported(db: Database, conversation: int) -> set[str]:
     """The marks of all that was imported from transcripts."""
-    rows = db.rows(f"SELECT {COLUMNS} FROM messages WHERE conversation = ? ORDER BY seq", (conversation,))
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? ORDER BY seq", (conversation,)
+    )
     return {mark for row in rows for mark in marks_of(_line(db, row).message)}
 
 
 def after(db: Database, conversation: int, seq: int, limit: int = LARGEST_NUMBER) -> list[Line]:
     """The history behind a message, the oldest first."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq > ? AND {HISTORY} ORDER BY seq LIMIT ?",
+        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq > ? AND {HISTORY} ORDER BY"
+        " seq LIMIT ?",
         (conversation, seq, limit),
     )
     return [_line(db, row) for row in rows]
@@ -161,7 +183,8 @@ def after(db: Database, conversation: int, seq: int, limit: int = LARGEST_NUMBER
 def before(db: Database, conversation: int, seq: int, limit: int) -> list[Line]:
     """The history in front of a message, as much as the limit says, the oldest first."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq < ? AND {HISTORY} ORDER BY seq DESC LIMIT ?",
+        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq < ? AND {HISTORY} ORDER BY"
+        " seq DESC LIMIT ?",
         (conversation, seq, limit),
     )
     return [_line(db, row) for row in reversed(rows)]
@@ -170,7 +193,8 @@ def before(db: Database, conversation: int, seq: int, limit: int) -> list[Line]:
 def between(db: Database, where: Range) -> list[Line]:
     """The history from one message to another, both included."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? AND {HISTORY} ORDER BY seq",
+        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? AND"
+        f" {HISTORY} ORDER BY seq",
         (where.conversation, where.first, where.last),
     )
     return [_line(db, row) for row in rows]
@@ -179,7 +203,8 @@ def between(db: Database, where: Range) -> list[Line]:
 def pinned(db: Database, conversation: int) -> list[Line]:
     """The messages that always stay, the oldest first."""
     rows = db.rows(
-        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND pinned = 1 AND {HISTORY} ORDER BY seq",
+        f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND pinned = 1 AND {HISTORY} ORDER"
+        " BY seq",
         (conversation,),
     )
     return [_line(db, row) for row in rows]
@@ -188,13 +213,16 @@ def pinned(db: Database, conversation: int) -> list[Line]:
 def up_to(db: Database, conversation: int, seq: int = LARGEST_NUMBER) -> Extent:
     """How far a conversation goes up to and with a message."""
     rows = db.rows(
-        "SELECT seq, running, place FROM messages WHERE conversation = ? AND seq <= ? ORDER BY seq DESC LIMIT 1",
+        "SELECT seq, running, place FROM messages WHERE conversation = ? AND seq <= ? ORDER BY seq"
+        " DESC LIMIT 1",
         (conversation, seq),
     )
     return Extent(*map(int, rows[0])) if rows else Extent()
 
 
-def recount(db: Database, conversation: int, counter: str, sizes: Iterable[tuple[int, int]]) -> None:
+def recount(
+    db: Database, conversation: int, counter: str, sizes: Iterable[tuple[int, int]]
+) -> None:
     """Write sizes by another counter, (seq, tokens) for every message of the history.
 
     What somebody has appended since they were counted keeps its own; the sums are right even so.
@@ -208,13 +236,18 @@ def recount(db: Database, conversation: int, counter: str, sizes: Iterable[tuple
             tokens = counted.get(seq, int(before))
             running += tokens
             values.append((tokens, running, conversation, seq))
-        db.many("UPDATE messages SET tokens = ?, running = ? WHERE conversation = ? AND seq = ?", values)
+        db.many(
+            "UPDATE messages SET tokens = ?, running = ? WHERE conversation = ? AND seq = ?", values
+        )
         db.rows("UPDATE conversations SET counter = ? WHERE id = ?", (counter, conversation))
 
 
 def handle_for(db: Database, conversation: Conversation, where: Range) -> str:
-    """A handle for messages from one to another; what it stands for can't change, since messages never do."""
-    name = f"{conversation.created} {conversation.name} {conversation.id} {where.first}-{where.last}"
+    """A handle for messages from one to another; what it stands for can't change, since messages
+    never do."""
+    name = (
+        f"{conversation.created} {conversation.name} {conversation.id} {where.first}-{where.last}"
+    )
     handle = handle_of(name.encode("utf-8", "surrogatepass"))
     if not db.read_only and not db.rows("SELECT 1 FROM ranges WHERE handle = ?", (handle,)):
         values = (handle, where.conversation, where.first, where.last)
@@ -244,6 +277,7 @@ def _line(db: Database, row: Row) -> Line:
         message = from_record(record)
     except ValueError:
         raise StoreError(
-            f"message {seq} in {db.name} was altered, so it is not used", hint="restore the database from a copy"
+            f"message {seq} in {db.name} was altered, so it is not used",
+            hint="restore the database from a copy",
         ) from None
     return Line(seq, kind, bool(stays), tokens, running, place, created, message)

@@ -1,6 +1,8 @@
-"""The schema, as numbered steps forward: a new database runs all of them, an older one those it lacks.
+"""The schema, as numbered steps forward: a new database runs all of them, an older one those it
+lacks.
 
-A step that has been released is never changed. `{names}` stand for what the two databases spell differently.
+A step that has been released is never changed. `{names}` stand for what the two databases spell
+differently.
 """
 
 from __future__ import annotations
@@ -19,9 +21,9 @@ SQLITE = {
     "keyed": "WITHOUT ROWID",
     "data": "",
 }
-# What people write is kept as they wrote it, in `written`; `data` is the same for SQL to look into. jsonb forgets the
-# order of keys and takes neither NUL nor half characters, so it can't be the original. Keys are compared by their
-# bytes, as in SQLite, whatever the language of the database.
+# What people write is kept as they wrote it, in `written`; `data` is the same for SQL to look into.
+# jsonb forgets the order of keys and takes neither NUL nor half characters, so it can't be the
+# original. Keys are compared by their bytes, as in SQLite, whatever the language of the database.
 POSTGRES = {
     "id": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     "number": "bigint",
@@ -29,8 +31,10 @@ POSTGRES = {
     "bytes": "bytea",
     "message": "jsonb",
     "keyed": "",
-    "data": ", data jsonb GENERATED ALWAYS AS "
-    "(regexp_replace(written, '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\ufffd', 'g')::jsonb) STORED",
+    "data": (
+        ", data jsonb GENERATED ALWAYS AS (regexp_replace(written,"
+        " '\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\ufffd', 'g')::jsonb) STORED"
+    ),
 }
 
 MIGRATIONS = (
@@ -135,7 +139,8 @@ NEWEST = len(MIGRATIONS)
 
 
 def migrate(db: Database, spelling: Mapping[str, str], most: int = NEWEST) -> None:
-    """Run what is missing, one process at a time; a newer schema than this program knows is left alone."""
+    """Run what is missing, one process at a time; a newer schema than this program knows is left
+    alone."""
     if refuse_newer(db) >= most:
         return
     with db.transaction("foreword: migrate"):
@@ -144,13 +149,15 @@ def migrate(db: Database, spelling: Mapping[str, str], most: int = NEWEST) -> No
 
 
 def refuse_newer(db: Database) -> int:
-    """The version of the schema, or an error where it is newer than this program, or none at all."""
+    """The version of the schema, or an error where it is newer than this program, or none at
+    all."""
     version = db.version()
     if version < 0:
         raise altered(f"the schema's version in {db.name} ({version})")
     if version > NEWEST:
         raise StoreError(
-            f"{db.name} was written by a newer Foreword (schema {version}, this one knows {NEWEST})",
+            f"{db.name} was written by a newer Foreword (schema {version}, this one knows"
+            f" {NEWEST})",
             hint="upgrade Foreword, or use another database",
         )
     return version

@@ -1,7 +1,9 @@
-"""What the nodes of a workflow gave, run by run; kept once for each turn of a node: a success stays as it is.
+"""What the nodes of a workflow gave, run by run; kept once for each turn of a node: a success stays
+as it is.
 
-`key` tells the turns of a node apart: `node5[2]/node6` is node6 in the third turn of the loop node5. What is kept is
-for people and agents to read, so the caller has hidden what is secret; values for other nodes are variables.
+`key` tells the turns of a node apart: `node5[2]/node6` is node6 in the third turn of the loop
+node5. What is kept is for people and agents to read, so the caller has hidden what is secret;
+values for other nodes are variables.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ class Result:
     told: dict[str, Any]  # result, variables, error, page, seconds: whatever there is
 
 
-def keep(db: Database, workflow: int, run: str, key: str, node: str, status: str, told: dict[str, Any]) -> bool:
+def keep(
+    db: Database, workflow: int, run: str, key: str, node: str, status: str, told: dict[str, Any]
+) -> bool:
     """Keep a result; one that was a success already stays, and False is returned."""
     written = dumped(told, f"the result of {node}")
     with db.transaction(f"foreword: node results {workflow}"):
@@ -51,7 +55,8 @@ def keep_test(db: Database, workflow: int, node: str, status: str, told: dict[st
 def of_run(db: Database, workflow: int, run: str) -> dict[str, Result]:
     """Every result of a run by its key, in the order in which they were kept."""
     rows = db.rows(
-        f"SELECT {_COLUMNS} FROM node_results WHERE workflow = ? AND run = ? ORDER BY id", (workflow, plain(run))
+        f"SELECT {_COLUMNS} FROM node_results WHERE workflow = ? AND run = ? ORDER BY id",
+        (workflow, plain(run)),
     )
     return {row[1]: _result(db, row) for row in rows}
 
@@ -66,8 +71,11 @@ def newest(db: Database, workflow: int) -> dict[str, Result]:
     return {row[2]: _result(db, row) for row in rows}
 
 
-def _replace(db: Database, workflow: int, run: str, key: str, node: str, status: str, written: str) -> None:
-    """Put a row in the place of the one before; as a new one, so that the newest has the highest number."""
+def _replace(
+    db: Database, workflow: int, run: str, key: str, node: str, status: str, written: str
+) -> None:
+    """Put a row in the place of the one before; as a new one, so that the newest has the highest
+    number."""
     place = (workflow, plain(run), plain(key))
     db.rows("DELETE FROM node_results WHERE workflow = ? AND run = ? AND key = ?", place)
     db.rows(
@@ -78,4 +86,11 @@ def _replace(db: Database, workflow: int, run: str, key: str, node: str, status:
 
 def _result(db: Database, row: Row) -> Result:
     run, key, node, status, created, written = row
-    return Result(run, key, node, status, created, loaded(written, f"the result of {key!r} in {db.name}", mapping()))
+    return Result(
+        run,
+        key,
+        node,
+        status,
+        created,
+        loaded(written, f"the result of {key!r} in {db.name}", mapping()),
+    )

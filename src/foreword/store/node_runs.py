@@ -1,7 +1,8 @@
-"""The runs of a workflow's nodes: how each stands, which attempt it is at, and which process is at it.
+"""The runs of a workflow's nodes: how each stands, which attempt it is at, and which process is at
+it.
 
-A run that failed or whose process died goes on as its next attempt; whoever is still at an earlier one changes
-nothing here any more.
+A run that failed or whose process died goes on as its next attempt; whoever is still at an earlier
+one changes nothing here any more.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def begin(db: Database, workflow: int, run: str, executor: str) -> Run:
     """Note that a process is at a run: a new one, or the next attempt of one."""
     now = stamp()
     db.rows(
-        f"INSERT INTO node_runs (workflow, {_COLUMNS}) VALUES (?, ?, 1, ?, ?, '', ?, ?)"
-        " ON CONFLICT (workflow, run) DO UPDATE SET attempt = node_runs.attempt + 1, status = excluded.status,"
+        f"INSERT INTO node_runs (workflow, {_COLUMNS}) VALUES (?, ?, 1, ?, ?, '', ?, ?) ON CONFLICT"
+        " (workflow, run) DO UPDATE SET attempt = node_runs.attempt + 1, status = excluded.status,"
         " executor = excluded.executor, failed_at = '', updated = excluded.updated",
         (workflow, plain(run), RUNNING, executor, now, now),
     )
@@ -44,8 +45,8 @@ def begin(db: Database, workflow: int, run: str, executor: str) -> Run:
 def end(db: Database, workflow: int, run: Run, status: str, failed_at: str = "") -> bool:
     """Note how an attempt ended, unless another has begun since; says whether it was noted."""
     noted = db.rows(
-        "UPDATE node_runs SET status = ?, failed_at = ?, updated = ? WHERE workflow = ? AND run = ? AND attempt = ?"
-        " RETURNING run",
+        "UPDATE node_runs SET status = ?, failed_at = ?, updated = ? WHERE workflow = ? AND run = ?"
+        " AND attempt = ? RETURNING run",
         (status, plain(failed_at), stamp(), workflow, plain(run.run), run.attempt),
     )
     return bool(noted)
@@ -53,11 +54,15 @@ def end(db: Database, workflow: int, run: Run, status: str, failed_at: str = "")
 
 def find(db: Database, workflow: int, run: str) -> Run | None:
     """One run, if there is one of that name."""
-    rows = db.rows(f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? AND run = ?", (workflow, plain(run)))
+    rows = db.rows(
+        f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? AND run = ?", (workflow, plain(run))
+    )
     return Run(*rows[0]) if rows else None
 
 
 def everything(db: Database, workflow: int) -> list[Run]:
     """Every run of a workflow, the newest first."""
-    rows = db.rows(f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? ORDER BY id DESC", (workflow,))
+    rows = db.rows(
+        f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? ORDER BY id DESC", (workflow,)
+    )
     return [Run(*row) for row in rows]

@@ -12,5 +12,8 @@ def keep(db: Database, body: bytes) -> str:
     """Keep an original and return its handle; doing it twice changes nothing."""
     handle = handle_of(body)
     with db.transaction():
-        db.rows("INSERT INTO originals VALUES (?, ?) ON CONFLICT DO NOTHING", (handle, zlib.compress(body, 1)))
+        db.rows(
+            "INSERT INTO originals VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (handle, zlib.compress(body, 1)),
+        )
     return handle

@@ -1,7 +1,7 @@
 """What the store keeps of contexts: originals by handle, reports in order, carried items by name.
 
-Each save is one transaction, so that a reader or a killed writer never sees half of it. A store may have been meddled
-with: what can't be read as what it should be is not used.
+Each save is one transaction, so that a reader or a killed writer never sees half of it. A store may
+have been meddled with: what can't be read as what it should be is not used.
 """
 
 from __future__ import annotations
@@ -38,10 +38,21 @@ LARGEST_BYTES = 256 * 1024 * 1024
 AGAIN = "assemble the context again"
 NUMBER = (int, float)
 USAGE = mapping(
-    recipe=str, total_tokens=int, budget_tokens=int, used=NUMBER, parts=dict, messages=int, image_tokens=int,
-    stable_tokens=int, reused_tokens=int, reuse=NUMBER, prefix_break=str, milliseconds=NUMBER, compression=int,
+    recipe=str,
+    total_tokens=int,
+    budget_tokens=int,
+    used=NUMBER,
+    parts=dict,
+    messages=int,
+    image_tokens=int,
+    stable_tokens=int,
+    reused_tokens=int,
+    reuse=NUMBER,
+    prefix_break=str,
+    milliseconds=NUMBER,
+    compression=int,
     prefix=list,
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +83,36 @@ class Store:
         usage: Mapping[str, Any] | None = None,
         created: str = "",
     ) -> int:
-        """Keep a report and the originals of all that it left out, both or neither; returns the report's id."""
+        """Keep a report and the originals of all that it left out, both or neither; returns the
+        report's id."""
         with self.db.transaction():
             self.db.many(
                 "INSERT INTO originals VALUES (?, ?) ON CONFLICT DO NOTHING",
                 [(handle, zlib.compress(body, 1)) for handle, body in originals.items()],
             )
-            sizes = (min(report[size], LARGEST_NUMBER) for size in ("total_tokens", "budget_tokens"))
+            sizes = (
+                min(report[size], LARGEST_NUMBER) for size in ("total_tokens", "budget_tokens")
+            )
             ((number,),) = self.db.rows(
-                "INSERT INTO reports (created, recipe, total_tokens, budget_tokens, report, conversation, usage)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-                (created or stamp(), report["recipe"], *sizes, _dumped(report), conversation,
-                 None if usage is None else _dumped(usage)),
-            )  # fmt: skip
+                "INSERT INTO reports (created, recipe, total_tokens, budget_tokens, report,"
+                " conversation, usage) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                (
+                    created or stamp(),
+                    report["recipe"],
+                    *sizes,
+                    _dumped(report),
+                    conversation,
+                    None if usage is None else _dumped(usage),
+                ),
+            )
         return int(number)
 
     def reports(self, limit: int = 20) -> list[Stored]:
         """The newest reports first; what can't be read as one is left out."""
         limit = max(0, min(limit, LARGEST_NUMBER))
-        rows = self.db.rows("SELECT id, created, report FROM reports ORDER BY id DESC LIMIT ?", (limit,))
+        rows = self.db.rows(
+            "SELECT id, created, report FROM reports ORDER BY id DESC LIMIT ?", (limit,)
+        )
         return [stored for row in rows if (stored := _stored(*row))]
 
     def usage(self, conversation: int, limit: int = 20) -> list[dict[str, Any]]:
@@ -100,20 +122,25 @@ class Store:
             " ORDER BY id DESC LIMIT ?",
             (conversation, max(0, min(limit, LARGEST_NUMBER))),
         )
-        return [{"report": number, "created": created, **self._entry(number, text)} for number, created, text in rows]
+        return [
+            {"report": number, "created": created, **self._entry(number, text)}
+            for number, created, text in rows
+        ]
 
     def last_usage(self, conversation: int, recipe: str, budget_tokens: int) -> dict[str, Any]:
         """The newest entry of a usage log for a recipe and budget; empty where there is none."""
         rows = self.db.rows(
-            "SELECT id, usage FROM reports WHERE conversation = ? AND recipe = ? AND budget_tokens = ?"
-            " AND usage IS NOT NULL ORDER BY id DESC LIMIT 1",
+            "SELECT id, usage FROM reports WHERE conversation = ? AND recipe = ? AND budget_tokens"
+            " = ? AND usage IS NOT NULL ORDER BY id DESC LIMIT 1",
             (conversation, recipe, budget_tokens),
         )
         return self._entry(*rows[0]) if rows else {}
 
     def _entry(self, number: int, text: str) -> dict[str, Any]:
         where = f"the usage of report {number} in {self.db.name}"
-        entry: dict[str, Any] = loaded(text, where, _is_usage, hint="remove its row from the table reports")
+        entry: dict[str, Any] = loaded(
+            text, where, _is_usage, hint="remove its row from the table reports"
+        )
         return entry
 
     def report(self, number: int) -> Stored | None:
@@ -127,17 +154,26 @@ class Store:
         return stored
 
     def found(self, handle: str) -> list[tuple[str, object]]:
-        """What is kept under a handle or a beginning of one, packed; at most two, to tell one from many."""
+        """What is kept under a handle or a beginning of one, packed; at most two, to tell one
+        from many."""
         within = (handle, handle + "{")
-        rows = self.db.rows("SELECT handle, body FROM originals WHERE handle >= ? AND handle < ? LIMIT 2", within)
+        rows = self.db.rows(
+            "SELECT handle, body FROM originals WHERE handle >= ? AND handle < ? LIMIT 2", within
+        )
         if self.db.version() > 1:
-            rows += [(name, Range(*row)) for name, *row in self.db.rows(
-                "SELECT handle, conversation, first, last FROM ranges WHERE handle >= ? AND handle < ? LIMIT 2", within
-            )]  # fmt: skip
+            rows += [
+                (name, Range(*row))
+                for name, *row in self.db.rows(
+                    "SELECT handle, conversation, first, last FROM ranges WHERE handle >= ? AND"
+                    " handle < ? LIMIT 2",
+                    within,
+                )
+            ]
         return [(name, packed) for name, packed in rows]
 
     def original(self, handle: str, packed: object) -> bytes:
-        """The original of what was found: bytes that were kept, or the messages of a range without its secrets."""
+        """The original of what was found: bytes that were kept, or the messages of a range
+        without its secrets."""
         if isinstance(packed, Range):
             secrets = secrets_of(self.db, messages.workflow_of(self.db, packed.conversation))
             return secrets.known(messages.as_text(self.db, packed)).encode("utf-8", "surrogatepass")
@@ -149,14 +185,20 @@ class Store:
         return [item for (text,) in rows if (item := _loaded(text, kind=str, title=str, text=str))]
 
     def carry(
-        self, name: str, items: Mapping[tuple[str, str], Mapping[str, Any]], ended: list[tuple[str, str]]
+        self,
+        name: str,
+        items: Mapping[tuple[str, str], Mapping[str, Any]],
+        ended: list[tuple[str, str]],
     ) -> None:
         """Keep items under a name, by kind and title, and forget those that have ended."""
         with self.db.transaction():
             self.db.many(
                 "INSERT INTO carried VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (name, kind, title) DO UPDATE SET item = excluded.item",
-                [(name, plain(kind), plain(title), _dumped(item)) for (kind, title), item in items.items()],
+                [
+                    (name, plain(kind), plain(title), _dumped(item))
+                    for (kind, title), item in items.items()
+                ],
             )
             self.db.many(
                 "DELETE FROM carried WHERE name = ? AND kind = ? AND title = ?",
@@ -166,7 +208,8 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The stores of one root, open for reading: its own and, where it is or was read-only, the one in the cache."""
+    """The stores of one root, open for reading: its own and, where it is or was read-only, the
+    one in the cache."""
 
     stores: tuple[Store, ...]
 
@@ -181,7 +224,8 @@ class Kept:
         return next((stored for store in self.stores if (stored := store.report(number))), None)
 
     def carried(self, name: str) -> list[dict[str, Any]]:
-        """The items kept under a name; where several stores have some, those of the store that is in use."""
+        """The items kept under a name; where several stores have some, those of the store that
+        is in use."""
         return next((items for store in self.stores if (items := store.carried(name))), [])
 
     def close(self) -> None:
@@ -220,7 +264,9 @@ def open_existing(root: Path, url: str | None = None) -> Kept | None:
 def recall(handle: str, root: Path, url: str | None = None) -> bytes:
     """The original kept under a handle, from the root's store or any other this user has."""
     ambiguous, altered = False, None
-    for store in _stores(root.resolve(), url) if handle.startswith("fw_") and len(handle) >= 6 else ():
+    for store in (
+        _stores(root.resolve(), url) if handle.startswith("fw_") and len(handle) >= 6 else ()
+    ):
         with closing(store):
             try:
                 found = store.found(handle)
@@ -238,7 +284,8 @@ def recall(handle: str, root: Path, url: str | None = None) -> bytes:
 
 
 def _stores(root: Path, url: str | None) -> Iterator[Store]:
-    """Each store that may hold an original, the one that is named first; others that can't be read are passed over."""
+    """Each store that may hold an original, the one that is named first; others that can't be
+    read are passed over."""
     url = url or os.environ.get(VARIABLE)
     named = open_to_read(url, root) if url else None
     if named:
@@ -265,9 +312,11 @@ def _loaded(row: object, /, **fields: Kinds) -> dict[str, Any] | None:
 
 
 def _is_usage(value: Any) -> bool:
-    """Whether a value is a line of a usage log, with the fingerprint that the next call compares itself with."""
+    """Whether a value is a line of a usage log, with the fingerprint that the next call compares
+    itself with."""
     return USAGE(value) and all(
-        isinstance(stretch, list) and [type(part) for part in stretch] == [str, int, str] for stretch in value["prefix"]
+        isinstance(stretch, list) and [type(part) for part in stretch] == [str, int, str]
+        for stretch in value["prefix"]
     )
 
 

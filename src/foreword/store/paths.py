@@ -1,9 +1,10 @@
 """Where the store of a project is, and which stores this user has.
 
-A project's store is `.foreword/state.db` under its root, in a folder that git ignores by itself; where the root can't
-be written, a folder of the user's cache. There, beside a store that can't be written, are originals and reports only:
-of what changes (plans, variables, messages) there are never two. The list of stores lets `recall` find an original
-from anywhere. A project may come from a stranger, so no part of a store may be a symbolic link.
+A project's store is `.foreword/state.db` under its root, in a folder that git ignores by itself;
+where the root can't be written, a folder of the user's cache. There, beside a store that can't be
+written, are originals and reports only: of what changes (plans, variables, messages) there are
+never two. The list of stores lets `recall` find an original from anywhere. A project may come from
+a stranger, so no part of a store may be a symbolic link.
 """
 
 from __future__ import annotations
@@ -24,13 +25,15 @@ _LONGEST_LIST = 1_000
 
 
 def state_path(root: Path) -> Path:
-    """The file of this root's workflows: its own where there is one, even if that can't be written."""
+    """The file of this root's workflows: its own where there is one, even if that can't be
+    written."""
     own = root / FOLDER / FILE
     return own if is_there(own) else store_path(root)[0]
 
 
 def store_path(root: Path) -> tuple[Path, str]:
-    """The file to write originals and reports of this root to, and a note where that is not under the root."""
+    """The file to write originals and reports of this root to, and a note where that is not
+    under the root."""
     own = root / FOLDER / FILE
     if writable(own.parent if own.parent.is_dir() else root):
         return own, ""
@@ -39,13 +42,15 @@ def store_path(root: Path) -> tuple[Path, str]:
 
 
 def stores_of(root: Path) -> list[Path]:
-    """The stores of this root that exist, the one in use first: a root that became read-only has two."""
+    """The stores of this root that exist, the one in use first: a root that became read-only has
+    two."""
     candidates = [store_path(root)[0], root / FOLDER / FILE, _cached(root)]
     return [path for path in dict.fromkeys(candidates) if os.path.lexists(path)]
 
 
 def existing_stores(root: Path) -> list[Path]:
-    """Stores that may hold an original: the root's, those of the folders above it, then all others known."""
+    """Stores that may hold an original: the root's, those of the folders above it, then all
+    others known."""
     above = [folder / FOLDER / FILE for folder in root.parents]
     candidates = [*stores_of(root), *above, *_known()]
     return [path for path in dict.fromkeys(candidates) if os.path.isfile(path)]  # noqa: PTH113 - never raises
@@ -64,7 +69,9 @@ def prepare(path: Path) -> None:
             private.make_folder(cache_folder())
         make_hidden(path.parent)
     elif not path.parent.is_dir():
-        raise StoreError(f"{path} can't be used: there is no folder {path.parent}", hint="make the folder first")
+        raise StoreError(
+            f"{path} can't be used: there is no folder {path.parent}", hint="make the folder first"
+        )
     _remember(path)
 
 
@@ -76,7 +83,8 @@ def make_hidden(folder: Path) -> None:
 
 
 def tighten(path: Path) -> None:
-    """Close a store to all but its owner, with the files beside it and, where it is ours, its folder.
+    """Close a store to all but its owner, with the files beside it and, where it is ours, its
+    folder.
 
     One that its owner made read-only is left as it is.
     """
@@ -94,7 +102,8 @@ def files_beside(path: Path) -> list[Path]:
 
 
 def refuse_links(path: Path) -> None:
-    """An error where a part of a store is a link, through which we would read or write something else."""
+    """An error where a part of a store is a link, through which we would read or write something
+    else."""
     for part in (path.parent, path, path.parent / IGNORE, *files_beside(path)):
         mode = _mode(part, follow_symlinks=False)
         if stat.S_ISLNK(mode):
@@ -103,20 +112,26 @@ def refuse_links(path: Path) -> None:
                 hint="remove the link; nothing is lost",
             )
         if part != path.parent and not stat.S_ISREG(mode):
-            raise StoreError(f"{part} is not a regular file", hint="move it away; it will be made anew")
+            raise StoreError(
+                f"{part} is not a regular file", hint="move it away; it will be made anew"
+            )
 
 
 def refuse_devices(path: Path) -> None:
-    """An error where a store, or a file beside it, is a pipe, a device or a folder: opening one may never end."""
+    """An error where a store, or a file beside it, is a pipe, a device or a folder: opening one
+    may never end."""
     for part in (path, *files_beside(path)):
         if not stat.S_ISREG(_mode(part)):
-            raise StoreError(f"{part} can't be used: it is not a regular file", hint="name another file")
+            raise StoreError(
+                f"{part} can't be used: it is not a regular file", hint="name another file"
+            )
 
 
 def _mode(path: Path, *, follow_symlinks: bool = True) -> int:
     """What kind of thing is there, as `stat` has it; nothing counts as the file that will be made.
 
-    One look, not two: SQLite removes the files beside a store when the last process closes it, at any moment.
+    One look, not two: SQLite removes the files beside a store when the last process closes it, at
+    any moment.
     """
     try:
         return path.stat(follow_symlinks=follow_symlinks).st_mode
@@ -125,7 +140,8 @@ def _mode(path: Path, *, follow_symlinks: bool = True) -> int:
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is a store, or a link in its place; a writer that was stopped early leaves an empty file."""
+    """Whether there is a store, or a link in its place; a writer that was stopped early leaves
+    an empty file."""
     try:
         return path.is_symlink() or bool(path.stat().st_size)
     except OSError:
@@ -139,7 +155,8 @@ def is_locked(path: Path) -> bool:
 
 
 def writable(path: Path) -> bool:
-    """Whether a file or folder is meant to be written: its mode counts even for a user who may ignore it."""
+    """Whether a file or folder is meant to be written: its mode counts even for a user who may
+    ignore it."""
     try:
         return bool(path.stat().st_mode & 0o222) and os.access(path, os.W_OK)
     except OSError:
@@ -162,7 +179,11 @@ def _known() -> list[Path]:
         listed = (cache_folder() / "stores").read_bytes()
     except OSError:
         return []
-    return [Path(os.fsdecode(line)) for line in dict.fromkeys(listed.split(b"\n")) if line and b"\0" not in line]
+    return [
+        Path(os.fsdecode(line))
+        for line in dict.fromkeys(listed.split(b"\n"))
+        if line and b"\0" not in line
+    ]
 
 
 def _remember(path: Path) -> None:

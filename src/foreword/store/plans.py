@@ -20,7 +20,8 @@ from foreword.store.database import (
 )
 
 COLUMNS = "version, reason, created, written"
-WRITTEN = mapping(plan_version=int, created_at=str, updated_at=str)  # what the store itself puts into every plan
+# what the store itself puts into every plan
+WRITTEN = mapping(plan_version=int, created_at=str, updated_at=str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,11 @@ class Plan:
     data: dict[str, Any]
 
 
-def add(db: Database, workflow: int, data: Mapping[str, Any], reason: str, expected: int | None = None) -> Plan:
-    """A new version; where the newest is not the `expected` one, a conflict that carries the newest."""
+def add(
+    db: Database, workflow: int, data: Mapping[str, Any], reason: str, expected: int | None = None
+) -> Plan:
+    """A new version; where the newest is not the `expected` one, a conflict that carries the
+    newest."""
     reason = plain(reason)
     with db.transaction(f"foreword: plan {workflow}"):
         newest = current(db, workflow)
@@ -42,9 +46,15 @@ def add(db: Database, workflow: int, data: Mapping[str, Any], reason: str, expec
         if expected is not None and expected != version:
             raise PlanConflict(expected, version, newest.data if newest else None)
         created = stamp()
-        stamped = _stamped(data, version + 1, newest.data.get("created_at", created) if newest else created, created)
+        stamped = _stamped(
+            data,
+            version + 1,
+            newest.data.get("created_at", created) if newest else created,
+            created,
+        )
         db.rows(
-            "INSERT INTO plans (workflow, version, reason, created, written) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO plans (workflow, version, reason, created, written) VALUES (?, ?, ?,"
+            " ?, ?)",
             (workflow, version + 1, reason, created, dumped(stamped, "the plan")),
         )
     return Plan(version + 1, reason, created, stamped)
@@ -52,7 +62,9 @@ def add(db: Database, workflow: int, data: Mapping[str, Any], reason: str, expec
 
 def current(db: Database, workflow: int) -> Plan | None:
     """The newest version, if there is any."""
-    rows = db.rows(f"SELECT {COLUMNS} FROM plans WHERE workflow = ? ORDER BY version DESC LIMIT 1", (workflow,))
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM plans WHERE workflow = ? ORDER BY version DESC LIMIT 1", (workflow,)
+    )
     return _plan(db, rows[0]) if rows else None
 
 
@@ -60,7 +72,9 @@ def get(db: Database, workflow: int, version: int) -> Plan | None:
     """One version, if there is one of that number."""
     if abs(version) > LARGEST_NUMBER:
         return None
-    rows = db.rows(f"SELECT {COLUMNS} FROM plans WHERE workflow = ? AND version = ?", (workflow, version))
+    rows = db.rows(
+        f"SELECT {COLUMNS} FROM plans WHERE workflow = ? AND version = ?", (workflow, version)
+    )
     return _plan(db, rows[0]) if rows else None
 
 
@@ -72,7 +86,9 @@ def history(db: Database, workflow: int) -> list[Plan]:
 
 def newest_version(db: Database, workflow: int) -> int:
     """The number of the newest version; 0 where there is none."""
-    ((version,),) = db.rows("SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = ?", (workflow,))
+    ((version,),) = db.rows(
+        "SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = ?", (workflow,)
+    )
     return whole(version, f"a plan's version in {db.name}")
 
 

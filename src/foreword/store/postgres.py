@@ -1,7 +1,8 @@
 """The store's database in PostgreSQL: a schema of its own, so that it can live beside other tables.
 
-psycopg is an extra (`pip install foreword[postgres]`), imported on use. A connection that the server has dropped is
-made anew at the next call; what was under way when it dropped is an error, and is not done by halves.
+psycopg is an extra (`pip install foreword[postgres]`), imported on use. A connection that the
+server has dropped is made anew at the next call; what was under way when it dropped is an error,
+and is not done by halves.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ class Postgres:
     def migrate(self, script: str, version: int) -> None:
         if version == 1:
             if not self.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", (SCHEMA,)):
-                self.rows(f"CREATE SCHEMA {SCHEMA}")  # only then: IF NOT EXISTS asks for the right to make one anyway
+                # only then: IF NOT EXISTS asks for the right to make one anyway
+                self.rows(f"CREATE SCHEMA {SCHEMA}")
             self.rows("CREATE TABLE schema_version (version bigint NOT NULL)")
             self.rows("INSERT INTO schema_version VALUES (0)")
         for statement in filter(str.strip, script.split(";\n")):
@@ -85,13 +87,15 @@ class Postgres:
         self._db.close()
 
     def _alive(self) -> psycopg.Connection[Row]:
-        """The connection, made anew if it was dropped; never inside a transaction, half of which would be lost."""
+        """The connection, made anew if it was dropped; never inside a transaction, half of which
+        would be lost."""
         if self._db.closed and self._open and not self._depth:
             self._db = self._connect()
         return self._db
 
     def _check_transaction(self) -> None:
-        """An error where the server has given up the transaction; the driver would end it without a word."""
+        """An error where the server has given up the transaction; the driver would end it
+        without a word."""
         driver = _driver()
         if self._db.info.transaction_status != driver.pq.TransactionStatus.INTRANS:
             raise driver.OperationalError("an error on the way has undone the transaction")
@@ -103,7 +107,8 @@ class Postgres:
         connection: psycopg.Connection[Row] = driver.connect(autocommit=True, **self._settings)
         set_json_loads(_as_text, connection)
         connection.execute(f"SET search_path TO {SCHEMA}")
-        connection.execute("SET default_transaction_isolation TO 'read committed'")  # after a lock, what is new is seen
+        # after a lock, what is new is seen
+        connection.execute("SET default_transaction_isolation TO 'read committed'")
         return connection
 
     @contextmanager
@@ -115,12 +120,14 @@ class Postgres:
         except (psycopg.Error, *also) as error:
             what = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise StoreError(
-                f"{self.name} can't be used: {what}", hint="check the address, the rights and that the server runs"
+                f"{self.name} can't be used: {what}",
+                hint="check the address, the rights and that the server runs",
             ) from None
 
 
 def _settings(url: str) -> dict[str, Any]:
-    """What an address says; an address that can't be read is not repeated, since a password may be anywhere in it."""
+    """What an address says; an address that can't be read is not repeated, since a password may
+    be anywhere in it."""
     driver = _driver()
     from psycopg.conninfo import conninfo_to_dict
 
@@ -128,10 +135,15 @@ def _settings(url: str) -> dict[str, Any]:
         given: dict[str, Any] = conninfo_to_dict(url)
     except driver.Error:
         given = {"port": "none"}
-    if "@" in given.get("host", "") + given.get("dbname", "") or not PORTS.fullmatch(given.get("port", "")):
+    if "@" in given.get("host", "") + given.get("dbname", "") or not PORTS.fullmatch(
+        given.get("port", "")
+    ):
         raise UsageError(
             "the address of the PostgreSQL database can't be read",
-            hint="it is postgresql://user:password@host:port/name; in a password @ is %40, / is %2F, % is %25",
+            hint=(
+                "it is postgresql://user:password@host:port/name; in a password @ is %40, / is %2F,"
+                " % is %25"
+            ),
         )
     defaults = {"connect_timeout": CONNECT_SECONDS, "application_name": "foreword"}
     return {**defaults, **given, "client_encoding": "utf8"}
@@ -159,6 +171,7 @@ def _driver() -> Any:
         import psycopg
     except ImportError:
         raise UsageError(
-            "postgresql:// needs a driver that is not installed", hint="pip install 'foreword[postgres]'"
+            "postgresql:// needs a driver that is not installed",
+            hint="pip install 'foreword[postgres]'",
         ) from None
     return psycopg

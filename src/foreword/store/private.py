@@ -1,8 +1,10 @@
-"""Files and folders that are their owner's alone: what we keep holds passwords and other people's code.
+"""Files and folders that are their owner's alone: what we keep holds passwords and other people's
+code.
 
-A mode is given when a file is made, so there is no moment at which others could open it, whatever the umask. What an
-earlier version left open to others is closed when it is next used. Where a mode can't be changed (a file of somebody
-else's, a file system without modes) that is no error: its owner decides. What the owner made read-only stays as it is.
+A mode is given when a file is made, so there is no moment at which others could open it, whatever
+the umask. What an earlier version left open to others is closed when it is next used. Where a mode
+can't be changed (a file of somebody else's, a file system without modes) that is no error: its
+owner decides. What the owner made read-only stays as it is.
 """
 
 from __future__ import annotations
@@ -19,12 +21,14 @@ _NO_LINK = getattr(os, "O_PATH", 0) | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def opener(path: str, flags: int) -> int:
-    """For `open(..., opener=...)`: a new file is its owner's alone; no link is followed, no pipe waited for."""
+    """For `open(..., opener=...)`: a new file is its owner's alone; no link is followed, no pipe
+    waited for."""
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, FILE_MODE)
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder of ours and those above it that are missing, or close the one that is there to others."""
+    """Make a folder of ours and those above it that are missing, or close the one that is there
+    to others."""
     missing = [folder for folder in path.parents if not folder.exists()]
     for folder in reversed(missing):
         with suppress(FileExistsError):  # another process was quicker
@@ -40,14 +44,16 @@ def make_folder(path: Path) -> None:
 def make_file(path: Path) -> None:
     """Make an empty file where there is none.
 
-    Nobody in this process may have it open: closing a file undoes the locks that SQLite holds on it.
+    Nobody in this process may have it open: closing a file undoes the locks that SQLite holds on
+    it.
     """
     with suppress(FileExistsError):
         os.close(opener(str(path), os.O_CREAT | os.O_EXCL | os.O_WRONLY))
 
 
 def tighten(path: Path) -> None:
-    """Close a file or folder of this user's to all others; one that is not there, or is a link, is left alone."""
+    """Close a file or folder of this user's to all others; one that is not there, or is a link,
+    is left alone."""
     with suppress(OSError):
         about = path.lstat()
         is_open = about.st_mode & _OTHERS and about.st_mode & _WRITE
@@ -58,8 +64,8 @@ def tighten(path: Path) -> None:
 def _change_mode(path: Path, mode: int) -> None:
     """Change the mode of this very file, even if somebody puts a link in its place meanwhile.
 
-    Linux has no call for that; a descriptor that can only be named (`O_PATH`) does it, and undoes no lock of SQLite's
-    when it is closed.
+    Linux has no call for that; a descriptor that can only be named (`O_PATH`) does it, and undoes
+    no lock of SQLite's when it is closed.
     """
     if os.chmod in os.supports_follow_symlinks:
         path.chmod(mode, follow_symlinks=False)

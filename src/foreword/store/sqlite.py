@@ -1,7 +1,9 @@
-"""The store's database in SQLite: one file, write-ahead log, every commit on the disk before it is acknowledged.
+"""The store's database in SQLite: one file, write-ahead log, every commit on the disk before it is
+acknowledged.
 
-Only a file that says it is a store is written, and what only reads opens it read-only. A store in a project's own
-folder may come from a stranger, so there no part of it may be a link; a file that the user named is the user's word.
+Only a file that says it is a store is written, and what only reads opens it read-only. A store in a
+project's own folder may come from a stranger, so there no part of it may be a link; a file that the
+user named is the user's word.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ _MAKING = Lock()  # a file is made, and closed again, before anybody in this pro
 
 
 class Sqlite:
-    """One store file, open and in today's form; with `read_only`, one that is there already and is left as it is."""
+    """One store file, open and in today's form; with `read_only`, one that is there already and
+    is left as it is."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         self.path, self.read_only = path, read_only
@@ -63,7 +66,8 @@ class Sqlite:
                 self._db.pragma("synchronous", "full")
                 self._db.pragma("foreign_keys", 1)
                 migrate(self, SQLITE)
-                if self._db.pragma("application_id") != APPLICATION:  # new, or from before stores were marked
+                # new, or from before stores were marked
+                if self._db.pragma("application_id") != APPLICATION:
                     with self.transaction():
                         self._db.pragma("application_id", APPLICATION)
             undo.pop_all()
@@ -115,7 +119,8 @@ class Sqlite:
 
     @contextmanager
     def _own_turn(self) -> Iterator[None]:
-        """The writers of one process take turns: SQLite would have those who wait sleep longer and longer."""
+        """The writers of one process take turns: SQLite would have those who wait sleep longer
+        and longer."""
         with self._translated:
             if not self._turn.acquire(timeout=WAIT_MILLISECONDS / 1000):
                 raise apsw.BusyError("database is locked")
@@ -137,11 +142,14 @@ class Sqlite:
 
     def _recognise(self, read_only: bool) -> None:
         """An error where it is somebody else's file, or of a newer Foreword."""
-        self._db.execute("BEGIN")  # somebody may be bringing it up to date: all of this is of one moment
+        # somebody may be bringing it up to date: all of this is of one moment
+        self._db.execute("BEGIN")
         try:
             application = self._db.pragma("application_id")
             names = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
-            if application not in (0, APPLICATION) or (not names >= TABLES and (names or read_only)):
+            if application not in (0, APPLICATION) or (
+                not names >= TABLES and (names or read_only)
+            ):
                 raise _no_store(self.path)
             check_schema(self._db, self.path, refuse_newer(self))
         finally:
@@ -149,7 +157,8 @@ class Sqlite:
 
 
 class _Translated:
-    """Foreign errors become ours, once, here. A class, since a generator would cost as much as a short statement."""
+    """Foreign errors become ours, once, here. A class, since a generator would cost as much as a
+    short statement."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -157,18 +166,27 @@ class _Translated:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: object
+    ) -> None:
         if isinstance(error, apsw.CantOpenError) and is_locked(self.path) and _log_of(self.path):
-            what = f"{self.path} can't be read where it is: its last changes are in {self.path.name}-wal"
+            what = (
+                f"{self.path} can't be read where it is: its last changes are in"
+                f" {self.path.name}-wal"
+            )
             raise StoreError(
                 what, hint="copy both files to a folder that can be written, and name it with --db"
             ) from None
         if isinstance(error, apsw.NotADBError):
             raise _no_store(self.path) from None
         if isinstance(error, apsw.ReadOnlyError):
-            raise StoreError(f"{self.path} can't be used for this: it is read-only", hint=WRITABLE) from None
+            raise StoreError(
+                f"{self.path} can't be used for this: it is read-only", hint=WRITABLE
+            ) from None
         if isinstance(error, UnicodeDecodeError):
-            raise StoreError(f"{self.path} was altered: a text in it is not UTF-8", hint=RESTORE) from None
+            raise StoreError(
+                f"{self.path} was altered: a text in it is not UTF-8", hint=RESTORE
+            ) from None
         if isinstance(error, FOREIGN):
             what = f"{self.path} can't be used: {error}"
             raise StoreError(what, hint="check the folder, its rights and the disk") from None
@@ -180,7 +198,8 @@ def _no_store(path: Path) -> StoreError:
 
 
 def _write_ahead(db: apsw.Connection) -> None:
-    """Turn the write-ahead log on, once for every file; SQLite does not wait for others who do the same just now."""
+    """Turn the write-ahead log on, once for every file; SQLite does not wait for others who do
+    the same just now."""
     deadline = monotonic() + WAIT_MILLISECONDS / 1000
     while db.pragma("journal_mode") != "wal":
         try:
@@ -192,8 +211,13 @@ def _write_ahead(db: apsw.Connection) -> None:
 
 
 def _connected(path: Path, read_only: bool) -> apsw.Connection:
-    """A connection; a store that can't be written is read without the files SQLite would put beside it."""
-    mode = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    """A connection; a store that can't be written is read without the files SQLite would put
+    beside it."""
+    mode = (
+        apsw.SQLITE_OPEN_READONLY
+        if read_only
+        else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    )
     uri = path.absolute().as_uri()  # as a URI: apsw takes no name that is not UTF-8
     if read_only and is_locked(path) and not _log_of(path):
         uri += "?immutable=1"
@@ -209,7 +233,10 @@ def _log_of(path: Path) -> int:
 
 
 def _refuse_strangers(path: Path) -> None:
-    """What another user put there is not ours to hand on; root's is trusted, and root may read everyone's."""
+    """What another user put there is not ours to hand on; root's is trusted, and root may read
+    everyone's."""
     owner = path.stat().st_uid
     if owner not in (os.getuid(), 0) and os.getuid():
-        raise StoreError(f"{path} belongs to another user (id {owner})", hint="use a root of your own")
+        raise StoreError(
+            f"{path} belongs to another user (id {owner})", hint="use a root of your own"
+        )

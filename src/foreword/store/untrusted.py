@@ -1,8 +1,9 @@
 """A database file that may come from a stranger: what its schema and its journal may not hold.
 
-A schema can hold programs: triggers and views run when a table is used, checks and indexes call functions, a virtual
-table is code of its own. A store of ours has none of them, and its tables are those of its migrations, word for word.
-A journal left beside a file can name another file, which SQLite removes when it is done: ours never do.
+A schema can hold programs: triggers and views run when a table is used, checks and indexes call
+functions, a virtual table is code of its own. A store of ours has none of them, and its tables are
+those of its migrations, word for word. A journal left beside a file can name another file, which
+SQLite removes when it is done: ours never do.
 """
 
 from __future__ import annotations
@@ -18,22 +19,27 @@ import apsw
 from foreword.errors import StoreError
 from foreword.store.migrations import MIGRATIONS, SQLITE, spelled
 
-SchemaObject = tuple[object, object, object]  # type, name, sql: a row of sqlite_master, nothing of it to be trusted
+# type, name, sql: a row of sqlite_master, nothing of it to be trusted
+SchemaObject = tuple[object, object, object]
 
 OBJECTS = "SELECT type, name, sql FROM sqlite_master"
-_PLAIN = re.compile(r"CREATE (?:TABLE|INDEX|UNIQUE INDEX) ")  # as SQLite itself writes it, whoever made it
-_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")  # at its end: the name of another journal is in front of it
+# as SQLite itself writes it, whoever made it
+_PLAIN = re.compile(r"CREATE (?:TABLE|INDEX|UNIQUE INDEX) ")
+# at its end: the name of another journal is in front of it
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _LONGEST_NAME = 60
 # What SQLite itself takes for the indexes of a table, whatever the rows of sqlite_master say.
 _TABLES = (
-    "SELECT name, sql FROM (SELECT name, 0 AS place, '' AS own, sql FROM sqlite_master WHERE type = 'table'"
-    " UNION ALL SELECT t.name, 1, i.name, (SELECT sql FROM sqlite_master WHERE name = i.name)"
-    " FROM sqlite_master t, pragma_index_list(t.name) i WHERE t.type = 'table') ORDER BY name, place, own"
+    "SELECT name, sql FROM (SELECT name, 0 AS place, '' AS own, sql FROM sqlite_master WHERE type ="
+    " 'table' UNION ALL SELECT t.name, 1, i.name, (SELECT sql FROM sqlite_master WHERE name ="
+    " i.name) FROM sqlite_master t, pragma_index_list(t.name) i WHERE t.type = 'table') ORDER BY"
+    " name, place, own"
 )
 
 
 def harden(db: apsw.Connection) -> None:
-    """Let nothing in the file run, and let a damaged page be an error; before the first statement."""
+    """Let nothing in the file run, and let a damaged page be an error; before the first
+    statement."""
     db.enable_load_extension(False)
     db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
@@ -44,7 +50,8 @@ def harden(db: apsw.Connection) -> None:
 
 
 def refuse_foreign_journal(path: Path) -> None:
-    """An error where the journal beside a file names another one: SQLite would read that one, and then remove it."""
+    """An error where the journal beside a file names another one: SQLite would read that one,
+    and then remove it."""
     try:
         with path.with_name(f"{path.name}-journal").open("rb") as journal:
             journal.seek(max(0, os.fstat(journal.fileno()).st_size - len(_JOURNAL_MAGIC)))
@@ -52,7 +59,9 @@ def refuse_foreign_journal(path: Path) -> None:
     except FileNotFoundError:
         return
     if is_foreign:
-        raise StoreError(f"{path}-journal names another file, so it is not used", hint="move it away")
+        raise StoreError(
+            f"{path}-journal names another file, so it is not used", hint="move it away"
+        )
 
 
 def refuse_programs(path: Path, objects: Iterable[SchemaObject]) -> None:
@@ -66,7 +75,8 @@ def refuse_programs(path: Path, objects: Iterable[SchemaObject]) -> None:
 
 
 def check_schema(db: apsw.Connection, path: Path, version: int) -> None:
-    """An error where a store is not what the migrations up to its version make; further tables are the user's own.
+    """An error where a store is not what the migrations up to its version make; further tables are
+    the user's own.
 
     Stores were once made without a version: those have the tables of the first one.
     """
@@ -97,7 +107,10 @@ def _schema_of(version: int) -> dict[str, tuple[str, ...]]:
 
 
 def _foreign(path: Path, what: str) -> StoreError:
-    return StoreError(f"{path} has {what}, so it is not used", hint="move it away, or remove what is not Foreword's")
+    return StoreError(
+        f"{path} has {what}, so it is not used",
+        hint="move it away, or remove what is not Foreword's",
+    )
 
 
 def _shown(name: object) -> str:

@@ -19,7 +19,8 @@ EXAMPLES = "for example sqlite:///state.db or postgresql://user@localhost/name"
 
 
 def open_database(url: str | None, root: Path, *, create: bool = True) -> Database:
-    """The database of that address, in today's form; without `create` its file has to be there already.
+    """The database of that address, in today's form; without `create` its file has to be there
+    already.
 
     A store that can't be written is opened to be read: the first change is an error.
     """
@@ -57,7 +58,8 @@ def _as_it_is(path: Path) -> Database:
 
 
 def open_to_read(url: str, root: Path) -> Database | None:
-    """The database of that address as it is, or nothing where its file is still to be made; makes none."""
+    """The database of that address as it is, or nothing where its file is still to be made;
+    makes none."""
     place = place_of(url, root)
     if not isinstance(place, Path):
         return open_database(url, root)
@@ -82,7 +84,8 @@ def place_of(url: str | None, root: Path) -> Path | str:
 
 
 def store_note(root: Path) -> str:
-    """Where originals and reports are kept, if that is neither under the root nor where the user said."""
+    """Where originals and reports are kept, if that is neither under the root nor where the user
+    said."""
     return "" if os.environ.get(VARIABLE) else store_path(root)[1]
 
 
@@ -90,6 +93,7 @@ def file_of(rest: str) -> Path:
     """The file of `sqlite:///state.db` (from here) or `sqlite:////srv/state.db` (from the top)."""
     path = rest.removeprefix("/")
     if not rest.startswith("/") or not path or path.endswith("/") or "\0" in path:
-        shown = rest if "@" not in rest else "..."  # it may have been meant for a server, with a password
+        # it may have been meant for a server, with a password
+        shown = rest if "@" not in rest else "..."
         raise UsageError(f"sqlite://{shown} names no file", hint=EXAMPLES)
     return Path(os.path.expanduser(path))  # noqa: PTH111 - never raises

@@ -1,4 +1,5 @@
-"""Variables and the trail of their changes. A trail shows values as a context would, so no secret is in it."""
+"""Variables and the trail of their changes. A trail shows values as a context would, so no
+secret is in it."""
 
 from __future__ import annotations
 
@@ -27,8 +28,9 @@ def put(db: Database, workflow: int, name: str, value: object, reason: str) -> N
     with db.transaction(f"foreword: variables {workflow}"):
         before = _shown(db, workflow, name)
         db.rows(
-            "INSERT INTO variables (workflow, name, updated, written) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (workflow, name) DO UPDATE SET updated = excluded.updated, written = excluded.written",
+            "INSERT INTO variables (workflow, name, updated, written) VALUES (?, ?, ?, ?) ON"
+            " CONFLICT (workflow, name) DO UPDATE SET updated = excluded.updated, written ="
+            " excluded.written",
             (workflow, name, stamp(), written),
         )
         _log(db, workflow, name, "set", before, display(name, value), reason)
@@ -38,7 +40,9 @@ def drop(db: Database, workflow: int, name: str, reason: str) -> bool:
     """Clear a variable; says whether there was one."""
     with db.transaction(f"foreword: variables {workflow}"):
         before = _shown(db, workflow, name)
-        gone = db.rows("DELETE FROM variables WHERE workflow = ? AND name = ? RETURNING name", (workflow, name))
+        gone = db.rows(
+            "DELETE FROM variables WHERE workflow = ? AND name = ? RETURNING name", (workflow, name)
+        )
         if gone:
             _log(db, workflow, name, "clear", before, "", reason)
     return bool(gone)
@@ -56,26 +60,32 @@ def drop_all(db: Database, workflow: int, reason: str) -> list[str]:
 
 def everything(db: Database, workflow: int) -> dict[str, Any]:
     """Every variable with its whole value, in the order in which they were first set."""
-    rows = db.rows("SELECT name, written FROM variables WHERE workflow = ? ORDER BY id", (workflow,))
+    rows = db.rows(
+        "SELECT name, written FROM variables WHERE workflow = ? ORDER BY id", (workflow,)
+    )
     return {name: loaded(written, f"variable {name!r} in {db.name}") for name, written in rows}
 
 
 def changes(db: Database, workflow: int, limit: int = 100) -> list[Change]:
     """The newest entries of the trail, the newest first."""
     rows = db.rows(
-        "SELECT name, action, before, after, reason, created FROM variable_changes WHERE workflow = ?"
-        " ORDER BY id DESC LIMIT ?",
+        "SELECT name, action, before, after, reason, created FROM variable_changes WHERE workflow ="
+        " ? ORDER BY id DESC LIMIT ?",
         (workflow, max(0, min(limit, LARGEST_NUMBER))),
     )
     return [Change(*row) for row in rows]
 
 
 def _shown(db: Database, workflow: int, name: str) -> str:
-    rows = db.rows("SELECT written FROM variables WHERE workflow = ? AND name = ?", (workflow, name))
+    rows = db.rows(
+        "SELECT written FROM variables WHERE workflow = ? AND name = ?", (workflow, name)
+    )
     return display(name, loaded(rows[0][0], f"variable {name!r} in {db.name}")) if rows else ""
 
 
-def _log(db: Database, workflow: int, name: str, action: str, before: str, after: str, reason: str) -> None:
+def _log(
+    db: Database, workflow: int, name: str, action: str, before: str, after: str, reason: str
+) -> None:
     db.rows(
         "INSERT INTO variable_changes (workflow, name, action, before, after, reason, created)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",

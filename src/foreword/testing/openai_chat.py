@@ -8,7 +8,12 @@ from typing import Any
 
 from foreword.testing.replies import Said
 
-TYPES = {400: "invalid_request_error", 401: "invalid_request_error", 404: "invalid_request_error", 429: "requests"}
+TYPES = {
+    400: "invalid_request_error",
+    401: "invalid_request_error",
+    404: "invalid_request_error",
+    429: "requests",
+}
 CODES = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceeded"}
 END = "data: [DONE]\n\n"
 
@@ -38,7 +43,10 @@ def events(said: Said) -> Iterator[dict[str, Any]]:
 
 def failure(status: int, message: str) -> dict[str, Any]:
     """An error's body."""
-    kind = TYPES.get(status, "server_error" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else "invalid_request_error")
+    kind = TYPES.get(
+        status,
+        "server_error" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else "invalid_request_error",
+    )
     return {"error": {"message": message, "type": kind, "param": None, "code": CODES.get(status)}}
 
 
@@ -61,4 +69,8 @@ def _finish(said: Said) -> str:
 
 def _usage(said: Said) -> dict[str, Any]:
     total = said.input_tokens + said.output_tokens
-    return {"prompt_tokens": said.input_tokens, "completion_tokens": said.output_tokens, "total_tokens": total}
+    return {
+        "prompt_tokens": said.input_tokens,
+        "completion_tokens": said.output_tokens,
+        "total_tokens": total,
+    }

@@ -38,9 +38,10 @@ def _spoken(said: Said) -> Iterator[dict[str, Any]]:
     item = _message(said)
     place = {"item_id": item["id"], "output_index": 0, "content_index": 0}
     yield {
-        "type": "response.output_item.added", "output_index": 0,
+        "type": "response.output_item.added",
+        "output_index": 0,
         "item": {**item, "status": "in_progress", "content": []},
-    }  # fmt: skip
+    }
     yield {"type": "response.content_part.added", **place, "part": _text("")}
     for piece in said.pieces():
         yield {"type": "response.output_text.delta", **place, "delta": piece, "logprobs": []}
@@ -53,22 +54,39 @@ def _called(index: int, call: tuple[str, str, str]) -> Iterator[dict[str, Any]]:
     item, arguments = _function_call(*call), call[2]
     place = {"item_id": item["id"], "output_index": index}
     yield {
-        "type": "response.output_item.added", "output_index": index,
+        "type": "response.output_item.added",
+        "output_index": index,
         "item": {**item, "status": "in_progress", "arguments": ""},
-    }  # fmt: skip
+    }
     yield {"type": "response.function_call_arguments.delta", **place, "delta": arguments}
-    yield {"type": "response.function_call_arguments.done", **place, "name": call[1], "arguments": arguments}
+    yield {
+        "type": "response.function_call_arguments.done",
+        **place,
+        "name": call[1],
+        "arguments": arguments,
+    }
     yield {"type": "response.output_item.done", "output_index": index, "item": item}
 
 
 def _response(said: Said, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
     return {
-        "id": f"resp_fake{said.number}", "object": "response", "created_at": 0, "status": status, "error": None,
+        "id": f"resp_fake{said.number}",
+        "object": "response",
+        "created_at": 0,
+        "status": status,
+        "error": None,
         "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
-        "instructions": None, "metadata": {}, "model": said.model, "output": output, "parallel_tool_calls": True,
-        "temperature": 1.0, "top_p": 1.0, "tool_choice": "auto", "tools": [],
+        "instructions": None,
+        "metadata": {},
+        "model": said.model,
+        "output": output,
+        "parallel_tool_calls": True,
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "tool_choice": "auto",
+        "tools": [],
         "usage": None if status == "in_progress" else _usage(said),
-    }  # fmt: skip
+    }
 
 
 def _items(said: Said) -> list[dict[str, Any]]:
@@ -78,9 +96,12 @@ def _items(said: Said) -> list[dict[str, Any]]:
 
 def _message(said: Said) -> dict[str, Any]:
     return {
-        "id": f"msg_fake{said.number}", "type": "message", "role": "assistant",
-        "status": "incomplete" if said.cut else "completed", "content": [_text(said.text)],
-    }  # fmt: skip
+        "id": f"msg_fake{said.number}",
+        "type": "message",
+        "role": "assistant",
+        "status": "incomplete" if said.cut else "completed",
+        "content": [_text(said.text)],
+    }
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -89,14 +110,20 @@ def _text(text: str) -> dict[str, Any]:
 
 def _function_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     return {
-        "id": f"fc_{call_id}", "type": "function_call", "status": "completed", "call_id": call_id, "name": name,
+        "id": f"fc_{call_id}",
+        "type": "function_call",
+        "status": "completed",
+        "call_id": call_id,
+        "name": name,
         "arguments": arguments,
-    }  # fmt: skip
+    }
 
 
 def _usage(said: Said) -> dict[str, Any]:
     return {
-        "input_tokens": said.input_tokens, "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": said.output_tokens, "output_tokens_details": {"reasoning_tokens": 0},
+        "input_tokens": said.input_tokens,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": said.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": said.input_tokens + said.output_tokens,
-    }  # fmt: skip
+    }

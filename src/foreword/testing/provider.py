@@ -1,7 +1,8 @@
 """A provider on loopback that replies as it is told, in the format of the path that was asked.
 
-A server of real HTTP for real clients; the formats are `openai_chat`, `openai_responses` and `anthropic`. It waits on
-an event and never sleeps, so that closing it ends whatever it was in the middle of.
+A server of real HTTP for real clients; the formats are `openai_chat`, `openai_responses` and
+`anthropic`. It waits on an event and never sleeps, so that closing it ends whatever it was in the
+middle of.
 """
 
 from __future__ import annotations
@@ -19,18 +20,24 @@ from typing import Any
 from foreword.testing import anthropic, openai_chat, openai_responses
 from foreword.testing.replies import Reply, Script, said
 
-FORMATS = {"/chat/completions": openai_chat, "/responses": openai_responses, "/v1/messages": anthropic}
+FORMATS = {
+    "/chat/completions": openai_chat,
+    "/responses": openai_responses,
+    "/v1/messages": anthropic,
+}
 PIECES_BEFORE_TROUBLE = 3  # of a stream that breaks, or fails midway
 OVERLOADED = 529
 
 
 @dataclass(slots=True)
 class FakeProvider:
-    """A provider on loopback, and what it was sent; its models have names that `foreword.models.ask` understands."""
+    """A provider on loopback, and what it was sent; its models have names that
+    `foreword.models.ask` understands."""
 
     url: str
     requests: list[dict[str, Any]] = field(default_factory=list)
-    headers: list[dict[str, str]] = field(default_factory=list)  # of each request, their names in small letters
+    # of each request, their names in small letters
+    headers: list[dict[str, str]] = field(default_factory=list)
 
     @property
     def openai(self) -> str:
@@ -73,7 +80,8 @@ class _Server(ThreadingHTTPServer):
         self._script, self._lock = script, Lock()
 
     def reply_to(self, body: dict[str, Any], headers: dict[str, str]) -> tuple[Reply, int]:
-        """The reply, and the number of the request; what a script raises is an error like any other."""
+        """The reply, and the number of the request; what a script raises is an error like any
+        other."""
         with self._lock:
             self.provider.requests.append(body)
             self.provider.headers.append(headers)
@@ -105,7 +113,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.close_connection = True
-        speaks = next((each for path, each in FORMATS.items() if self.path.split("?")[0].endswith(path)), None)
+        speaks = next(
+            (each for path, each in FORMATS.items() if self.path.split("?")[0].endswith(path)), None
+        )
         read = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         try:
             body = json.loads(read)
@@ -113,7 +123,9 @@ class _Handler(BaseHTTPRequestHandler):
             body = None
         if speaks is None or not isinstance(body, dict):
             status = HTTPStatus.NOT_FOUND if speaks is None else HTTPStatus.BAD_REQUEST
-            return self._send(json.dumps((speaks or openai_chat).failure(status, status.description)), status, {})
+            return self._send(
+                json.dumps((speaks or openai_chat).failure(status, status.description)), status, {}
+            )
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply, number = self.server.reply_to(body, headers)
         with suppress(OSError):  # the client may have stopped waiting
@@ -122,7 +134,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Nothing is to be had by asking: a provider like this has no pages."""
-        self._send(json.dumps(openai_chat.failure(HTTPStatus.NOT_FOUND, "not found")), HTTPStatus.NOT_FOUND, {})
+        self._send(
+            json.dumps(openai_chat.failure(HTTPStatus.NOT_FOUND, "not found")),
+            HTTPStatus.NOT_FOUND,
+            {},
+        )
 
     def _reply(self, speaks: Any, body: dict[str, Any], reply: Reply, number: int) -> None:
         self.server.closing.wait(None if reply.hangs else reply.delay_seconds)
@@ -136,18 +152,24 @@ class _Handler(BaseHTTPRequestHandler):
         elif body.get("stream"):
             self._stream(self._events(speaks, body, reply, number), reply)
         elif reply.endless:
-            self._stream(chain(['{"text": "'], said(body, reply, number).pieces()), reply, "application/json")
+            self._stream(
+                chain(['{"text": "'], said(body, reply, number).pieces()), reply, "application/json"
+            )
         else:
             written = json.dumps(speaks.whole(said(body, reply, number)))
             self._send(written, HTTPStatus.OK, reply.headers, breaks=reply.breaks)
 
-    def _events(self, speaks: Any, body: dict[str, Any], reply: Reply, number: int) -> Iterator[str]:
+    def _events(
+        self, speaks: Any, body: dict[str, Any], reply: Reply, number: int
+    ) -> Iterator[str]:
         events = speaks.events(said(body, reply, number))
         if reply.breaks or reply.midway:
             events = islice(events, PIECES_BEFORE_TROUBLE)
         if reply.midway:
             failure = speaks.failure(reply.status, reply.text or _phrase(reply.status))
-            events = chain(events, [failure if speaks is openai_chat else {"type": "error", **failure}])
+            events = chain(
+                events, [failure if speaks is openai_chat else {"type": "error", **failure}]
+            )
         for event in events:
             named = f"event: {event['type']}\n" if "type" in event else ""
             yield f"{named}data: {json.dumps(event)}\n\n"
@@ -155,7 +177,9 @@ class _Handler(BaseHTTPRequestHandler):
             yield speaks.END
 
     def _stream(self, pieces: Iterator[str], reply: Reply, kind: str = "text/event-stream") -> None:
-        self._head(HTTPStatus.OK, {"Content-Type": kind, "Transfer-Encoding": "chunked", **reply.headers})
+        self._head(
+            HTTPStatus.OK, {"Content-Type": kind, "Transfer-Encoding": "chunked", **reply.headers}
+        )
         for piece in filter(None, pieces):
             if self.server.closing.wait(reply.drip_seconds):
                 return
@@ -164,9 +188,14 @@ class _Handler(BaseHTTPRequestHandler):
         if not reply.breaks:
             self.wfile.write(b"0\r\n\r\n")
 
-    def _send(self, written: str, status: int, headers: Mapping[str, str], *, breaks: bool = False) -> None:
+    def _send(
+        self, written: str, status: int, headers: Mapping[str, str], *, breaks: bool = False
+    ) -> None:
         data = written.encode()
-        self._head(status, {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers})
+        self._head(
+            status,
+            {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers},
+        )
         self.wfile.write(data[: len(data) // 2] if breaks else data)
 
     def _head(self, status: int, headers: Mapping[str, str]) -> None:

@@ -1,4 +1,5 @@
-"""What a fake provider is told to reply, and what that comes to for one request: cut to its limit, and counted."""
+"""What a fake provider is told to reply, and what that comes to for one request: cut to its
+limit, and counted."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from foreword.tokens import counter
 PER_MESSAGE_TOKENS = 4  # for the role and the marks around a message
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 SPOKEN = ("system", "instructions", "messages", "input", "tools")
-UNSPOKEN = frozenset(("role", "type", "id", "call_id", "tool_call_id", "tool_use_id", "cache_control"))
+UNSPOKEN = frozenset(
+    ("role", "type", "id", "call_id", "tool_call_id", "tool_use_id", "cache_control")
+)
 PIECES = re.compile(r"\s*\S+|\s+")
 
 
@@ -69,8 +72,13 @@ class Said:
 
 def said(body: Mapping[str, Any], reply: Reply, number: int) -> Said:
     """What a reply comes to for this request."""
-    text, cut = _limited(reply.text, next((body[name] for name in LIMITS if body.get(name)), None), reply.endless)
-    calls = [(f"call_{number}_{at}", call.name, json.dumps(call.arguments)) for at, call in enumerate(reply.tool_calls)]
+    text, cut = _limited(
+        reply.text, next((body[name] for name in LIMITS if body.get(name)), None), reply.endless
+    )
+    calls = [
+        (f"call_{number}_{at}", call.name, json.dumps(call.arguments))
+        for at, call in enumerate(reply.tool_calls)
+    ]
     written = text + "".join(name + arguments for _, name, arguments in calls)
     tokens_in, tokens_out = reply.usage or (count_request(body), _count(written))
     model = str(body.get("model", "fake"))

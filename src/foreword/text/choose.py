@@ -1,8 +1,9 @@
 """Choose pieces by score inside a room, and write the chosen ones out in the author's order.
 
-The selection core that the three cuts share. A piece brings along what it can't be read without: the headings above
-it, the head of its table, the fences of its code. Sizes are measured once, and only when a piece is really tried.
-Where the scores come from and what the whole looks like is the business of `cut`.
+The selection core that the three cuts share. A piece brings along what it can't be read without:
+the headings above it, the head of its table, the fences of its code. Sizes are measured once, and
+only when a piece is really tried. Where the scores come from and what the whole looks like is the
+business of `cut`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ GAP = "[...]"
 class Choice:
     """The pieces chosen so far, what they bring along, and their size in units."""
 
-    def __init__(self, pieces: Sequence[Piece], measure: Measure, units_per_char: float, *, gaps: bool) -> None:
+    def __init__(
+        self, pieces: Sequence[Piece], measure: Measure, units_per_char: float, *, gaps: bool
+    ) -> None:
         self.pieces = pieces
         self.picked: dict[int, None] = {}
         self.used = 0
@@ -49,7 +52,11 @@ class Choice:
     def fill(self, order: Iterable[int], room: int) -> None:
         """Take pieces in the order given, each if it still fits."""
         for at in order:
-            if at not in self.picked and self._could_fit(at, room - self.used) and self.used + self.cost(at) <= room:
+            if (
+                at not in self.picked
+                and self._could_fit(at, room - self.used)
+                and self.used + self.cost(at) <= room
+            ):
                 self.add(at)
 
     def run(self, order: Iterable[int], goal: int, room: int) -> None:
@@ -85,7 +92,9 @@ class Choice:
         """What taking a piece would add."""
         new = [index for index in (at, *self._needs[at]) if not self._held[index]]
         lonely = not (self._held[at - 1] or self._held[at + 1])
-        return sum(map(self.size, new)) + (self._gap if lonely and (self._gaps or self._goes_on(at)) else 0)
+        return sum(map(self.size, new)) + (
+            self._gap if lonely and (self._gaps or self._goes_on(at)) else 0
+        )
 
     def size(self, at: int) -> int:
         """The measured size of a piece as it would be written."""
@@ -98,41 +107,56 @@ class Choice:
         return self._shortened.get(at) or self.pieces[at].text
 
     def write(self, gap: Callable[[int, bool], str]) -> str:
-        """The chosen pieces in order; `gap(n, evident)` is the line for the nth place where something is missing."""
+        """The chosen pieces in order; `gap(n, evident)` is the line for the nth place where
+        something is missing."""
         kept, written, gaps = self.kept, [], 0
         for at, following in pairwise([*kept, len(self.pieces)]):
             if at not in self._shortened and following == at + 1 and self._adjoins(at):
                 written.append(self.text(at))
                 continue
-            line = "" if self._is_slight(at, following) else gap(gaps, self._is_evident(at, following))
+            line = (
+                "" if self._is_slight(at, following) else gap(gaps, self._is_evident(at, following))
+            )
             gaps += bool(line)
             line = line or (GAP if self._goes_on(following) else "")
             tail = " ..." if not line and self._ends_early(at) else ""
-            written.append(self.text(at).rstrip() + tail + _joined(line, self._breaks.between(at, following)))
+            written.append(
+                self.text(at).rstrip() + tail + _joined(line, self._breaks.between(at, following))
+            )
         return "".join(written)
 
     def _ends_early(self, at: int) -> bool:
-        return at in self._torn or (at not in self._shortened and self._adjoins(at) and self._goes_on(at + 1))
+        return at in self._torn or (
+            at not in self._shortened and self._adjoins(at) and self._goes_on(at + 1)
+        )
 
     def _goes_on(self, at: int) -> bool:
         """Whether a piece begins in the middle of a sentence or line."""
         return at < len(self.pieces) and self.pieces[at].begins == "middle"
 
     def _is_slight(self, at: int, following: int) -> bool:
-        """Whether nothing worth a word is missing: only a rule, or only the end, which has its own mark."""
+        """Whether nothing worth a word is missing: only a rule, or only the end, which has its
+        own mark."""
         if following == len(self.pieces):
             return True
         missing = self.pieces[at + 1 : following]
-        return at not in self._shortened and self._adjoins(at) and all(piece.kind == "rule" for piece in missing)
+        return (
+            at not in self._shortened
+            and self._adjoins(at)
+            and all(piece.kind == "rule" for piece in missing)
+        )
 
     def _is_evident(self, at: int, following: int) -> bool:
-        """Whether a reader expects something to be missing here: after a heading, or between the rows of a table."""
+        """Whether a reader expects something to be missing here: after a heading, or between the
+        rows of a table."""
         kind = self.pieces[at].kind
         return kind == "heading" or (kind == "table" and self.pieces[following].kind == "table")
 
     def _adjoins(self, at: int) -> bool:
         here = self.pieces[at]
-        return at + 1 == len(self.pieces) or here.start + len(here.text) == self.pieces[at + 1].start
+        return (
+            at + 1 == len(self.pieces) or here.start + len(here.text) == self.pieces[at + 1].start
+        )
 
     def _could_fit(self, at: int, room: int) -> bool:
         return at in self._sizes or len(self.pieces[at].text) * self._units_per_char <= 2 * room + 8
@@ -144,7 +168,8 @@ class Choice:
 
 
 class _Breaks:
-    """How two pieces with others missing between them are parted: as the author parted what stood there."""
+    """How two pieces with others missing between them are parted: as the author parted what
+    stood there."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._line, self._blank, self._space = [-1], [-1], [-1]
@@ -156,7 +181,8 @@ class _Breaks:
             self._blank.append(at if tail.count("\n") > 1 else self._blank[-1])
 
     def between(self, at: int, following: int) -> str:
-        """The white space that parts two pieces: blank line, line break, or the space between sentences."""
+        """The white space that parts two pieces: blank line, line break, or the space between
+        sentences."""
         if self._blank[following] >= at:
             return self._newline * 2
         if self._line[following] >= at:

@@ -1,8 +1,8 @@
 """Replace the characters that no tokenizer, database or JSON writer takes.
 
-Lone surrogates and NULs become U+FFFD, one for one, so offsets and lengths stay as they were. It does not
-normalise, strip or guess encodings: everything else is the author's. What a program wrote is no author's: there the
-sequences that steer a terminal go, too.
+Lone surrogates and NULs become U+FFFD, one for one, so offsets and lengths stay as they were. It
+does not normalise, strip or guess encodings: everything else is the author's. What a program wrote
+is no author's: there the sequences that steer a terminal go, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _STEERING = re.compile(
 
 
 def clean(text: str) -> tuple[str, list[str]]:
-    """The text with unusable characters replaced, and what was done; a clean text comes back as the same object."""
+    """The text with unusable characters replaced, and what was done; a clean text comes back as
+    the same object."""
     done: list[str] = []
     if nuls := text.count(_NUL):
         text = text.replace(_NUL, _REPLACEMENT)
@@ -31,7 +32,8 @@ def clean(text: str) -> tuple[str, list[str]]:
 
 
 def without_steering(text: str) -> str:
-    """The text without what steers a terminal: escape sequences whole, and every other control character."""
+    """The text without what steers a terminal: escape sequences whole, and every other control
+    character."""
     return _STEERING.sub("", text)
 
 

@@ -1,8 +1,9 @@
 """The three ways to shorten a text: `summary`, `relevant` and `excerpt`.
 
-Each returns the author's own words in the author's order, at most `room` units by the caller's measure with the mark
-inside it, filled as far as whole pieces go; or None when nothing worth having fits. Nothing is rephrased. The scores
-come from `weight` and `relevance`, the choosing from `choose`.
+Each returns the author's own words in the author's order, at most `room` units by the caller's
+measure with the mark inside it, filled as far as whole pieces go; or None when nothing worth having
+fits. Nothing is rephrased. The scores come from `weight` and `relevance`, the choosing from
+`choose`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _ATTACHED = ("heading", "fence", "rule")
 
 
 def summary(text: str, room: int, measure: Measure, mark: Mark, query: str = "") -> str | None:
-    """The headings, and under each the sentences and items that carry the most; the mark is the last line."""
+    """The headings, and under each the sentences and items that carry the most; the mark is the
+    last line."""
     if (total := measure(text)) <= max(0, room):
         return text
     work = _Work(text, total, room, measure, mark, query, finely=True)
@@ -50,7 +52,8 @@ def summary(text: str, room: int, measure: Measure, mark: Mark, query: str = "")
 
 
 def relevant(text: str, room: int, measure: Measure, mark: Mark, query: str = "") -> str | None:
-    """The passages that answer the query with the headings above them; without a query the same as `summary`."""
+    """The passages that answer the query with the headings above them; without a query the same
+    as `summary`."""
     if not query.strip():
         return summary(text, room, measure, mark)
     if (total := measure(text)) <= max(0, room):
@@ -71,7 +74,9 @@ def excerpt(text: str, room: int, measure: Measure, mark: Mark, query: str = "")
     closing = range(count - 1, len(work.choice.picked), -1)
     work.choice.run(closing, work.choice.used + int(CLOSING * room), work.body_room)
     ranked = relevance.rank(_passages(work.pieces), query)
-    scores = _added(ranked, [_CARRY_SHARE * carried for carried in _smoothed(weight.carry(work.pieces))])
+    scores = _added(
+        ranked, [_CARRY_SHARE * carried for carried in _smoothed(weight.carry(work.pieces))]
+    )
     return work.settled(_best_first(range(count), scores))
 
 
@@ -95,7 +100,9 @@ class _Work:
     def __post_init__(self) -> None:
         longest_mark = self.mark(self.text.count("\n") + 1, self.total)
         self.body_room = self.room - self.measure(f"\n\n{longest_mark}")
-        self.pieces = narrow.pieces(self.text, _largest(self.room / self.per_char), self.query, finely=self.finely)
+        self.pieces = narrow.pieces(
+            self.text, _largest(self.room / self.per_char), self.query, finely=self.finely
+        )
         self.choice = Choice(self.pieces, self.measure, self.per_char, gaps=self.gaps)
 
     @property
@@ -112,7 +119,8 @@ class _Work:
                 self._shorten(said, self.body_room)
 
     def settled(self, order: Sequence[int]) -> str | None:
-        """Fill the room in the order given, then trim or add until the measured whole fits it closely."""
+        """Fill the room in the order given, then trim or add until the measured whole fits it
+        closely."""
         if self.body_room <= 0:
             return None
         order = [at for at in order if self._stands_alone(at)] or order
@@ -126,7 +134,8 @@ class _Work:
             written = self._written()
             size = self.measure(written)
             if size > self.room:
-                # What was given up is not tried again: its parts sum to less than they take, and this would never end.
+                # What was given up is not tried again: its parts sum to less than they take, and
+                # this would never end.
                 dropped = self._trimmed(size - self.room)
                 order = [at for at in order if at not in dropped]
                 continue
@@ -137,9 +146,17 @@ class _Work:
         return best
 
     def _stands_alone(self, at: int) -> bool:
-        """Whether a piece is worth having for itself; the others come along with those that need them."""
-        piece, following = self.pieces[at], self.pieces[at + 1] if at + 1 < len(self.pieces) else None
-        leads = is_lead(piece) and following is not None and following.kind in ("item", "code", "table", "fence")
+        """Whether a piece is worth having for itself; the others come along with those that need
+        them."""
+        piece, following = (
+            self.pieces[at],
+            self.pieces[at + 1] if at + 1 < len(self.pieces) else None,
+        )
+        leads = (
+            is_lead(piece)
+            and following is not None
+            and following.kind in ("item", "code", "table", "fence")
+        )
         return piece.kind not in _ATTACHED and not leads and not is_markup(piece)
 
     def _trimmed(self, excess: int) -> set[int]:
@@ -151,16 +168,25 @@ class _Work:
         return dropped
 
     def _topped_up(self, order: Sequence[int], spare: int) -> bool:
-        """Add what still fits; then tear what is torn anyway, and where much is left over, a sentence."""
+        """Add what still fits; then tear what is torn anyway, and where much is left over, a
+        sentence."""
         before = self.choice.used
         if spare > 0.01 * self.room:
             self.choice.fill(order, before + spare)
-        if self.choice.used == before and spare > 0.03 * self.room and not self._opened(order, spare):
-            self._shorten(order if spare > _MUCH * self.room else [at for at in order if self._is_torn(at)], spare)
+        if (
+            self.choice.used == before
+            and spare > 0.03 * self.room
+            and not self._opened(order, spare)
+        ):
+            self._shorten(
+                order if spare > _MUCH * self.room else [at for at in order if self._is_torn(at)],
+                spare,
+            )
         return self.choice.used > before
 
     def _opened(self, order: Sequence[int], spare: int) -> bool:
-        """Take as many whole lines or sentences from the beginning of a piece as fit; say whether any did."""
+        """Take as many whole lines or sentences from the beginning of a piece as fit; say
+        whether any did."""
         for at in [at for at in order[:_TRIES] if not self.choice.holds(at)]:
             left = spare - self.choice.cost(at) + self.choice.size(at)
             part = self._whole_opening(self.pieces[at], left) if left > 2 else ""
@@ -170,7 +196,8 @@ class _Work:
         return False
 
     def _whole_opening(self, piece: Piece, room: int) -> str:
-        """As many whole lines or sentences as fit; a wrapped line of prose is whole only where a sentence ends."""
+        """As many whole lines or sentences as fit; a wrapped line of prose is whole only where a
+        sentence ends."""
         lines = piece.text.splitlines(keepends=True)
         parts = lines if len(lines) > 1 else sentences(piece.text)
         opening, whole = "", ""
@@ -183,12 +210,16 @@ class _Work:
         return whole.rstrip()
 
     def _is_torn(self, at: int) -> bool:
-        """Whether a piece is part of something that has no whole: an endless line, or one longer than the room."""
+        """Whether a piece is part of something that has no whole: an endless line, or one longer
+        than the room."""
         following = self.pieces[at + 1].begins if at + 1 < len(self.pieces) else ""
-        return "middle" in (self.pieces[at].begins, following) or self.choice.size(at) > self.body_room
+        return (
+            "middle" in (self.pieces[at].begins, following) or self.choice.size(at) > self.body_room
+        )
 
     def _shorten(self, order: Sequence[int], spare: int) -> None:
-        """Take the opening words of the best piece that is too long: the room is worth more than the full stop."""
+        """Take the opening words of the best piece that is too long: the room is worth more than
+        the full stop."""
         left_out = [at for at in order[:_TRIES] if not self.choice.holds(at)]
         for at in sorted(left_out, key=lambda at: self.pieces[at].kind == "table"):
             left = spare - self.choice.cost(at) + self.choice.size(at) - self.measure(" ...")
@@ -223,12 +254,14 @@ class _Work:
 
 
 def _largest(room_chars: float) -> int:
-    """How long a piece may be: long enough for a sentence, short enough that several fit the room."""
+    """How long a piece may be: long enough for a sentence, short enough that several fit the
+    room."""
     return int(max(80, min(room_chars / 3, max(400, room_chars / 8), 1200)))
 
 
 def _says_something(part: str) -> bool:
-    """Whether the opening of a sentence is worth its dots: four words, or as much where there are no spaces."""
+    """Whether the opening of a sentence is worth its dots: four words, or as much where there
+    are no spaces."""
     return len(part.encode(errors="replace")) > 12 and not 0 < part.count(" ") < 3
 
 
@@ -241,7 +274,8 @@ def _closed(part: str) -> str:
 
 
 def _passages(pieces: Sequence[Piece]) -> list[str]:
-    """The pieces as they are ranked: each with the title it stands under and the lines that lead in to it."""
+    """The pieces as they are ranked: each with the title it stands under and the lines that lead
+    in to it."""
     passages = []
     for piece, needed in zip(pieces, needs(pieces), strict=True):
         titles = [pieces[at].text for at in needed if pieces[at].kind == "heading"][-1:]
@@ -261,10 +295,18 @@ def _sections(pieces: Sequence[Piece]) -> list[list[int]]:
     return found
 
 
-def _leaders(pieces: Sequence[Piece], sections: Sequence[Sequence[int]], scores: Sequence[float]) -> list[int]:
-    """The first piece of each section, which says what it is about; the most telling first, early sections favoured."""
-    thrift = [score / (len(piece.text) + 80) ** 0.5 for score, piece in zip(scores, pieces, strict=True)]
-    early = {section[0]: thrift[section[0]] * (1 + 4 / (1 + place)) for place, section in enumerate(sections)}
+def _leaders(
+    pieces: Sequence[Piece], sections: Sequence[Sequence[int]], scores: Sequence[float]
+) -> list[int]:
+    """The first piece of each section, which says what it is about; the most telling first,
+    early sections favoured."""
+    thrift = [
+        score / (len(piece.text) + 80) ** 0.5 for score, piece in zip(scores, pieces, strict=True)
+    ]
+    early = {
+        section[0]: thrift[section[0]] * (1 + 4 / (1 + place))
+        for place, section in enumerate(sections)
+    }
     return sorted(early, key=lambda at: -early[at])
 
 
@@ -273,12 +315,14 @@ def _best_first(places: Iterable[int], scores: Sequence[float]) -> list[int]:
 
 
 def _added(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """Two scores summed, the first brought to a top of 1 and the second too unless it is smaller on purpose."""
+    """Two scores summed, the first brought to a top of 1 and the second too unless it is smaller
+    on purpose."""
     tops = max(first, default=0.0) or 1.0, max(1.0, max(second, default=0.0))
     return [one / tops[0] + other / tops[1] for one, other in zip(first, second, strict=True)]
 
 
 def _smoothed(scores: Sequence[float]) -> list[float]:
-    """Each score mixed with its neighbours', so that the middle of an excerpt comes in runs and not in crumbs."""
+    """Each score mixed with its neighbours', so that the middle of an excerpt comes in runs and
+    not in crumbs."""
     padded = [0.0, *scores, 0.0]
     return [0.5 * score + 0.25 * (padded[at] + padded[at + 2]) for at, score in enumerate(scores)]

@@ -1,7 +1,8 @@
-"""A diff too large for its room, cut along its own structure: whole hunks, and every file gets its turn.
+"""A diff too large for its room, cut along its own structure: whole hunks, and every file gets its
+turn.
 
-Pure. What is kept stands where it stood, with its line numbers true; what is missing is marked in its place. The first
-hunk of each file comes before the second of any.
+Pure. What is kept stands where it stood, with its line numbers true; what is missing is marked in
+its place. The first hunk of each file comes before the second of any.
 """
 
 from __future__ import annotations
@@ -49,9 +50,14 @@ def excerpt(diff: str, room_chars: int) -> Excerpt:
 
 
 def _split(text: str, at: re.Pattern[str]) -> list[str]:
-    """The text in pieces that each begin where the pattern does; what stands in front of the first is a piece, too."""
+    """The text in pieces that each begin where the pattern does; what stands in front of the
+    first is a piece, too."""
     starts = [0, *(found.start() for found in at.finditer(text) if found.start())]
-    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True) if start < end]
+    return [
+        text[start:end]
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
+        if start < end
+    ]
 
 
 def _file(part: str) -> _File:
@@ -97,4 +103,8 @@ def _written(file: _File) -> str:
     text = file.header + "".join(file.kept[turn] for turn in sorted(file.kept))
     missing = len(file.hunks) - len(file.kept)
     ending = "" if text.endswith("\n") else "\n"
-    return text + (f"{ending}[... {missing:,} of {len(file.hunks):,} hunks of this file left out]\n" if missing else "")
+    return text + (
+        f"{ending}[... {missing:,} of {len(file.hunks):,} hunks of this file left out]\n"
+        if missing
+        else ""
+    )

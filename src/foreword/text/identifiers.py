@@ -1,7 +1,7 @@
 """The literal identifiers in a text: what a compressor must keep letter for letter.
 
-Selectors, file names, URLs, addresses, names in code. Told by their form, in time linear in the text; a
-word that is none of these is left to the compressor.
+Selectors, file names, URLs, addresses, names in code. Told by their form, in time linear in the
+text; a word that is none of these is left to the compressor.
 """
 
 from __future__ import annotations

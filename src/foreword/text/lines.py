@@ -1,7 +1,7 @@
 """Lines as the Markdown parser counts them, and a rough block reader for texts too large to parse.
 
-`scan` sees fences, `#` headings, list items, table rows and blank lines, in one pass and in linear time; it knows
-nothing of nesting, quotes or underlined headings. Real parsing is in `markdown`.
+`scan` sees fences, `#` headings, list items, table rows and blank lines, in one pass and in linear
+time; it knows nothing of nesting, quotes or underlined headings. Real parsing is in `markdown`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _RULE = re.compile(r"[ \t]*+\|[:| \t]*+-[-:| \t]*+[\r\n]*+\Z")
 
 
 def starts(text: str) -> list[int]:
-    """Where each line begins; the piece after a last line break counts as a line only if there is one."""
+    """Where each line begins; the piece after a last line break counts as a line only if there
+    is one."""
     found = [0, *(match.end() for match in _BREAK.finditer(text))]
     return found[:-1] if found[-1] == len(text) else found
 
@@ -37,12 +38,14 @@ def first_break(text: str) -> str:
 
 
 def unified(text: str) -> str:
-    """The text with every line break as a newline: a model pays for carriage returns and reads nothing in them."""
+    """The text with every line break as a newline: a model pays for carriage returns and reads
+    nothing in them."""
     return _BREAK.sub("\n", text) if "\r" in text else text
 
 
 def unpadded(text: str) -> str:
-    """The text without blank lines before and white space after; the first line keeps its indent."""
+    """The text without blank lines before and white space after; the first line keeps its
+    indent."""
     text = text.rstrip()
     lead = len(text) - len(text.lstrip())
     edge = max(text.rfind("\n", 0, lead), text.rfind("\r", 0, lead))
@@ -58,7 +61,9 @@ def scan(text: str) -> Iterator[tuple[str, int, int, int]]:
         if fence:
             fence = "" if found == "fence" and mark and mark["fence"] == fence else fence
             continue
-        if (kind == "table" and _RULE.match(line)) or (kind in ("paragraph", "item") and not found and line.strip()):
+        if (kind == "table" and _RULE.match(line)) or (
+            kind in ("paragraph", "item") and not found and line.strip()
+        ):
             continue
         if kind:
             yield kind, first, number, level

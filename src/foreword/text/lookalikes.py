@@ -1,7 +1,9 @@
-"""Words that look like a tag and are none: other brackets, letters of other alphabets, characters that show nothing.
+"""Words that look like a tag and are none: other brackets, letters of other alphabets, characters
+that show nothing.
 
-A parser tells `‹task›` or `<tаsk>` (with a Cyrillic а) from `<task>`; a model may not. They are found, never changed:
-an author may mean them. What a parser would take for the tag itself is `engine.render`'s business.
+A parser tells `‹task›` or `<tаsk>` (with a Cyrillic а) from `<task>`; a model may not. They are
+found, never changed: an author may mean them. What a parser would take for the tag itself is
+`engine.render`'s business.
 """
 
 from __future__ import annotations
@@ -12,15 +14,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from unicodedata import normalize
 
-# What Unicode lists as confusable with `<`, angle brackets of other kinds, and how HTML, JSON and addresses write `<`.
+# What Unicode lists as confusable with `<`, angle brackets of other kinds, and how HTML, JSON and
+# addresses write `<`.
 _BRACKETS = "‹＜﹤⟨〈〈❬❮❰⦑⧼˂ᐸᚲ≺𝈶"
 _WRITTEN_OUT = r"(?<=&)(?:lt|#0*60|#x0*3c);|(?<=\\)(?:u00|x)3c|(?<=%)3c"
 _MARKS = (  # accents and points, which NFKD sets apart from their letters
     r"\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
     r"\u3099\u309a\ufe20-\ufe2f"
 )
-# One letter for all that may be taken for it. Letters with accents, of mathematics, in circles or of double width are
-# Unicode's own business (NFKD).
+# One letter for all that may be taken for it. Letters with accents, of mathematics, in circles or
+# of double width are Unicode's own business (NFKD).
 _ALIKE = {
     "a": "аαɑᴀ",
     "b": "ьвβʙ",
@@ -52,11 +55,14 @@ _ALIKE = {
 }
 _SLASHES = "⁄∕╱⟋⧸／"
 _SKELETON = str.maketrans({odd: letter for letter, others in _ALIKE.items() for odd in others})
-_ASCII = {"l": "[li1|!]", "i": "[li1|!]", "o": "[o0]", "s": "[s5]", "_": "[_ -]"}  # the same where all is plain
-_NEXT = 60  # characters behind a `<` among which an odd one has to stand: the longest tag of a recipe has 22
+# the same where all is plain
+_ASCII = {"l": "[li1|!]", "i": "[li1|!]", "o": "[o0]", "s": "[s5]", "_": "[_ -]"}
+# characters behind a `<` among which an odd one has to stand: the longest tag of a recipe has 22
+_NEXT = 60
 _STRETCH = 16  # characters for a letter of a name, at most: accents, and what shows nothing
 _LONGEST_SHOWN = 40
-_MOST = 10_000  # candidates of one text; a text with more of them is made to take time, not to be read (25 ms)
+# candidates of one text; a text with more of them is made to take time, not to be read (25 ms)
+_MOST = 10_000
 _ENDS = r"(?![\w.:-])"
 
 
@@ -77,7 +83,8 @@ class Finder:
     """Finds what looks like one of some tags, in one pass over a text."""
 
     def __init__(self, tags: Set[str], real: re.Pattern[str], unseen: str) -> None:
-        """`real` finds what is a tag; `unseen` lists the characters that show nothing, as inside of `[]`."""
+        """`real` finds what is a tag; `unseen` lists the characters that show nothing, as inside
+        of `[]`."""
         self._tags = {_skeleton(tag).replace("_", " "): tag for tag in tags}
         names = "|".join(re.escape(_skeleton(tag)).replace("_", "[_ ]") for tag in tags)
         self._name = re.compile(rf"({names}){_ENDS}")
@@ -101,20 +108,27 @@ class Finder:
                 continue
             name = self._name.match(self._folded(text[at : at + self._longest]))
             if name and not self._real.match(text, start):
-                yield Lookalike(self._tags[name[1].replace("_", " ")], _shown(text[start : at + name.end()]))
+                yield Lookalike(
+                    self._tags[name[1].replace("_", " ")], _shown(text[start : at + name.end()])
+                )
 
     def _folded(self, text: str) -> str:
-        """A text as the eye takes it: one letter for all that look alike, nothing that does not show."""
+        """A text as the eye takes it: one letter for all that look alike, nothing that does not
+        show."""
         return _skeleton(self._unseen.sub("", normalize("NFKD", text)))
 
 
 def _candidates(tags: Set[str]) -> str:
-    """A pattern for what may begin a look-alike: an odd bracket, or a `<` in front of odd letters."""
-    plain = "|".join("".join(_ASCII.get(letter, re.escape(letter)) for letter in tag) for tag in sorted(tags))
+    """A pattern for what may begin a look-alike: an odd bracket, or a `<` in front of odd
+    letters."""
+    plain = "|".join(
+        "".join(_ASCII.get(letter, re.escape(letter)) for letter in tag) for tag in sorted(tags)
+    )
     initials = "".join(sorted({_ASCII.get(tag[0], tag[0]).strip("[]") for tag in tags}))
     odd_bracket = rf"(?:(?<=[{_BRACKETS}])|{_WRITTEN_OUT})(?=[\x00-\x20/\x7f]*+[{re.escape(initials)}\x80-\U0010ffff])"
     odd_letters = rf"(?<=<)(?:(?=[^<>\n]{{0,{_NEXT}}}[^\x00-\x7f])|(?=[\s/]*+(?:{plain}){_ENDS}))"
-    return rf"[<&%\\{_BRACKETS}](?:{odd_bracket}|{odd_letters})"  # one character first: that is searched for quickly
+    # one character first: that is searched for quickly
+    return rf"[<&%\\{_BRACKETS}](?:{odd_bracket}|{odd_letters})"
 
 
 def _shown(text: str) -> str:

@@ -1,8 +1,8 @@
 """The block structure of a Markdown text, as character offsets into the author's own text.
 
-Reads structure only: inline markup is never parsed and nothing is ever rendered. A text too large to parse, or one
-that the parser chokes on, is read line by line instead (`lines`). How blocks become pieces is the business of
-`pieces`; what to keep is that of `cut`.
+Reads structure only: inline markup is never parsed and nothing is ever rendered. A text too large
+to parse, or one that the parser chokes on, is read line by line instead (`lines`). How blocks
+become pieces is the business of `pieces`; what to keep is that of `cut`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 
 LARGEST_PARSED = 400_000
 
-_FRONT_MATTER = re.compile(r"---[ \t]*(?:\r\n?+|\n)(?:[^\r\n]*+(?:\r\n?+|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)")
+_FRONT_MATTER = re.compile(
+    r"---[ \t]*(?:\r\n?+|\n)(?:[^\r\n]*+(?:\r\n?+|\n))*?(?:---|\.\.\.)[ \t]*(?=\r|\n|\Z)"
+)
 _ATX = re.compile(r"[ \t]{0,3}#{1,6}(?:[ \t]++|$)|(?<![ \t])[ \t]++#++[ \t]*+$")
 _LEAVES = {"fence": "code", "code_block": "code", "html_block": "html", "hr": "rule"}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block: `level` is a heading's rank, an item's depth, and 1 for the body rows of a table."""
+    """One block: `level` is a heading's rank, an item's depth, and 1 for the body rows of a
+    table."""
 
     kind: str
     start: int
@@ -38,7 +41,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading and its section: the heading starts at `start`, its body at `body`, the section stops at `end`."""
+    """A heading and its section: the heading starts at `start`, its body at `body`, the section
+    stops at `end`."""
 
     level: int
     title: str
@@ -82,7 +86,8 @@ def headings(text: str) -> list[Heading]:
 
 
 def under_heading(text: str, title: str) -> str | None:
-    """What stands under a heading, up to the next one of its rank or higher, byte for byte; None without it."""
+    """What stands under a heading, up to the next one of its rank or higher, byte for byte; None
+    without it."""
     heading = _find(text, title)
     return None if heading is None else lines.unpadded(text[heading.body : heading.end])
 
@@ -158,7 +163,8 @@ def _parsed(text: str, starts: list[int], skipped: int) -> Iterator[_Span]:
 
 
 def _spans(tokens: list[Token]) -> Iterator[_Span]:
-    """One span for each token that opens a block of ours; what is nested in a quote belongs to the quote."""
+    """One span for each token that opens a block of ours; what is nested in a quote belongs to
+    the quote."""
     depth, quoted, in_item = 0, 0, False
     for token in tokens:
         if token.type.startswith("blockquote"):
@@ -197,7 +203,8 @@ def _span(kind: str, token: Token, level: int) -> _Span:
 
 
 def _placed(text: str, starts: list[int], spans: Iterable[_Span]) -> Iterator[Block]:
-    """Spans as blocks: each ends where the next begins, and lines no span claims (link definitions) are paragraphs."""
+    """Spans as blocks: each ends where the next begins, and lines no span claims (link
+    definitions) are paragraphs."""
     done = 0
     apart = list({span.first: span for span in reversed(list(spans))}.values())[::-1]
     for index, span in enumerate(apart):

@@ -1,8 +1,10 @@
-"""The marks that authors leave in instruction files: where they are, which two belong together, what is wrong with one.
+"""The marks that authors leave in instruction files: where they are, which two belong together,
+what is wrong with one.
 
-Pure. A mark is an HTML comment outside of code: `<!-- PHASE:3a -->` ... `<!-- /PHASE:3a -->`, `<!-- ANCHOR: why -->`
-with or without `<!-- /ANCHOR -->`, `<!-- TIER_1_START -->` ... `<!-- TIER_1_END -->`. Reading is lenient, so that a
-file with a forgotten mark still works; `problems` says what was forgotten. What marks mean is told by `parts`.
+Pure. A mark is an HTML comment outside of code: `<!-- PHASE:3a -->` ... `<!-- /PHASE:3a -->`, `<!--
+ANCHOR: why -->` with or without `<!-- /ANCHOR -->`, `<!-- TIER_1_START -->` ... `<!-- TIER_1_END
+-->`. Reading is lenient, so that a file with a forgotten mark still works; `problems` says what was
+forgotten. What marks mean is told by `parts`.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ Kind = Literal["PHASE", "ANCHOR", "TIER"]
 
 _MARK = re.compile(
     r"<!--[ \t]*+(?:"
-    r"(?P<end>/?)(?P<kind>PHASE(?=[ \t]*+(?::|[0-9]|-->))|(?-i:ANCHOR\b)|ANCHOR(?=[ \t]*+(?::|-->)))"
+    r"(?P<end>/?)(?P<kind>PHASE(?=[ \t]*+(?::|[0-9]|-->))|(?-i:ANCHOR\b)|ANCHOR(?=["
+    r" \t]*+(?::|-->)))"
     r"(?:[ \t]*+:)?[ \t]*+(?P<rest>[^\r\n]{0,300}?)"
     r"|TIER_(?P<tier>[0-9])_(?P<edge>START|END)"
     r")[ \t]*+-->",
     re.IGNORECASE,
 )
-_MEANT = re.compile(  # a mark gone wrong: `/ PHASE:1`, `END PHASE:1`, `PHASE_1`, `TIER_1`, or no end on its line
+# a mark gone wrong: `/ PHASE:1`, `END PHASE:1`, `PHASE_1`, `TIER_1`, or no end on its line
+_MEANT = re.compile(
     r"<!--[ \t]*+(?:(?:/|END\b)[ \t_]*+)?(?P<kind>PHASE(?=[ \t]*+[:_0-9])|ANCHOR\b|TIER(?=_?[0-9]))"
     r"[^\r\n]{0,300}?(?:-->|(?=[\r\n])|\Z)"
 )
@@ -42,7 +46,8 @@ _GAP = re.compile(r"[ \t\r\n]*")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One mark: `name` is a phase's, or a tier's number; `start` and `end` are offsets of the comment."""
+    """One mark: `name` is a phase's, or a tier's number; `start` and `end` are offsets of the
+    comment."""
 
     kind: Kind
     name: str
@@ -122,8 +127,8 @@ def _code_spans(text: str) -> list[tuple[int, int]]:
 def rows(text: str) -> Iterator[tuple[int, str, bool]]:
     """Every line with its offset, and whether it is in fenced code.
 
-    People put a fence into a fence: one with a language inside another opens a second one. Where that reading never
-    comes to an end, fences are read as CommonMark has them.
+    People put a fence into a fence: one with a language inside another opens a second one. Where
+    that reading never comes to an end, fences are read as CommonMark has them.
     """
     found = text.splitlines(keepends=True)
     in_code, is_open = _fenced(found, nested=True)
@@ -154,16 +159,19 @@ def _fenced(rows: Sequence[str], nested: bool) -> tuple[list[bool], bool]:
     return found, depth > 0
 
 
-# --- taken out ---------------------------------------------------------------------------------------------------
+# --- taken out ------------------------------------------------------------------------------------
 
 
 def plain(text: str) -> str:
     """The text without our marks: they are for the loader, not for the model."""
-    return without(text, [(mark.start, mark.end) for mark in marks(text)]) if "<!--" in text else text
+    return (
+        without(text, [(mark.start, mark.end) for mark in marks(text)]) if "<!--" in text else text
+    )
 
 
 def without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
-    """The text without these stretches, and without the empty lines that they would leave behind."""
+    """The text without these stretches, and without the empty lines that they would leave
+    behind."""
     if not cuts:
         return text
     kept, at = list[str](), 0
@@ -177,13 +185,16 @@ def without(text: str, cuts: Sequence[tuple[int, int]]) -> str:
     return "".join([*kept, text[at:]]).rstrip() + ("\n" if text.endswith("\n") else "")
 
 
-# --- pairs -----------------------------------------------------------------------------------------------------
+# --- pairs ----------------------------------------------------------------------------------------
 
 
 def spans_of(text: str, kind: Kind) -> list[Span]:
-    """What the marks of one kind set apart, in order; a mark that is never closed reaches as far as it can."""
+    """What the marks of one kind set apart, in order; a mark that is never closed reaches as far
+    as it can."""
     mine = [mark for mark in marks(text) if mark.kind == kind]
-    closings = _closings(mine) if kind == "PHASE" else [_next_closes(mine, at) for at in range(len(mine))]
+    closings = (
+        _closings(mine) if kind == "PHASE" else [_next_closes(mine, at) for at in range(len(mine))]
+    )
     found, blocks = list[Span](), list[markdown.Block]()
     for at, mark in enumerate(mine):
         if not mark.opens:
@@ -192,7 +203,9 @@ def spans_of(text: str, kind: Kind) -> list[Span]:
         if closing is not None:
             found.append(Span(mark, mark.end, closing.start, (mark.start, closing.end), True))
         elif kind == "ANCHOR":
-            blocks = blocks or [block for block in markdown.blocks(text) if not _is_mark(text, block)]
+            blocks = blocks or [
+                block for block in markdown.blocks(text) if not _is_mark(text, block)
+            ]
             stop = mine[at + 1].start if at + 1 < len(mine) else len(text)
             found.append(_single(text, mark, blocks, stop))
         else:
@@ -204,7 +217,9 @@ def spans_of(text: str, kind: Kind) -> list[Span]:
 def _next_closes(mine: Sequence[Mark], at: int) -> Mark | None:
     """The very next mark, where it closes this one."""
     following = mine[at + 1] if at + 1 < len(mine) else None
-    return following if following and not following.opens and following.name == mine[at].name else None
+    return (
+        following if following and not following.opens and following.name == mine[at].name else None
+    )
 
 
 def _closings(mine: Sequence[Mark]) -> list[Mark | None]:
@@ -214,7 +229,8 @@ def _closings(mine: Sequence[Mark]) -> list[Mark | None]:
 
 
 def _single(text: str, mark: Mark, blocks: Sequence[markdown.Block], stop: int) -> Span:
-    """What a single mark stands at: its own line's block, or the block behind it with all that belongs to it.
+    """What a single mark stands at: its own line's block, or the block behind it with all that
+    belongs to it.
 
     The next mark's begins at `stop`.
     """
@@ -238,19 +254,21 @@ def _single(text: str, mark: Mark, blocks: Sequence[markdown.Block], stop: int) 
 
 
 def _is_mark(text: str, block: markdown.Block) -> bool:
-    return block.kind == "html" and _MARK.fullmatch(text[block.start : block.end].strip()) is not None
+    return (
+        block.kind == "html" and _MARK.fullmatch(text[block.start : block.end].strip()) is not None
+    )
 
 
 def _nothing(mark: Mark) -> Span:
     return Span(mark, mark.end, mark.end, (mark.start, mark.end), True)
 
 
-# --- what is wrong ---------------------------------------------------------------------------------------------
+# --- what is wrong --------------------------------------------------------------------------------
 
 
 def problems(text: str) -> Iterator[Problem]:
-    """Marks that were not closed, closed twice, nested, repeated or misspelt; of anchors only a closing mark can be
-    wrong."""
+    """Marks that were not closed, closed twice, nested, repeated or misspelt; of anchors only a
+    closing mark can be wrong."""
     found = marks(text)
     for kind in ("PHASE", "TIER"):
         yield from _pairing([mark for mark in found if mark.kind == kind])
@@ -280,10 +298,20 @@ def _pairing(mine: Sequence[Mark]) -> Iterator[Problem]:
         while within and within[-1][1] < mark.start:
             within.pop()
         if within:
-            yield Problem(mark.line, "nested-marker", f"{name} opens inside {_shown(within[-1][0])}", mark.start)
+            yield Problem(
+                mark.line,
+                "nested-marker",
+                f"{name} opens inside {_shown(within[-1][0])}",
+                mark.start,
+            )
         if mark.kind == "PHASE" and mark.name and mark.name.lower() in seen:
             first = seen[mark.name.lower()]
-            yield Problem(mark.line, "repeated-marker", f"{name} is there twice, first on line {first}", mark.start)
+            yield Problem(
+                mark.line,
+                "repeated-marker",
+                f"{name} is there twice, first on line {first}",
+                mark.start,
+            )
         seen.setdefault(mark.name.lower(), mark.line)
         if mark.start in closed:
             within.append((mark, closed[mark.start]))
@@ -292,15 +320,19 @@ def _pairing(mine: Sequence[Mark]) -> Iterator[Problem]:
 
 
 def _pairs(mine: Sequence[Mark]) -> dict[int, int]:
-    """Where each mark that is closed starts, and where the one that closes it does: the last of its name that is open,
-    or for one without a name the last of any."""
+    """Where each mark that is closed starts, and where the one that closes it does: the last of
+    its name that is open, or for one without a name the last of any."""
     pairs, waiting, by_name = dict[int, int](), list[Mark](), dict[str, list[Mark]]()
     for mark in mine:
         if mark.opens:
             waiting.append(mark)
             by_name.setdefault(mark.name.lower(), []).append(mark)
             continue
-        mine_open = waiting if mark.kind == "PHASE" and not mark.name else by_name.get(mark.name.lower(), [])
+        mine_open = (
+            waiting
+            if mark.kind == "PHASE" and not mark.name
+            else by_name.get(mark.name.lower(), [])
+        )
         while mine_open and mine_open[-1].start in pairs:
             mine_open.pop()
         if mine_open:
@@ -317,7 +349,9 @@ def _broken(text: str, known: set[int]) -> Iterator[Problem]:
     for match in candidates:
         if not _is_inside(match.start(), code):
             message = f"{match[0].strip()} is no mark: write {_RIGHT[match['kind']]}, on one line"
-            yield Problem(bisect_right(starts, match.start()), "broken-marker", message, match.start())
+            yield Problem(
+                bisect_right(starts, match.start()), "broken-marker", message, match.start()
+            )
 
 
 def _shown(mark: Mark) -> str:

@@ -1,7 +1,9 @@
-"""Pieces of a text of any size: all of them, or those of the most promising windows when there are too many.
+"""Pieces of a text of any size: all of them, or those of the most promising windows when there are
+too many.
 
-Past a megabyte or two, splitting and scoring everything would cost more than any model call that follows. The
-opening and the closing windows always stay; between them those that hold the query's words, else evenly spaced ones.
+Past a megabyte or two, splitting and scoring everything would cost more than any model call that
+follows. The opening and the closing windows always stay; between them those that hold the query's
+words, else evenly spaced ones.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ _MOST_TERMS = 16
 
 
 def pieces(text: str, largest: int, query: str = "", *, finely: bool = False) -> list[Piece]:
-    """The pieces of a text, or of its best windows; `start` is always the place in the whole text."""
+    """The pieces of a text, or of its best windows; `start` is always the place in the whole
+    text."""
     if len(text) <= LARGEST_WHOLE:
         return split(text, largest, finely=finely)
     found: list[Piece] = []
@@ -44,7 +47,9 @@ def _best(text: str, windows: list[tuple[int, int]], query: str) -> list[tuple[i
     room = LARGEST_WHOLE // _WINDOW - 2
     inner = range(1, len(windows) - 1)
     scores = (
-        _scores([text[start:end].lower() for start, end in windows], query[:LONGEST_QUERY]) if query.strip() else {}
+        _scores([text[start:end].lower() for start, end in windows], query[:LONGEST_QUERY])
+        if query.strip()
+        else {}
     )
     step = max(1, len(inner) // room)
     chosen = sorted(inner, key=lambda at: (-scores.get(at, 0.0), at % step, at))[:room]
@@ -53,7 +58,10 @@ def _best(text: str, windows: list[tuple[int, int]], query: str) -> list[tuple[i
 
 def _scores(lowered: list[str], query: str) -> dict[int, float]:
     """How well each window answers, by the query's names and words, rare ones most."""
-    wanted = [*(name.lower() for name in names(query)), *(word for word in words(query) if word not in STOP_WORDS)]
+    wanted = [
+        *(name.lower() for name in names(query)),
+        *(word for word in words(query) if word not in STOP_WORDS),
+    ]
     scores = dict.fromkeys(range(len(lowered)), 0.0)
     for term in list(dict.fromkeys(wanted))[:_MOST_TERMS]:
         counts = {at: window.count(term) for at, window in enumerate(lowered)}

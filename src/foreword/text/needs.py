@@ -1,8 +1,9 @@
-"""What a piece can't be read without: the headings above it, the line that leads in, the opening of its list item or
-of its torn sentence, the sentence that a very short one leans on, table heads, code fences.
+"""What a piece can't be read without: the headings above it, the line that leads in, the opening of
+its list item or of its torn sentence, the sentence that a very short one leans on, table heads,
+code fences.
 
-It looks at the kinds and places of the pieces only. That needed pieces are brought along, and paid for, is the
-business of `choose`.
+It looks at the kinds and places of the pieces only. That needed pieces are brought along, and paid
+for, is the business of `choose`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ _SHORT_BYTES = 24
 
 def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
     """For each piece the others it can't be read without."""
-    leads, openings, heads, fences = _leads(pieces), _openings(pieces), _table_heads(pieces), _fences(pieces)
+    leads, openings, heads, fences = (
+        _leads(pieces),
+        _openings(pieces),
+        _table_heads(pieces),
+        _fences(pieces),
+    )
     above: list[int] = []
     found: list[tuple[int, ...]] = []
     for at, piece in enumerate(pieces):
@@ -32,14 +38,17 @@ def needs(pieces: Sequence[Piece]) -> list[tuple[int, ...]]:
 
 
 def _leads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
-    """For each list item the short line that leads in to the list, and the short items it is nested in."""
+    """For each list item the short line that leads in to the list, and the short items it is
+    nested in."""
     found: dict[int, list[int]] = {}
     path: list[int] = []
     for at, piece in enumerate(pieces):
         if piece.begins != "block":
             continue
         if piece.kind == "item":
-            while path and pieces[path[-1]].kind == "item" and pieces[path[-1]].level >= piece.level:
+            while (
+                path and pieces[path[-1]].kind == "item" and pieces[path[-1]].level >= piece.level
+            ):
                 path.pop()
             found[at] = [other for other in path if len(pieces[other].text) <= LONGEST_LEAD]
             path.append(at)
@@ -51,14 +60,19 @@ def _leads(pieces: Sequence[Piece]) -> dict[int, list[int]]:
 
 
 def _openings(pieces: Sequence[Piece]) -> list[list[int]]:
-    """What opens the list item a piece is in, the head of a torn sentence, and the sentence a short one leans on."""
+    """What opens the list item a piece is in, the head of a torn sentence, and the sentence a
+    short one leans on."""
     found: list[list[int]] = []
     items: list[int] = []
     head = 0
     for at, piece in enumerate(pieces):
         opens = piece.begins == "block"
         if opens:
-            items = [item for item in items if piece.kind != "heading" and pieces[item].level < piece.level]
+            items = [
+                item
+                for item in items
+                if piece.kind != "heading" and pieces[item].level < piece.level
+            ]
         head = at if piece.begins != "middle" else head
         inside = items[-1:] if not (opens and piece.kind == "item") else []
         if head != at:
@@ -72,9 +86,14 @@ def _openings(pieces: Sequence[Piece]) -> list[list[int]]:
 
 
 def _leans(pieces: Sequence[Piece], at: int) -> bool:
-    """Whether a piece is a sentence of a few words (`1.5 s in all.`) that says nothing without the one before it."""
+    """Whether a piece is a sentence of a few words (`1.5 s in all.`) that says nothing without
+    the one before it."""
     piece = pieces[at]
-    if piece.begins != "sentence" or piece.kind != "paragraph" or pieces[at - 1].text.endswith(("\n", "\r")):
+    if (
+        piece.begins != "sentence"
+        or piece.kind != "paragraph"
+        or pieces[at - 1].text.endswith(("\n", "\r"))
+    ):
         return False
     return len(piece.text.rstrip().encode(errors="replace")) <= _SHORT_BYTES
 

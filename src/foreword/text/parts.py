@@ -1,6 +1,8 @@
-"""What the marks of an instruction file set apart: phases, anchors, what belongs to a tier, a persona's header.
+"""What the marks of an instruction file set apart: phases, anchors, what belongs to a tier, a
+persona's header.
 
-Pure. Finding and pairing marks is `marks`' business. A workflow without marks has its phases under headings.
+Pure. Finding and pairing marks is `marks`' business. A workflow without marks has its phases under
+headings.
 """
 
 from __future__ import annotations
@@ -17,12 +19,14 @@ PERSONA_HEADER = ("Role", "Evaluate For")
 
 _AFTER = re.compile(r"\bAFTER\b[ \t]*+:?[ \t]*+(?P<names>[\w.,; \t-]{1,200})", re.IGNORECASE)
 _HEADING = re.compile(
-    r"Phase[ \t]+(?P<name>[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?)\b[ \t]*[:.)—–-]*[ \t]*(?P<title>.*)", re.IGNORECASE
+    r"Phase[ \t]+(?P<name>[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?)\b[ \t]*[:.)—–-]*[ \t]*(?P<title>.*)",
+    re.IGNORECASE,
 )
 _ATX = re.compile(r"[ ]{0,3}(?P<level>#{1,6})[ \t]++(?P<title>\S[^\r\n]*)")
 _PHASE_NAME = re.compile(r"\b[0-9]{1,4}[a-z]?(?:-[a-z]{1,20})?\b", re.IGNORECASE)
 _DEPENDS = re.compile(
-    r"^[> \t*_-]{0,12}(?:depends[ \t]++on|after)[*_]{0,3}[ \t]*+:[*_ \t]*+(?P<names>[^\r\n]{1,300})\r?$",
+    r"^[> \t*_-]{0,12}(?:depends[ \t]++on|after)[*_]{0,3}[ \t]*+:[*_"
+    r" \t]*+(?P<names>[^\r\n]{1,300})\r?$",
     re.IGNORECASE | re.MULTILINE,
 )
 _NOTHING = ("none", "nothing")
@@ -40,11 +44,13 @@ class Part:
     title: str
     text: str
     line: int
-    after: tuple[str, ...] | None = None  # phases that must be done before; None where the author says nothing
+    # phases that must be done before; None where the author says nothing
+    after: tuple[str, ...] | None = None
 
 
 def phases(text: str) -> list[Part]:
-    """The phases of a workflow in its order: by marks, and where there are none by `## Phase N` headings."""
+    """The phases of a workflow in its order: by marks, and where there are none by `## Phase N`
+    headings."""
     spans = [span for span in spans_of(text, "PHASE") if span.mark.name]
     if spans:
         return [_phase_part(text, span) for span in spans]
@@ -111,10 +117,16 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def anchors(text: str) -> list[Part]:
-    """What must survive everything: between paired marks, or the block that a single mark stands at."""
+    """What must survive everything: between paired marks, or the block that a single mark stands
+    at."""
     starts = lines.starts(text)
     return [
-        Part("", span.mark.rest, lines.unpadded(text[span.start : span.end]).rstrip(), bisect_right(starts, span.start))
+        Part(
+            "",
+            span.mark.rest,
+            lines.unpadded(text[span.start : span.end]).rstrip(),
+            bisect_right(starts, span.start),
+        )
         for span in spans_of(text, "ANCHOR")
         if text[span.start : span.end].strip()
     ]
@@ -132,11 +144,14 @@ def in_tier(text: str, tier: int) -> str:
 
 
 def persona_header(text: str) -> str:
-    """A persona's `Role` and `Evaluate For`, under its own title; without them its marked core, else its opening."""
+    """A persona's `Role` and `Evaluate For`, under its own title; without them its marked core,
+    else its opening."""
     found = markdown.headings(text)
     title = next((h for h in found if h.level == 1), None)
     parts = [text[title.start : title.body].strip()] if title else []
-    wanted = [h for h in found if h.title.strip("*_: ").casefold() in _HEADER_KEYS and h is not title]
+    wanted = [
+        h for h in found if h.title.strip("*_: ").casefold() in _HEADER_KEYS and h is not title
+    ]
     if wanted:
         return plain("\n\n".join([*parts, *(text[h.start : h.end].strip() for h in wanted)]))
     core = in_tier(text, 1)
@@ -149,5 +164,8 @@ _HEADER_KEYS = {name.casefold() for name in PERSONA_HEADER}
 def _opening(text: str) -> str:
     """The title and the first paragraph."""
     found = markdown.blocks(plain(text))
-    first = next((at for at, block in enumerate(found) if block.kind in ("paragraph", "item", "quote")), len(found))
+    first = next(
+        (at for at, block in enumerate(found) if block.kind in ("paragraph", "item", "quote")),
+        len(found),
+    )
     return plain(text)[: found[min(first, len(found) - 1)].end] if found else ""

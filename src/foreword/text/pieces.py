@@ -1,9 +1,9 @@
 """Split a text into pieces small enough to choose among, without losing a character.
 
-Blocks first; a block that is too long falls into its sentences or lines, and these stay whole, however small the
-pieces are meant to be: only what no reader would call a sentence any more falls into chunks at white space. The
-pieces joined are the text. Where sentences end is in `sentences`; which pieces are worth keeping is the business of
-`weight`, `relevance` and `choose`.
+Blocks first; a block that is too long falls into its sentences or lines, and these stay whole,
+however small the pieces are meant to be: only what no reader would call a sentence any more falls
+into chunks at white space. The pieces joined are the text. Where sentences end is in `sentences`;
+which pieces are worth keeping is the business of `weight`, `relevance` and `choose`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ Splitter = Callable[[str], list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of the text and where it starts; its kind is its block's, or `fence` for the lines around split code.
+    """A run of the text and where it starts; its kind is its block's, or `fence` for the lines
+    around split code.
 
-    It begins with its block, with a sentence or line inside it, or in the middle of one too long to keep whole.
+    It begins with its block, with a sentence or line inside it, or in the middle of one too long to
+    keep whole.
     """
 
     text: str
@@ -46,7 +48,8 @@ class Piece:
 
 
 def split(text: str, largest: int, *, finely: bool = False) -> list[Piece]:
-    """Pieces that join to the text, of about `largest` characters or one sentence; `finely` parts all sentences."""
+    """Pieces that join to the text, of about `largest` characters or one sentence; `finely`
+    parts all sentences."""
     found = markdown.blocks(text) or [markdown.Block("paragraph", 0, len(text))]
     edges = [0, *(block.start for block in found[1:]), len(text)]
     pieces: list[Piece] = []
@@ -61,7 +64,9 @@ def split(text: str, largest: int, *, finely: bool = False) -> list[Piece]:
 
 def is_lead(piece: Piece) -> bool:
     """Whether a piece only leads in to what follows it."""
-    return piece.text.rstrip(" \t\r\n*_").endswith((":", "\uff1a")) and len(piece.text) <= LONGEST_LEAD
+    return (
+        piece.text.rstrip(" \t\r\n*_").endswith((":", "\uff1a")) and len(piece.text) <= LONGEST_LEAD
+    )
 
 
 def is_markup(piece: Piece) -> bool:
@@ -85,7 +90,8 @@ def _parts(body: str, kind: str, largest: int, finely: bool) -> Iterator[tuple[s
 
 
 def _fenced(body: str, largest: int) -> Iterator[tuple[str, str, bool]]:
-    """A code block too long to stay whole: its fences as pieces of their own, so that a part can wear them."""
+    """A code block too long to stay whole: its fences as pieces of their own, so that a part can
+    wear them."""
     rows = _lines(body)
     closed = len(rows) > 1 and _FENCE.match(rows[-1])
     inner = "".join(rows[1:-1] if closed else rows[1:])
@@ -100,7 +106,8 @@ def _fenced(body: str, largest: int) -> Iterator[tuple[str, str, bool]]:
 
 
 def _within(text: str, largest: int, ways: tuple[Splitter, ...]) -> Iterator[tuple[str, bool]]:
-    """Parts of at most `largest`, or whole units, with whether each begins in the middle of one; small ones packed."""
+    """Parts of at most `largest`, or whole units, with whether each begins in the middle of one;
+    small ones packed."""
     if len(text) <= largest or (not ways and len(text) <= LONGEST_UNIT):
         if text:
             yield text, False
@@ -147,12 +154,17 @@ def _chunks(text: str, largest: int) -> Iterator[str]:
 
 
 def _break_before(text: str, start: int, end: int) -> int:
-    """The last good place to break in the second half of a chunk: after white space, else between whole characters."""
+    """The last good place to break in the second half of a chunk: after white space, else
+    between whole characters."""
     window = text[(start + end) // 2 : end]
     kept = re.search(r"\s\S*\Z", window) if not window.isalnum() else None
     if kept:
         return end - len(window) + kept.start() + 1
     for place in range(end, max(start + 1, end - 8), -1):
-        if not unicodedata.combining(text[place]) and text[place] not in _JOINERS and text[place - 1] != "\u200d":
+        if (
+            not unicodedata.combining(text[place])
+            and text[place] not in _JOINERS
+            and text[place - 1] != "\u200d"
+        ):
             return place
     return end

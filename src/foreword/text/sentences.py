@@ -1,8 +1,9 @@
 """Where sentences end, and which lines stand alone.
 
-Rules of thumb for text that people and programs write, in one pass and without a dictionary: a dot in an abbreviation,
-a number, a file name, code or brackets ends nothing; a line break ends something only where the author did not just
-run out of width. When in doubt the sentence goes on: too long reads better than torn.
+Rules of thumb for text that people and programs write, in one pass and without a dictionary: a dot
+in an abbreviation, a number, a file name, code or brackets ends nothing; a line break ends
+something only where the author did not just run out of width. When in doubt the sentence goes on:
+too long reads better than torn.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ _ABBREVIATED = re.compile(
     )\.$""",
     re.VERBOSE,
 )
-_BEFORE_NUMBER = re.compile(r"(?:^|[\s(\[])(?i:no|nr|fig|figs|p|pp|vol|ch|sec|eq|art|tab|ver|ca)\.$")
+_BEFORE_NUMBER = re.compile(
+    r"(?:^|[\s(\[])(?i:no|nr|fig|figs|p|pp|vol|ch|sec|eq|art|tab|ver|ca)\.$"
+)
 _NUMBERED = re.compile(r"\s*(?:[-*+>#]\s*)*[\d.]+\.\s*$")
 _BREAK = re.compile(r"(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))*")
 _SHORT = 400
@@ -37,18 +40,24 @@ LONGEST_UNIT = 1200
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text with the white space after them; `e.g.`, `1.2`, `a.b` and `(see p. 2)` do not end one."""
+    """The sentences of a text with the white space after them; `e.g.`, `1.2`, `a.b` and `(see p.
+    2)` do not end one."""
     found, start = [], 0
     closed = [match.span() for match in _CLOSED.finditer(text)]
     for stop in _STOP.finditer(text):
-        if stop.end() < len(text) and _ends_sentence(text, start, stop) and not _is_inside(closed, stop):
+        if (
+            stop.end() < len(text)
+            and _ends_sentence(text, start, stop)
+            and not _is_inside(closed, stop)
+        ):
             found.append(text[start : stop.end()])
             start = stop.end()
     return [*found, text[start:]] if start < len(text) else found
 
 
 def standing_lines(text: str) -> list[str]:
-    """The lines of a long run without a full stop, those together that were only wrapped at the right margin."""
+    """The lines of a long run without a full stop, those together that were only wrapped at the
+    right margin."""
     edges = [0, *(match.end() for match in _BREAK.finditer(text))]
     if len(text) <= _SHORT or len(edges) == 1:
         return [text]
@@ -60,14 +69,21 @@ def standing_lines(text: str) -> list[str]:
             runs[-1].append(following)
         else:
             runs.append([following])
-    return [part for run in runs for part in (["".join(run)] if sum(map(len, run)) <= LONGEST_UNIT else run)]
+    return [
+        part
+        for run in runs
+        for part in (["".join(run)] if sum(map(len, run)) <= LONGEST_UNIT else run)
+    ]
 
 
 def _is_wrapped(row: str, following: str, width: int) -> bool:
-    """Whether a line goes on in the next: that begins in lower case, or its first word did not fit the width."""
+    """Whether a line goes on in the next: that begins in lower case, or its first word did not
+    fit the width."""
     opening = following.lstrip(" \t>")
     first_word = opening.split(maxsplit=1)[0] if opening[:1].isalpha() else ""
-    return opening[:1].islower() or (bool(first_word) and len(row.rstrip()) + 1 + len(first_word) > width)
+    return opening[:1].islower() or (
+        bool(first_word) and len(row.rstrip()) + 1 + len(first_word) > width
+    )
 
 
 def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
@@ -76,13 +92,16 @@ def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     if text[stop.end()].islower():
         return False
     before = text[max(start, stop.start() - 12) : stop.start() + 1]
-    if _ABBREVIATED.search(before) or (text[stop.end()].isdigit() and _BEFORE_NUMBER.search(before)):
+    if _ABBREVIATED.search(before) or (
+        text[stop.end()].isdigit() and _BEFORE_NUMBER.search(before)
+    ):
         return False
     return not _NUMBERED.match(text[start : stop.start() + 1][:40])
 
 
 def _is_inside(closed: list[tuple[int, int]], stop: re.Match[str]) -> bool:
-    """Whether a stop is inside code or brackets; the one that ends what is in them ends the sentence too."""
+    """Whether a stop is inside code or brackets; the one that ends what is in them ends the
+    sentence too."""
     at = bisect_right(closed, (stop.start(), 0)) - 1
     if at < 0 or closed[at][1] <= stop.start():
         return False

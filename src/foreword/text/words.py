@@ -1,7 +1,7 @@
 """Words and names in a text: the vocabulary that ranking and weighing share.
 
-A name is what people quote when they mean one thing: a path, an identifier, a backticked term, an error code. Nothing
-here knows about scores; those are in `relevance` and `weight`.
+A name is what people quote when they mean one thing: a path, an identifier, a backticked term, an
+error code. Nothing here knows about scores; those are in `relevance` and `weight`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _CJK = re.compile(
     "[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
 )
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W\d_]+)?")
-# Each kind of name begins only where a run of its characters does and gives nothing back: a run is read once, however
-# long it is.
+# Each kind of name begins only where a run of its characters does and gives nothing back: a run is
+# read once, however long it is.
 _NAME = re.compile(
     r"""`([^`\r\n]{1,80})`                                           # what the author set in code type
     |(?<![\w~@./-])((?:[\w~@.-]*+/)+[\w.@-]*\w)                     # src/app/main.py
@@ -41,12 +41,14 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, in order; runs of CJK as overlapping pairs of characters."""
+    """The words of a text in lower case, in order; runs of CJK as overlapping pairs of
+    characters."""
     return _WORD.findall(bigrams(text).lower())
 
 
 def names(text: str) -> list[str]:
-    """The paths, identifiers, backticked terms and codes in a text, in order; what nobody would type is not one."""
+    """The paths, identifiers, backticked terms and codes in a text, in order; what nobody would
+    type is not one."""
     return list(_names(text))
 
 
@@ -67,14 +69,16 @@ def parts(name: str) -> list[str]:
 
 
 def bigrams(text: str) -> str:
-    """The text with each run of CJK characters spelled as overlapping pairs, so that a part of it can be found."""
+    """The text with each run of CJK characters spelled as overlapping pairs, so that a part of
+    it can be found."""
     if text.isascii():
         return text
     return _CJK.sub(lambda run: " " + " ".join(_pairs(run[0])) + " ", text)
 
 
 def mentions(text: str, wanted: Iterable[str]) -> list[str]:
-    """Which of the wanted words and phrases occur in the text as whole words, in any case, singular or with an `s`."""
+    """Which of the wanted words and phrases occur in the text as whole words, in any case,
+    singular or with an `s`."""
     lowered = text.lower()
     return [word for word in wanted if word.strip() and _mentioned(lowered, word.lower().split())]
 

@@ -1,1 +1,2 @@
-"""Agents at work: tasks, flows and panels, their runs on the durable engine, checkpoints and artifacts."""
+"""Agents at work: tasks, flows and panels, their runs on the durable engine, checkpoints and
+artifacts."""

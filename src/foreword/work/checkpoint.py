@@ -1,8 +1,8 @@
 """A checkpoint: what a task needs to go on after its conversation is gone.
 
-The value itself, the name it is kept under, what has changed since it was written, and how a model reads it. Pure:
-where checkpoints are kept is `store`'s business, putting the two together `runtime`'s. What a file of one must look
-like is told by `checkpoint_schema`.
+The value itself, the name it is kept under, what has changed since it was written, and how a model
+reads it. Pure: where checkpoints are kept is `store`'s business, putting the two together
+`runtime`'s. What a file of one must look like is told by `checkpoint_schema`.
 """
 
 from __future__ import annotations
@@ -36,15 +36,17 @@ class Checkpoint:
     state: Mapping[str, Any] = field(default_factory=dict)
     decisions: Sequence[Mapping[str, Any]] = ()  # {what, why}
     findings: Sequence[Any] = ()
-    artifacts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # name -> {title, handle, digest, tokens}
+    # name -> {title, handle, digest, tokens}
+    artifacts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     done: Sequence[str] = ()
     pending: Sequence[str] = ()
     tiers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # tier -> {digest, tokens}
-    git: Git = Git()
+    git: Git = field(default_factory=Git)
     written_at: str = ""
     sequence: int = 0
     previous: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)  # fields of somebody else's, kept as they are
+    # fields of somebody else's, kept as they are
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -56,35 +58,44 @@ class Checkpoint:
 class Present:
     """How things stand now, to compare a checkpoint with."""
 
-    git: Git = Git()
-    apart: tuple[int, int] | None = None  # commits that HEAD has more and fewer; `None` where git can't tell
+    git: Git = field(default_factory=Git)
+    # commits that HEAD has more and fewer; `None` where git can't tell
+    apart: tuple[int, int] | None = None
     files: Mapping[str, str] = field(default_factory=dict)  # artifact -> what became of its file
     tiers: Mapping[str, Mapping[str, Any]] | None = None
     newer: str = ""  # the name of a newer checkpoint
 
 
-# --- the name ----------------------------------------------------------------------------------------------------
+# --- the name -------------------------------------------------------------------------------------
 
 
 def file_name(task: str, phase: str) -> str:
-    """The name of its file, another for every task and phase; what could mean something to a file system is escaped."""
+    """The name of its file, another for every task and phase; what could mean something to a
+    file system is escaped."""
     try:
         # The phase is what stands behind the last `-phase-`, so it may not have one of its own.
         name = _escaped(task) + _BETWEEN + _escaped(phase).replace("phase-", "phase%2D") + _END
     except UnicodeEncodeError:
-        raise UsageError(f"{task!r}, phase {phase!r}: half a character can't be in a name") from None
+        raise UsageError(
+            f"{task!r}, phase {phase!r}: half a character can't be in a name"
+        ) from None
     if not task or not phase:
-        raise UsageError("a checkpoint needs the name of its task and of its phase", hint="for example FEAT-1 and 2")
+        raise UsageError(
+            "a checkpoint needs the name of its task and of its phase",
+            hint="for example FEAT-1 and 2",
+        )
     if len(name) > LONGEST_NAME:
         raise UsageError(
-            f"task {task[:40]!r}..., phase {phase[:40]!r}: the name of their file would have {len(name)} characters",
+            f"task {task[:40]!r}..., phase {phase[:40]!r}: the name of their file would have"
+            f" {len(name)} characters",
             hint=f"at most {LONGEST_NAME}; letters other than a-z count several times",
         )
     return name
 
 
 def named_by(file: str) -> tuple[str, str] | None:
-    """The task and the phase that a file name stands for, or nothing where it is no checkpoint's."""
+    """The task and the phase that a file name stands for, or nothing where it is no
+    checkpoint's."""
     task, between, phase = file.removesuffix(_END).rpartition(_BETWEEN)
     if not between or not task or not phase:
         return None
@@ -100,7 +111,7 @@ def _escaped(name: str) -> str:
     return "%2E" + escaped[1:] if escaped.startswith(".") else escaped
 
 
-# --- to and from JSON --------------------------------------------------------------------------------------------
+# --- to and from JSON -----------------------------------------------------------------------------
 
 KNOWN = ("format", *(one.name for one in fields(Checkpoint) if one.name != "extra"))
 _LISTS = ("decisions", "findings", "done", "pending")
@@ -111,8 +122,14 @@ def as_data(checkpoint: Checkpoint) -> dict[str, Any]:
     """The checkpoint as its file has it."""
     known = {name: getattr(checkpoint, name) for name in KNOWN[1:]}
     known |= {name: list(known[name]) for name in _LISTS}
-    git = {"branch": checkpoint.git.branch, "head": checkpoint.git.head, "dirty": checkpoint.git.dirty}
-    return {"format": FORMAT, **known, "git": git} | {n: v for n, v in checkpoint.extra.items() if n not in KNOWN}
+    git = {
+        "branch": checkpoint.git.branch,
+        "head": checkpoint.git.head,
+        "dirty": checkpoint.git.dirty,
+    }
+    return {"format": FORMAT, **known, "git": git} | {
+        n: v for n, v in checkpoint.extra.items() if n not in KNOWN
+    }
 
 
 def from_data(data: Mapping[str, Any]) -> Checkpoint:
@@ -126,27 +143,37 @@ def from_data(data: Mapping[str, Any]) -> Checkpoint:
 
 
 def as_json(checkpoint: Checkpoint) -> bytes:
-    """The bytes of its file; half characters, which JSON can say and UTF-8 can not, stay escaped."""
+    """The bytes of its file; half characters, which JSON can say and UTF-8 can not, stay
+    escaped."""
     text = json.dumps(as_data(checkpoint), ensure_ascii=False, indent=2, allow_nan=False)
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def without_secrets(checkpoint: Checkpoint) -> Checkpoint:
     """The same with every secret hidden in what people and models have put in."""
-    texts = {name: [mask(one) for one in getattr(checkpoint, name)] for name in ("done", "pending")}
-    values = {name: hide(getattr(checkpoint, name)) for name in ("state", "decisions", "findings", "extra")}
-    artifacts = {name: _reference(about) for name, about in checkpoint.artifacts.items()}
-    return replace(checkpoint, objective=mask(checkpoint.objective), artifacts=artifacts, **values, **texts)  # type: ignore[arg-type]
+    data: dict[str, Any] = {
+        name: hide(getattr(checkpoint, name))
+        for name in ("state", "decisions", "findings", "extra")
+    }
+    return replace(
+        checkpoint,
+        objective=mask(checkpoint.objective),
+        artifacts={name: _reference(about) for name, about in checkpoint.artifacts.items()},
+        done=[mask(one) for one in checkpoint.done],
+        pending=[mask(one) for one in checkpoint.pending],
+        **data,
+    )
 
 
 def _reference(about: Mapping[str, Any]) -> dict[str, Any]:
-    """What leads to an artifact is not searched for secrets: a handle that was hidden would lead nowhere."""
+    """What leads to an artifact is not searched for secrets: a handle that was hidden would lead
+    nowhere."""
     shown = hide({name: value for name, value in about.items() if name not in _LEADS})
     assert isinstance(shown, dict)
     return shown | {name: about[name] for name in _LEADS if name in about}
 
 
-# --- what has changed since --------------------------------------------------------------------------------------
+# --- what has changed since -----------------------------------------------------------------------
 
 
 def changes_since(checkpoint: Checkpoint, now: Present) -> tuple[str, ...]:
@@ -163,7 +190,10 @@ def _moved(then: Git, now: Present) -> Iterator[str]:
         yield "there is no git repository any more"
         return
     if git.branch != then.branch:
-        yield f"the branch is {git.branch or 'none (a commit is checked out)'}, it was {then.branch or 'none'}"
+        yield (
+            f"the branch is {git.branch or 'none (a commit is checked out)'}, it was"
+            f" {then.branch or 'none'}"
+        )
     if git.head != then.head:
         yield f"HEAD is {_short(git.head)}, it was {_short(then.head)}: {_apart(now.apart)}"
     elif then.dirty and git.dirty is False:
@@ -175,8 +205,14 @@ def _moved(then: Git, now: Present) -> Iterator[str]:
 def _apart(apart: tuple[int, int] | None) -> str:
     if apart is None:
         return "that commit is not in this repository"
-    told = [f"{count:,} {'commit' if count == 1 else 'commits'} {way}" for count, way in zip(apart, _WAYS, strict=True)]
-    return ", ".join(one for one, count in zip(told, apart, strict=True) if count) or "the same history"
+    told = [
+        f"{count:,} {'commit' if count == 1 else 'commits'} {way}"
+        for count, way in zip(apart, _WAYS, strict=True)
+    ]
+    return (
+        ", ".join(one for one, count in zip(told, apart, strict=True) if count)
+        or "the same history"
+    )
 
 
 _WAYS = ("ahead", "behind")
@@ -184,9 +220,14 @@ _WAYS = ("ahead", "behind")
 
 def _reloaded(then: Mapping[str, Any], now: Mapping[str, Any] | None) -> Iterator[str]:
     for tier in dict.fromkeys([*then, *now]) if now is not None else ():
-        before, after = (_short(side[tier].get("digest")) if tier in side else "" for side in (then, now or {}))
+        before, after = (
+            _short(side[tier].get("digest")) if tier in side else "" for side in (then, now or {})
+        )
         if not (before and after):
-            yield f"tier {tier} was {'loaded' if before else 'not loaded'} then and is {'' if after else 'not '}now"
+            yield (
+                f"tier {tier} was {'loaded' if before else 'not loaded'} then and is"
+                f" {'' if after else 'not '}now"
+            )
         elif then[tier].get("digest") != (now or {})[tier].get("digest"):
             yield f"tier {tier} reads differently: {after}, it was {before}"
 
@@ -195,18 +236,21 @@ def _short(digest: str | None) -> str:
     return (digest or "none")[:SHORT]
 
 
-# --- as a model reads it -----------------------------------------------------------------------------------------
+# --- as a model reads it --------------------------------------------------------------------------
 
 
 def as_text(checkpoint: Checkpoint, changes: Iterable[str] = ()) -> str:
-    """All a model needs to go on, in a fixed order and no longer than it has to be; every value stays on its line."""
+    """All a model needs to go on, in a fixed order and no longer than it has to be; every value
+    stays on its line."""
     one = without_secrets(checkpoint)
     return "\n".join(
         [
             *_line("task", " ".join(filter(None, (one.task, one.flow and f"(flow {one.flow})")))),
             *_line("objective", one.objective),
             *_line("phase", one.phase),
-            *_line("checkpoint", f"{one.sequence}, written {one.written_at}" if one.sequence else ""),
+            *_line(
+                "checkpoint", f"{one.sequence}, written {one.written_at}" if one.sequence else ""
+            ),
             *_line("git", _standing(one.git)),
             *_block("changed since", map(_told, changes)),
             *_line("done", ", ".join(map(_told, one.done))),
@@ -215,8 +259,12 @@ def as_text(checkpoint: Checkpoint, changes: Iterable[str] = ()) -> str:
             *_block("decisions", map(_decision, one.decisions)),
             *_block("findings", map(_told, one.findings)),
             *_block("artifacts", (_artifact(name, about) for name, about in one.artifacts.items())),
-            *_block("state", (f"{_told(name)}: {_told(value)}" for name, value in one.state.items())),
-            *_block("more", (f"{_told(name)}: {_told(value)}" for name, value in one.extra.items())),
+            *_block(
+                "state", (f"{_told(name)}: {_told(value)}" for name, value in one.state.items())
+            ),
+            *_block(
+                "more", (f"{_told(name)}: {_told(value)}" for name, value in one.extra.items())
+            ),
             "",
         ]
     )
@@ -233,8 +281,14 @@ def as_written(checkpoint: Checkpoint) -> str:
 def _field(name: str, value: object) -> list[str]:
     """A field on its line, or one line for each of its members."""
     if isinstance(value, Mapping):
-        return _block(_told(name), (f"{_told(key)}: {_told(member)}" for key, member in value.items()))
-    return _block(_told(name), map(_told, value)) if isinstance(value, list) else [f"{_told(name)}: {_told(value)}"]
+        return _block(
+            _told(name), (f"{_told(key)}: {_told(member)}" for key, member in value.items())
+        )
+    return (
+        _block(_told(name), map(_told, value))
+        if isinstance(value, list)
+        else [f"{_told(name)}: {_told(value)}"]
+    )
 
 
 def _next(one: Checkpoint) -> str:
@@ -252,7 +306,8 @@ def _block(name: str, lines: Iterable[str]) -> list[str]:
 
 
 def _told(value: object) -> str:
-    """A text on one line as it is, anything else as compact JSON, so that no value can forge a line."""
+    """A text on one line as it is, anything else as compact JSON, so that no value can forge a
+    line."""
     if isinstance(value, str) and value.isprintable():
         return value
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -262,7 +317,10 @@ def _told(value: object) -> str:
 def _standing(git: Git) -> str:
     if git == Git():
         return ""
-    return f"{git.branch or 'no branch'} at {_short(git.head)}{', with changes not committed' if git.dirty else ''}"
+    return (
+        f"{git.branch or 'no branch'} at"
+        f" {_short(git.head)}{', with changes not committed' if git.dirty else ''}"
+    )
 
 
 def _decision(decision: Mapping[str, Any]) -> str:

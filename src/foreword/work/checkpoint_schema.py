@@ -1,6 +1,8 @@
-"""The shape of a checkpoint's file, for validation and for other programs (`foreword checkpoint schema`).
+"""The shape of a checkpoint's file, for validation and for other programs (`foreword checkpoint
+schema`).
 
-Outside data only: inside there is `checkpoint.Checkpoint`. Fields that the shape does not know are kept as they are.
+Outside data only: inside there is `checkpoint.Checkpoint`. Fields that the shape does not know are
+kept as they are.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ class GitSpec(Spec):
 
     branch: str | None = None
     head: str | None = Field(default=None, pattern="^[0-9a-f]{40,64}$")
-    dirty: bool | None = Field(default=None, description="Whether there were changes that were not committed.")
+    dirty: bool | None = Field(
+        default=None, description="Whether there were changes that were not committed."
+    )
 
 
 class CheckpointSpec(Spec):
@@ -67,7 +71,9 @@ class CheckpointSpec(Spec):
     task: str = Field(min_length=1)
     phase: str = Field(min_length=1)
     objective: str = ""
-    flow: str = Field(default="", description="The workflow that the phase is one of: its name or its file.")
+    flow: str = Field(
+        default="", description="The workflow that the phase is one of: its name or its file."
+    )
     state: dict[str, Any] = Field(description="Whatever the task keeps.")
     decisions: list[DecisionSpec] = []
     findings: list[Any] = []
@@ -77,7 +83,9 @@ class CheckpointSpec(Spec):
     tiers: dict[str, TierSpec] = Field(default={}, description="What was loaded, by tier.")
     git: GitSpec = GitSpec()
     written_at: str
-    sequence: int = Field(ge=1, le=LARGEST, description="1 for the first checkpoint of a task, then one more each.")
+    sequence: int = Field(
+        ge=1, le=LARGEST, description="1 for the first checkpoint of a task, then one more each."
+    )
     previous: str | None = Field(default=None, description="The name of the checkpoint before it.")
 
 
@@ -91,18 +99,27 @@ class Damage:
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a checkpoint's file."""
     schema = CheckpointSpec.model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Foreword checkpoint"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "Foreword checkpoint",
+    }
 
 
 def read_checkpoint(text: str | bytes) -> Checkpoint | Damage:
     """The checkpoint in a text, or what is wrong with it."""
     try:
-        data = json.loads(text.decode() if isinstance(text, bytes) else text, parse_constant=_refuse)
+        data = json.loads(
+            text.decode() if isinstance(text, bytes) else text, parse_constant=_refuse
+        )
     except UnicodeDecodeError:
         return Damage("it is not UTF-8")
     except json.JSONDecodeError as error:
         return Damage(f"it is not JSON: {error.msg} (line {error.lineno}, column {error.colno})")
-    except (ValueError, RecursionError) as error:  # NaN, a number of thousands of digits, or thousands of brackets
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # NaN, a number of thousands of digits, or thousands of brackets
         return Damage(f"it is not usable JSON: {error}")
     problems = _problems(data)
     if problems:
@@ -114,7 +131,11 @@ def read_checkpoint(text: str | bytes) -> Checkpoint | Damage:
 def prepared(checkpoint: Checkpoint) -> Checkpoint:
     """A checkpoint of a caller's as it may be kept: checked, made of plain JSON, secrets hidden."""
     data = {**as_data(checkpoint), "sequence": 1}  # time and number are still to come
-    problems = [f"extra.{name}: the checkpoint has a field of that name" for name in checkpoint.extra if name in KNOWN]
+    problems = [
+        f"extra.{name}: the checkpoint has a field of that name"
+        for name in checkpoint.extra
+        if name in KNOWN
+    ]
     problems += shape_check.depth(data)
     if not problems:
         data = _as_plain_json(data)
@@ -145,12 +166,17 @@ def _problems(data: object) -> list[str]:
     try:
         CheckpointSpec.model_validate(data)
     except ValidationError as error:
-        return [_worded(one["loc"], one["msg"]) for one in error.errors(include_url=False, include_input=False)]
+        return [
+            _worded(one["loc"], one["msg"])
+            for one in error.errors(include_url=False, include_input=False)
+        ]
     return []
 
 
 def _worded(place: tuple[str | int, ...], message: str) -> str:
-    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".")
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(
+        "."
+    )
     if message == "Field required":
         return f"{path}: missing"
     return f"{path}: {message.replace('Input should', 'must').replace('String should', 'must')}"

@@ -1,8 +1,8 @@
 """Checkpoints of a task: written to a file and to the store, read back with what has changed since.
 
-Both copies are the same; where they are not (a crash between the two, a file from a colleague), the one with the
-higher number is used and a line says so. A copy that is damaged gives way to the other, and a checkpoint that has no
-good copy to the one before it.
+Both copies are the same; where they are not (a crash between the two, a file from a colleague), the
+one with the higher number is used and a line says so. A copy that is damaged gives way to the
+other, and a checkpoint that has no good copy to the one before it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ Copy = tuple[str, tuple[str, str], Checkpoint | Damage]  # where, of which task 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A checkpoint that was read back: what has changed since, and whether it came from the file or the store.
+    """A checkpoint that was read back: what has changed since, and whether it came from the file or
+    the store.
 
     `notes` are those of the changes that tell of copies which can't be used or differ.
     """
@@ -57,7 +58,8 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One checkpoint in a list of them: without a `checkpoint` it can't be used, and `problem` says why."""
+    """One checkpoint in a list of them: without a `checkpoint` it can't be used, and `problem`
+    says why."""
 
     task: str
     phase: str
@@ -78,7 +80,8 @@ class Listed:
 
 
 def write(root: str | Path, db: Database | None, checkpoint: Checkpoint) -> Path:
-    """Keep a checkpoint, whole or not at all, with its time, its number and where git stands; returns its file."""
+    """Keep a checkpoint, whole or not at all, with its time, its number and where git stands;
+    returns its file."""
     folder = project_root(root)
     given = prepared(checkpoint)
     name = file_name(checked_name(given.task, "task"), checked_name(given.phase, "phase"))
@@ -92,7 +95,9 @@ def write(root: str | Path, db: Database | None, checkpoint: Checkpoint) -> Path
     return path
 
 
-def read(root: str | Path, db: Database | None, task: str, phase: str, *, tiers: Tiers | None = None) -> Restored:
+def read(
+    root: str | Path, db: Database | None, task: str, phase: str, *, tiers: Tiers | None = None
+) -> Restored:
     """The checkpoint of one phase; `CheckpointDamaged` names the nearest that can be used.
 
     `tiers` are those loaded now, to compare with; if not told, what a task of that name would load.
@@ -101,14 +106,18 @@ def read(root: str | Path, db: Database | None, task: str, phase: str, *, tiers:
     found = _of_task(folder, db, task)
     wanted = next((one for one in found if one.phase == phase), None)
     if wanted is None:
-        raise UnknownName("phase", phase, [one.phase for one in found], where=f"among the checkpoints of {task!r}")
+        raise UnknownName(
+            "phase", phase, [one.phase for one in found], where=f"among the checkpoints of {task!r}"
+        )
     if wanted.checkpoint is None:
         raise _damaged(wanted, found)
     newer = found[-1].name if found[-1].sequence > wanted.sequence else ""
     return _restored(folder, wanted, wanted.checkpoint, tiers, newer=newer)
 
 
-def newest(root: str | Path, db: Database | None, task: str, *, tiers: Tiers | None = None) -> Restored:
+def newest(
+    root: str | Path, db: Database | None, task: str, *, tiers: Tiers | None = None
+) -> Restored:
     """The newest checkpoint of a task that can be used; a line tells of those that can't."""
     folder = project_root(root)
     found = _of_task(folder, db, task)
@@ -116,18 +125,21 @@ def newest(root: str | Path, db: Database | None, task: str, *, tiers: Tiers | N
     if last.checkpoint is None:
         raise _damaged(last, found)
     bad = [
-        f"checkpoint {one.name} can't be used ({one.problem}), so this is the newest" for one in found if one.problem
+        f"checkpoint {one.name} can't be used ({one.problem}), so this is the newest"
+        for one in found
+        if one.problem
     ]
     return _restored(folder, last, last.checkpoint, tiers, notes=bad)
 
 
 def listed(root: str | Path, db: Database | None, task: str | None = None) -> list[Listed]:
-    """The checkpoints of one task or of all, each task's in the order they were written, damaged ones first."""
+    """The checkpoints of one task or of all, each task's in the order they were written, damaged
+    ones first."""
     folder = project_root(root)
     return _found(folder, db) if task is None else _of_task(folder, db, task)
 
 
-# --- writing -----------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def _turn(db: Database | None, task: str) -> AbstractContextManager[None]:
@@ -138,11 +150,14 @@ def _numbered(root: Path, db: Database | None, given: Checkpoint) -> Checkpoint:
     before = [one.checkpoint for one in _found(root, db, given.task) if one.checkpoint]
     others = [one.name for one in before if one.phase != given.phase]
     number = max((one.sequence for one in before), default=0) + 1
-    return replace(given, written_at=stamp(), sequence=number, previous=others[-1] if others else None)
+    return replace(
+        given, written_at=stamp(), sequence=number, previous=others[-1] if others else None
+    )
 
 
 def _refuse_another(root: Path, name: str, given: Checkpoint) -> None:
-    """Where a file system takes `FEAT-1` and `feat-1` for the same, the second may not replace the first."""
+    """Where a file system takes `FEAT-1` and `feat-1` for the same, the second may not replace
+    the first."""
     there = _from_file(root, name)
     if isinstance(there, Checkpoint) and (there.task, there.phase) != (given.task, given.phase):
         raise UsageError(
@@ -160,7 +175,7 @@ def _limited(content: bytes) -> bytes:
     return content
 
 
-# --- finding -----------------------------------------------------------------------------------------------------
+# --- finding --------------------------------------------------------------------------------------
 
 
 def _of_task(root: Path, db: Database | None, task: str) -> list[Listed]:
@@ -233,10 +248,14 @@ def _chosen(task: str, phase: str, copies: Copies) -> Listed:
         return Listed(task, phase, tuple(copies), None, problem="; ".join(bad))
     places = sorted(good, key=lambda place: (-good[place].sequence, place))  # of equals the file
     best = good[places[0]]
-    notes = [f"a copy of {best.name} can't be used ({one}): taken from the {places[0]}" for one in bad]
+    notes = [
+        f"a copy of {best.name} can't be used ({one}): taken from the {places[0]}" for one in bad
+    ]
     if any(copy != best for copy in good.values()):
         numbers = ", ".join(f"{place} has number {good[place].sequence}" for place in places)
-        notes.append(f"file and store differ in {best.name} ({numbers}): taken from the {places[0]}")
+        notes.append(
+            f"file and store differ in {best.name} ({numbers}): taken from the {places[0]}"
+        )
     return Listed(task, phase, tuple(places), best, tuple(notes))
 
 
@@ -252,11 +271,17 @@ def _damaged(wanted: Listed, found: list[Listed]) -> CheckpointDamaged:
     return CheckpointDamaged(wanted.name, wanted.problem, task=wanted.task, before=nearest)
 
 
-# --- comparing ---------------------------------------------------------------------------------------------------
+# --- comparing ------------------------------------------------------------------------------------
 
 
 def _restored(
-    root: Path, one: Listed, checkpoint: Checkpoint, tiers: Tiers | None, *, newer: str = "", notes: Sequence[str] = ()
+    root: Path,
+    one: Listed,
+    checkpoint: Checkpoint,
+    tiers: Tiers | None,
+    *,
+    newer: str = "",
+    notes: Sequence[str] = (),
 ) -> Restored:
     git = git_status.standing(root, OURS)
     apart = git_status.apart(root, checkpoint.git.head) if git.head != checkpoint.git.head else None

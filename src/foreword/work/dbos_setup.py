@@ -1,8 +1,8 @@
 """How dbos is set up: where its tables are, what it may read from them, and who hears it.
 
-It opens no port and calls nobody. It is silent unless FOREWORD_LOG names a level (debug, info, warning). What it keeps
-is JSON: a row that claims to be a pickle is refused. A file of flows that came with a project is not run: it says
-which models are asked, and with what.
+It opens no port and calls nobody. It is silent unless FOREWORD_LOG names a level (debug, info,
+warning). What it keeps is JSON: a row that claims to be a pickle is refused. A file of flows that
+came with a project is not run: it says which models are asked, and with what.
 """
 
 from __future__ import annotations
@@ -27,10 +27,12 @@ from foreword.store.untrusted import OBJECTS, refuse_foreign_journal, refuse_pro
 from foreword.store.urls import place_of
 
 APPLICATION = "foreword"
-VERSION = "foreword-1"  # of what runs look like in the database, not of this program: an edit must not orphan them
+# of what runs look like in the database, not of this program: an edit must not orphan them
+VERSION = "foreword-1"
 SCHEMA = "foreword_flows"
 LOG = "FOREWORD_LOG"
-CONNECTIONS = 8  # of one process to its server, at most; writes are short, so many threads share them
+# of one process to its server, at most; writes are short, so many threads share them
+CONNECTIONS = 8
 TICK_SECONDS = 0.1
 SHARED_POLL_SECONDS = 0.25  # where every process of many asks the same server
 NOT_YOURS = "move it away; it will be made anew, and unfinished flows in it are not continued"
@@ -41,7 +43,9 @@ def driver() -> Any:
     try:
         import dbos
     except ImportError:
-        raise UsageError("flows need a package that is not installed", hint="pip install 'foreword[flows]'") from None
+        raise UsageError(
+            "flows need a package that is not installed", hint="pip install 'foreword[flows]'"
+        ) from None
     return dbos
 
 
@@ -57,7 +61,8 @@ def settings(db: str | None, root: Path, executor: str) -> dict[str, Any]:
         "serializer": driver().DBOSPortableJSONSerializer(),
         "enable_otlp": False,
         "use_listen_notify": False,
-        "notification_listener_polling_interval_sec": TICK_SECONDS,  # asks nothing; only how soon it ends
+        # asks nothing; only how soon it ends
+        "notification_listener_polling_interval_sec": TICK_SECONDS,
         "log_level": os.environ.get(LOG, "critical").upper(),
     }
 
@@ -73,7 +78,8 @@ def made_url(db: str | None, root: Path) -> str:
 
 
 def known_url(db: str | None, root: Path) -> str | None:
-    """Where dbos keeps its tables, if it has any: the store's server, in a schema of its own, or a file beside it."""
+    """Where dbos keeps its tables, if it has any: the store's server, in a schema of its own, or
+    a file beside it."""
     place = place_of(db, root)
     if not isinstance(place, Path):
         return "postgresql://" + place.partition("://")[2]
@@ -102,11 +108,12 @@ def _url(path: Path) -> str:
 
 
 def _make(path: Path, maker: str) -> None:
-    """Make the file, whole or not at all: dbos makes its tables one by one, and killed on the way it would never end.
+    """Make the file, whole or not at all: dbos makes its tables one by one, and killed on the way
+    it would never end.
 
-    Nobody else may read it: it holds what agents are asked, and so whatever is in the project and in the change.
-    Here and below with Python's own SQLite, which dbos uses, too. A second SQLite in the process would undo the first
-    one's locks each time it closes the file.
+    Nobody else may read it: it holds what agents are asked, and so whatever is in the project and
+    in the change. Here and below with Python's own SQLite, which dbos uses, too. A second SQLite in
+    the process would undo the first one's locks each time it closes the file.
     """
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     new.unlink(missing_ok=True)
@@ -115,7 +122,8 @@ def _make(path: Path, maker: str) -> None:
             private.make_file(new)
             driver().DBOS.migrate(_url(new))
         with _opened(new) as file:
-            file.execute("PRAGMA journal_mode = wal")  # readers and the one writer do not wait for each other
+            # readers and the one writer do not wait for each other
+            file.execute("PRAGMA journal_mode = wal")
             file.execute("CREATE TABLE foreword_maker (token TEXT NOT NULL)")
             file.execute("INSERT INTO foreword_maker VALUES (?)", (maker,))
         with suppress(FileExistsError):  # another process was quicker
@@ -125,7 +133,8 @@ def _make(path: Path, maker: str) -> None:
 
 
 def _check(path: Path, maker: str) -> None:
-    """An error where the file is somebody else's, or has tables that the dbos in use does not know."""
+    """An error where the file is somebody else's, or has tables that the dbos in use does not
+    know."""
     driver()
     from dbos._migration import sqlite_migrations
 
@@ -139,8 +148,12 @@ def _check(path: Path, maker: str) -> None:
     newest = len(sqlite_migrations)
     if any(not isinstance(version, int) or version > newest for (version,) in versions):
         raise StoreError(
-            f"{path} was written by a newer dbos (schema {versions[0][0]}, this one knows {newest})",
-            hint="upgrade Foreword and dbos, or move it away; unfinished flows in it are not continued then",
+            f"{path} was written by a newer dbos (schema {versions[0][0]}, this one knows"
+            f" {newest})",
+            hint=(
+                "upgrade Foreword and dbos, or move it away; unfinished flows in it are not"
+                " continued then"
+            ),
         )
 
 
@@ -157,11 +170,14 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(path, timeout=WAIT_MILLISECONDS / 1000)) as file, file:
             yield file
     except sqlite3.Error as error:
-        raise StoreError(f"{path} can't be used: {error}", hint="check its rights, or move it away") from None
+        raise StoreError(
+            f"{path} can't be used: {error}", hint="check its rights, or move it away"
+        ) from None
 
 
 def _maker(store: Path) -> str:
-    """A word that only this user knows, kept in their cache folder; a file that the user has named needs none."""
+    """A word that only this user knows, kept in their cache folder; a file that the user has
+    named needs none."""
     if not is_ours(store):
         return ""
     path = cache_folder() / "maker"
@@ -175,7 +191,8 @@ def _maker(store: Path) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """dbos writes to the terminal unless somebody else listens; keys are hidden from whoever does."""
+    """dbos writes to the terminal unless somebody else listens; keys are hidden from whoever
+    does."""
     logger = logging.getLogger("dbos")
     handler = logging.StreamHandler(sys.stderr) if os.environ.get(LOG) else logging.NullHandler()
     handler.setFormatter(_Masked("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -194,7 +211,8 @@ class _Masked(logging.Formatter):
 
 @contextmanager
 def no_pickles() -> Iterator[None]:
-    """A row may claim to be a pickle, and unpickling runs whatever its writer wanted: refuse, for a while."""
+    """A row may claim to be a pickle, and unpickling runs whatever its writer wanted: refuse,
+    for a while."""
     from dbos._serialization import DefaultSerializer
 
     before = DefaultSerializer.deserialize
@@ -219,4 +237,6 @@ def translated() -> Iterator[None]:
         yield
     except (foreign.DBOSException, SQLAlchemyError, OSError) as error:
         what = mask((str(error).strip() or type(error).__name__).splitlines()[0])
-        raise StoreError(f"the database of flows can't be used: {what}", hint="check its address and rights") from None
+        raise StoreError(
+            f"the database of flows can't be used: {what}", hint="check its address and rights"
+        ) from None

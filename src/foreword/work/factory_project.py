@@ -1,6 +1,7 @@
 """A project's panels and workflows, and what each agent of them reads.
 
-Contexts are made here, where the project's files are; who asks a model with them is `flows`' and `panels`' business.
+Contexts are made here, where the project's files are; who asks a model with them is `flows`' and
+`panels`' business.
 """
 
 from __future__ import annotations
@@ -29,20 +30,27 @@ PROFILE = "profile"
 REVIEW_TOKENS = 24_000  # for one member of a panel, the diff included
 _ARTIFACT = re.compile(r"\[(?P<name>[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?)\](?!\()")
 _HANDED_ON = re.compile(r"(?i:artifact|output|produces?|emits?)[^\[\n]{0,80}" + _ARTIFACT.pattern)
-_GATE = re.compile(r"^(?:#{2,6}[ \t]+|[>*_ \t-]{0,8}\*\*)(?:approval )?GATE\b", re.IGNORECASE | re.MULTILINE)
+_GATE = re.compile(
+    r"^(?:#{2,6}[ \t]+|[>*_ \t-]{0,8}\*\*)(?:approval )?GATE\b", re.IGNORECASE | re.MULTILINE
+)
 _NUMBER = re.compile(r"\d+")
 
 
-# --- flows -----------------------------------------------------------------------------------------------------
+# --- flows ----------------------------------------------------------------------------------------
 
 
 def read_flow(root: str | Path, name: str, recipe: str = RECIPE) -> Flow:
-    """The workflow of that name as a flow; `feature` is feature-implementation where there is no other."""
+    """The workflow of that name as a flow; `feature` is feature-implementation where there is no
+    other."""
     library = library_of(root, recipe)
     document = _named(library, "workflow", name)
     file = files.read(library.root, document.path, must=True)
     found = parts.phases(lines.unified(file.text))
-    return Flow(document.name, document.path, tuple(_phase(part, found, document, library) for part in found))
+    return Flow(
+        document.name,
+        document.path,
+        tuple(_phase(part, found, document, library) for part in found),
+    )
 
 
 def active_task(root: str | Path, recipe: str = RECIPE) -> str:
@@ -64,15 +72,21 @@ def _phase(part: Part, others: Iterable[Part], document: Document, library: Libr
     for meant in library.named_in(part.text, document.path):
         invoked.setdefault(meant.kind, []).append(meant.path)
     return Phase(
-        part.name, part.title, _before(part, others) if part.after is None else part.after, _handed_on(part.text),
-        _GATE.search(part.text) is not None, tuple(invoked.get("persona", ())),
-        tuple(invoked.get("prompt", ())), next(iter(invoked.get("panel", ())), ""),
+        part.name,
+        part.title,
+        _before(part, others) if part.after is None else part.after,
+        _handed_on(part.text),
+        _GATE.search(part.text) is not None,
+        tuple(invoked.get("persona", ())),
+        tuple(invoked.get("prompt", ())),
+        next(iter(invoked.get("panel", ())), ""),
         marks.plain(part.text),
-    )  # fmt: skip
+    )
 
 
 def _before(part: Part, others: Iterable[Part]) -> tuple[str, ...]:
-    """Where the author says nothing: every phase of the number before; 3a and 3b wait for 2 and not for each other."""
+    """Where the author says nothing: every phase of the number before; 3a and 3b wait for 2 and
+    not for each other."""
     numbers = {other.name: _number(other.name) for other in others}
     earlier = [number for number in numbers.values() if number < numbers[part.name]]
     return tuple(name for name, number in numbers.items() if earlier and number == max(earlier))
@@ -101,19 +115,24 @@ def phase_context(
     recipe: str = RECIPE,
     model: str | None = None,
 ) -> Package:
-    """What the agent of a phase reads: tiers 0 to 2, earlier artifacts as references, and a checkpoint after a reset.
+    """What the agent of a phase reads: tiers 0 to 2, earlier artifacts as references, and a
+    checkpoint after a reset.
 
     `artifacts` are the lines that stand for them, by name: `[FEAT-1] Requirements, 412 tokens`.
     """
     values = {"task_reference": f"{task}: {objective}" if objective else task}
     if artifacts:
-        values["artifacts"] = "\n".join([*artifacts.values(), "The whole of one: lookup with its name."])
+        values["artifacts"] = "\n".join(
+            [*artifacts.values(), "The whole of one: lookup with its name."]
+        )
     if checkpoint:
         values["checkpoint"] = checkpoint
-    return assemble(recipe, root=root, phase=phase.name, workflow=flow.source, values=values, model=model)
+    return assemble(
+        recipe, root=root, phase=phase.name, workflow=flow.source, values=values, model=model
+    )
 
 
-# --- panels ----------------------------------------------------------------------------------------------------
+# --- panels ---------------------------------------------------------------------------------------
 
 
 def read_panel(root: str | Path, name: str, recipe: str = RECIPE) -> Panel:
@@ -151,14 +170,17 @@ def member_context(
         "diff": diff.strip("\n"),
         "diff_source": "the diff",
     }
-    values |= {"persona_source": member.source or member.name} | ({"task_reference": task} if task else {})
+    values |= {"persona_source": member.source or member.name} | (
+        {"task_reference": task} if task else {}
+    )
     return assemble(recipe, root=root, purpose="review", values=values, budget=budget, model=model)
 
 
 def thresholds(root: str | Path, recipe: str = RECIPE) -> Thresholds:
     """The thresholds of the project's active profile; the defaults where it names none.
 
-    A profile that is named and not there, or can't be read, is an error: a change is not judged by other rules.
+    A profile that is named and not there, or can't be read, is an error: a change is not judged by
+    other rules.
     """
     library = library_of(root, recipe)
     how = library.recipe.read.get(PROFILE)
@@ -171,7 +193,9 @@ def thresholds(root: str | Path, recipe: str = RECIPE) -> Thresholds:
     data, problem = mapping(file.text)
     if problem:
         raise BadSource(file.path, problem)
-    found = next((data[key] for key in ("thresholds", "decision_thresholds", "findings") if key in data), {})
+    found = next(
+        (data[key] for key in ("thresholds", "decision_thresholds", "findings") if key in data), {}
+    )
     return read_thresholds(found, file.path, profile)
 
 
@@ -182,11 +206,12 @@ def _named(library: Library, kind: str, name: str) -> Document:
     return document
 
 
-# --- what goes to a model --------------------------------------------------------------------------------------
+# --- what goes to a model -------------------------------------------------------------------------
 
 
 def split(package: Package, *tags: str) -> tuple[str, str]:
-    """A context as instructions and a request: the sections of these tags are the request, the others the rest."""
+    """A context as instructions and a request: the sections of these tags are the request, the
+    others the rest."""
     inside = [choice for choice in package.report.choices if choice.body.form != "gone"]
     instructions = "".join(pieces_of(choice for choice in inside if choice.section.tag not in tags))
     request = "".join(pieces_of(choice for choice in inside if choice.section.tag in tags))

@@ -1,7 +1,8 @@
 """Run a flow, go on with it, and say how it stands.
 
-A run that was killed goes on where it was; one that failed or stopped at a gate goes on as a new attempt, in which
-nothing that is kept is asked again. What is done in a run is `phases`' business; in which process, that of `runs`.
+A run that was killed goes on where it was; one that failed or stopped at a gate goes on as a new
+attempt, in which nothing that is kept is asked again. What is done in a run is `phases`' business;
+in which process, that of `runs`.
 """
 
 from __future__ import annotations
@@ -54,22 +55,35 @@ def run(
     begun: Tell | None = None,
     warn: Tell | None = None,
 ) -> FlowStatus:
-    """Run a flow on a task and wait for it; `task_id` names the task, else the workflow and its first words do.
+    """Run a flow on a task and wait for it; `task_id` names the task, else the workflow and its
+    first words do.
 
-    `warn` is told what is amiss with the contexts before anybody is asked; one that can't be made is an error now.
+    `warn` is told what is amiss with the contexts before anybody is asked; one that can't be made
+    is an error now.
     """
     folder = project_root(root)
     objective = task.strip()
     whole = _checked(folder, flow, objective, model, timeout_seconds)
     name = _task_name(folder, db, whole.name, task_id, objective)
     order = Order(
-        f"flow-{name}-{uuid4().hex[:6]}", name, objective, model, whole, diff, diff_source, stop_at_gates,
-        timeout_seconds, attempts,
-    )  # fmt: skip
+        f"flow-{name}-{uuid4().hex[:6]}",
+        name,
+        objective,
+        model,
+        whole,
+        diff,
+        diff_source,
+        stop_at_gates,
+        timeout_seconds,
+        attempts,
+    )
     _refuse_unwritable(folder)
     _foretell(folder, order, warn)
     with working(db, folder, queues=(AGENTS,)) as engine:
-        with closing(open_database(db, folder)) as store, store.transaction(f"foreword: flow {name}"):
+        with (
+            closing(open_database(db, folder)) as store,
+            store.transaction(f"foreword: flow {name}"),
+        ):
             _refuse_second(known_runs(folder, db), name)  # somebody may have been quicker
             engine.start(KIND, order.run, order.to_dict(), queue=root_queue(folder))
         if begun:
@@ -92,10 +106,11 @@ def resume(
     begun: Tell | None = None,
     warn: Tell | None = None,
 ) -> FlowStatus:
-    """Go on with a flow: that of a task or run, else the newest that is not done; finished phases stay finished.
+    """Go on with a flow: that of a task or run, else the newest that is not done; finished phases
+    stay finished.
 
-    What is given here holds for a new attempt, after a failure or at a gate. A run that was killed goes on as it was
-    started, and says so where something else was wanted.
+    What is given here holds for a new attempt, after a failure or at a gate. A run that was killed
+    goes on as it was started, and says so where something else was wanted.
     """
     folder = project_root(root)
     last = _unfinished(folder, task, db)
@@ -105,13 +120,19 @@ def resume(
     earlier = last.order.get("shape") != SHAPE and last.status in ("interrupted", "waiting")
     again = earlier or last.status in ("failed", "stopped")
     if earlier and warn:
-        warn("the flow was begun by an earlier Foreword: it goes on as a new attempt; what is kept is not asked again")
+        warn(
+            "the flow was begun by an earlier Foreword: it goes on as a new attempt; what is kept"
+            " is not asked again"
+        )
     if again:
         order, attempt = wanted, f"{last.run}.{last.attempt + 1}"
         if warn:
             _foretell(folder, order, warn, done)
     elif wanted != order and warn:
-        warn(f"the flow was {last.status}, so it goes on as it was started; options hold after a failure or a gate")
+        warn(
+            f"the flow was {last.status}, so it goes on as it was started; options hold after a"
+            " failure or a gate"
+        )
     with working(db, folder, queues=(AGENTS, root_queue(folder))) as engine:
         if begun:
             begun(last.run)
@@ -135,13 +156,21 @@ def status(root: str | Path, task: str = "", db: str | None = None) -> list[Flow
 
 
 def counter_for(root: str | Path, model: str, db: str | None = None) -> Counter:
-    """The estimate, corrected by what the provider of a model has charged for the questions of this root's flows."""
+    """The estimate, corrected by what the provider of a model has charged for the questions of
+    this root's flows."""
     usage = [one.usage[model] for one in known_runs(project_root(root), db) if model in one.usage]
-    return calibrated(counter("estimate"), [(one["counted_tokens"], one["charged_tokens"]) for one in usage])
+    return calibrated(
+        counter("estimate"), [(one["counted_tokens"], one["charged_tokens"]) for one in usage]
+    )
 
 
 def _changed(
-    order: Order, model: str, diff: str, diff_source: str, stop_at_gates: bool | None, timeout_seconds: float | None
+    order: Order,
+    model: str,
+    diff: str,
+    diff_source: str,
+    stop_at_gates: bool | None,
+    timeout_seconds: float | None,
 ) -> Order:
     """The order with what is wanted from here on."""
     from foreword.models.model_names import model_named
@@ -165,19 +194,29 @@ def _foretell(root: Path, order: Order, warn: Tell | None, done: Sequence[str] =
 
 
 def _by_phase(watch: Watch | None, order: Order, done: Sequence[str] = ()) -> Watch | None:
-    """Tell of every phase in the flow's order, with its title, and then of the members of the panels that are asked."""
+    """Tell of every phase in the flow's order, with its title, and then of the members of the
+    panels that are asked."""
     if watch is None:
         return None
-    panels = [phase for phase in order.flow.phases if phase.panel and order.diff and phase.name not in done]
+    panels = [
+        phase
+        for phase in order.flow.phases
+        if phase.panel and order.diff and phase.name not in done
+    ]
 
     def told(standings: list[Standing]) -> None:
         agents, phases, members = by_phase(standings), list[Standing](), list[Standing]()
         for place, phase in enumerate(order.flow.phases, 1):
             asked = agents.get(place, [])
             if phase in panels:  # of two panels it has to be told who sits where
-                members += [replace(one, title=phase.title if len(panels) > 1 else "") for one in judged(asked)]
+                members += [
+                    replace(one, title=phase.title if len(panels) > 1 else "")
+                    for one in judged(asked)
+                ]
                 continue
-            known = asked[0] if asked else Standing(f"phase {phase.name}", phase.name, "pending", 0.0)
+            known = (
+                asked[0] if asked else Standing(f"phase {phase.name}", phase.name, "pending", 0.0)
+            )
             status = "already done" if phase.name in done else known.status
             phases.append(replace(known, title=phase.title, status=status))
         watch([*phases, *members])
@@ -185,13 +224,17 @@ def _by_phase(watch: Watch | None, order: Order, done: Sequence[str] = ()) -> Wa
     return told
 
 
-def _checked(root: Path, flow: Flow | str, objective: str, model: str, timeout_seconds: float) -> Flow:
+def _checked(
+    root: Path, flow: Flow | str, objective: str, model: str, timeout_seconds: float
+) -> Flow:
     """The flow, if it can be run like that; nothing has been kept yet."""
     from foreword.models.model_names import model_named
 
     dbos_setup.driver()
     if not objective:
-        raise UsageError("the task is empty", hint="say what is to be done, or name a file that does")
+        raise UsageError(
+            "the task is empty", hint="say what is to be done, or name a file that does"
+        )
     _checked_limit(timeout_seconds)
     if isinstance(flow, str):
         from foreword.work.factory_project import read_flow
@@ -209,19 +252,24 @@ def _checked_limit(seconds: float) -> float:
 
 
 def _task_name(root: Path, db: str | None, flow: str, given: str, objective: str) -> str:
-    """What the task is called in the names of its run and its checkpoints; no other work is called that."""
+    """What the task is called in the names of its run and its checkpoints; no other work is
+    called that."""
     known = known_runs(root, db)
     if given:
         name = _NOT_IN_A_NAME.sub("-", given).strip("-.")
         if not name or len(name) > LONGEST_TASK:
             raise UsageError(
-                f"{given[:80]!r} can't name a task", hint=f"up to {LONGEST_TASK} letters and digits, as in FEAT-1"
+                f"{given[:80]!r} can't name a task",
+                hint=f"up to {LONGEST_TASK} letters and digits, as in FEAT-1",
             )
         _refuse_second(known, name)
         if owner := _owner(root, db, name):
             raise UsageError(
                 f"task {name} has checkpoints already, of {owner}",
-                hint="--task-id with another name begins anew; `foreword checkpoint list` shows what there is",
+                hint=(
+                    "--task-id with another name begins anew; `foreword checkpoint list` shows what"
+                    " there is"
+                ),
             )
         return name
     words = _NOT_IN_A_NAME.sub("-", f"{flow}-{mask(objective).splitlines()[0]}")
@@ -240,7 +288,10 @@ def _refuse_second(known: Sequence[FlowStatus], task: str) -> None:
     if last is not None:
         raise UsageError(
             f"task {task} has a flow that is {last.status}: {last.run}",
-            hint=f"`foreword flow resume {task}` goes on with it; --task-id gives a new one another name",
+            hint=(
+                f"`foreword flow resume {task}` goes on with it; --task-id gives a new one another"
+                " name"
+            ),
         )
 
 
@@ -263,7 +314,8 @@ def _refuse_unwritable(root: Path) -> None:
             TemporaryFile(dir=folder.path).close()
         except OSError as error:
             raise StoreError(
-                f"{folder.path} can't be written: {error.strerror or error}", hint="check the rights of the folder"
+                f"{folder.path} can't be written: {error.strerror or error}",
+                hint="check the rights of the folder",
             ) from None
 
 

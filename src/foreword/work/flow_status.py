@@ -57,22 +57,37 @@ class FlowStatus:
     why: str  # it failed or stopped
     order: Mapping[str, Any]
     failed: Mapping[str, str]
-    rejected: Mapping[str, Mapping[str, str]]  # phases whose panel has not approved: verdict, why, handle
+    # phases whose panel has not approved: verdict, why, handle
+    rejected: Mapping[str, Mapping[str, str]]
     gates: tuple[str, ...] = ()  # phases after which it stopped
     standings: tuple[Standing, ...] = ()
     phases: tuple[PhaseStatus, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        shown = ("run", "task", "flow", "model", "status", "why", "started", "attempt", "gates", "usage")
-        return {name: getattr(self, name) for name in shown} | {"phases": [one.to_dict() for one in self.phases]}
+        shown = (
+            "run",
+            "task",
+            "flow",
+            "model",
+            "status",
+            "why",
+            "started",
+            "attempt",
+            "gates",
+            "usage",
+        )
+        return {name: getattr(self, name) for name in shown} | {
+            "phases": [one.to_dict() for one in self.phases]
+        }
 
     @property
     def usage(self) -> dict[str, dict[str, int]]:
         """The tokens of the newest attempt, by model.
 
-        `counted_tokens` is what our estimate said of the questions whose `charged_tokens` the provider has told: a call
-        with tools is charged for their descriptions, too, and tells nothing.
+        `counted_tokens` is what our estimate said of the questions whose `charged_tokens` the
+        provider has told: a call with tools is charged for their descriptions, too, and tells
+        nothing.
         """
         found: dict[str, dict[str, int]] = {}
         for spent in (one.spent for one in self.standings if one.spent.get("asked")):
@@ -90,7 +105,9 @@ def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
     if url is None:
         return []
     with _client(url) as client, dbos_setup.no_pickles():
-        mine = [row for row in _rows(client) if (row.attributes or {}).get("queue") == root_queue(root)]
+        mine = [
+            row for row in _rows(client) if (row.attributes or {}).get("queue") == root_queue(root)
+        ]
         newest: dict[str, tuple[Any, Mapping[str, Any]]] = {}
         began: dict[str, int] = {}
         for row in mine:
@@ -99,7 +116,10 @@ def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
                 began[order["run"]] = row.created_at
         with closing(open_database(db, root)) as store:
             alive = living(store)
-        return [_status(row, order, began[run], alive, _standings(client, row)) for run, (row, order) in newest.items()]
+        return [
+            _status(row, order, began[run], alive, _standings(client, row))
+            for run, (row, order) in newest.items()
+        ]
 
 
 def seen(flow: FlowStatus, store: Database) -> FlowStatus:
@@ -114,13 +134,24 @@ def seen(flow: FlowStatus, store: Database) -> FlowStatus:
             verdict = _verdict(artifacts.text_of(store, done)) if phase.panel and has_change else ""
             note = f"{not_run(phase)}, no diff was given" if phase.panel and not has_change else ""
             told = replace(
-                told, status="done", handle=done.handle, tokens=done.tokens, verdict=verdict, note=note
-            )  # fmt: skip
+                told,
+                status="done",
+                handle=done.handle,
+                tokens=done.tokens,
+                verdict=verdict,
+                note=note,
+            )
         elif phase.name in flow.failed:
             told = replace(told, status="failed", error=flow.failed[phase.name])
         elif phase.name in flow.rejected:
             said = flow.rejected[phase.name]
-            told = replace(told, status="rejected", handle=said["handle"], verdict=said["verdict"], error=said["why"])
+            told = replace(
+                told,
+                status="rejected",
+                handle=said["handle"],
+                verdict=said["verdict"],
+                error=said["why"],
+            )
         elif place in agents and flow.status in ("running", "waiting"):
             idle = all(one.status == "waiting" for one in agents[place])
             told = replace(told, status="waiting" if idle else "running")
@@ -129,7 +160,8 @@ def seen(flow: FlowStatus, store: Database) -> FlowStatus:
 
 
 def by_phase(standings: Iterable[Standing]) -> dict[int, list[Standing]]:
-    """The agents of a flow by the place of their phase in it, from 1 on: their runs are called `run/place/agent`."""
+    """The agents of a flow by the place of their phase in it, from 1 on: their runs are called
+    `run/place/agent`."""
     found: dict[int, list[Standing]] = {}
     for one in standings:
         place = one.run.split("/")[-2:-1]
@@ -156,9 +188,12 @@ def _client(url: str) -> Iterator[Any]:
     driver = dbos_setup.driver()
     with dbos_setup.quiet(), dbos_setup.translated():
         client = driver.DBOSClient(
-            system_database_url=url, dbos_system_schema=dbos_setup.SCHEMA, serializer=driver.DBOSPortableJSONSerializer(),
-            application_name=dbos_setup.APPLICATION, retry_connection_errors=False,
-        )  # fmt: skip
+            system_database_url=url,
+            dbos_system_schema=dbos_setup.SCHEMA,
+            serializer=driver.DBOSPortableJSONSerializer(),
+            application_name=dbos_setup.APPLICATION,
+            retry_connection_errors=False,
+        )
         try:
             yield client
         finally:
@@ -179,38 +214,64 @@ def _rows(client: Any) -> list[Any]:
 
 
 def _order(row: Any) -> Mapping[str, Any] | None:
-    """What a run was started with, or nothing where that can't be read: the file may have been meddled with."""
+    """What a run was started with, or nothing where that can't be read: the file may have been
+    meddled with."""
     try:
         order = row.input["args"][0]
         from_data(order["flow"])
-        return order if all(isinstance(order[name], str) for name in ("run", "task", "model")) else None
+        return (
+            order
+            if all(isinstance(order[name], str) for name in ("run", "task", "model"))
+            else None
+        )
     except (KeyError, TypeError, IndexError):
         return None
 
 
 def _standings(client: Any, row: Any) -> tuple[Standing, ...]:
-    return tuple(map(standing, client.list_workflows(parent_workflow_id=row.workflow_id, load_input=False)))
+    return tuple(
+        map(standing, client.list_workflows(parent_workflow_id=row.workflow_id, load_input=False))
+    )
 
 
 def _status(
-    row: Any, order: Mapping[str, Any], began: int, alive: frozenset[str], standings: tuple[Standing, ...]
+    row: Any,
+    order: Mapping[str, Any],
+    began: int,
+    alive: frozenset[str],
+    standings: tuple[Standing, ...],
 ) -> FlowStatus:
     output = row.output if isinstance(row.output, dict) else {}
     failed = {str(phase): str(reason) for phase, reason in output.get("failed", {}).items()}
     rejected = {str(phase): dict(said) for phase, said in output.get("rejected", {}).items()}
     gates = tuple(map(str, output.get("gates", ())))
     reasons = [
-        *([why(row)] if row.status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED") else []),
+        *(
+            [why(row)]
+            if row.status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+            else []
+        ),
         *([str(output["why"])] if output.get("why") else []),
         *(f"phase {phase}: {what}" for phase, what in failed.items()),
         *(f"phase {phase}: {spoken(one['verdict'])}" for phase, one in rejected.items()),
         *([f"at the gate after phase {', '.join(gates)}"] if gates else []),
     ]
     return FlowStatus(
-        order["run"], order["task"], str(order["flow"]["name"]), order["model"],
-        _word(row, output, alive), _time(began), _attempt(row.workflow_id), row.workflow_id, "; ".join(reasons), order,
-        failed, rejected, gates, standings,
-    )  # fmt: skip
+        order["run"],
+        order["task"],
+        str(order["flow"]["name"]),
+        order["model"],
+        _word(row, output, alive),
+        _time(began),
+        _attempt(row.workflow_id),
+        row.workflow_id,
+        "; ".join(reasons),
+        order,
+        failed,
+        rejected,
+        gates,
+        standings,
+    )
 
 
 def spoken(verdict: str) -> str:

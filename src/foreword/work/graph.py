@@ -1,8 +1,10 @@
-"""A flow as a graph, inside its run: a phase begins as soon as those it waits for are done, whatever else goes on.
+"""A flow as a graph, inside its run: a phase begins as soon as those it waits for are done,
+whatever else goes on.
 
-One run walks the whole graph: it begins what can be begun, waits until a phase is settled, keeps what that came to, and
-begins what was waiting for it. Who was settled first is remembered, so that a run that goes on after a crash takes the
-same way. Behind a phase that failed or may not pass its gate nothing begins; the other branches go on to their end.
+One run walks the whole graph: it begins what can be begun, waits until a phase is settled, keeps
+what that came to, and begins what was waiting for it. Who was settled first is remembered, so that
+a run that goes on after a crash takes the same way. Behind a phase that failed or may not pass its
+gate nothing begins; the other branches go on to their end.
 """
 
 from __future__ import annotations
@@ -51,17 +53,22 @@ def conduct(payload: dict[str, Any]) -> dict[str, Any]:
     order = order_of(payload)
     walk = Walk(order, finished(order))
     for phase in order.flow.phases:
-        if phase.name in walk.done:  # in an earlier attempt, which may have ended before this was written
+        # in an earlier attempt, which may have ended before this was written
+        if phase.name in walk.done:
             written(order, phase)
     while True:
         for phase in walk.can_begin():
             _begin(walk, phase)
         if not walk.under_way:
             return _outcome(walk)
-        settled = question_queue.first_settled({name: begun.asked for name, begun in walk.under_way.items()})
+        settled = question_queue.first_settled(
+            {name: begun.asked for name, begun in walk.under_way.items()}
+        )
         for phase in order.flow.phases:
             if phase.name in settled:
-                walk.note(phase, end(order, phase, walk.under_way.pop(phase.name), settled[phase.name]))
+                walk.note(
+                    phase, end(order, phase, walk.under_way.pop(phase.name), settled[phase.name])
+                )
 
 
 def _begin(walk: Walk, phase: Phase) -> None:
@@ -73,10 +80,20 @@ def _begin(walk: Walk, phase: Phase) -> None:
 
 
 def _outcome(walk: Walk) -> dict[str, Any]:
-    """What the run came to: what failed, who did not approve, and the gates that something waits behind."""
+    """What the run came to: what failed, who did not approve, and the gates that something waits
+    behind."""
     failed = {name: one.failed for name, one in walk.ended.items() if one.failed}
     rejected = {name: dict(one.rejected) for name, one in walk.ended.items() if one.rejected}
-    awaited = {name for phase in walk.order.flow.phases if phase.name not in walk.done for name in phase.after}
-    gates = [phase.name for phase in walk.order.flow.phases if phase.name in awaited.intersection(walk.gates)]
+    awaited = {
+        name
+        for phase in walk.order.flow.phases
+        if phase.name not in walk.done
+        for name in phase.after
+    }
+    gates = [
+        phase.name
+        for phase in walk.order.flow.phases
+        if phase.name in awaited.intersection(walk.gates)
+    ]
     status = "failed" if failed else "stopped" if rejected or gates else "done"
     return {"status": status, "failed": failed, "rejected": rejected, "gates": gates}

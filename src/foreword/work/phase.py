@@ -1,9 +1,11 @@
-"""What one phase of a flow is asked, and what is kept of it; when each begins is the business of `graph`.
+"""What one phase of a flow is asked, and what is kept of it; when each begins is the business of
+`graph`.
 
-Each phase is asked with its own context; its answer is kept as an artifact, once, and a checkpoint is written. Later
-phases are given the references of the artifacts only. Whatever is done here may be done again after a crash, so that
-every step that changes something changes nothing the second time. Where a phase has a panel and a gate, the panel has
-to approve: its result is kept for whoever wants to read it, and the phase is not done.
+Each phase is asked with its own context; its answer is kept as an artifact, once, and a checkpoint
+is written. Later phases are given the references of the artifacts only. Whatever is done here may
+be done again after a crash, so that every step that changes something changes nothing the second
+time. Where a phase has a panel and a gate, the panel has to approve: its result is kept for whoever
+wants to read it, and the phase is not done.
 """
 
 from __future__ import annotations
@@ -87,7 +89,8 @@ class Ended:
 
 
 def foreseen(root: Path, order: Order, done: Sequence[str] = ()) -> list[str]:
-    """What there is to warn of before anybody is asked, each thing once; a context that can't be made is an error."""
+    """What there is to warn of before anybody is asked, each thing once; a context that can't be
+    made is an error."""
     told: list[str] = []
     for phase in order.flow.phases:
         if phase.name in done:
@@ -103,12 +106,15 @@ def foreseen(root: Path, order: Order, done: Sequence[str] = ()) -> list[str]:
 
 def _foreseen_of_panel(root: Path, order: Order, phase: Phase) -> list[str]:
     prepared = _prepared(root, order, phase)
-    missing = [f"panel {prepared['panel']}: there is no persona {name!r}" for name in prepared["missing"]]
+    missing = [
+        f"panel {prepared['panel']}: there is no persona {name!r}" for name in prepared["missing"]
+    ]
     return [*missing, *prepared["notes"]]
 
 
 def begin(order: Order, phase: Phase) -> Begun | str:
-    """Inside a run: ask the agent of a phase, or all members of its panel; or say why they can't be asked."""
+    """Inside a run: ask the agent of a phase, or all members of its panel; or say why they can't
+    be asked."""
     prepare, what = (_panel, "panel") if _looks(order, phase) else (_question, "question")
     made = question_queue.step(f"{what} {phase.name}", prepare, order.to_dict(), phase.name)
     if "error" in made:
@@ -118,14 +124,23 @@ def begin(order: Order, phase: Phase) -> Begun | str:
 
 
 def end(order: Order, phase: Phase, begun: Begun, answers: Sequence[Mapping[str, Any]]) -> Ended:
-    """Inside a run: keep what a phase came to and write its checkpoint, unless it failed or may not pass its gate."""
+    """Inside a run: keep what a phase came to and write its checkpoint, unless it failed or may
+    not pass its gate."""
     answer = _concluded(begun.made, answers) if _looks(order, phase) else answers[0]
     if answer["status"] != "answered":
         return Ended(failed=str(answer.get("error") or answer["status"]))
     if phase.gate and answer.get("verdict", APPROVED) != APPROVED:
         handle = question_queue.step(f"rejected {phase.name}", _remember, str(answer["text"]))
-        return Ended(rejected={"verdict": str(answer["verdict"]), "why": str(answer["why"]), "handle": handle})
-    question_queue.step(f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"]))
+        return Ended(
+            rejected={
+                "verdict": str(answer["verdict"]),
+                "why": str(answer["why"]),
+                "handle": handle,
+            }
+        )
+    question_queue.step(
+        f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"])
+    )
     written(order, phase)
     return Ended()
 
@@ -155,7 +170,12 @@ def _concluded(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]])
         why = "; ".join(f"{member.name}: {member.status}" for member in result.members)
         return {"status": "failed", "error": f"nobody on the panel answered ({why})"}
     text = json.dumps(result.to_dict(), ensure_ascii=False, indent=2)
-    return {"status": "answered", "text": text, "verdict": result.verdict, "why": " ".join(result.reasons)}
+    return {
+        "status": "answered",
+        "text": text,
+        "verdict": result.verdict,
+        "why": " ".join(result.reasons),
+    }
 
 
 def _finished(run: str) -> list[str]:
@@ -175,14 +195,20 @@ def _question(payload: dict[str, Any], name: str) -> dict[str, Any]:
     except ForewordError as error:
         return {"error": error.message}
     return {
-        "agent": phase.name, "model": order.model, "instructions": package.text, "request": _request(order, phase),
-        "timeout_seconds": order.timeout_seconds, "attempts": order.attempts,
-        "artifacts_of": order.task, "root": str(root),
-    }  # fmt: skip
+        "agent": phase.name,
+        "model": order.model,
+        "instructions": package.text,
+        "request": _request(order, phase),
+        "timeout_seconds": order.timeout_seconds,
+        "attempts": order.attempts,
+        "artifacts_of": order.task,
+        "root": str(root),
+    }
 
 
 def _context(root: Path, order: Order, phase: Phase, references: Mapping[str, str]) -> Package:
-    """What the agent of a phase reads; the task is in it as a line, for the whole of it is in the request."""
+    """What the agent of a phase reads; the task is in it as a line, for the whole of it is in
+    the request."""
     from foreword.work.factory_project import phase_context
 
     line = task_reference(order.task, order.objective)
@@ -190,18 +216,25 @@ def _context(root: Path, order: Order, phase: Phase, references: Mapping[str, st
 
 
 def _tried(root: Path, order: Order, phase: Phase) -> Package:
-    """The context of a phase before there is anything to refer to; nobody is asked with it, so it is not kept."""
+    """The context of a phase before there is anything to refer to; nobody is asked with it, so
+    it is not kept."""
     from foreword.context.assemble import assemble
     from foreword.sources.library import RECIPE
 
     line = {"task_reference": task_reference(order.task, order.objective)}
-    return assemble(RECIPE, root=root, phase=phase.name, workflow=order.flow.source, values=line, save=False)
+    return assemble(
+        RECIPE, root=root, phase=phase.name, workflow=order.flow.source, values=line, save=False
+    )
 
 
 def _request(order: Order, phase: Phase) -> str:
     artifact = f" as [{phase.artifact}]" if phase.artifact else ""
     return _REQUEST.format(
-        name=phase.name, title=phase.title, task=order.task, objective=order.objective, artifact=artifact
+        name=phase.name,
+        title=phase.title,
+        task=order.task,
+        objective=order.objective,
+        artifact=artifact,
     )
 
 
@@ -219,7 +252,12 @@ def _prepared(root: Path, order: Order, phase: Phase) -> dict[str, Any]:
     from foreword.work import panel_runs
 
     diff = as_diff(order.diff.encode("utf-8", "surrogatepass"), order.diff_source)
-    return panel_runs.prepare(root, phase.panel, diff, panel_runs.Asking(order.model, order.timeout_seconds, order.attempts))
+    return panel_runs.prepare(
+        root,
+        phase.panel,
+        diff,
+        panel_runs.Asking(order.model, order.timeout_seconds, order.attempts),
+    )
 
 
 def _remember(text: str) -> str:
@@ -234,11 +272,14 @@ def _keep(payload: dict[str, Any], name: str, text: str) -> str:
     phase = order.flow.phase(name)
     with _store() as store:
         size = tokens.counter(COUNTER).count(text)
-        return artifacts.keep(store, order.run, phase.key, phase.name, phase.title, text, size, task=order.task).handle
+        return artifacts.keep(
+            store, order.run, phase.key, phase.name, phase.title, text, size, task=order.task
+        ).handle
 
 
 def _checkpoint(payload: dict[str, Any], name: str) -> str:
-    """Write down where the task stands; a checkpoint that this run has written already stays as it is."""
+    """Write down where the task stands; a checkpoint that this run has written already stays as
+    it is."""
     from foreword.work import checkpoints
     from foreword.work.checkpoint import Checkpoint
     from foreword.work.tier_digests import lasting
@@ -249,17 +290,27 @@ def _checkpoint(payload: dict[str, Any], name: str) -> str:
         if _is_written(root, store, order, name):
             return name
         kept = artifacts.everything(store, order.run)
-        done = [phase.name for phase in order.flow.phases if phase.name in {one.phase for one in kept}]
-        checkpoints.write(root, store, Checkpoint(
-            order.task, name, order.objective, order.flow.name,
-            state={"run": order.run},
-            artifacts={
-                one.name: {"title": one.title, "handle": one.handle, "tokens": one.tokens}
-                for one in _handed_on(order.flow, kept)
-            },
-            done=done, pending=[phase.name for phase in order.flow.phases if phase.name not in done],
-            tiers=lasting(root, order.task, order.objective),
-        ))  # fmt: skip
+        done = [
+            phase.name for phase in order.flow.phases if phase.name in {one.phase for one in kept}
+        ]
+        checkpoints.write(
+            root,
+            store,
+            Checkpoint(
+                order.task,
+                name,
+                order.objective,
+                order.flow.name,
+                state={"run": order.run},
+                artifacts={
+                    one.name: {"title": one.title, "handle": one.handle, "tokens": one.tokens}
+                    for one in _handed_on(order.flow, kept)
+                },
+                done=done,
+                pending=[phase.name for phase in order.flow.phases if phase.name not in done],
+                tiers=lasting(root, order.task, order.objective),
+            ),
+        )
     return name
 
 
@@ -271,7 +322,11 @@ def _is_written(root: Path, store: Database, order: Order, name: str) -> bool:
         found = checkpoints.listed(root, store, order.task)
     except UnknownName:
         return False
-    mine = [one.checkpoint for one in found if one.phase == name and len(one.sources) > 1 and not one.notes]
+    mine = [
+        one.checkpoint
+        for one in found
+        if one.phase == name and len(one.sources) > 1 and not one.notes
+    ]
     return any(one is not None and one.state.get("run") == order.run for one in mine)
 
 

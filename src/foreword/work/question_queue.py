@@ -1,7 +1,9 @@
-"""Asking many questions at once, inside a run: each becomes a run of its own on a queue, for any process to answer.
+"""Asking many questions at once, inside a run: each becomes a run of its own on a queue, for any
+process to answer.
 
-Whatever becomes of a question is its answer: one that fails or is late takes no other down. What a run is, and how one
-is started, is `runs`' business; its names are here, too, so that whoever asks needs this module alone.
+Whatever becomes of a question is its answer: one that fails or is late takes no other down. What a
+run is, and how one is started, is `runs`' business; its names are here, too, so that whoever asks
+needs this module alone.
 
     @workflow("panel")
     def review(payload): return {"answers": ask_all(payload["questions"])}
@@ -43,9 +45,25 @@ from foreword.work.runs import (
 )
 
 __all__ = [
-    "ACTIVE", "AGENTS", "RUNS", "Asked", "Engine", "Question", "Standing", "ask_all", "current", "first_settled",
-    "launched", "outcome", "root_queue", "standings", "start_all", "statuses", "step", "workflow",
-]  # fmt: skip
+    "ACTIVE",
+    "AGENTS",
+    "RUNS",
+    "Asked",
+    "Engine",
+    "Question",
+    "Standing",
+    "ask_all",
+    "current",
+    "first_settled",
+    "launched",
+    "outcome",
+    "root_queue",
+    "standings",
+    "start_all",
+    "statuses",
+    "step",
+    "workflow",
+]
 
 GRACE_SECONDS = 2.0  # for a call to end by itself before it is given up
 QUEUE_SECONDS = 600.0  # the longest wait for a process that is free
@@ -67,7 +85,8 @@ class Asked:
 def ask_all(questions: Sequence[Question]) -> list[dict[str, Any]]:
     """Inside a run: ask every question at once and return what became of each, in their order.
 
-    One that fails or is late takes no other down. Each has its own time limit from when a process takes it.
+    One that fails or is late takes no other down. Each has its own time limit from when a process
+    takes it.
     """
     if not questions:
         return []
@@ -77,19 +96,30 @@ def ask_all(questions: Sequence[Question]) -> list[dict[str, Any]]:
 
 
 def start_all(questions: Sequence[Question], group: str = "") -> Asked:
-    """Inside a run: put questions in the queue; a group has its own place in the names of their runs."""
+    """Inside a run: put questions in the queue; a group has its own place in the names of their
+    runs."""
     from dbos import DBOS, SetWorkflowID, SetWorkflowTimeout
 
-    runs = _named(str(DBOS.workflow_id), group or _next_place(), [str(question["agent"]) for question in questions])
-    answer, limits = registered()["answer"], [float(question["timeout_seconds"]) for question in questions]
+    runs = _named(
+        str(DBOS.workflow_id),
+        group or _next_place(),
+        [str(question["agent"]) for question in questions],
+    )
+    answer, limits = (
+        registered()["answer"],
+        [float(question["timeout_seconds"]) for question in questions],
+    )
     for run, question, limit in zip(runs, questions, limits, strict=True):
         with SetWorkflowID(run), SetWorkflowTimeout(limit + GRACE_SECONDS):
             DBOS.enqueue_workflow(AGENTS, answer, dict(question))
-    return Asked(tuple(questions), tuple(runs), monotonic() + QUEUE_SECONDS + max(limits, default=0.0))
+    return Asked(
+        tuple(questions), tuple(runs), monotonic() + QUEUE_SECONDS + max(limits, default=0.0)
+    )
 
 
 def first_settled(groups: Mapping[str, Asked]) -> dict[str, list[dict[str, Any]]]:
-    """Inside a run: wait until one group at least has all its answers; those of every group that has."""
+    """Inside a run: wait until one group at least has all its answers; those of every group that
+    has."""
     settled: dict[str, list[dict[str, Any]]] = step("settled", _first_settled, groups)
     return settled
 
@@ -133,33 +163,53 @@ def _asked(engine: Engine, question: Question, cancel: Event) -> dict[str, Any]:
     from foreword.models import ask, usage_pair
 
     answer = ask(
-        question["model"], question["instructions"], question["request"],
-        timeout_seconds=float(question["timeout_seconds"]), attempts=int(question.get("attempts", 3)),
-        tools=_tools(engine, question), max_output_tokens=question.get("max_output_tokens"), cancel=cancel,
-    )  # fmt: skip
+        question["model"],
+        question["instructions"],
+        question["request"],
+        timeout_seconds=float(question["timeout_seconds"]),
+        attempts=int(question.get("attempts", 3)),
+        tools=_tools(engine, question),
+        max_output_tokens=question.get("max_output_tokens"),
+        cancel=cancel,
+    )
     if not answer.text.strip():
         return {"error": "the model answered nothing"}
-    counted, charged = usage_pair(answer, question["instructions"], question["request"], counter("estimate"))
+    counted, charged = usage_pair(
+        answer, question["instructions"], question["request"], counter("estimate")
+    )
     return {
-        "status": "answered", "text": plain(answer.text), "model": answer.model, "input_tokens": answer.input_tokens,
-        "output_tokens": answer.output_tokens, "attempts": answer.attempts, "tool_calls": answer.tool_calls,
-        "asked": question["model"], "counted_tokens": counted, "charged_tokens": charged,
-    }  # fmt: skip
+        "status": "answered",
+        "text": plain(answer.text),
+        "model": answer.model,
+        "input_tokens": answer.input_tokens,
+        "output_tokens": answer.output_tokens,
+        "attempts": answer.attempts,
+        "tool_calls": answer.tool_calls,
+        "asked": question["model"],
+        "counted_tokens": counted,
+        "charged_tokens": charged,
+    }
 
 
 def _tools(engine: Engine, question: Question) -> list[Callable[..., str]]:
-    """What an agent may look up: the artifacts of its task and, where they are on this machine, the project's files."""
+    """What an agent may look up: the artifacts of its task and, where they are on this machine,
+    the project's files."""
     if not question.get("artifacts_of"):
         return []
     from foreword.work.artifacts import lookup_tool
 
     project = Path(str(question.get("root") or ""))
     there = project.is_absolute() and project.is_dir()
-    return [lookup_tool(engine.db, engine.root, str(question["artifacts_of"]), project if there else None)]
+    return [
+        lookup_tool(
+            engine.db, engine.root, str(question["artifacts_of"]), project if there else None
+        )
+    ]
 
 
 def _first_settled(groups: Mapping[str, Asked]) -> dict[str, list[dict[str, Any]]]:
-    """The answers of each group that is settled, once one is; questions that no process took in time are given up."""
+    """The answers of each group that is settled, once one is; questions that no process took in
+    time are given up."""
     from dbos import DBOS
 
     engine, pause = current(), dbos_setup.TICK_SECONDS
@@ -170,7 +220,10 @@ def _first_settled(groups: Mapping[str, Asked]) -> dict[str, list[dict[str, Any]
         if settled:
             return {name: _answers(asked) for name, asked in settled.items()}
         late = [
-            run for asked in groups.values() if monotonic() > asked.until for run in active.intersection(asked.runs)
+            run
+            for asked in groups.values()
+            if monotonic() > asked.until
+            for run in active.intersection(asked.runs)
         ]
         if late:
             DBOS.cancel_workflows(late)
@@ -184,7 +237,9 @@ def _answers(asked: Asked) -> list[dict[str, Any]]:
     """What became of each question, in their order."""
     from dbos import DBOS
 
-    found = DBOS.list_workflows(workflow_ids=list(asked.runs), load_input=False) if asked.runs else []
+    found = (
+        DBOS.list_workflows(workflow_ids=list(asked.runs), load_input=False) if asked.runs else []
+    )
     rows = {row.workflow_id: row for row in found}
     pairs = zip(asked.runs, asked.questions, strict=True)
     return [
@@ -198,18 +253,25 @@ def _told(row: Any, limit: float) -> dict[str, Any]:
     if row is not None and row.status == "SUCCESS" and isinstance(row.output, dict):
         return dict(row.output)
     if row is not None and row.status == "CANCELLED":
-        return {"status": "late", "text": "", "error": f"no answer within {limit:g} s", "seconds": limit}
+        return {
+            "status": "late",
+            "text": "",
+            "error": f"no answer within {limit:g} s",
+            "seconds": limit,
+        }
     return {"status": "failed", "text": "", "error": why(row), "seconds": 0.0}
 
 
 def _next_place() -> str:
-    """Where questions without a group are: nowhere the first time, then under the number of the round."""
+    """Where questions without a group are: nowhere the first time, then under the number of the
+    round."""
     turn = next_round()
     return "" if turn == 1 else str(turn)
 
 
 def _named(run: str, place: str, agents: Sequence[str]) -> list[str]:
-    """A name for the run of each agent: the second `reviewer` is `reviewer-2`, in the third round under `3`."""
+    """A name for the run of each agent: the second `reviewer` is `reviewer-2`, in the third
+    round under `3`."""
     seen: dict[str, int] = {}
     found = []
     for agent in (name.replace("/", "-") for name in agents):

@@ -1,4 +1,5 @@
-"""How runs stand, read from what dbos keeps of them: whether they are over, how far each agent is, what came of it."""
+"""How runs stand, read from what dbos keeps of them: whether they are over, how far each agent
+is, what came of it."""
 
 from __future__ import annotations
 
@@ -21,12 +22,15 @@ class Standing:
 
     run: str
     agent: str
-    status: str  # waiting, running, answered, failed, late; of phases also pending, already done; of members, nonsense
+    # waiting, running, answered, failed, late; of phases also pending, already done; of members,
+    # nonsense
+    status: str
     seconds: float
     error: str = ""
     title: str = ""  # of the phase it does
     text: str = ""  # what it answered
-    spent: Mapping[str, Any] = field(default_factory=dict)  # the model that was asked, and what `SPENT` names
+    # the model that was asked, and what `SPENT` names
+    spent: Mapping[str, Any] = field(default_factory=dict)
 
 
 def statuses(runs: Sequence[str]) -> dict[str, str]:
@@ -44,7 +48,9 @@ def outcome(run: str) -> dict[str, Any]:
     row = next(iter(DBOS.list_workflows(workflow_ids=[run], load_input=False)), None)
     if row is not None and row.status == "SUCCESS" and isinstance(row.output, dict):
         return row.output
-    raise StoreError(f"{run} ended without a result: {why(row)}", hint="`foreword flow resume` tries again")
+    raise StoreError(
+        f"{run} ended without a result: {why(row)}", hint="`foreword flow resume` tries again"
+    )
 
 
 def standings(run: str) -> list[Standing]:
@@ -57,13 +63,18 @@ def standings(run: str) -> list[Standing]:
 def standing(row: Any) -> Standing:
     """How the agent of a row stands."""
     output = row.output if row.status == "SUCCESS" and isinstance(row.output, dict) else {}
-    took = (row.completed_at - row.dequeued_at) / 1000 if row.completed_at and row.dequeued_at else 0.0
+    took = (
+        (row.completed_at - row.dequeued_at) / 1000 if row.completed_at and row.dequeued_at else 0.0
+    )
     return Standing(
-        row.workflow_id, str(output.get("agent") or row.workflow_id.rpartition("/")[2]),
-        str(output.get("status") or WORDS.get(row.status, "failed")), round(float(output.get("seconds", took)), 1),
-        str(output.get("error", "")), text=str(output.get("text", "")),
+        row.workflow_id,
+        str(output.get("agent") or row.workflow_id.rpartition("/")[2]),
+        str(output.get("status") or WORDS.get(row.status, "failed")),
+        round(float(output.get("seconds", took)), 1),
+        str(output.get("error", "")),
+        text=str(output.get("text", "")),
         spent={name: output[name] for name in ("asked", *SPENT) if name in output},
-    )  # fmt: skip
+    )
 
 
 def why(row: Any) -> str:

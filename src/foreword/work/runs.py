@@ -1,8 +1,10 @@
-"""Runs that survive a crash: starting them, waiting for them, and handing over what a dead process held.
+"""Runs that survive a crash: starting them, waiting for them, and handing over what a dead process
+held.
 
-A *run* is a function from JSON to JSON that was collected by `workflow`; dbos remembers every `step` of it, and what it
-has finished is not done again. How dbos is set up is `launch`'s business; what runs ask of models, that of `durable`;
-who is alive, that of `workers`; how a run stands, that of `standings`.
+A *run* is a function from JSON to JSON that was collected by `workflow`; dbos remembers every
+`step` of it, and what it has finished is not done again. How dbos is set up is `launch`'s business;
+what runs ask of models, that of `durable`; who is alive, that of `workers`; how a run stands, that
+of `standings`.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from foreword.work import dbos_setup
 from foreword.work.run_status import ACTIVE, Standing, outcome, standings, statuses
 
 AGENTS, RUNS = "foreword-agents", "foreword-runs"
-HOLDERS = ("foreword.work.question_queue", "foreword.work.graph", "foreword.work.panel_runs")  # where runs are defined
+# where runs are defined
+HOLDERS = ("foreword.work.question_queue", "foreword.work.graph", "foreword.work.panel_runs")
 AT_ONCE = 64  # questions that one process asks at the same time
 RUNS_AT_ONCE = 32
 LONGEST_POLL_SECONDS = 1.0
@@ -43,7 +46,8 @@ class Leaving(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """When a run came to its end in this process, by its clock, and what broke it off, if anything did."""
+    """When a run came to its end in this process, by its clock, and what broke it off, if
+    anything did."""
 
     at: float
     error: BaseException | None = None
@@ -57,15 +61,19 @@ class Engine:
     root: Path
     executor: str
     queues: tuple[str, ...]
-    everything: bool = False  # whether it takes over any run of its queues, or only those it has started or waits for
+    # whether it takes over any run of its queues, or only those it has started or waits for
+    everything: bool = False
     attended: set[str] = field(default_factory=set)
-    attention: Event = field(default_factory=Event)  # something is waited for: look whether its process is alive
+    # something is waited for: look whether its process is alive
+    attention: Event = field(default_factory=Event)
     leaving: Event = field(default_factory=Event)
     asking: set[Event] = field(default_factory=set)
-    ended: dict[str, Ended] = field(default_factory=dict)  # runs that it attends to and has gone through itself
+    # runs that it attends to and has gone through itself
+    ended: dict[str, Ended] = field(default_factory=dict)
 
     def start(self, kind: str, run: str, payload: Mapping[str, Any], *, queue: str = RUNS) -> None:
-        """Start a run in this process; should it die, whoever takes from that queue goes on with it."""
+        """Start a run in this process; should it die, whoever takes from that queue goes on with
+        it."""
         from dbos import DBOS, SetWorkflowAttributes, SetWorkflowID
 
         self.attended.add(run)
@@ -79,13 +87,16 @@ class Engine:
         with SetWorkflowID(run):
             DBOS.enqueue_workflow(queue, registered()[kind], dict(payload))
 
-    def result(self, run: str, watch: Callable[[list[Standing]], None] | None = None) -> dict[str, Any]:
+    def result(
+        self, run: str, watch: Callable[[list[Standing]], None] | None = None
+    ) -> dict[str, Any]:
         """Wait for a run and return what it returned."""
         self.wait_for(run, watch)
         return outcome(run)
 
     def wait_for(self, run: str, watch: Callable[[list[Standing]], None] | None = None) -> None:
-        """Wait until a run is over; `watch` is told how its agents stand whenever something changes."""
+        """Wait until a run is over; `watch` is told how its agents stand whenever something
+        changes."""
         self.attended.add(run)
         self.attention.set()
         pause, before = dbos_setup.TICK_SECONDS, None
@@ -109,9 +120,12 @@ class Engine:
         if executors and (self.everything or self.attended):
             wanted = None if self.everything else sorted(self.attended)
             rows = DBOS.list_workflows(
-                executor_id=list(executors), status="PENDING", workflow_id_prefix=wanted, load_input=False,
+                executor_id=list(executors),
+                status="PENDING",
+                workflow_id_prefix=wanted,
+                load_input=False,
                 load_output=False,
-            )  # fmt: skip
+            )
             for row in rows:
                 queue = row.queue_name or (row.attributes or {}).get("queue", RUNS)
                 if queue in self.queues and (self.everything or self.attends(row.workflow_id)):
@@ -119,7 +133,8 @@ class Engine:
         return found
 
     def untold(self, runs: Collection[str]) -> list[str]:
-        """Those that have ended in this process a while ago, which the database could not take: a disk may be full."""
+        """Those that have ended in this process a while ago, which the database could not take:
+        a disk may be full."""
         from dbos import DBOS
 
         long_ago = monotonic() - NOTED_SECONDS
@@ -127,12 +142,17 @@ class Engine:
         if not ended:
             return []
         held = DBOS.list_workflows(
-            workflow_ids=ended, executor_id=self.executor, status="PENDING", load_input=False, load_output=False
+            workflow_ids=ended,
+            executor_id=self.executor,
+            status="PENDING",
+            load_input=False,
+            load_output=False,
         )
         return [row.workflow_id for row in held]
 
     def put_again(self, untold: Sequence[str], queue: str) -> None:
-        """Have runs done again of which the database knows no end; an error where it takes nothing still."""
+        """Have runs done again of which the database knows no end; an error where it takes
+        nothing still."""
         from dbos import DBOS
 
         if untold:
@@ -141,15 +161,23 @@ class Engine:
             self.ended.pop(run, None)
 
     def strangers(self, known: Collection[str]) -> list[str]:
-        """Processes that hold what this one waits for and that nobody has heard of: their rows are long gone."""
+        """Processes that hold what this one waits for and that nobody has heard of: their rows
+        are long gone."""
         from dbos import DBOS
 
         if not self.attended:
             return []
         rows = DBOS.list_workflows(
-            status="PENDING", workflow_id_prefix=sorted(self.attended), load_input=False, load_output=False
+            status="PENDING",
+            workflow_id_prefix=sorted(self.attended),
+            load_input=False,
+            load_output=False,
         )
-        held = {str(row.executor_id) for row in rows if row.executor_id and self.attends(row.workflow_id)}
+        held = {
+            str(row.executor_id)
+            for row in rows
+            if row.executor_id and self.attends(row.workflow_id)
+        }
         return sorted(held.difference(known, (self.executor,)))
 
     def attends(self, run: str) -> bool:
@@ -157,7 +185,8 @@ class Engine:
         return any(run == mine or run.startswith(f"{mine}/") for mine in self.attended)
 
     def put_back(self, executors: Sequence[str]) -> list[str]:
-        """Put what those processes held back into its queues; returns the runs. The caller holds the lock."""
+        """Put what those processes held back into its queues; returns the runs. The caller holds
+        the lock."""
         from dbos import DBOS
 
         held = self.held_by(executors)
@@ -197,11 +226,15 @@ def launched(
     concurrency: int | None = None,
     everything: bool = False,
 ) -> Iterator[Engine]:
-    """Run dbos for the length of a `with` block, for one database, taking work from those queues."""
+    """Run dbos for the length of a `with` block, for one database, taking work from those
+    queues."""
     global _engine
     driver = dbos_setup.driver()
     if _engine is not None:
-        raise UsageError("flows are running in this process already", hint="one at a time: wait for the other to end")
+        raise UsageError(
+            "flows are running in this process already",
+            hint="one at a time: wait for the other to end",
+        )
     with ExitStack() as undo:
         undo.enter_context(dbos_setup.quiet())
         undo.enter_context(dbos_setup.no_pickles())
@@ -212,7 +245,11 @@ def launched(
         with dbos_setup.translated():
             driver.DBOS.launch()
             for queue in queues:
-                _make_queue(queue, dbos_setup.poll_seconds(db, root), concurrency if queue == AGENTS else None)
+                _make_queue(
+                    queue,
+                    dbos_setup.poll_seconds(db, root),
+                    concurrency if queue == AGENTS else None,
+                )
         engine = _engine = Engine(db, root, executor, tuple(queues), everything)
         undo.callback(_leave, engine)
         yield engine
@@ -237,7 +274,9 @@ def _finish(engine: Engine) -> None:
     """Take nothing new, and let end what was taken for others, if it ends soon."""
     from dbos import DBOS
 
-    if DBOS.list_workflows(executor_id=engine.executor, status="PENDING", limit=1, load_input=False, load_output=False):
+    if DBOS.list_workflows(
+        executor_id=engine.executor, status="PENDING", limit=1, load_input=False, load_output=False
+    ):
         DBOS.destroy(workflow_completion_timeout_sec=FINISH_SECONDS)
 
 
@@ -262,7 +301,9 @@ def registered() -> dict[str, Any]:
 
     for kind, run in _collected.items():
         if kind not in _known:
-            _known[kind] = DBOS.workflow(name=f"{dbos_setup.APPLICATION}.{kind}")(_counting_rounds(run))
+            _known[kind] = DBOS.workflow(name=f"{dbos_setup.APPLICATION}.{kind}")(
+                _counting_rounds(run)
+            )
     return _known
 
 
@@ -291,7 +332,8 @@ def _counting_rounds(run: Run) -> Run:
 
 
 def _note_end(error: BaseException | None) -> None:
-    """A run has ended here; where the database can't take that, whoever waits for it has to know."""
+    """A run has ended here; where the database can't take that, whoever waits for it has to
+    know."""
     from dbos import DBOS
 
     name = str(DBOS.workflow_id)
@@ -300,18 +342,26 @@ def _note_end(error: BaseException | None) -> None:
 
 
 def _broken_off(run: str, error: BaseException | None) -> StoreError:
-    what = plain(mask(str(error or ""))).strip().splitlines() or ["the database does not take what it came to"]
+    what = plain(mask(str(error or ""))).strip().splitlines() or [
+        "the database does not take what it came to"
+    ]
     return StoreError(
-        f"{run} broke off: {what[0][:300]}", hint="put that right; `foreword flow resume` goes on where it was"
+        f"{run} broke off: {what[0][:300]}",
+        hint="put that right; `foreword flow resume` goes on where it was",
     )
 
 
 def _make_queue(name: str, poll_seconds: float, concurrency: int | None) -> None:
-    """Make a queue where there is none; a limit that is given is from then on that of every process."""
+    """Make a queue where there is none; a limit that is given is from then on that of every
+    process."""
     from dbos import DBOS
 
     rule: Any = "never_update" if concurrency is None else "always_update"
-    usual = {AGENTS: AT_ONCE, RUNS: RUNS_AT_ONCE}.get(name)  # flows are few, and wait for no other flow
+    # flows are few, and wait for no other flow
+    usual = {AGENTS: AT_ONCE, RUNS: RUNS_AT_ONCE}.get(name)
     DBOS.register_queue(
-        name, worker_concurrency=concurrency or usual, polling_interval_sec=poll_seconds, on_conflict=rule
+        name,
+        worker_concurrency=concurrency or usual,
+        polling_interval_sec=poll_seconds,
+        on_conflict=rule,
     )

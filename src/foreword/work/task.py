@@ -1,7 +1,9 @@
-"""A task, turn by turn: tier 0 in every call, tier 1 for the session, tier 2 for the phase, tier 3 on demand.
+"""A task, turn by turn: tier 0 in every call, tier 1 for the session, tier 2 for the phase, tier 3
+on demand.
 
-What has been decided and found lives in checkpoints, never only in the conversation: throw the conversation away, in
-the middle of a phase or with the whole process, and `Task.resume` goes on from there.
+What has been decided and found lives in checkpoints, never only in the conversation: throw the
+conversation away, in the middle of a phase or with the whole process, and `Task.resume` goes on
+from there.
 """
 
 from __future__ import annotations
@@ -51,17 +53,33 @@ class Task:
     """One task of a project; each thread opens its own."""
 
     def __init__(
-        self, library: Library, db: Database, name: str, objective: str, flow: Flow | None, *,
-        recipe: str, model: str | None, counter: Counter, conversation_tokens: int,
-    ) -> None:  # fmt: skip
-        self.library, self.db, self.name, self.objective, self.flow = library, db, name, objective, flow
+        self,
+        library: Library,
+        db: Database,
+        name: str,
+        objective: str,
+        flow: Flow | None,
+        *,
+        recipe: str,
+        model: str | None,
+        counter: Counter,
+        conversation_tokens: int,
+    ) -> None:
+        self.library, self.db, self.name, self.objective, self.flow = (
+            library,
+            db,
+            name,
+            objective,
+            flow,
+        )
         self.phase = ""
         self.known = Known()
         self.conversation: list[Message] = []
         self.events: list[str] = []  # what was loaded, released and kept, in order
         self._recipe, self._model, self._counter = recipe, model, counter
         self._conversation_tokens = conversation_tokens
-        self._invoked: list[tuple[str, str]] = []  # kind and path of what the phase has loaded on the way
+        # kind and path of what the phase has loaded on the way
+        self._invoked: list[tuple[str, str]] = []
         self._restored = ""  # the checkpoint the model goes on from
         self._last: Package | None = None
 
@@ -81,21 +99,30 @@ class Task:
     ) -> Self:
         """Open a task by its id: `workflow` is the one its phases are of, else the project's.
 
-        `db` is `sqlite:///path` or `postgresql://...`; without it, `FOREWORD_DB` or the store of the root. `model`
-        and `counter` are those of `assemble`. `conversation_tokens` is the room beside the tiers.
+        `db` is `sqlite:///path` or `postgresql://...`; without it, `FOREWORD_DB` or the store of
+        the root. `model` and `counter` are those of `assemble`. `conversation_tokens` is the room
+        beside the tiers.
         """
         library = library_of(root, recipe)
         named = workflow or read_values(library.root, library.recipe)[0].get("workflow", "")
         flow = _flow(library, named, recipe, must=workflow is not None)
         name, counting = checked_name(task, "task"), choose_counter(counter, model)
         return cls(
-            library, open_database(db, library.root), name, objective, flow, recipe=recipe, model=model,
-            counter=counting, conversation_tokens=conversation_tokens,
-        )  # fmt: skip
+            library,
+            open_database(db, library.root),
+            name,
+            objective,
+            flow,
+            recipe=recipe,
+            model=model,
+            counter=counting,
+            conversation_tokens=conversation_tokens,
+        )
 
     @classmethod
     def resume(cls, root: str | Path = ".", *, task: str, **opening: Any) -> Self:
-        """Go on from the newest checkpoint: tier 0, the checkpoint, then what the phase needs of tiers 1 and 2."""
+        """Go on from the newest checkpoint: tier 0, the checkpoint, then what the phase needs of
+        tiers 1 and 2."""
         opened = cls.open(root, task=task, **opening)
         try:
             restored = checkpoints.newest(opened.library.root, opened.db, opened.name)
@@ -115,7 +142,7 @@ class Task:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    # --- loading -----------------------------------------------------------------------------------------------
+    # --- loading ----------------------------------------------------------------------------------
 
     def start(self) -> Package:
         """Begin the session: tiers 0 and 1."""
@@ -129,14 +156,17 @@ class Task:
             self.finish()
         self._invoked = []
         self.phase = wanted
-        self.known.done = [name for name in self.known.done if name != wanted]  # entered again, it is open again
+        # entered again, it is open again
+        self.known.done = [name for name in self.known.done if name != wanted]
         self.events.append(f"loaded tier 2 of phase {wanted}")
         return self.context()
 
     def finish(self) -> Path:
         """The phase is done: its gate's checkpoint is written and what it loaded is released."""
         if not self.phase:
-            raise UsageError("no phase was entered, so none can be finished", hint="enter one first: enter(1)")
+            raise UsageError(
+                "no phase was entered, so none can be finished", hint="enter one first: enter(1)"
+            )
         self.known.done = [*self.known.done, self.phase]
         path = self.checkpoint()
         self.events.append(f"released tier 2 of phase {self.phase}")
@@ -148,10 +178,15 @@ class Task:
     def invoke(self, *names: str) -> Package:
         """Load prompts, panels or personas into the phase.
 
-        Where tier 2 has no room for all of it: a checkpoint is written, what was invoked before and the conversation
-        are released, the new one is loaded, and the checkpoint is given to the model in their place.
+        Where tier 2 has no room for all of it: a checkpoint is written, what was invoked before and
+        the conversation are released, the new one is loaded, and the checkpoint is given to the
+        model in their place.
         """
-        before, added, restored = self._invoked, [self._document(name) for name in names], list[str]()
+        before, added, restored = (
+            self._invoked,
+            [self._document(name) for name in names],
+            list[str](),
+        )
         self._invoked = [*before, *added]
         package = self.context()
         if self._wanted(package) > self.usage[-1].limit:
@@ -172,14 +207,20 @@ class Task:
         self.events.append("released what was invoked before and the conversation")
 
     def lookup(self, wanted: str, *, kind: str = "", budget: int | None = None) -> str:
-        """Tier 3: a document or an artifact by its name, or what has most to do with a question; within a budget."""
+        """Tier 3: a document or an artifact by its name, or what has most to do with a question;
+        within a budget."""
         found = lookup(
-            wanted, root=self.library.root, kind=kind, budget=budget, counter=self._counter,
-            artifacts=self._artifact_texts(), recipe=self._recipe,
-        )  # fmt: skip
+            wanted,
+            root=self.library.root,
+            kind=kind,
+            budget=budget,
+            counter=self._counter,
+            artifacts=self._artifact_texts(),
+            recipe=self._recipe,
+        )
         return found.text
 
-    # --- turns -------------------------------------------------------------------------------------------------
+    # --- turns ------------------------------------------------------------------------------------
 
     def append(self, message: object) -> None:
         """Add to the conversation: Anthropic's or OpenAI's shape, or a `foreword.Message`."""
@@ -187,7 +228,9 @@ class Task:
 
     def context(self) -> Package:
         """The next call: tier 0 as system text, the tiers that are loaded, and the conversation."""
-        values = {"task_reference": f"{self.name}: {self.objective}" if self.objective else self.name}
+        values = {
+            "task_reference": f"{self.name}: {self.objective}" if self.objective else self.name
+        }
         for kind in INVOKED:
             values[f"invoked_{kind}s"] = ", ".join(path for of, path in self._invoked if of == kind)
         if handed_on := artifacts.of_task(self.db, self.name):
@@ -196,11 +239,16 @@ class Task:
             values["checkpoint"] = self._restored
         total = sum(self.library.recipe.tiers.values())
         package = assemble(
-            self._recipe, root=self.library.root, purpose="task" if self.conversation else "work",
-            phase=self.phase or None, workflow=self.flow.source if self.phase and self.flow else None, values=values,
+            self._recipe,
+            root=self.library.root,
+            purpose="task" if self.conversation else "work",
+            phase=self.phase or None,
+            workflow=self.flow.source if self.phase and self.flow else None,
+            values=values,
             source={"messages": to_openai(self.conversation)} if self.conversation else None,
-            budget=total + (self._conversation_tokens if self.conversation else 0), counter=self._counter,
-        )  # fmt: skip
+            budget=total + (self._conversation_tokens if self.conversation else 0),
+            counter=self._counter,
+        )
         self._last = package
         return package
 
@@ -215,7 +263,7 @@ class Task:
         """A line for each tier at 80% or more."""
         return tiers.warnings(self.usage)
 
-    # --- what lasts --------------------------------------------------------------------------------------------
+    # --- what lasts -------------------------------------------------------------------------------
 
     def decide(self, what: str, why: str = "") -> None:
         """Keep a decision."""
@@ -232,11 +280,16 @@ class Task:
     def hand_on(self, name: str, text: str, title: str = "") -> str:
         """Keep an artifact of this phase; later phases see the reference that comes back.
 
-        Handed on again, the new text counts; what it said before can still be recalled by its handle.
+        Handed on again, the new text counts; what it said before can still be recalled by its
+        handle.
         """
         if not text.strip():
-            raise UsageError(f"artifact {name!r} is empty", hint="hand on what the phase has come to")
-        kept = artifacts.correct(self.db, self.name, name, self.phase, title or name, text, self._counter.count(text))
+            raise UsageError(
+                f"artifact {name!r} is empty", hint="hand on what the phase has come to"
+            )
+        kept = artifacts.correct(
+            self.db, self.name, name, self.phase, title or name, text, self._counter.count(text)
+        )
         return kept.reference
 
     def checkpoint(self) -> Path:
@@ -244,15 +297,25 @@ class Task:
         phases = [phase.name for phase in self.flow.phases] if self.flow else []
         handed_on = {one.name: one for one in artifacts.of_task(self.db, self.name)}
         return checkpoints.write(
-            self.library.root, self.db,
+            self.library.root,
+            self.db,
             Checkpoint(
-                self.name, self.phase or BEFORE_ANY, self.objective, self.flow.name if self.flow else "",
-                self.known.state, self.known.decisions, self.known.findings,
-                {n: {"title": a.title, "handle": a.handle, "tokens": a.tokens} for n, a in handed_on.items()},
-                self.known.done, [name for name in phases if name not in self.known.done],
+                self.name,
+                self.phase or BEFORE_ANY,
+                self.objective,
+                self.flow.name if self.flow else "",
+                self.known.state,
+                self.known.decisions,
+                self.known.findings,
+                {
+                    n: {"title": a.title, "handle": a.handle, "tokens": a.tokens}
+                    for n, a in handed_on.items()
+                },
+                self.known.done,
+                [name for name in phases if name not in self.known.done],
                 tier_digests.lasting(self.library.root, self.name, self.objective, self._recipe),
             ),
-        )  # fmt: skip
+        )
 
     def reset(self) -> None:
         """Throw the conversation away, as a full window does; tiers and checkpoints stay."""
@@ -261,22 +324,27 @@ class Task:
     def _restore(self, checkpoint: Checkpoint, changes: Sequence[str]) -> None:
         self.objective = self.objective or checkpoint.objective
         self.known = Known(
-            dict(checkpoint.state), [dict(one) for one in checkpoint.decisions], list(checkpoint.findings),
+            dict(checkpoint.state),
+            [dict(one) for one in checkpoint.decisions],
+            list(checkpoint.findings),
             list(checkpoint.done),
-        )  # fmt: skip
+        )
         if checkpoint.flow and (self.flow is None or self.flow.name != checkpoint.flow):
             self.flow = _flow(self.library, checkpoint.flow, self._recipe, must=True)
         self.phase = "" if checkpoint.phase == BEFORE_ANY else self._checked_phase(checkpoint.phase)
-        if self.phase in self.known.done or (self.known.done and not self.phase):  # it stopped at the gate
+        # it stopped at the gate
+        if self.phase in self.known.done or (self.known.done and not self.phase):
             self.phase = next((name for name in checkpoint.pending), "")
         self._restored = as_text(checkpoint, changes)
         self.events.append(f"restored {checkpoint.name}")
 
-    # --- small things ------------------------------------------------------------------------------------------
+    # --- small things -----------------------------------------------------------------------------
 
     def _checked_phase(self, phase: str) -> str:
         if self.flow is None:
-            raise UsageError("the task has no workflow, so it has no phases", hint="open it with workflow=NAME")
+            raise UsageError(
+                "the task has no workflow, so it has no phases", hint="open it with workflow=NAME"
+            )
         return self.flow.phase(phase.lower()).name
 
     def _document(self, name: str) -> tuple[str, str]:
@@ -288,10 +356,15 @@ class Task:
         raise UnknownName("prompt, panel or persona", name, known)
 
     def _newest_as_text(self) -> str:
-        return as_text(checkpoints.newest(self.library.root, self.db, self.name, tiers={}).checkpoint)
+        return as_text(
+            checkpoints.newest(self.library.root, self.db, self.name, tiers={}).checkpoint
+        )
 
     def _artifact_texts(self) -> dict[str, str]:
-        return {one.name: artifacts.text_of(self.db, one) for one in artifacts.of_task(self.db, self.name)}
+        return {
+            one.name: artifacts.text_of(self.db, one)
+            for one in artifacts.of_task(self.db, self.name)
+        }
 
     def _wanted(self, package: Package) -> int:
         return sum(row.original_tokens for row in package.report.sections if row.tier == LAST_TIER)

@@ -1,7 +1,9 @@
-"""What tiers 0 and 1 of a task read as, in a few bytes: kept in its checkpoints, to tell later what has changed.
+"""What tiers 0 and 1 of a task read as, in a few bytes: kept in its checkpoints, to tell later what
+has changed.
 
-Made of what the files say, whole, not of what fits: another budget or counter is no change. What a request brings (the
-task, an artifact) is left out; it is in the checkpoint itself. Tier 2 is the phase's and comes anew with it.
+Made of what the files say, whole, not of what fits: another budget or counter is no change. What a
+request brings (the task, an artifact) is left out; it is in the checkpoint itself. Tier 2 is the
+phase's and comes anew with it.
 """
 
 from __future__ import annotations
@@ -21,13 +23,17 @@ LASTING = (0, 1)
 _OF_THE_REQUEST = "recipe "  # how the source of a section begins that is in no file
 
 
-def lasting(root: Path, task: str, objective: str, recipe: str = RECIPE) -> dict[str, dict[str, Any]]:
+def lasting(
+    root: Path, task: str, objective: str, recipe: str = RECIPE
+) -> dict[str, dict[str, Any]]:
     """The tiers that last for a session: digest, size and recipe of each."""
     told = {"task_reference": f"{task}: {objective}" if objective else task}
     package = assemble(recipe, root=root, purpose="work", values=told, save=False)
     return {
         str(tier): {
-            "digest": _digest([section for section in package.report.came_in if section.rule.tier == tier]),
+            "digest": _digest(
+                [section for section in package.report.came_in if section.rule.tier == tier]
+            ),
             "tokens": sum(row.tokens for row in package.report.sections if row.tier == tier),
             "recipe": recipe,
         }
@@ -36,13 +42,17 @@ def lasting(root: Path, task: str, objective: str, recipe: str = RECIPE) -> dict
 
 
 def _digest(sections: list[Section]) -> str:
-    texts = [f"{one.source}\0{one.text}" for one in sections if not one.source.startswith(_OF_THE_REQUEST)]
+    texts = [
+        f"{one.source}\0{one.text}"
+        for one in sections
+        if not one.source.startswith(_OF_THE_REQUEST)
+    ]
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def lasting_now(root: Path, checkpoint: Checkpoint) -> Mapping[str, Mapping[str, Any]] | None:
-    """The same for the task of a checkpoint as things are now: none where nothing can be loaded any more, and `None`
-    where it has nothing to compare with."""
+    """The same for the task of a checkpoint as things are now: none where nothing can be loaded
+    any more, and `None` where it has nothing to compare with."""
     recipe = next((str(tier.get("recipe", "")) for tier in checkpoint.tiers.values()), "")
     if not recipe:
         return None

@@ -1,9 +1,10 @@
 """A process at work: its heartbeat in the database, and taking over what a dead one held.
 
-dbos hands a dead process' runs to nobody by itself. So every process has a row with the time it was last heard of, and
-each looks out for the silent: under one lock it has dbos put what they held back into its queue. Whoever dies at that
-leaves the rows as they were, and the next one does it. A process that was only slow loses its runs, and dbos refuses
-what it still writes: every claim of a run has a token of its own.
+dbos hands a dead process' runs to nobody by itself. So every process has a row with the time it was
+last heard of, and each looks out for the silent: under one lock it has dbos put what they held back
+into its queue. Whoever dies at that leaves the rows as they were, and the next one does it. A
+process that was only slow loses its runs, and dbos refuses what it still writes: every claim of a
+run has a token of its own.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ class Identity:
 
     host: str = field(default_factory=lambda: f"{socket.gethostname()}:{_process_space()}")
     pid: int = field(default_factory=os.getpid)
-    executor: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}")
+    executor: str = field(
+        default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:8]}"
+    )
 
 
 @contextmanager
@@ -51,10 +54,11 @@ def working(
     everything: bool = False,
     notice: Callable[[str], None] = _log.info,
 ) -> Iterator[Engine]:
-    """Launch dbos and be seen alive for the length of a `with` block, taking over what dead processes held.
+    """Launch dbos and be seen alive for the length of a `with` block, taking over what dead
+    processes held.
 
-    That is whatever it has started itself or waits for; with `everything`, all that belongs into those queues. `notice`
-    is told what was taken over, and when the database can't be reached.
+    That is whatever it has started itself or waits for; with `everything`, all that belongs into
+    those queues. `notice` is told what was taken over, and when the database can't be reached.
     """
     me = Identity()
     with closing(open_database(db, root)) as store:
@@ -63,7 +67,14 @@ def working(
     try:
         with ExitStack() as block:
             engine = block.enter_context(
-                launched(db, root, me.executor, queues=queues, concurrency=concurrency, everything=everything)
+                launched(
+                    db,
+                    root,
+                    me.executor,
+                    queues=queues,
+                    concurrency=concurrency,
+                    everything=everything,
+                )
             )
             block.enter_context(_heart(engine, me, notice))
             yield engine
@@ -73,7 +84,8 @@ def working(
 
 
 def recover(store: Database, engine: Engine, me: Identity) -> list[str]:
-    """Put back what the dead held; returns the runs. Two that notice at once do it one after the other."""
+    """Put back what the dead held; returns the runs. Two that notice at once do it one after the
+    other."""
     if not engine.held_by(_dead(store, me, engine)):
         return []
     with store.transaction(LOCK):
@@ -88,13 +100,22 @@ def living(store: Database) -> frozenset[str]:
 
 def _dead(store: Database, me: Identity, engine: Engine) -> list[str]:
     everyone = workers.everyone(store)
-    dead = [other.executor for other in everyone if other.executor != me.executor and _is_dead(other, me)]
+    dead = [
+        other.executor
+        for other in everyone
+        if other.executor != me.executor and _is_dead(other, me)
+    ]
     return [*dead, *engine.strangers([other.executor for other in everyone])]
 
 
 def _is_dead(other: Worker, me: Identity) -> bool:
-    """Whether a process is gone: it said so, it is silent, or it was on this machine and isn't any more."""
-    return other.gone or other.silent_seconds > DEAD_SECONDS or (other.host == me.host and not _runs(other.pid))
+    """Whether a process is gone: it said so, it is silent, or it was on this machine and isn't
+    any more."""
+    return (
+        other.gone
+        or other.silent_seconds > DEAD_SECONDS
+        or (other.host == me.host and not _runs(other.pid))
+    )
 
 
 def _runs(pid: int) -> bool:
@@ -108,7 +129,8 @@ def _runs(pid: int) -> bool:
 
 
 def _process_space() -> int:
-    """What tells containers apart that share a name: in another one, the same number is another process."""
+    """What tells containers apart that share a name: in another one, the same number is another
+    process."""
     try:
         return Path("/proc/self/ns/pid").stat().st_ino
     except OSError:
@@ -118,7 +140,9 @@ def _process_space() -> int:
 @contextmanager
 def _heart(engine: Engine, me: Identity, notice: Callable[[str], None]) -> Iterator[None]:
     stop = Event()
-    thread = Thread(target=_keep_beating, args=(engine, me, stop, notice), name="foreword-heart", daemon=True)
+    thread = Thread(
+        target=_keep_beating, args=(engine, me, stop, notice), name="foreword-heart", daemon=True
+    )
     thread.start()
     try:
         yield

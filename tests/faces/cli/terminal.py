@@ -1,4 +1,5 @@
-"""A `foreword` command at a terminal of its own: what it shows, typing, and the keys that signal."""
+"""A `foreword` command at a terminal of its own: what it shows, typing, and the keys that
+signal."""
 
 from __future__ import annotations
 
@@ -66,9 +67,21 @@ def terminal(*args: str, cwd: Path) -> Iterator[Terminal]:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "foreword", *args],
-        cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=_take,
-        env={**os.environ, "HOME": str(cwd), "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": "120", "LINES": "40"},
-    )  # fmt: skip
+        cwd=cwd,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=_take,
+        env={
+            **os.environ,
+            "HOME": str(cwd),
+            "NO_COLOR": "1",
+            "TERM": "xterm",
+            "COLUMNS": "120",
+            "LINES": "40",
+        },
+    )
     os.close(theirs)
     try:
         yield Terminal(process, ours)
@@ -80,7 +93,8 @@ def terminal(*args: str, cwd: Path) -> Iterator[Terminal]:
 
 
 def _take() -> None:
-    """Make the terminal the one that this process is controlled by, so that ctrl-C reaches it and is heard."""
+    """Make the terminal the one that this process is controlled by, so that ctrl-C reaches it
+    and is heard."""
     import fcntl
     import signal
     import termios

@@ -1,4 +1,5 @@
-"""`foreword browser` and the director's nodes in a browser that several commands share: one Chromium for all of it."""
+"""`foreword browser` and the director's nodes in a browser that several commands share: one
+Chromium for all of it."""
 
 from __future__ import annotations
 
@@ -31,7 +32,17 @@ def port() -> int:
 
 @pytest.fixture(scope="module")
 def started(root: Path, port: int) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "foreword", "browser", "start", "--port", str(port), "--root", str(root)]
+    command = [
+        sys.executable,
+        "-m",
+        "foreword",
+        "browser",
+        "start",
+        "--port",
+        str(port),
+        "--root",
+        str(root),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     yield process
     process.send_signal(signal.SIGINT)
@@ -53,14 +64,25 @@ def desk() -> Iterator[Site]:
 
 
 def director(root: Path, command: str, *args: str) -> Ran:
-    return in_here("director", command, "letters", *args, "--root", str(root), "--db", f"sqlite:///{root}/state.db")
+    return in_here(
+        "director",
+        command,
+        "letters",
+        *args,
+        "--root",
+        str(root),
+        "--db",
+        f"sqlite:///{root}/state.db",
+    )
 
 
 def call(root: Path, address: str, tool: str, **arguments: object) -> Ran:
     return director(root, "call", tool, json.dumps(arguments), "--attach", address)
 
 
-def test_a_browser_listens_on_the_port_that_was_asked_for(root: Path, address: str, port: int) -> None:
+def test_a_browser_listens_on_the_port_that_was_asked_for(
+    root: Path, address: str, port: int
+) -> None:
     assert address == f"http://127.0.0.1:{port}"
     second = in_here("browser", "start", "--port", str(port), "--root", str(root))
     assert second.code == 2
@@ -75,11 +97,21 @@ def test_the_tabs_are_told_as_a_director_reads_them(address: str) -> None:
     assert listed == [{"name": "Main Tab", "url": "about:blank", "active": True}]
 
 
-def test_calls_by_hand_share_the_browser_they_attach_to(root: Path, address: str, desk: Site) -> None:
+def test_calls_by_hand_share_the_browser_they_attach_to(
+    root: Path, address: str, desk: Site
+) -> None:
     ran = call(root, address, "debug_navigate", url=f"{desk.url}/login", reason="look")
     assert json.loads(ran.out)["title"] == "Sign in - Harbour Desk"
-    assert in_here("browser", "tabs", "--attach", address).out.endswith(f"(Active) = {desk.url}/login\n")
-    looked = call(root, address, "inspect_tab", inspection="lightweight_exploration", instruction="which fields?")
+    assert in_here("browser", "tabs", "--attach", address).out.endswith(
+        f"(Active) = {desk.url}/login\n"
+    )
+    looked = call(
+        root,
+        address,
+        "inspect_tab",
+        inspection="lightweight_exploration",
+        instruction="which fields?",
+    )
     assert "#password" in looked.out
     refused = call(root, address, "debug_navigate", url="https://example.com/", reason="leave")
     assert refused.code == 1
@@ -113,19 +145,51 @@ def test_a_program_that_is_no_browser_says_that_it_did_not_start(root: Path) -> 
     assert "hint:" in ran.err
 
 
-def test_a_browser_that_is_started_with_an_origin_reaches_nothing_else_whoever_uses_it(root: Path) -> None:
+def test_a_browser_that_is_started_with_an_origin_reaches_nothing_else_whoever_uses_it(
+    root: Path,
+) -> None:
     with home() as served, elsewhere() as away:
         served.away = origin = away.origin("127.0.0.1")
-        command = [sys.executable, "-m", "foreword", "browser", "start", "--root", str(root), "--origin", served.url]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        command = [
+            sys.executable,
+            "-m",
+            "foreword",
+            "browser",
+            "start",
+            "--root",
+            str(root),
+            "--origin",
+            served.url,
+        ]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         assert process.stdout is not None
         try:
             look = {"url": f"{served.url}/channel/websocket", "reason": "look"}
             address = process.stdout.readline().strip()
-            ran = director(root, "call", "debug_navigate", json.dumps(look), "--attach", address, "--origin", "*")
+            ran = director(
+                root,
+                "call",
+                "debug_navigate",
+                json.dumps(look),
+                "--attach",
+                address,
+                "--origin",
+                "*",
+            )
             assert json.loads(ran.out)["url"] == look["url"], ran.err
             refused = {"url": f"{origin}/", "reason": "leave"}
-            ran = director(root, "call", "debug_navigate", json.dumps(refused), "--attach", address, "--origin", "*")
+            ran = director(
+                root,
+                "call",
+                "debug_navigate",
+                json.dumps(refused),
+                "--attach",
+                address,
+                "--origin",
+                "*",
+            )
             assert ran.code == 1
         finally:
             process.send_signal(signal.SIGINT)
@@ -133,7 +197,9 @@ def test_a_browser_that_is_started_with_an_origin_reaches_nothing_else_whoever_u
         assert away.reached == []
 
 
-def test_what_pages_could_not_load_is_said_at_the_terminal_with_the_option_that_allows_it(tmp_path: Path) -> None:
+def test_what_pages_could_not_load_is_said_at_the_terminal_with_the_option_that_allows_it(
+    tmp_path: Path,
+) -> None:
     with home() as served, elsewhere() as away:
         served.away = cdn = away.origin("127.0.0.2")
         look = json.dumps({"url": f"{served.url}/channel/script", "reason": "look"})
@@ -141,5 +207,8 @@ def test_what_pages_could_not_load_is_said_at_the_terminal_with_the_option_that_
         origin = ("--origin", served.url)
         assert blocked in director(tmp_path, "call", "debug_navigate", look, *origin).err
         assert blocked in director(tmp_path, "call", "get_current_plan", *origin).err
-        assert "blocked" not in director(tmp_path, "call", "debug_navigate", look, *origin, "--assets", cdn).err
+        assert (
+            "blocked"
+            not in director(tmp_path, "call", "debug_navigate", look, *origin, "--assets", cdn).err
+        )
         assert "script" in away.reached

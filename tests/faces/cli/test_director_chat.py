@@ -1,4 +1,5 @@
-"""`foreword director chat`: a turn from a script, a talk at a terminal, and what becomes of it when it is stopped."""
+"""`foreword director chat`: a turn from a script, a talk at a terminal, and what becomes of it
+when it is stopped."""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ from foreword.testing import Reply, ToolCall, fake_provider
 from tests.command import in_here
 from tests.faces.cli.terminal import CTRL_C, CTRL_D, terminal
 
-SET = Reply("I note it.", tool_calls=[ToolCall("set_variable", {"name": "berth", "value": 4, "reason": "you said so"})])
+SET = Reply(
+    "I note it.",
+    tool_calls=[ToolCall("set_variable", {"name": "berth", "value": 4, "reason": "you said so"})],
+)
 
 
 @pytest.fixture(autouse=True)
@@ -74,12 +78,20 @@ def test_the_model_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPat
         (("--model", "antropic:claude"), "can't be asked"),
         (("--model", "test", "--origin", "example"), "is not an origin"),
         (("--model", "test", "--browser", "/no/such/browser"), "there is no browser at"),
-        (("--model", "test", "--attach", "http://127.0.0.1:9", "--show"), "takes a browser as it is"),
+        (
+            ("--model", "test", "--attach", "http://127.0.0.1:9", "--show"),
+            "takes a browser as it is",
+        ),
         (("--model", "test", "--say", " "), "nothing to say"),
-        (("--model", "test", "--say", "hello", "--window", "32"), "can't work in a window of 32 tokens"),
+        (
+            ("--model", "test", "--say", "hello", "--window", "32"),
+            "can't work in a window of 32 tokens",
+        ),
     ],
 )
-def test_what_can_not_be_is_said_before_anything_begins(options: tuple[str, ...], told: str) -> None:
+def test_what_can_not_be_is_said_before_anything_begins(
+    options: tuple[str, ...], told: str
+) -> None:
     ran = in_here("director", "chat", "letters", *options)
     assert ran.code == 2
     assert told in ran.err
@@ -99,7 +111,13 @@ def test_a_model_that_fails_ends_a_script_and_is_asked_again_by_the_next_chat() 
 
 
 def test_what_was_done_by_hand_is_no_open_turn() -> None:
-    in_here("director", "call", "letters", "set_variable", '{"name": "berth", "value": 4, "reason": "mine"}')
+    in_here(
+        "director",
+        "call",
+        "letters",
+        "set_variable",
+        '{"name": "berth", "value": 4, "reason": "mine"}',
+    )
     with fake_provider("Good morning.") as provider:
         ran = chat(provider.openai, stdin=b"")
     assert "did not come to its end" not in ran.err
@@ -114,8 +132,14 @@ def test_characters_that_steer_a_terminal_do_not_reach_it() -> None:
 
 
 def test_ctrl_c_stops_a_turn_and_not_the_chat(tmp_path: Path) -> None:
-    replies: list[str | Reply] = [Reply("This goes on and on. " * 400, drip_seconds=0.05), "Back again."]
-    with fake_provider(replies) as provider, terminal(*_command(provider.openai), cwd=tmp_path) as screen:
+    replies: list[str | Reply] = [
+        Reply("This goes on and on. " * 400, drip_seconds=0.05),
+        "Back again.",
+    ]
+    with (
+        fake_provider(replies) as provider,
+        terminal(*_command(provider.openai), cwd=tmp_path) as screen,
+    ):
         screen.until("> ")
         screen.type(b"Tell me everything.\r")
         screen.until("This goes on")

@@ -9,7 +9,9 @@ import pytest
 from tests.command import in_here
 
 
-def test_it_builds_the_workflow_from_nothing_and_runs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_builds_the_workflow_from_nothing_and_runs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FOREWORD_DB", f"sqlite:///{tmp_path}/mine.db")
     kept = tmp_path / "kept"
     ran = in_here("director", "demo", "--keep", kept)
@@ -20,12 +22,22 @@ def test_it_builds_the_workflow_from_nothing_and_runs_it(tmp_path: Path, monkeyp
     assert told["nodes"] == "13, 13 of them passed"
     assert int(told["plan versions"]) >= 3
     assert told["password sent"].startswith("in 0 of ")
-    sixes, requests = told["six parts, in order"].removeprefix("in ").removesuffix(" requests").split(" of ")
+    sixes, requests = (
+        told["six parts, in order"].removeprefix("in ").removesuffix(" requests").split(" of ")
+    )
     assert sixes == requests
     assert "harbour-7" not in ran.out + ran.err
     assert "test_single_node(node4)  failed" in ran.err
     assert (
-        in_here("director", "nodes", "letters", "--root", kept, "--db", f"sqlite:///{kept}/.foreword/state.db").code
+        in_here(
+            "director",
+            "nodes",
+            "letters",
+            "--root",
+            kept,
+            "--db",
+            f"sqlite:///{kept}/.foreword/state.db",
+        ).code
         == 0
     )
     assert not (tmp_path / "mine.db").exists()

@@ -10,7 +10,11 @@ import pytest
 from foreword.director.tools import TOOLS
 from tests.command import Ran, in_here
 
-OPEN = {"type": "navigate", "config": {"url": "http://127.0.0.1:1/"}, "description": "open the list"}
+OPEN = {
+    "type": "navigate",
+    "config": {"url": "http://127.0.0.1:1/"},
+    "description": "open the list",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -90,13 +94,27 @@ def test_a_group_suggests_the_command_that_was_meant() -> None:
 
 def test_nodes_are_listed_from_top_to_bottom_with_what_is_inside_them() -> None:
     call("create_node", OPEN)
-    call("create_node", {"type": "loop", "config": {"over": [1, 2], "as": "page"}, "description": "for each page"})
-    call("create_node", {"type": "click", "config": {"selector": "#go"}, "description": "go", "parent": "node2"})
+    call(
+        "create_node",
+        {"type": "loop", "config": {"over": [1, 2], "as": "page"}, "description": "for each page"},
+    )
+    call(
+        "create_node",
+        {"type": "click", "config": {"selector": "#go"}, "description": "go", "parent": "node2"},
+    )
     lines = in_here("director", "nodes", "letters").out.splitlines()
-    assert [line.split()[1:3] for line in lines] == [["node1", "navigate"], ["node2", "loop"], ["node3", "click"]]
+    assert [line.split()[1:3] for line in lines] == [
+        ["node1", "navigate"],
+        ["node2", "loop"],
+        ["node3", "click"],
+    ]
     assert lines[2].index("node3") == lines[1].index("node2") + 2
     nodes = json.loads(in_here("director", "nodes", "letters", "--json").out)
-    assert [(node["id"], node["last"]) for node in nodes] == [("node1", None), ("node2", None), ("node3", None)]
+    assert [(node["id"], node["last"]) for node in nodes] == [
+        ("node1", None),
+        ("node2", None),
+        ("node3", None),
+    ]
 
 
 def test_a_workflow_that_is_not_there_is_not_made_by_looking_at_it() -> None:

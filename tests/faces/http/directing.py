@@ -1,4 +1,5 @@
-"""What tests of a served director share: a model that does what it is told, and how its work is waited for."""
+"""What tests of a served director share: a model that does what it is told, and how its work is
+waited for."""
 
 from __future__ import annotations
 
@@ -13,15 +14,21 @@ ENDLESS = "on and on "
 
 
 def obedient(body: Mapping[str, Any]) -> str | Reply:
-    """A model that knows four words: plan, keep, talk (without end), break; to all else it answers at once."""
+    """A model that knows four words: plan, keep, talk (without end), break; to all else it
+    answers at once."""
     said = [one for one in body["messages"] if one["role"] in ("user", "tool")]
     words = next(str(one["content"]) for one in reversed(said) if one["role"] == "user")
     if said[-1]["role"] == "tool":
         return "That is done."
     if "plan" in words:
-        return Reply("I plan it.", [ToolCall("update_plan", {"plan": plan(), "reason": "it was wanted"})])
+        return Reply(
+            "I plan it.", [ToolCall("update_plan", {"plan": plan(), "reason": "it was wanted"})]
+        )
     if "keep" in words:
-        return Reply("I keep it.", [ToolCall("set_variable", {"name": "kept", "value": 7, "reason": "it was wanted"})])
+        return Reply(
+            "I keep it.",
+            [ToolCall("set_variable", {"name": "kept", "value": 7, "reason": "it was wanted"})],
+        )
     if "talk" in words:
         return Reply(ENDLESS, endless=True, drip_seconds=0.01)
     if "break" in words:
@@ -40,7 +47,9 @@ def tool(address: Address, workflow: str, name: str, /, **arguments: Any) -> Any
 def heard(address: Address, workflow: str, last: str = "") -> list[dict[str, Any]]:
     """Every event of the work that runs or ran last, to its end."""
     headers = {"last-event-id": last} if last else {}
-    with address.opened("GET", session_path(workflow, "director", "events"), headers=headers) as answer:
+    with address.opened(
+        "GET", session_path(workflow, "director", "events"), headers=headers
+    ) as answer:
         assert answer.status == 200, answer.read()
         return [{"at": told.id, **told.data} for told in events(answer)]
 

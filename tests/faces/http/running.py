@@ -1,4 +1,5 @@
-"""A server for tests: the real one, on a loopback socket, in a thread; and a client that changes nothing on the way."""
+"""A server for tests: the real one, on a loopback socket, in a thread; and a client that changes
+nothing on the way."""
 
 from __future__ import annotations
 
@@ -48,7 +49,13 @@ class Address:
     port: int
 
     def ask(
-        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None, **query: Any
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **query: Any,
     ) -> Reply:
         """Ask once, on a connection of its own; a body that is no bytes goes as JSON."""
         with self.opened(method, path, body, headers=headers, **query) as answer:
@@ -56,10 +63,18 @@ class Address:
 
     @contextmanager
     def opened(
-        self, method: str, path: str, body: Any = None, *, headers: Mapping[str, str] | None = None, **query: Any
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **query: Any,
     ) -> Iterator[HTTPResponse]:
         """The answer while it comes."""
-        sent = {} if body is None or isinstance(body, bytes) else {"content-type": "application/json"}
+        sent = (
+            {} if body is None or isinstance(body, bytes) else {"content-type": "application/json"}
+        )
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         connection = HTTPConnection(self.host, self.port, timeout=PATIENCE_SECONDS)
         try:
@@ -85,7 +100,8 @@ class Address:
 
 @contextmanager
 def running(settings: Settings, *endpoints: Endpoint) -> Iterator[tuple[Address, Serving]]:
-    """A server of these settings, with more endpoints, until the end of the block; then it has stopped cleanly."""
+    """A server of these settings, with more endpoints, until the end of the block; then it has
+    stopped cleanly."""
     process = server.process_for(settings)
     process.config.app.router.routes[:0] = routes_of(endpoints)  # type: ignore[union-attr]
     listening = server.listen(settings.host, settings.port)
@@ -106,7 +122,11 @@ def serving_process(*args: object, **env: str) -> Iterator[tuple[Address, subpro
     """`foreword serve` in a process of its own, killed at the end if it still runs."""
     command = [sys.executable, "-m", "foreword", "serve", *map(str, args)]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **env}
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **env},
     )
     try:
         assert process.stdout

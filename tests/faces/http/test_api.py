@@ -1,4 +1,5 @@
-"""What the API answers beyond the operations that every face has: lists, pages, versions, refusals."""
+"""What the API answers beyond the operations that every face has: lists, pages, versions,
+refusals."""
 
 from __future__ import annotations
 
@@ -14,16 +15,20 @@ from tests.sessions import plan, said, words
 
 def append(address: Address, name: str, count: int, size: int = 20) -> None:
     reply = address.ask(
-        "POST", session_path(name, "messages"), {"messages": [said(number, size) for number in range(count)]}
+        "POST",
+        session_path(name, "messages"),
+        {"messages": [said(number, size) for number in range(count)]},
     )
     assert reply.status == 201, reply.body
 
 
-# --- sessions ----------------------------------------------------------------------------------------------------
+# --- sessions -------------------------------------------------------------------------------------
 
 
 def test_a_session_is_begun_once(address: Address, name: str) -> None:
-    made = address.ask("POST", "/v1/sessions", {"name": f"{name}/ä b", "system_prompt": "You throw pots."})
+    made = address.ask(
+        "POST", "/v1/sessions", {"name": f"{name}/ä b", "system_prompt": "You throw pots."}
+    )
     assert made.status == 201
     where = made.headers["location"]
     assert where == session_path(f"{name}/ä b")
@@ -38,7 +43,12 @@ def test_a_session_says_its_size_its_limits_and_its_state(address: Address, name
     state = address.ask("GET", session_path(name)).json
     assert state["messages"] == 4
     assert state["size_tokens"] > state["history_tokens"] > 0
-    assert state["limits"] == {"window": 200_000, "warn_at": 160_000, "compress_at": 180_000, "compress_to": 20_000}
+    assert state["limits"] == {
+        "window": 200_000,
+        "warn_at": 160_000,
+        "compress_at": 180_000,
+        "compress_to": 20_000,
+    }
     assert state["state"] == "quiet"
 
 
@@ -57,7 +67,7 @@ def test_sessions_are_listed_page_by_page_and_found_by_name(address: Address, na
     assert address.ask("GET", "/v1/sessions", cursor="no such").status == 400
 
 
-# --- messages and the next call ----------------------------------------------------------------------------------
+# --- messages and the next call -------------------------------------------------------------------
 
 
 def test_messages_come_page_by_page_the_newest_first(address: Address, name: str) -> None:
@@ -81,15 +91,25 @@ def test_many_messages_are_kept_all_or_none(address: Address, name: str) -> None
 
 @pytest.mark.parametrize(
     "body",
-    [{}, {"message": None}, {"message": {}, "messages": []}, {"messages": [], "pinned": True}, {"message": [1]},
-     {"message": {"role": "user", "content": "x"}, "kind": "teapot"}, {"messages": "all"}, {"extra": 1}],
+    [
+        {},
+        {"message": None},
+        {"message": {}, "messages": []},
+        {"messages": [], "pinned": True},
+        {"message": [1]},
+        {"message": {"role": "user", "content": "x"}, "kind": "teapot"},
+        {"messages": "all"},
+        {"extra": 1},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_is_no_message_is_refused(address: Address, name: str, body: Any) -> None:
     assert address.ask("POST", session_path("bad messages", "messages"), body).status == 400
 
 
-def test_looking_at_the_next_call_changes_nothing_and_making_it_does(address: Address, name: str) -> None:
+def test_looking_at_the_next_call_changes_nothing_and_making_it_does(
+    address: Address, name: str
+) -> None:
     append(address, name, 4)
     context = session_path(name, "context")
     looked = address.ask("GET", context, budget=2_000, report="true").json
@@ -113,7 +133,9 @@ def test_the_next_call_comes_in_the_shape_of_a_provider(address: Address, name: 
     assert address.ask("GET", context, form="teapot").status == 400
 
 
-def test_the_tabs_of_a_browser_are_in_one_call_and_not_in_the_next(address: Address, name: str) -> None:
+def test_the_tabs_of_a_browser_are_in_one_call_and_not_in_the_next(
+    address: Address, name: str
+) -> None:
     append(address, name, 2)
     tabs = [{"name": "Kiln", "url": "https://kiln.example/", "active": True}]
     context = session_path(name, "context")
@@ -124,16 +146,25 @@ def test_the_tabs_of_a_browser_are_in_one_call_and_not_in_the_next(address: Addr
 def test_a_compression_is_previewed_made_and_undone(address: Address, name: str) -> None:
     append(address, name, 60, 60)
     before = address.ask("GET", session_path(name)).json["history_tokens"]
-    preview = address.ask("POST", session_path(name, "compress"), {"to": 1_500, "preview": True}).json
+    preview = address.ask(
+        "POST", session_path(name, "compress"), {"to": 1_500, "preview": True}
+    ).json
     assert not preview["applied"]
     assert preview["summary"]
     assert address.ask("GET", session_path(name)).json["history_tokens"] == before
     made = address.ask("POST", session_path(name, "compress"), {"to": 1_500}).json
     assert made["applied"]
-    assert address.ask("GET", session_path(name)).json["history_tokens"] == made["tokens_after"] < before
+    assert (
+        address.ask("GET", session_path(name)).json["history_tokens"]
+        == made["tokens_after"]
+        < before
+    )
     assert address.ask("POST", session_path(name, "undo")).json["number"] == 1
     assert address.ask("GET", session_path(name)).json["history_tokens"] == before
-    assert [one["undone"] for one in address.ask("GET", session_path(name, "compressions")).json["items"]] == [True]
+    assert [
+        one["undone"]
+        for one in address.ask("GET", session_path(name, "compressions")).json["items"]
+    ] == [True]
     assert address.ask("POST", session_path(name, "undo")).json["code"] == "usage"
 
 
@@ -144,11 +175,16 @@ def test_a_conversation_is_not_made_by_looking_for_it(address: Address, name: st
         assert (refused.status, refused.json["code"]) == (404, "unknown_name")
         assert "did you mean 'main'?" in refused.json["title"]
     said_elsewhere = {"message": said(1)}
-    assert address.ask("POST", session_path(name, "messages"), said_elsewhere, conversation="side").json["seq"] == 1
+    assert (
+        address.ask(
+            "POST", session_path(name, "messages"), said_elsewhere, conversation="side"
+        ).json["seq"]
+        == 1
+    )
     assert address.ask("GET", session_path(name), conversation="side").json["messages"] == 1
 
 
-# --- plans -------------------------------------------------------------------------------------------------------
+# --- plans ----------------------------------------------------------------------------------------
 
 
 def test_a_plan_has_its_version_as_etag(address: Address, name: str) -> None:
@@ -161,10 +197,14 @@ def test_a_plan_has_its_version_as_etag(address: Address, name: str) -> None:
     assert (same.status, same.body, same.headers["etag"]) == (304, b"", '"1"')
 
 
-def test_a_plan_is_not_overwritten_and_the_newest_comes_with_the_refusal(address: Address, name: str) -> None:
+def test_a_plan_is_not_overwritten_and_the_newest_comes_with_the_refusal(
+    address: Address, name: str
+) -> None:
     path = session_path(name, "plan")
     address.ask("PUT", path, {"plan": plan(), "reason": "first"}, headers={"if-match": '"0"'})
-    address.ask("PUT", path, {"plan": plan("completed"), "reason": "second"}, headers={"if-match": '"1"'})
+    address.ask(
+        "PUT", path, {"plan": plan("completed"), "reason": "second"}, headers={"if-match": '"1"'}
+    )
     late = {"plan": plan("failed"), "reason": "late"}
     by_header = address.ask("PUT", path, late, headers={"if-match": '"1"'})
     by_body = address.ask("POST", path, {**late, "expected_version": 1})
@@ -174,19 +214,31 @@ def test_a_plan_is_not_overwritten_and_the_newest_comes_with_the_refusal(address
         assert refused.json["version"] == 2
         assert refused.json["newest"]["phases"][0]["tasks"][1]["status"] == "completed"
     assert address.ask("PUT", path, late, headers={"if-match": "2"}).status == 400
-    assert address.ask("PUT", path, {**late, "expected_version": 1}, headers={"if-match": '"2"'}).status == 400
+    assert (
+        address.ask(
+            "PUT", path, {**late, "expected_version": 1}, headers={"if-match": '"2"'}
+        ).status
+        == 400
+    )
     assert address.ask("PUT", path, late, headers={"if-match": "*"}).json["version"] == 3
 
 
-def test_who_names_no_version_replaces_the_newest_and_all_are_kept(address: Address, name: str) -> None:
+def test_who_names_no_version_replaces_the_newest_and_all_are_kept(
+    address: Address, name: str
+) -> None:
     path = session_path(name, "plan")
-    made = [address.ask(way, path, {"plan": plan(), "reason": way}).json["version"] for way in ("PUT", "PUT", "POST")]
+    made = [
+        address.ask(way, path, {"plan": plan(), "reason": way}).json["version"]
+        for way in ("PUT", "PUT", "POST")
+    ]
     assert made == [1, 2, 3]
     assert len(address.ask("GET", f"{path}/versions").json["items"]) == 3
 
 
 def test_a_bad_plan_names_every_problem(address: Address, name: str) -> None:
-    refused = address.ask("PUT", session_path(name, "plan"), {"plan": {"phases": [{}]}, "reason": "bad"})
+    refused = address.ask(
+        "PUT", session_path(name, "plan"), {"plan": {"phases": [{}]}, "reason": "bad"}
+    )
     assert refused.status == 422
     assert any(one.startswith("overall_goal") for one in refused.json["problems"])
     assert len(refused.json["problems"]) == 4
@@ -195,11 +247,22 @@ def test_a_bad_plan_names_every_problem(address: Address, name: str) -> None:
 def test_versions_are_listed_shown_and_compared(address: Address, name: str) -> None:
     path = session_path(name, "plan")
     for status in ("pending", "in_progress", "completed"):
-        address.ask("PUT", path, {"plan": plan(status), "reason": f"now {status}"}, headers=ANY_VERSION)
+        address.ask(
+            "PUT", path, {"plan": plan(status), "reason": f"now {status}"}, headers=ANY_VERSION
+        )
     page = address.ask("GET", f"{path}/versions", limit=2).json
-    assert [(one["version"], one["reason"]) for one in page["items"]] == [(3, "now completed"), (2, "now in_progress")]
-    assert [one["version"] for one in address.ask("GET", f"{path}/versions", cursor=page["next"]).json["items"]] == [1]
-    assert address.ask("GET", f"{path}/versions/1").json["plan"]["phases"][0]["tasks"][1]["status"] == "pending"
+    assert [(one["version"], one["reason"]) for one in page["items"]] == [
+        (3, "now completed"),
+        (2, "now in_progress"),
+    ]
+    assert [
+        one["version"]
+        for one in address.ask("GET", f"{path}/versions", cursor=page["next"]).json["items"]
+    ] == [1]
+    assert (
+        address.ask("GET", f"{path}/versions/1").json["plan"]["phases"][0]["tasks"][1]["status"]
+        == "pending"
+    )
     (line,) = address.ask("GET", f"{path}/diff", old=1, new=3).json["lines"]
     assert "pending -> completed" in line
     assert address.ask("GET", f"{path}/versions/9").status == 404
@@ -207,7 +270,7 @@ def test_versions_are_listed_shown_and_compared(address: Address, name: str) -> 
     assert address.ask("GET", f"{path}/versions/teapot").status == 404
 
 
-# --- nodes, reports, recipes -------------------------------------------------------------------------------------
+# --- nodes, reports, recipes ----------------------------------------------------------------------
 
 
 def test_nodes_are_put_shown_and_dropped(address: Address, name: str) -> None:
@@ -229,7 +292,9 @@ def test_reports_are_listed_shown_and_compared(address: Address, name: str) -> N
     address.ask("POST", session_path(name, "context"), {})
     newest, older = address.ask("GET", "/v1/reports", workflow=name).json["items"]
     assert newest["workflow"] == name
-    assert address.ask("GET", f"/v1/reports/{newest['number']}").json["report"]["recipe"] == "workflow"
+    assert (
+        address.ask("GET", f"/v1/reports/{newest['number']}").json["report"]["recipe"] == "workflow"
+    )
     diff = address.ask("GET", f"/v1/reports/{newest['number']}/diff", before=older["number"]).json
     assert diff["sections"][0]["word"] == "grew"
     assert diff["total"]["change"] == newest["total_tokens"] - older["total_tokens"]
@@ -242,13 +307,18 @@ def test_reports_are_listed_shown_and_compared(address: Address, name: str) -> N
 
 
 def test_recipes_are_listed_shown_and_linted(address: Address) -> None:
-    listed = {one["name"]: one for one in address.ask("GET", "/v1/recipes", root="other").json["items"]}
+    listed = {
+        one["name"]: one for one in address.ask("GET", "/v1/recipes", root="other").json["items"]
+    }
     assert listed["workflow"]["about"]
     assert not listed["workflow"]["own"]
     assert listed["broken"]["own"]
     assert "line 1" in listed["broken"]["problem"]
     (layer, *_) = address.ask("GET", "/v1/recipes/fine", root="other").json["layers"]
-    assert layer == {"path": "foreword/recipes/fine.yaml", "text": "name: fine\nextends: workflow\n"}
+    assert layer == {
+        "path": "foreword/recipes/fine.yaml",
+        "text": "name: fine\nextends: workflow\n",
+    }
     assert address.ask("GET", "/v1/recipes/broken", root="other").status == 400
     (problem, *_) = address.ask("GET", "/v1/recipes/broken/lint", root="other").json["recipe"]
     assert problem["line"] == 1
@@ -261,11 +331,14 @@ def test_the_trail_tells_every_change_of_a_variable(address: Address, name: str)
     address.ask("PUT", path, {"value": "sk-ant-" + "b2" * 20, "reason": "found"})
     address.ask("PUT", path, {"value": words("w", 3), "reason": "changed"})
     items = address.ask("GET", session_path(name, "variable-changes")).json["items"]
-    assert [(one["action"], one["reason"]) for one in items] == [("set", "changed"), ("set", "found")]
+    assert [(one["action"], one["reason"]) for one in items] == [
+        ("set", "changed"),
+        ("set", "found"),
+    ]
     assert "b2b2" not in json.dumps(items)
 
 
-# --- the server itself -------------------------------------------------------------------------------------------
+# --- the server itself ----------------------------------------------------------------------------
 
 
 def test_the_server_says_that_it_is_well_and_counts_what_it_does(address: Address) -> None:
@@ -335,13 +408,17 @@ def test_the_head_of_an_answer_can_be_asked_for_alone(address: Address) -> None:
     ],
 )
 def test_what_is_no_json_is_refused(address: Address, kind: str, body: bytes, status: int) -> None:
-    reply = address.ask("POST", "/v1/sessions", body, headers={"content-type": kind} if kind else {})
+    reply = address.ask(
+        "POST", "/v1/sessions", body, headers={"content-type": kind} if kind else {}
+    )
     assert reply.status == status
     assert reply.headers["content-type"] == "application/problem+json"
 
 
 def test_a_wrong_field_is_named_by_its_path(address: Address) -> None:
-    refused = address.ask("POST", "/v1/assemble", {"recipe": "package", "budgett": 1, "strict": "yes"}).json
+    refused = address.ask(
+        "POST", "/v1/assemble", {"recipe": "package", "budgett": 1, "strict": "yes"}
+    ).json
     assert any(one.startswith("body.budgett: ") for one in refused["problems"])
     assert any(one.startswith("body.strict: ") for one in refused["problems"])
 
@@ -349,7 +426,10 @@ def test_a_wrong_field_is_named_by_its_path(address: Address) -> None:
 def test_what_is_refused_makes_no_session(address: Address, name: str) -> None:
     bad = {"message": {"role": "usr", "content": "x"}}
     assert address.ask("POST", session_path(name, "messages"), bad).status == 400
-    assert address.ask("PUT", session_path(name, "plan"), {"plan": {}, "reason": "r"}).status in (400, 422)
+    assert address.ask("PUT", session_path(name, "plan"), {"plan": {}, "reason": "r"}).status in (
+        400,
+        422,
+    )
     assert address.ask("GET", session_path(name)).status == 404
     append(address, name, 1)
     assert address.ask("POST", session_path(name, "messages"), bad).status == 400
@@ -376,7 +456,9 @@ def test_a_mistyped_parameter_is_told_the_right_one(address: Address, name: str)
         ({"message": {}, "kind": 7}, "body.kind: must be text"),
     ],
 )
-def test_refusals_say_what_is_wrong_in_plain_words(address: Address, name: str, body: Any, title: str) -> None:
+def test_refusals_say_what_is_wrong_in_plain_words(
+    address: Address, name: str, body: Any, title: str
+) -> None:
     assert address.ask("POST", session_path(name, "messages"), body).json["title"] == title
 
 

@@ -1,4 +1,5 @@
-"""A message that is sent again under its key is there once: by many at a time, after a restart, on both databases."""
+"""A message that is sent again under its key is there once: by many at a time, after a restart,
+on both databases."""
 
 from __future__ import annotations
 
@@ -28,7 +29,9 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/state.db" if request.param == "sqlite" else new_database()
 
 
-def append(address: Address, key: str | None, body: Any = None, workflow: str = "kiln", **query: str) -> Reply:
+def append(
+    address: Address, key: str | None, body: Any = None, workflow: str = "kiln", **query: str
+) -> Reply:
     headers = {} if key is None else {"idempotency-key": key}
     path = session_path(workflow, "messages")
     return address.ask("POST", path, body or {"message": said(1)}, headers=headers, **query)
@@ -100,8 +103,12 @@ def test_a_key_may_stand_in_quotes_as_the_standard_has_it(address: Address, name
     assert count(address, name) == 1
 
 
-@pytest.mark.parametrize("key", ["", '""', " ", "a b", "x" * 256, "a\x7fb", "ké", "\xff", "a\tb"], ids=ascii)
-def test_what_is_no_key_is_refused_and_writes_nothing(address: Address, name: str, key: str) -> None:
+@pytest.mark.parametrize(
+    "key", ["", '""', " ", "a b", "x" * 256, "a\x7fb", "ké", "\xff", "a\tb"], ids=ascii
+)
+def test_what_is_no_key_is_refused_and_writes_nothing(
+    address: Address, name: str, key: str
+) -> None:
     address.ask("POST", "/v1/sessions", {"name": name})
     assert append(address, key, workflow=name).status == 400
     assert count(address, name) == 0
@@ -109,26 +116,39 @@ def test_what_is_no_key_is_refused_and_writes_nothing(address: Address, name: st
 
 def test_two_keys_at_once_are_refused(address: Address, name: str) -> None:
     body = b'{"message": {"role": "user", "content": "x"}}'
-    head = f"POST {session_path('twice', 'messages')} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head = (
+        f"POST {session_path('twice', 'messages')} HTTP/1.1\r\nHost: localhost\r\nContent-Type:"
+        " application/json\r\n"
+    )
     keys = b"Idempotency-Key: a\r\nIdempotency-Key: b\r\nConnection: close\r\n"
-    answer = address.dropped(head.encode() + keys + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    answer = address.dropped(
+        head.encode() + keys + b"Content-Length: %d\r\n\r\n" % len(body) + body
+    )
     assert answer.split()[1] == b"400"
 
 
 def test_the_first_answer_is_given_again_with_what_it_warned_of(tmp_path: Path) -> None:
     """Whoever lost the answer has not heard the warning, and it is given only once."""
-    with Session.open(f"sqlite:///{tmp_path}/state.db", root=tmp_path, window=2_000, warn_at=100) as session:
+    with Session.open(
+        f"sqlite:///{tmp_path}/state.db", root=tmp_path, window=2_000, warn_at=100
+    ) as session:
         first = session.append(said(1, 200), key="k")
         assert first.warnings
         assert session.append(said(1, 200), key="k") == first
         assert session.append(said(2, 200), key="l").warnings == ()
 
 
-def test_a_message_that_could_not_be_written_under_its_key_is_not_in_the_next_context(tmp_path: Path) -> None:
-    """The disk is full, or the answer can't be kept: what was taken in already is forgotten again."""
+def test_a_message_that_could_not_be_written_under_its_key_is_not_in_the_next_context(
+    tmp_path: Path,
+) -> None:
+    """The disk is full, or the answer can't be kept: what was taken in already is forgotten
+    again."""
     with Session.open(f"sqlite:///{tmp_path}/state.db", root=tmp_path) as session:
         session.append(said(1), key="first")
-        refuse = "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.append_keys BEGIN SELECT RAISE(ABORT, 'full'); END"
+        refuse = (
+            "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.append_keys BEGIN SELECT RAISE(ABORT,"
+            " 'full'); END"
+        )
         session.db.rows(refuse)
         with pytest.raises(Exception, match="full"):
             session.append(said(2), key="second")

@@ -1,4 +1,5 @@
-"""Attacks, one after another: from another site, by another name, without the token, with too much, with odd bytes."""
+"""Attacks, one after another: from another site, by another name, without the token, with too
+much, with odd bytes."""
 
 from __future__ import annotations
 
@@ -36,11 +37,14 @@ SECRET = "sk-ant-" + "d4" * 20
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     """A server that others can reach."""
     folder = tmp_path_factory.mktemp("guarded")
-    with running(settings_for(folder, host="0.0.0.0", token_digest=token.digest_of(TOKEN))) as (where, _):
+    with running(settings_for(folder, host="0.0.0.0", token_digest=token.digest_of(TOKEN))) as (
+        where,
+        _,
+    ):
         yield where
 
 
-# --- the token ---------------------------------------------------------------------------------------------------
+# --- the token ------------------------------------------------------------------------------------
 
 
 def test_on_loopback_no_token_is_needed(address: Address) -> None:
@@ -53,7 +57,9 @@ def test_a_server_that_others_can_reach_is_not_made_without_a_token(tmp_path: Pa
             create_app(settings_for(tmp_path, host=host))
 
 
-@pytest.mark.parametrize("path", ["/", "/v1/sessions", "/v1/events", "/metrics", "/openapi.json", "/static/x", "/no"])
+@pytest.mark.parametrize(
+    "path", ["/", "/v1/sessions", "/v1/events", "/metrics", "/openapi.json", "/static/x", "/no"]
+)
 @pytest.mark.parametrize(
     "sent",
     [
@@ -69,7 +75,9 @@ def test_a_server_that_others_can_reach_is_not_made_without_a_token(tmp_path: Pa
     ],
     ids=str,
 )
-def test_elsewhere_nothing_is_shown_without_the_token(guarded: Address, path: str, sent: dict[str, str]) -> None:
+def test_elsewhere_nothing_is_shown_without_the_token(
+    guarded: Address, path: str, sent: dict[str, str]
+) -> None:
     refused = guarded.ask("GET", path, headers=sent)
     assert refused.status == 401
     assert refused.json["code"] == "token_needed"
@@ -78,11 +86,17 @@ def test_elsewhere_nothing_is_shown_without_the_token(guarded: Address, path: st
 
 
 def test_with_the_token_it_is(guarded: Address) -> None:
-    assert guarded.ask("GET", "/v1/sessions", headers={"authorization": f"bearer {TOKEN}"}).status == 200
-    assert guarded.ask("GET", "/healthz").status == 200  # for those who look after it; it says nothing
+    assert (
+        guarded.ask("GET", "/v1/sessions", headers={"authorization": f"bearer {TOKEN}"}).status
+        == 200
+    )
+    # for those who look after it; it says nothing
+    assert guarded.ask("GET", "/healthz").status == 200
 
 
-def test_the_page_gets_a_cookie_that_no_script_reads_and_no_other_site_sends(guarded: Address) -> None:
+def test_the_page_gets_a_cookie_that_no_script_reads_and_no_other_site_sends(
+    guarded: Address,
+) -> None:
     reply = guarded.ask("GET", "/login", token=TOKEN)
     assert (reply.status, reply.headers["location"]) == (303, "/")
     cookie, *rest = reply.headers["set-cookie"].split("; ")
@@ -118,7 +132,10 @@ def test_the_form_takes_the_token_and_gives_the_cookie(guarded: Address) -> None
     assert guarded.ask("POST", "/login", b"token=" + b"x" * 20_000, headers=sent).status == 413
     assert guarded.ask("POST", "/login", b"&" * 8_000, headers=sent).status == 401
     foreign = guarded.ask(
-        "POST", "/login", f"token={TOKEN}".encode(), headers={**sent, "origin": "http://evil.example"}
+        "POST",
+        "/login",
+        f"token={TOKEN}".encode(),
+        headers={**sent, "origin": "http://evil.example"},
     )
     assert (foreign.status, foreign.headers["set-cookie"]) == (403, None)
 
@@ -126,10 +143,20 @@ def test_the_form_takes_the_token_and_gives_the_cookie(guarded: Address) -> None
 @pytest.mark.parametrize("accept", ["text/html", "application/json"])
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", f"/login?token={TOKEN}"), ("GET", "/login?token=wrong"), ("GET", "/login"), ("HEAD", "/login"),
-     ("POST", "/login"), ("PUT", "/login"), ("GET", "/"), ("GET", "/sessions/kiln"), ("GET", "/v1/sessions"),
-     ("GET", "/healthz"), ("GET", "/no")],
-)  # fmt: skip
+    [
+        ("GET", f"/login?token={TOKEN}"),
+        ("GET", "/login?token=wrong"),
+        ("GET", "/login"),
+        ("HEAD", "/login"),
+        ("POST", "/login"),
+        ("PUT", "/login"),
+        ("GET", "/"),
+        ("GET", "/sessions/kiln"),
+        ("GET", "/v1/sessions"),
+        ("GET", "/healthz"),
+        ("GET", "/no"),
+    ],
+)
 def test_nothing_that_has_to_do_with_the_token_is_cached_or_told_to_the_next_page(
     guarded: Address, method: str, path: str, accept: str
 ) -> None:
@@ -141,14 +168,30 @@ def test_nothing_that_has_to_do_with_the_token_is_cached_or_told_to_the_next_pag
     assert TOKEN.encode() not in reply.body
 
 
-def test_every_refusal_and_every_page_is_fresh_and_only_what_never_changes_is_cached(address: Address) -> None:
-    paths = ["/", "/no", "/v1/no", "/v1/sessions", "/metrics", "/openapi.json", "/reports", "/recipes"]
+def test_every_refusal_and_every_page_is_fresh_and_only_what_never_changes_is_cached(
+    address: Address,
+) -> None:
+    paths = [
+        "/",
+        "/no",
+        "/v1/no",
+        "/v1/sessions",
+        "/metrics",
+        "/openapi.json",
+        "/reports",
+        "/recipes",
+    ]
     assert {address.ask("GET", path).headers["cache-control"] for path in paths} == {"no-store"}
-    assert address.ask("GET", "/", headers={"host": "evil.example"}).headers["cache-control"] == "no-store"
+    assert (
+        address.ask("GET", "/", headers={"host": "evil.example"}).headers["cache-control"]
+        == "no-store"
+    )
     assert address.ask("GET", "/static/app.css").headers["cache-control"] is None
 
 
-@pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", f"?token={TOKEN}%00", f"?tokens={TOKEN}", "?%ff&&=="])
+@pytest.mark.parametrize(
+    "query", ["", "?token=", "?token=wrong", f"?token={TOKEN}%00", f"?tokens={TOKEN}", "?%ff&&=="]
+)
 def test_a_wrong_login_sets_no_cookie(guarded: Address, query: str) -> None:
     reply = guarded.ask("GET", f"/login{query}")
     assert reply.status == 401
@@ -179,40 +222,63 @@ def test_a_digest_that_is_a_link_or_no_digest_is_not_trusted(tmp_path: Path) -> 
     assert token.kept(tmp_path)[0]
 
 
-@pytest.mark.parametrize("content", [b"", b"short", b"has a space in it, at least", b"\xff" * 40, "ключ".encode() * 9])
+@pytest.mark.parametrize(
+    "content", [b"", b"short", b"has a space in it, at least", b"\xff" * 40, "ключ".encode() * 9]
+)
 def test_a_token_file_has_a_token_in_it(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "token").write_bytes(content)
     with pytest.raises(UsageError, match="token"):
         token.from_file(str(tmp_path / "token"))
 
 
-# --- by another name, from another site --------------------------------------------------------------------------
+# --- by another name, from another site -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "host",
-    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "127.0.0.1:80.evil.example", "localhost@evil",
-     "", "[::2]", "0.0.0.0", "localhost.", "127.1", "2130706433",
-     "localhost:80:80", "localhost:x", "localhost:80@evil", "evil:80/localhost"],
-)  # fmt: skip
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "127.0.0.1:80.evil.example",
+        "localhost@evil",
+        "",
+        "[::2]",
+        "0.0.0.0",
+        "localhost.",
+        "127.1",
+        "2130706433",
+        "localhost:80:80",
+        "localhost:x",
+        "localhost:80@evil",
+        "evil:80/localhost",
+    ],
+)
 def test_a_name_that_is_not_ours_is_not_answered(address: Address, host: str) -> None:
     for path in ("/v1/sessions", "/", "/healthz"):
         assert address.ask("GET", path, headers={"host": host}).status == 421
 
 
 def test_two_names_at_once_are_not_answered(address: Address) -> None:
-    answer = address.raw(b"GET /v1/sessions HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n")
+    answer = address.raw(
+        b"GET /v1/sessions HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"
+    )
     assert answer.split()[1] in (b"400", b"421")
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:9999", "[::1]", "[::1]:80"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:9999", "[::1]", "[::1]:80"]
+)
 def test_the_names_of_loopback_are_answered(address: Address, host: str) -> None:
     assert address.ask("GET", "/v1/sessions", headers={"host": host}).status == 200
 
 
 def test_a_name_that_was_allowed_is_answered(tmp_path: Path) -> None:
     with running(settings_for(tmp_path, hosts=("Agents.Example",))) as (address, _):
-        assert address.ask("GET", "/v1/sessions", headers={"host": "agents.example:8080"}).status == 200
+        assert (
+            address.ask("GET", "/v1/sessions", headers={"host": "agents.example:8080"}).status
+            == 200
+        )
 
 
 FOREIGN = [
@@ -248,7 +314,8 @@ def test_a_page_of_another_site_does_not_listen(address: Address, sent: dict[str
 def test_our_own_page_may_ask(address: Address, name: str) -> None:
     own = {"origin": f"http://127.0.0.1:{address.port}", "sec-fetch-site": "same-origin"}
     assert address.ask("POST", "/v1/sessions", {"name": name}, headers=own).status == 201
-    form = {"origin": "null", "sec-fetch-site": "same-origin"}  # what browsers send where there are no referrers
+    # what browsers send where there are no referrers
+    form = {"origin": "null", "sec-fetch-site": "same-origin"}
     assert address.ask("POST", "/v1/sessions", {"name": f"{name} too"}, headers=form).status == 201
 
 
@@ -260,10 +327,21 @@ def test_nobody_else_is_let_in_by_cors(address: Address) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", "/"), ("GET", "/v1/sessions"), ("GET", "/v1/no"), ("GET", "/no"), ("POST", "/v1/sessions"),
-     ("GET", "/static/no"), ("GET", "/healthz"), ("GET", "/openapi.json"), ("TRACE", "/")],
-)  # fmt: skip
-def test_every_answer_carries_the_headers_that_bind_a_browser(address: Address, method: str, path: str) -> None:
+    [
+        ("GET", "/"),
+        ("GET", "/v1/sessions"),
+        ("GET", "/v1/no"),
+        ("GET", "/no"),
+        ("POST", "/v1/sessions"),
+        ("GET", "/static/no"),
+        ("GET", "/healthz"),
+        ("GET", "/openapi.json"),
+        ("TRACE", "/"),
+    ],
+)
+def test_every_answer_carries_the_headers_that_bind_a_browser(
+    address: Address, method: str, path: str
+) -> None:
     reply = address.ask(method, path)
     for name, value in HEADERS.items():
         assert reply.headers[name] == value
@@ -276,16 +354,22 @@ def test_refusals_carry_them_too(address: Address) -> None:
         assert reply.headers["x-content-type-options"] == "nosniff"
 
 
-# --- too much ----------------------------------------------------------------------------------------------------
+# --- too much -------------------------------------------------------------------------------------
 
 
 def test_a_body_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with running(settings_for(tmp_path, largest_body_bytes=1_000)) as (address, _):
-        announced = address.raw(b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n")
+        announced = address.raw(
+            b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999\r\n\r\n"
+        )
         assert announced.split()[1] == b"413"
-        head = b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        head = (
+            b"POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        )
         chunk = b"1f4\r\n" + b" " * 500 + b"\r\n"
-        chunked = address.raw(head + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 5 + b"0\r\n\r\n")
+        chunked = address.raw(
+            head + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 5 + b"0\r\n\r\n"
+        )
         assert chunked.split()[1] == b"413"
         assert address.ask("POST", "/v1/sessions", {"name": "x" * 100}).status == 201
 
@@ -300,7 +384,9 @@ def test_a_body_that_never_ends_is_given_up(tmp_path: Path) -> None:
         assert slow.recv(1_000).split()[1] == b"504"
 
 
-def test_a_head_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_head_that_never_ends_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(server.Listener, "head_seconds", 0.2)
     monkeypatch.setattr(server, "KEEP_ALIVE_SECONDS", 0.2)
     with running(settings_for(tmp_path)) as (address, _):
@@ -309,7 +395,9 @@ def test_a_head_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest.
                 slow.sendall(beginning)
                 assert slow.recv(1_000) == b""
         with socket.create_connection((address.host, address.port), 20) as second:
-            second.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\n")
+            second.sendall(
+                b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\n"
+            )
             assert second.recv(100).split()[1] == b"200"
             while second.recv(1_000):
                 pass
@@ -317,7 +405,9 @@ def test_a_head_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest.
 
 def test_a_head_that_is_too_large_is_refused(address: Address) -> None:
     with suppress(OSError):  # it may be dropped while it is still sent
-        answer = address.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000 + b"\r\n\r\n")
+        answer = address.raw(
+            b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200_000 + b"\r\n\r\n"
+        )
         assert answer.split()[1] == b"400"
     assert address.ask("GET", "/healthz").status == 200
 
@@ -330,17 +420,27 @@ def test_who_asks_too_often_is_told_to_wait(tmp_path: Path) -> None:
         assert 1 <= int(refused.headers["retry-after"]) <= 21
 
 
-# --- secrets -----------------------------------------------------------------------------------------------------
+# --- secrets --------------------------------------------------------------------------------------
 
 
 def test_a_secret_is_in_one_answer_alone_and_that_is_not_kept(address: Address, name: str) -> None:
-    address.ask("PUT", session_path(name, "variables", "api_key"), {"value": SECRET, "reason": f"it is {SECRET}"})
+    address.ask(
+        "PUT",
+        session_path(name, "variables", "api_key"),
+        {"value": SECRET, "reason": f"it is {SECRET}"},
+    )
     shown = address.ask("GET", session_path(name, "variables", "api_key"))
     assert shown.json["value"] == SECRET
     assert shown.headers["cache-control"] == "no-store"
     for path in ("variables", "variable-changes", "context", "usage", "snapshot", "messages"):
         assert SECRET.encode() not in address.ask("GET", session_path(name, path)).body
-    for path in ("/", f"/sessions/{name}", f"/sessions/{name}/variables", "/metrics", "/v1/reports"):
+    for path in (
+        "/",
+        f"/sessions/{name}",
+        f"/sessions/{name}/variables",
+        "/metrics",
+        "/v1/reports",
+    ):
         assert SECRET.encode() not in address.ask("GET", path).body
 
 
@@ -350,7 +450,9 @@ def test_no_log_has_a_query_a_token_or_a_secret_in_it(
     caplog.set_level(logging.DEBUG)
     guarded.ask("GET", "/login", token=TOKEN)
     guarded.ask("GET", "/v1/sessions", headers={"authorization": f"Bearer {TOKEN}"}, search=SECRET)
-    address.ask("PUT", session_path("logged", "variables", "api_key"), {"value": SECRET, "reason": "try"})
+    address.ask(
+        "PUT", session_path("logged", "variables", "api_key"), {"value": SECRET, "reason": "try"}
+    )
     address.ask("DELETE", session_path("logged", "variables", "api_key"), reason=f"it was {SECRET}")
     address.ask("GET", session_path(SECRET))
     address.ask("POST", "/v1/sessions", {"name": "logged\n" + SECRET})
@@ -359,7 +461,9 @@ def test_no_log_has_a_query_a_token_or_a_secret_in_it(
         assert secret not in caplog.text
 
 
-def test_what_goes_wrong_inside_stays_inside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_goes_wrong_inside_stays_inside(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async def boom(request: Request) -> Any:
         raise ZeroDivisionError(f"with {SECRET} in hand")
 
@@ -373,7 +477,7 @@ def test_what_goes_wrong_inside_stays_inside(tmp_path: Path, caplog: pytest.LogC
     assert SECRET not in caplog.text
 
 
-# --- odd bytes ---------------------------------------------------------------------------------------------------
+# --- odd bytes ------------------------------------------------------------------------------------
 
 ODD_BODIES = [
     b"[" * 100_000,
@@ -393,14 +497,32 @@ ODD_BODIES = [
 
 @pytest.mark.parametrize("body", ODD_BODIES, ids=lambda body: repr(body[:40]))
 def test_json_that_is_not_what_it_seems_is_refused(address: Address, body: bytes) -> None:
-    reply = address.ask("PUT", session_path("odd", "plan"), body, headers={"content-type": "application/json"})
+    reply = address.ask(
+        "PUT", session_path("odd", "plan"), body, headers={"content-type": "application/json"}
+    )
     assert reply.status in (400, 422)
     assert reply.headers["content-type"] == "application/problem+json"
     assert address.ask("GET", session_path("odd")).json.get("plan_version", 0) == 0
 
 
-ODD = ["\0", "\ud800", "\udfff\ud800", "\u202e", "a\u0300" * 500, "\U0010ffff", "\r\nSet-Cookie: x=1", "..", "/", "%00",
-       "{{7*7}}", "<img src=x onerror=alert(1)>", "'; DROP TABLE plans; --", "\x7f", "\u2028", "${jndi:x}"]  # fmt: skip
+ODD = [
+    "\0",
+    "\ud800",
+    "\udfff\ud800",
+    "\u202e",
+    "a\u0300" * 500,
+    "\U0010ffff",
+    "\r\nSet-Cookie: x=1",
+    "..",
+    "/",
+    "%00",
+    "{{7*7}}",
+    "<img src=x onerror=alert(1)>",
+    "'; DROP TABLE plans; --",
+    "\x7f",
+    "\u2028",
+    "${jndi:x}",
+]
 
 
 @pytest.mark.parametrize("odd", ODD, ids=ascii)
@@ -413,7 +535,10 @@ def test_odd_text_is_kept_as_it_is_or_refused(address: Address, name: str, odd: 
     kept = address.ask("GET", path).json["value"]
     assert kept == whole
     goal = {"plan": {**plan(), "overall_goal": f"x{odd}"}, "reason": whole}
-    assert address.ask("PUT", session_path("odd text", "plan"), goal, headers=ANY_VERSION).status == 200
+    assert (
+        address.ask("PUT", session_path("odd text", "plan"), goal, headers=ANY_VERSION).status
+        == 200
+    )
     assert address.ask("GET", session_path("odd text", "plan")).status == 200
     message = {"message": {"role": "user", "content": odd}}
     assert address.ask("POST", session_path("odd text", "messages"), message).status == 201
@@ -430,13 +555,24 @@ def test_odd_names_lead_nowhere_else(address: Address, odd: str) -> None:
     if made.status == 201:
         assert address.ask("GET", made.headers["location"]).json["name"] == odd
     piece = odd.encode("utf-8", "surrogatepass").decode("latin-1")
-    for path in ("/v1/sessions/{}", "/v1/recipes/{}", "/v1/recall/{}", "/v1/checkpoints/{}", "/v1/reports/{}", "/{}"):
-        assert address.ask("GET", path.format(quote(piece, safe="", encoding="latin-1"))).status < 500
+    for path in (
+        "/v1/sessions/{}",
+        "/v1/recipes/{}",
+        "/v1/recall/{}",
+        "/v1/checkpoints/{}",
+        "/v1/reports/{}",
+        "/{}",
+    ):
+        assert (
+            address.ask("GET", path.format(quote(piece, safe="", encoding="latin-1"))).status < 500
+        )
 
 
 @pytest.mark.parametrize("root", ["/etc", "..", ".", "../other", "/", "other/..", "\0", "~"])
 def test_a_root_is_never_taken_from_a_request(address: Address, root: str) -> None:
-    refused = address.ask("POST", "/v1/assemble", {"recipe": "package", "purpose": "handoff", "root": root})
+    refused = address.ask(
+        "POST", "/v1/assemble", {"recipe": "package", "purpose": "handoff", "root": root}
+    )
     assert (refused.status, refused.json["code"]) == (404, "unknown_name")
     for path in ("/v1/recipes", "/v1/checkpoints"):
         assert address.ask("GET", path, root=root).status in (400, 404)
@@ -444,10 +580,19 @@ def test_a_root_is_never_taken_from_a_request(address: Address, root: str) -> No
 
 @pytest.mark.parametrize(
     "path",
-    ["/static/../app.py", "/static/%2e%2e/pages.py", "/static/..%2fpages.py", "/static//etc/passwd",
-     "/v1/recipes/..%2f..%2f..%2fetc%2fpasswd", "/v1/recipes/%2fetc%2fpasswd.yaml", "/v1/../../etc/passwd",
-     "/..%5c..%5cetc", "//etc/passwd", "/static/%00"],
-)  # fmt: skip
+    [
+        "/static/../app.py",
+        "/static/%2e%2e/pages.py",
+        "/static/..%2fpages.py",
+        "/static//etc/passwd",
+        "/v1/recipes/..%2f..%2f..%2fetc%2fpasswd",
+        "/v1/recipes/%2fetc%2fpasswd.yaml",
+        "/v1/../../etc/passwd",
+        "/..%5c..%5cetc",
+        "//etc/passwd",
+        "/static/%00",
+    ],
+)
 def test_no_path_leads_to_another_file(address: Address, path: str) -> None:
     reply = address.ask("GET", path)
     assert reply.status in (400, 404)
@@ -458,12 +603,16 @@ def test_no_path_leads_to_another_file(address: Address, path: str) -> None:
 def test_commands_can_not_be_allowed_from_far_away(address: Address) -> None:
     for field in ("allow_commands", "allow_shell", "save", "carry"):
         assert address.ask("POST", "/v1/assemble", {"recipe": "package", field: True}).status == 400
-    assert address.ask("POST", session_path("x", "compress"), {"model": "openai:gpt-4o"}).status == 400
+    assert (
+        address.ask("POST", session_path("x", "compress"), {"model": "openai:gpt-4o"}).status == 400
+    )
 
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 
@@ -473,17 +622,50 @@ json_values = st.recursive(
 def test_no_body_brings_it_down(address: Address, data: st.DataObject) -> None:
     method, path = data.draw(
         st.sampled_from(
-            [("POST", "/v1/sessions"), ("PUT", "/v1/sessions/f/plan"), ("POST", "/v1/sessions/f/messages"),
-             ("PUT", "/v1/sessions/f/variables/v"), ("POST", "/v1/assemble"), ("POST", "/v1/why"),
-             ("POST", "/v1/lookup"), ("POST", "/v1/sessions/f/nodes"), ("PUT", "/v1/checkpoints/f/phases/1"),
-             ("POST", "/v1/sessions/f/context")]
+            [
+                ("POST", "/v1/sessions"),
+                ("PUT", "/v1/sessions/f/plan"),
+                ("POST", "/v1/sessions/f/messages"),
+                ("PUT", "/v1/sessions/f/variables/v"),
+                ("POST", "/v1/assemble"),
+                ("POST", "/v1/why"),
+                ("POST", "/v1/lookup"),
+                ("POST", "/v1/sessions/f/nodes"),
+                ("PUT", "/v1/checkpoints/f/phases/1"),
+                ("POST", "/v1/sessions/f/context"),
+            ]
         )
-    )  # fmt: skip
-    names = ["name", "plan", "reason", "message", "messages", "kind", "value", "recipe", "about", "wanted", "node",
-             "data", "source", "budget", "purpose", "role", "content", "id", "position", "type", "config"]  # fmt: skip
+    )
+    names = [
+        "name",
+        "plan",
+        "reason",
+        "message",
+        "messages",
+        "kind",
+        "value",
+        "recipe",
+        "about",
+        "wanted",
+        "node",
+        "data",
+        "source",
+        "budget",
+        "purpose",
+        "role",
+        "content",
+        "id",
+        "position",
+        "type",
+        "config",
+    ]
     inner = st.dictionaries(st.sampled_from(names), json_values, max_size=6)
-    body = data.draw(st.dictionaries(st.sampled_from(names), json_values | inner, max_size=6) | json_values)
-    reply = address.ask(method, path, json.dumps(body).encode(), headers={"content-type": "application/json"})
+    body = data.draw(
+        st.dictionaries(st.sampled_from(names), json_values | inner, max_size=6) | json_values
+    )
+    reply = address.ask(
+        method, path, json.dumps(body).encode(), headers={"content-type": "application/json"}
+    )
     assert reply.status < 500, (body, reply.body)
 
 
@@ -493,4 +675,10 @@ def test_no_bytes_bring_it_down(address: Address, noise: bytes) -> None:
     answer = address.raw(b"GET /v1/sessions?" + noise + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert not answer or answer.split()[1] < b"500", answer
     address.raw(noise)
-    address.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\nCookie: " + noise + b"\r\nLast-Event-ID: " + noise + b"\r\n\r\n")
+    address.raw(
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nCookie: "
+        + noise
+        + b"\r\nLast-Event-ID: "
+        + noise
+        + b"\r\n\r\n"
+    )

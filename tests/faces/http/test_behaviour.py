@@ -45,7 +45,9 @@ class HttpClient:
     def _get_current_plan(self, workflow: str, **query: Any) -> Reply:
         return self.address.ask("GET", session_path(workflow, "plan"), **query)
 
-    def _get_workflow_variable(self, workflow: str, name: str = "", node: str = "", **query: Any) -> Reply:
+    def _get_workflow_variable(
+        self, workflow: str, name: str = "", node: str = "", **query: Any
+    ) -> Reply:
         path = ("nodes", node, "variables") if node else ("variables", name)
         return self.address.ask("GET", session_path(workflow, *path), **query)
 

@@ -1,4 +1,5 @@
-"""What pages of a served director could not load is told by the API and on the page, and offered after a restart."""
+"""What pages of a served director could not load is told by the API and on the page, and offered
+after a restart."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from tests.faces.http.running import running, settings_for
 pytestmark = pytest.mark.attack
 
 
-def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(tmp_path: Path) -> None:
+def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(
+    tmp_path: Path,
+) -> None:
     settings = settings_for(tmp_path)
     with home() as served, elsewhere() as away:
         served.away = cdn = away.origin("127.0.0.2")
@@ -25,16 +28,32 @@ def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(tmp
         limited = replace(settings, origins=(served.url,))
         with running(limited) as (address, _):
             assert standing(address, "letters")["blocked"] == []
-            tool(address, "letters", "debug_navigate", url=f"{served.url}/channel/script", reason="look")
+            tool(
+                address,
+                "letters",
+                "debug_navigate",
+                url=f"{served.url}/channel/script",
+                reason="look",
+            )
             tool(address, "letters", "debug_action", action="wait", selector="h1", reason="look")
             now = standing(address, "letters")["blocked"]
-            assert now == [{"origin": cdn, "kinds": ["script"], "requests": 1, "option": f"--assets {cdn}"}]
+            assert now == [
+                {"origin": cdn, "kinds": ["script"], "requests": 1, "option": f"--assets {cdn}"}
+            ]
             assert f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/chat").body
-            assert f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/workflow").body
+            assert (
+                f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/workflow").body
+            )
         with running(limited) as (address, _):
             assert standing(address, "letters")["blocked"] == [{**now[0], "requests": 0}]
             assert f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/chat").body
         with running(replace(limited, assets=(cdn,))) as (address, _):
-            tool(address, "letters", "debug_navigate", url=f"{served.url}/channel/script", reason="look")
+            tool(
+                address,
+                "letters",
+                "debug_navigate",
+                url=f"{served.url}/channel/script",
+                reason="look",
+            )
             assert standing(address, "letters")["blocked"] == []
         assert "script" in away.reached

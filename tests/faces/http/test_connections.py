@@ -1,4 +1,5 @@
-"""Clients that take nothing, or come in masses: who takes nothing is dropped, who was there before is served."""
+"""Clients that take nothing, or come in masses: who takes nothing is dropped, who was there
+before is served."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def large(ask: Any) -> dict[str, str]:
     return {"text": "x" * SIZE}
 
 
-def test_an_answer_that_is_not_taken_is_not_held_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_is_not_taken_is_not_held_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lost, losing = Event(), server.Listener.connection_lost
 
     def connection_lost(connection: server.Listener, error: Exception | None) -> None:
@@ -46,7 +49,10 @@ def test_an_answer_that_is_not_taken_is_not_held_for_ever(tmp_path: Path, monkey
 
     monkeypatch.setattr(server.Listener, "connection_lost", connection_lost)
     monkeypatch.setattr(server.Listener, "unread_seconds", 0.5)
-    with running(settings_for(tmp_path), Endpoint("GET", "/v1/large", large, Large)) as (address, _):
+    with running(settings_for(tmp_path), Endpoint("GET", "/v1/large", large, Large)) as (
+        address,
+        _,
+    ):
         with socket.create_connection((address.host, address.port), 20) as deaf:
             deaf.sendall(b"GET /v1/large HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert lost.wait(20)  # although we are still there

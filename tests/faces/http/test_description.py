@@ -29,7 +29,9 @@ def _operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def test_every_route_is_described_and_nothing_else() -> None:
-    served = {route.path for route in api.routes() if isinstance(route, Route)} - {"/v1/{rest:path}"}
+    served = {route.path for route in api.routes() if isinstance(route, Route)} - {
+        "/v1/{rest:path}"
+    }
     assert set(api.description()["paths"]) == served
     described = {(method.upper(), path) for path, method, _ in _operations()}
     assert described == {(endpoint.method, endpoint.path) for endpoint in api.ENDPOINTS}
@@ -41,7 +43,11 @@ def test_every_route_parameter_and_problem_has_words() -> None:
         assert all(one["description"] for one in operation["responses"].values())
         for parameter in operation["parameters"]:
             named = parameter["name"] in ("old", "new")  # the words would be the same
-            assert named or parameter["description"].endswith((".", "`.")), (method, path, parameter)
+            assert named or parameter["description"].endswith((".", "`.")), (
+                method,
+                path,
+                parameter,
+            )
 
 
 def test_every_operation_has_a_name_of_its_own() -> None:
@@ -62,7 +68,9 @@ def test_every_example_is_taken_as_it_is(tmp_path: Path) -> None:
             assert one.body is not None
             (example,) = one.body.model_json_schema()["examples"]
             path = re.sub(r"{\w+}", "one", one.path)
-            reply = address.ask(one.method, path, example, headers=ANY_VERSION if path.endswith("/plan") else {})
+            reply = address.ask(
+                one.method, path, example, headers=ANY_VERSION if path.endswith("/plan") else {}
+            )
             # documents, a project at that very path, a model, a tool of that name
             needs_more = one.path in ("/v1/lookup", "/v1/hook") or "/director/" in one.path
             assert reply.status == one.status or needs_more, (one.path, reply.body)
@@ -71,7 +79,9 @@ def test_every_example_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 def _schema(folder: Path) -> Any:
-    app = create_app(settings_for(folder, requests_per_minute=10**9, timeout_seconds=30.0, hosts=("testserver",)))
+    app = create_app(
+        settings_for(folder, requests_per_minute=10**9, timeout_seconds=30.0, hosts=("testserver",))
+    )
     return schemathesis.openapi.from_asgi("/openapi.json", app)
 
 
@@ -92,5 +102,6 @@ schema = schemathesis.pytest.from_fixture("api_schema").exclude(path_regex=STREA
     phases=[Phase.explicit, Phase.generate],
 )
 def test_no_request_finds_anything_that_is_not_described(case: schemathesis.Case[Any]) -> None:
-    # A request of the right shape may still be refused: there may be no such recipe, task or budget.
+    # A request of the right shape may still be refused: there may be no such recipe, task or
+    # budget.
     case.call_and_validate(excluded_checks=[positive_data_acceptance])

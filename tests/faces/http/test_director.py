@@ -1,4 +1,5 @@
-"""A director over HTTP: its tools by hand, its turns and their events, what is refused, and what is left behind."""
+"""A director over HTTP: its tools by hand, its turns and their events, what is refused, and what
+is left behind."""
 
 from __future__ import annotations
 
@@ -42,11 +43,15 @@ def _say(address: Address, workflow: str, text: str) -> int:
     return address.ask("POST", session_path(workflow, "director", "say"), {"text": text}).status
 
 
-def test_a_turn_is_told_piece_by_piece_and_who_comes_late_hears_all_of_it(directed: Address, workflow: str) -> None:
+def test_a_turn_is_told_piece_by_piece_and_who_comes_late_hears_all_of_it(
+    directed: Address, workflow: str
+) -> None:
     assert _say(directed, workflow, "Make a plan") == 202
     told = heard(directed, workflow)
     assert [one["type"] for one in told if one["type"] != "text"] == ["call", "result", "done"]
-    assert "".join(one["text"] for one in told if one["type"] == "text") == "I plan it.That is done."
+    assert (
+        "".join(one["text"] for one in told if one["type"] == "text") == "I plan it.That is done."
+    )
     assert heard(directed, workflow) == told
     assert heard(directed, workflow, last=told[-2]["at"]) == told[-1:]
     assert heard(directed, workflow, last="somebody.9") == told
@@ -64,14 +69,20 @@ def test_one_thing_at_a_time_and_stop_stops_it(directed: Address, workflow: str)
     stop = session_path(workflow, "director", "stop")
     assert directed.ask("POST", stop).json == {"stopped": True}
     assert heard(directed, workflow)[-1] | {"at": ""} == {
-        "at": "", "type": "done", "stopped": True, "unfinished": False, "failed": False,
-    }  # fmt: skip
+        "at": "",
+        "type": "done",
+        "stopped": True,
+        "unfinished": False,
+        "failed": False,
+    }
     assert directed.ask("POST", stop).json == {"stopped": False}
     assert _say(directed, workflow, "Hello") == 202
     assert heard(directed, workflow)[-1]["stopped"] is False
 
 
-def test_a_model_that_fails_is_told_and_the_turn_goes_on_when_asked(directed: Address, workflow: str) -> None:
+def test_a_model_that_fails_is_told_and_the_turn_goes_on_when_asked(
+    directed: Address, workflow: str
+) -> None:
     assert _say(directed, workflow, "Please break") == 202
     *_, failed, done = heard(directed, workflow)
     assert (failed["type"], done["failed"]) == ("failed", True)
@@ -81,14 +92,28 @@ def test_a_model_that_fails_is_told_and_the_turn_goes_on_when_asked(directed: Ad
     assert wait_until_over(directed, workflow)["work"]["problem"]
 
 
-def test_tools_by_hand_work_and_are_told_in_the_conversation(directed: Address, workflow: str) -> None:
+def test_tools_by_hand_work_and_are_told_in_the_conversation(
+    directed: Address, workflow: str
+) -> None:
     known = directed.ask("GET", "/v1/director/tools").json["items"]
-    assert {"create_node", "run_workflow", "debug_action", "recall"} <= {one["name"] for one in known}
-    made = tool(directed, workflow, "create_node", type="wait", config={"seconds": 1}, description="rest")
+    assert {"create_node", "run_workflow", "debug_action", "recall"} <= {
+        one["name"] for one in known
+    }
+    made = tool(
+        directed, workflow, "create_node", type="wait", config={"seconds": 1}, description="rest"
+    )
     assert made["failed"] is False
-    assert tool(directed, workflow, "create_node", type="wait", config={}, description="x")["failed"] is True
+    assert (
+        tool(directed, workflow, "create_node", type="wait", config={}, description="x")["failed"]
+        is True
+    )
     (node,) = directed.ask("GET", session_path(workflow, "nodes")).json["items"]
-    assert (node["id"], node["does"], node["status"], node["last"]) == ("node1", "Wait 1 second", "", None)
+    assert (node["id"], node["does"], node["status"], node["last"]) == (
+        "node1",
+        "Wait 1 second",
+        "",
+        None,
+    )
     said = directed.ask("GET", session_path(workflow, "messages")).json["items"]
     assert said[-1]["text"].startswith("The user did this by hand: create_node")
 
@@ -148,7 +173,12 @@ def test_of_many_directors_the_idle_ones_make_room(directed: Address) -> None:
     names = [f"crowd-{number}" for number in range(directors.MOST_DIRECTORS + 2)]
     for name in names:
         directed.ask("POST", "/v1/sessions", {"name": name})
-        assert tool(directed, name, "set_variable", name="n", value=name, reason="one of many")["failed"] is False
+        assert (
+            tool(directed, name, "set_variable", name="n", value=name, reason="one of many")[
+                "failed"
+            ]
+            is False
+        )
     assert standing(directed, names[0])["work"] is None
     assert tool(directed, names[0], "get_workflow_variable", name="n")["text"].count("crowd-0") == 1
 
@@ -166,25 +196,36 @@ def test_a_run_is_told_with_its_steps_and_goes_on_where_it_failed_and_the_browse
         assert first["failed"] is True
         steps = [one for one in heard(address, "letters") if one["type"] == "step"]
         assert [(one["node"], one["status"]) for one in steps if one["status"] != "running"] == [
-            ("node1", "success"), ("node2", "failed"),
-        ]  # fmt: skip
+            ("node1", "success"),
+            ("node2", "failed"),
+        ]
         (run,) = address.ask("GET", session_path("letters", "runs")).json["items"]
         assert (run["status"], run["stopped_at"], run["attempt"]) == ("failed", "node2", 1)
         tabs = standing(address, "letters")["tabs"]
         assert [one["url"] for one in tabs] == [f"{desk.url}/login"]
-        assert tool(address, "letters", "update_node", node="node2", config={"seconds": 0.1})["failed"] is False
+        assert (
+            tool(address, "letters", "update_node", node="node2", config={"seconds": 0.1})["failed"]
+            is False
+        )
         assert tool(address, "letters", "run_workflow", resume=run["run"])["failed"] is False
         again = address.ask("GET", session_path("letters", "runs", run["run"])).json
         assert (again["status"], again["attempt"], len(again["results"])) == ("success", 2, 3)
-        states = [one["status"] for one in address.ask("GET", session_path("letters", "nodes")).json["items"]]
+        states = [
+            one["status"]
+            for one in address.ask("GET", session_path("letters", "nodes")).json["items"]
+        ]
         assert states == ["success"] * 3
         assert desk.asked.count(f"GET {desk.url.removeprefix('http://')}/login") == 1
-        refused = tool(address, "letters", "debug_navigate", url="https://example.com/", reason="look")
+        refused = tool(
+            address, "letters", "debug_navigate", url="https://example.com/", reason="look"
+        )
         assert "not among the allowed origins" in refused["text"]
     assert not list((tmp_path / ".foreword" / "browser").glob("profile-*"))
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:8123/v1/sessions", "http://localhost:8123/", "http://[::1]:8123/"])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8123/v1/sessions", "http://localhost:8123/", "http://[::1]:8123/"]
+)
 def test_the_browser_of_a_director_does_not_open_the_server_itself(url: str) -> None:
     rules = Rules(("loopback", "*"), own_port=8123)
     assert not rules.allows(url)

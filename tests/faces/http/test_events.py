@@ -54,21 +54,29 @@ def test_what_was_missed_is_told_to_who_comes_back(address: Address, name: str) 
         last = next(told).id
     change_plan(address, name, "completed")
     address.ask("POST", session_path(name, "messages"), {"message": said(1)})
-    with address.opened("GET", session_path(name, "events"), headers={"last-event-id": last}) as answer:
+    with address.opened(
+        "GET", session_path(name, "events"), headers={"last-event-id": last}
+    ) as answer:
         told = events(answer)
         missed = [next(told), next(told)]
     assert [one.data for one in missed] == [
         {"workflow": name, "kind": "plan", "version": 3},
         {"workflow": name, "kind": "messages", "seq": 1},
     ]
-    with address.opened("GET", session_path(name, "events"), headers={"last-event-id": missed[0].id}) as answer:
+    with address.opened(
+        "GET", session_path(name, "events"), headers={"last-event-id": missed[0].id}
+    ) as answer:
         assert next(events(answer)).event == "messages"
 
 
 @pytest.mark.parametrize("last", ["", "teapot", "p1", "p9.m9.v9.w9.c9.u9.k9.n9.r9", "9" * 5_000])
-def test_an_id_that_is_none_of_ours_brings_everything(address: Address, name: str, last: str) -> None:
+def test_an_id_that_is_none_of_ours_brings_everything(
+    address: Address, name: str, last: str
+) -> None:
     change_plan(address, "odd id")
-    with address.opened("GET", session_path("odd id", "events"), headers={"last-event-id": last}) as answer:
+    with address.opened(
+        "GET", session_path("odd id", "events"), headers={"last-event-id": last}
+    ) as answer:
         assert next(events(answer)).event == "plan"
 
 
@@ -108,7 +116,10 @@ def test_streams_end_when_the_server_stops_and_count_as_long_as_they_last(tmp_pa
     with ExitStack() as streams:
         with running(settings_for(tmp_path)) as (address, serving):
             change_plan(address, "kiln")
-            answers = [streams.enter_context(address.opened("GET", session_path("kiln", "events"))) for _ in range(20)]
+            answers = [
+                streams.enter_context(address.opened("GET", session_path("kiln", "events")))
+                for _ in range(20)
+            ]
             wait_until(lambda: serving.live.listeners == 20)
             assert b"foreword_live_listeners 20" in address.ask("GET", "/metrics").body
             answers.pop().close()
@@ -123,7 +134,7 @@ def test_who_leaves_is_forgotten(tmp_path: Path) -> None:
         wait_until(lambda: serving.live.listeners == 0)
 
 
-# --- without a server --------------------------------------------------------------------------------------------
+# --- without a server -----------------------------------------------------------------------------
 
 
 async def collected(stream: AsyncIterator[Event | None], count: int) -> list[Event | None]:

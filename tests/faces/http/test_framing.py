@@ -1,4 +1,5 @@
-"""Requests that two readers may see ending in two places: each is refused, and nothing that is hidden in it is done."""
+"""Requests that two readers may see ending in two places: each is refused, and nothing that is
+hidden in it is done."""
 
 from __future__ import annotations
 
@@ -37,7 +38,10 @@ HEADS = {  # the rest of the head, and a body
     "a coding that is nearly one": (b"Transfer-Encoding: xchunked\r\n", EMPTY),
     "a coding behind a tabulator that goes down": (b"Transfer-Encoding: \x0bchunked\r\n", EMPTY),
     "a coding on a folded line": (b"Transfer-Encoding:\r\n chunked\r\n", EMPTY),
-    "a coding inside a folded line": (b"X: y\r\n Transfer-Encoding: chunked\r\nContent-Length: 2\r\n", b"{}"),
+    "a coding inside a folded line": (
+        b"X: y\r\n Transfer-Encoding: chunked\r\nContent-Length: 2\r\n",
+        b"{}",
+    ),
     "a line that ends with LF": (b"X: y\nContent-Length: 2\r\n", b"{}"),
     "a line that ends with CR": (b"X: y\rContent-Length: 9\r\nContent-Length: 2\r\n", b"{}"),
     "a head that ends with LF": (b"Content-Length: 2\r\nX: y\n", b"{}"),
@@ -54,7 +58,9 @@ HEADS = {  # the rest of the head, and a body
 
 
 @pytest.mark.parametrize("case", sample(list(HEADS), 40))
-def test_a_request_whose_end_is_not_plain_is_refused_and_what_follows_is_not_read(address: Address, case: str) -> None:
+def test_a_request_whose_end_is_not_plain_is_refused_and_what_follows_is_not_read(
+    address: Address, case: str
+) -> None:
     more, body = HEADS[case]
     answer = address.dropped(START + more + b"\r\n" + body + SMUGGLED)
     assert answer.split()[:2] == [b"HTTP/1.1", b"400"]
@@ -70,7 +76,11 @@ def test_chunks_in_the_protocol_that_has_none_are_refused(address: Address) -> N
 
 
 @pytest.mark.parametrize(
-    "lines", [b"POST /v1/sessions HTTP/1.1\nHost: localhost\n\n", b" POST / HTTP/1.1\r\nHost: localhost\r\n\r\n"]
+    "lines",
+    [
+        b"POST /v1/sessions HTTP/1.1\nHost: localhost\n\n",
+        b" POST / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    ],
 )
 def test_a_first_line_that_is_odd_is_refused(address: Address, lines: bytes) -> None:
     assert address.dropped(lines + SMUGGLED).split()[1] == b"400"
@@ -78,7 +88,12 @@ def test_a_first_line_that_is_odd_is_refused(address: Address, lines: bytes) -> 
 
 
 @pytest.mark.parametrize(
-    "body", [b"2\r\n{}\r\n0\r\n\r\n", b"1\r\n{\r\n1\r\n}\r\n0\r\n\r\n", b'2;a="b"\r\n{}\r\n0\r\nX: y\r\n\r\n']
+    "body",
+    [
+        b"2\r\n{}\r\n0\r\n\r\n",
+        b"1\r\n{\r\n1\r\n}\r\n0\r\n\r\n",
+        b'2;a="b"\r\n{}\r\n0\r\nX: y\r\n\r\n',
+    ],
 )
 def test_chunks_as_programs_send_them_are_read(address: Address, body: bytes) -> None:
     answer = address.dropped(START + CHUNKED + b"Connection: close\r\n\r\n" + body)

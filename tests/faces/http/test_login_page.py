@@ -1,4 +1,5 @@
-"""The page of a server that others can reach, in a browser: the token is typed in, our own forms are let in."""
+"""The page of a server that others can reach, in a browser: the token is typed in, our own forms
+are let in."""
 
 from __future__ import annotations
 
@@ -32,11 +33,17 @@ def browser_that_knows(name: str) -> Iterator[Browser]:
         browser.close()
 
 
-def test_on_a_plain_address_the_token_is_typed_in_and_the_pages_own_forms_are_let_in(tmp_path: Path) -> None:
+def test_on_a_plain_address_the_token_is_typed_in_and_the_pages_own_forms_are_let_in(
+    tmp_path: Path,
+) -> None:
     """A browser does not send `Sec-Fetch-Site` there, so only the origin says whose form it is."""
-    settings = settings_for(tmp_path, host="0.0.0.0", token_digest=token.digest_of(TOKEN), hosts=("agents.example",))
+    settings = settings_for(
+        tmp_path, host="0.0.0.0", token_digest=token.digest_of(TOKEN), hosts=("agents.example",)
+    )
     with running(settings) as (address, _), browser_that_knows("agents.example") as browser:
-        address.ask("POST", "/v1/sessions", {"name": "kiln"}, headers={"authorization": f"Bearer {TOKEN}"})
+        address.ask(
+            "POST", "/v1/sessions", {"name": "kiln"}, headers={"authorization": f"Bearer {TOKEN}"}
+        )
         page = browser.new_page()
         page.goto(f"http://agents.example:{address.port}/sessions/kiln")
         page.fill("#token", "wrong")

@@ -1,4 +1,5 @@
-"""Recipes over HTTP, on the page and over MCP: nothing outside the root, nothing that is no recipe, no waiting."""
+"""Recipes over HTTP, on the page and over MCP: nothing outside the root, nothing that is no
+recipe, no waiting."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "link.yaml").symlink_to(outside / "recipe.yaml")
     for name, text in EVIL.items():
         path = root / "foreword" / "recipes" / f"{name}.yaml"
-        path.write_text(f"name: {name}\n{text.format(outside=outside)}sections:\n  a: {{file: A.md}}\n")
+        path.write_text(
+            f"name: {name}\n{text.format(outside=outside)}sections:\n  a: {{file: A.md}}\n"
+        )
     (root / "foreword" / "recipes" / "direct.yaml").symlink_to(outside / "recipe.yaml")
     os.mkfifo(root / "foreword" / "recipes" / "pipe.yaml")
     os.mkfifo(root / "pipe.json")
@@ -53,7 +56,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(root: Path) -> Iterator[Address]:
-    with running(settings_for(root, db=None)) as (where, _):  # hooks are answered for the root's own store
+    # hooks are answered for the root's own store
+    with running(settings_for(root, db=None)) as (where, _):
         yield where
 
 
@@ -103,7 +107,12 @@ def test_a_path_in_a_request_never_leads_out_of_the_root(
 ) -> None:
     monkeypatch.setenv("HOME", str(root.parent / "outside"))
     named = path.format(outside=root.parent / "outside")
-    event = {"hook_event_name": "SessionStart", "source": "compact", "session_id": "s", "cwd": str(root)}
+    event = {
+        "hook_event_name": "SessionStart",
+        "source": "compact",
+        "session_id": "s",
+        "cwd": str(root),
+    }
     asked: list[tuple[str, str, dict[str, Any] | None]] = [
         ("POST", "/v1/assemble", {"recipe": named}),
         ("POST", "/v1/why", {"recipe": named, "about": "a"}),
@@ -118,7 +127,9 @@ def test_a_path_in_a_request_never_leads_out_of_the_root(
         assert TOKEN.encode() not in answer.body
 
 
-def test_a_pipe_that_a_request_names_as_its_source_is_not_waited_for(address: Address, root: Path) -> None:
+def test_a_pipe_that_a_request_names_as_its_source_is_not_waited_for(
+    address: Address, root: Path
+) -> None:
     holding = os.open(root / "pipe.json", os.O_RDWR)  # somebody who writes, and never says anything
     try:
         body = {"recipe": "package", "purpose": "handoff", "source": "pipe.json"}
@@ -129,7 +140,10 @@ def test_a_pipe_that_a_request_names_as_its_source_is_not_waited_for(address: Ad
 
 def test_whether_a_file_outside_is_there_is_not_told(address: Address) -> None:
     body = {"recipe": "package", "purpose": "handoff", "source": {"items": [{"text": "a"}]}}
-    answers = [address.ask("POST", "/v1/why", {**body, "about": path}) for path in ("/etc/passwd", "/etc/passwd.not")]
+    answers = [
+        address.ask("POST", "/v1/why", {**body, "about": path})
+        for path in ("/etc/passwd", "/etc/passwd.not")
+    ]
     assert [one.status for one in answers] == [404, 404]
 
 
@@ -142,7 +156,11 @@ def test_mcp_shows_no_more_than_the_others(root: Path) -> None:
             with pytest.raises(Refused) as wrong:
                 client.call("assemble_context", recipe=name)
             assert TOKEN not in wrong.value.message
-        for path in ("../outside/recipe.yaml", str(root.parent / "outside" / "recipe.yaml"), "link.yaml"):
+        for path in (
+            "../outside/recipe.yaml",
+            str(root.parent / "outside" / "recipe.yaml"),
+            "link.yaml",
+        ):
             with pytest.raises(Refused) as wrong:
                 client.call("assemble_context", recipe=path)
             assert TOKEN not in wrong.value.message

@@ -39,7 +39,10 @@ def test_it_prints_its_address_answers_and_ends_cleanly(tmp_path: Path) -> None:
 
 def test_a_request_that_is_under_way_is_ended_before_it_stops(tmp_path: Path) -> None:
     body = json.dumps({"message": said(1)}).encode()
-    head = f"POST {session_path('kiln', 'messages')} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head = (
+        f"POST {session_path('kiln', 'messages')} HTTP/1.1\r\nHost: localhost\r\nContent-Type:"
+        " application/json\r\n"
+    )
     with serving_process("--root", tmp_path) as (address, process):
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
         with (
@@ -55,7 +58,9 @@ def test_a_request_that_is_under_way_is_ended_before_it_stops(tmp_path: Path) ->
         process.communicate(timeout=20)
         assert process.returncode == 0
     with serving_process("--root", tmp_path) as (address, _):
-        assert [one["seq"] for one in address.ask("GET", session_path("kiln", "messages")).json["items"]] == [1]
+        assert [
+            one["seq"] for one in address.ask("GET", session_path("kiln", "messages")).json["items"]
+        ] == [1]
 
 
 def test_elsewhere_a_token_is_shown_once_and_then_demanded(tmp_path: Path) -> None:
@@ -76,7 +81,11 @@ def test_elsewhere_a_token_is_shown_once_and_then_demanded(tmp_path: Path) -> No
     assert "GET /login 303" in again
     with serving_process(*options, "--new-token") as (address, _):
         assert address.ask("GET", "/v1/sessions", headers=sent).status == 401
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and token.encode() in path.read_bytes()]
+    assert not [
+        path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and token.encode() in path.read_bytes()
+    ]
 
 
 def test_a_token_file_is_demanded_on_loopback_too(tmp_path: Path) -> None:
@@ -91,7 +100,11 @@ def test_more_projects_are_read_under_their_names(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     with serving_process("--root", tmp_path, "--also", f"docs={tmp_path}/docs") as (address, _):
         assert address.ask("GET", "/v1/recipes", root="docs").status == 200
-        assert address.ask("GET", "/v1/recipes", root="dogs").json["title"].endswith("did you mean 'docs'?")
+        assert (
+            address.ask("GET", "/v1/recipes", root="dogs")
+            .json["title"]
+            .endswith("did you mean 'docs'?")
+        )
 
 
 @pytest.mark.parametrize(
@@ -106,7 +119,9 @@ def test_more_projects_are_read_under_their_names(tmp_path: Path) -> None:
         (["--token-file", "nothing"], "the token file nothing can't be read"),
     ],
 )
-def test_what_can_not_be_served_is_said_in_one_line(tmp_path: Path, options: list[str], said: str) -> None:
+def test_what_can_not_be_served_is_said_in_one_line(
+    tmp_path: Path, options: list[str], said: str
+) -> None:
     (tmp_path / "TOKEN").write_text("a-token-of-my-own-choice\n")
     ran = foreword("serve", *options, cwd=tmp_path)
     assert ran.code == 2
@@ -124,9 +139,15 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_one_line_says_how_to_get_it(tmp_path: Path) -> None:
-    program = "import sys; sys.modules['uvicorn'] = None; from foreword.__main__ import main; main()"
+    program = (
+        "import sys; sys.modules['uvicorn'] = None; from foreword.__main__ import main; main()"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", program, "serve"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", program, "serve"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2
     assert "hint: pip install 'foreword[serve]'" in done.stderr
@@ -134,11 +155,13 @@ def test_without_the_extra_one_line_says_how_to_get_it(tmp_path: Path) -> None:
 
 def test_other_commands_load_nothing_of_it(tmp_path: Path) -> None:
     program = (
-        "import sys; from foreword.faces.cli.main import cli\n"
-        "cli.main(['serve', '--help'], standalone_mode=False)\n"
-        "print([name for name in sys.modules if name.split('.')[0] in ('starlette', 'uvicorn', 'jinja2', 'anyio')])"
+        "import sys; from foreword.faces.cli.main import cli\ncli.main(['serve', '--help'],"
+        " standalone_mode=False)\nprint([name for name in sys.modules if name.split('.')[0] in"
+        " ('starlette', 'uvicorn', 'jinja2', 'anyio')])"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -148,7 +171,10 @@ def test_where_it_listens_on_every_address_the_links_are_ones_that_open(tmp_path
         links = server.addresses("0.0.0.0", here.port)
         assert links[0] == f"http://127.0.0.1:{here.port}"
         for link in links:
-            assert Address(urlsplit(link).hostname or "", here.port).ask("GET", "/healthz").status == 200
+            assert (
+                Address(urlsplit(link).hostname or "", here.port).ask("GET", "/healthz").status
+                == 200
+            )
     assert server.addresses("::", 80)[0] == "http://[::1]:80"
     assert server.addresses("::1", 80) == ["http://[::1]:80"]
     assert server.addresses("agents.example", 80) == ["http://agents.example:80"]

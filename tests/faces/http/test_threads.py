@@ -1,4 +1,5 @@
-"""Requests that compute for long, or hang for ever: appends, reads, health and live updates go on."""
+"""Requests that compute for long, or hang for ever: appends, reads, health and live updates go
+on."""
 
 from __future__ import annotations
 
@@ -90,7 +91,12 @@ def test_a_dozen_requests_that_hang_take_nobodys_place(tmp_path: Path, lane: Lan
             wait_until(lambda: serving.threads_at_work >= hanging)
             assert address.ask("GET", "/healthz").status == 200
             assert address.ask("GET", "/v1/sessions").status == 200
-            assert address.ask("POST", session_path("kiln", "messages"), {"message": said(1)}).json["seq"] == 1
+            assert (
+                address.ask("POST", session_path("kiln", "messages"), {"message": said(1)}).json[
+                    "seq"
+                ]
+                == 1
+            )
             assert address.ask("GET", session_path("kiln", "context")).status == 200
             made = {"recipe": "package", "purpose": "handoff", "source": [], "budget": 2000}
             assert address.ask("POST", "/v1/assemble", made).status == 200
@@ -106,15 +112,23 @@ def test_when_too_many_hang_the_next_is_refused_at_once_and_others_go_on(
     monkeypatch.setattr(threads, "HUNG_SECONDS", 0.3)
     monkeypatch.setattr(threads, "MOST_WAITING", 4)
     most, path = LANES["computing"] + 4, tmp_path / "fifo"
-    with running(settings_for(tmp_path), reading(path, "computing")) as (address, serving), fifo(path):
+    with (
+        running(settings_for(tmp_path), reading(path, "computing")) as (address, serving),
+        fifo(path),
+    ):
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
         with asking(address, "/v1/read-computing", most):
             wait_until(lambda: serving.threads_at_work == most)
             made = {"recipe": "package", "purpose": "handoff", "source": [], "budget": 2000}
-            refused = wait_until(lambda: (reply := address.ask("POST", "/v1/assemble", made)).status == 503 and reply)
+            refused = wait_until(
+                lambda: (reply := address.ask("POST", "/v1/assemble", made)).status == 503 and reply
+            )
             assert (refused.json["code"], refused.headers["retry-after"]) == ("busy", "5")
             assert address.ask("GET", "/healthz").status == 200
-            assert address.ask("POST", session_path("kiln", "messages"), {"message": said(1)}).status == 201
+            assert (
+                address.ask("POST", session_path("kiln", "messages"), {"message": said(1)}).status
+                == 201
+            )
 
 
 def test_a_store_that_hangs_is_not_waited_for_by_those_who_ask_for_the_health(
@@ -125,7 +139,8 @@ def test_a_store_that_hangs_is_not_waited_for_by_those_who_ask_for_the_health(
     monkeypatch.setattr(health, "LONGEST_SECONDS", 0.2)
     released = Event()
     with running(settings_for(tmp_path)) as (address, serving):
-        monkeypatch.setattr(serving, "store", lambda: released.wait(20))  # an open that does not come back
+        # an open that does not come back
+        monkeypatch.setattr(serving, "store", lambda: released.wait(20))
         replies = [address.ask("GET", "/healthz") for _ in range(3)]
         assert {(reply.status, reply.json["code"]) for reply in replies} == {(503, "store")}
         monkeypatch.undo()
@@ -134,7 +149,9 @@ def test_a_store_that_hangs_is_not_waited_for_by_those_who_ask_for_the_health(
 
 
 @contextmanager
-def computing(path: str, until: Event, begun: list[str], method: str = "POST") -> Iterator[Endpoint]:
+def computing(
+    path: str, until: Event, begun: list[str], method: str = "POST"
+) -> Iterator[Endpoint]:
     """An address that computes, and holds a processor, until it is told to end."""
 
     def compute(ask: Any) -> dict[str, bool]:
@@ -159,7 +176,12 @@ def test_appends_and_reads_do_not_wait_for_ten_large_contexts(tmp_path: Path) ->
         with asking(address, "/v1/large", 10):
             wait_until(lambda: begun)
             for number in range(1, 4):
-                assert address.ask("POST", session_path("kiln", "messages"), {"message": said(1)}).json["seq"] == number
+                assert (
+                    address.ask(
+                        "POST", session_path("kiln", "messages"), {"message": said(1)}
+                    ).json["seq"]
+                    == number
+                )
                 assert address.ask("GET", session_path("kiln")).json["messages"] == number
             assert len(begun) <= LANES["computing"]
         until.set()
@@ -171,7 +193,9 @@ def test_contexts_have_fewer_threads_than_the_machine_has_processors_and_at_leas
     assert LANES["writing"] == MOST_THREADS
 
 
-def test_what_was_given_up_before_its_turn_is_never_done_and_the_client_is_told(tmp_path: Path) -> None:
+def test_what_was_given_up_before_its_turn_is_never_done_and_the_client_is_told(
+    tmp_path: Path,
+) -> None:
     until, begun = Event(), list[str]()
     with (
         computing("/v1/first", until, begun, "GET") as first,
@@ -188,8 +212,12 @@ def test_what_was_given_up_before_its_turn_is_never_done_and_the_client_is_told(
         assert "/v1/second" not in begun
 
 
-@pytest.mark.parametrize("headers", [{}, {"idempotency-key": "k"}], ids=["without a key", "with a key"])
-def test_who_is_told_to_go_learns_that_it_may_still_be_done(tmp_path: Path, headers: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "headers", [{}, {"idempotency-key": "k"}], ids=["without a key", "with a key"]
+)
+def test_who_is_told_to_go_learns_that_it_may_still_be_done(
+    tmp_path: Path, headers: dict[str, str]
+) -> None:
     until, begun = Event(), list[str]()
     with (
         computing("/v1/slow", until, begun) as slow,
@@ -222,7 +250,9 @@ cli.main(["serve", "--root", root])
 def test_a_server_that_is_told_to_stop_stops_although_a_thread_hangs(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     command = [sys.executable, "-c", HANGING, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout
         address = Address("127.0.0.1", int(process.stdout.readline().rsplit(":", 1)[1]))
         with asking(address, "/v1/hang", 3):
@@ -237,7 +267,9 @@ def test_what_hung_is_answered_once_it_goes_on(tmp_path: Path) -> None:
     path, answered = tmp_path / "fifo", list[int]()
     os.mkfifo(path)
     with running(settings_for(tmp_path), reading(path, "computing")) as (address, _):
-        waiting = Thread(target=lambda: answered.append(address.ask("GET", "/v1/read-computing").status))
+        waiting = Thread(
+            target=lambda: answered.append(address.ask("GET", "/v1/read-computing").status)
+        )
         waiting.start()
         os.close(wait_until(lambda: _opened_to_write(path)))
         waiting.join(20)

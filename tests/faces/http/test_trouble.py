@@ -1,4 +1,5 @@
-"""A store that is locked, read-only or gone, clients that leave, a process that is killed: told, and lived through."""
+"""A store that is locked, read-only or gone, clients that leave, a process that is killed: told,
+and lived through."""
 
 from __future__ import annotations
 
@@ -34,8 +35,8 @@ from tests.faces.http.running import (
 from tests.sessions import plan, said
 
 LOCK = (
-    "import sys, sqlite3; db = sqlite3.connect(sys.argv[1], isolation_level=None); db.execute('BEGIN IMMEDIATE');"
-    "print('locked', flush=True); sys.stdin.read()"
+    "import sys, sqlite3; db = sqlite3.connect(sys.argv[1], isolation_level=None);"
+    " db.execute('BEGIN IMMEDIATE');print('locked', flush=True); sys.stdin.read()"
 )
 SECRET = "sk-ant-" + "d4" * 20
 
@@ -43,7 +44,9 @@ SECRET = "sk-ant-" + "d4" * 20
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Another process holds the database's only right to write."""
-    with subprocess.Popen([sys.executable, "-c", LOCK, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", LOCK, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
         assert holder.stdin
         assert holder.stdout
         assert holder.stdout.readline() == b"locked\n"
@@ -84,8 +87,15 @@ def test_a_store_that_can_not_be_written_is_read_and_says_so(tmp_path: Path) -> 
         part.chmod(0o555 if part.is_dir() else 0o444)
     try:
         with serving_process("--root", tmp_path) as (address, _):
-            for path in ("/healthz", "/", "/v1/sessions", session_path("kiln"), session_path("planned", "plan"),
-                         session_path("planned", "variables"), session_path("planned", "snapshot")):  # fmt: skip
+            for path in (
+                "/healthz",
+                "/",
+                "/v1/sessions",
+                session_path("kiln"),
+                session_path("planned", "plan"),
+                session_path("planned", "variables"),
+                session_path("planned", "snapshot"),
+            ):
                 assert address.ask("GET", path).status == 200, path
             refused = address.ask("POST", session_path("kiln", "messages"), {"message": said(2)})
             assert (refused.status, refused.json["code"]) == (503, "store")
@@ -101,7 +111,9 @@ def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
     with serving_process("--root", tmp_path) as (address, process):
         with suppress(OSError, HTTPException):  # it dies under one of them
             for number in range(1_000):
-                reply = address.ask("POST", session_path("kiln", "messages"), {"message": said(number)})
+                reply = address.ask(
+                    "POST", session_path("kiln", "messages"), {"message": said(number)}
+                )
                 acknowledged.append(reply.json["seq"])
                 if number == 20:
                     Thread(target=process.send_signal, args=(signal.SIGKILL,)).start()
@@ -110,7 +122,10 @@ def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
     with serving_process("--root", tmp_path) as (address, _):
         kept = address.ask("GET", session_path("kiln")).json["messages"]
         assert 21 <= len(acknowledged) <= kept <= len(acknowledged) + 1
-        assert address.ask("POST", session_path("kiln", "messages"), {"message": said(0)}).json["seq"] == kept + 1
+        assert (
+            address.ask("POST", session_path("kiln", "messages"), {"message": said(0)}).json["seq"]
+            == kept + 1
+        )
 
 
 def test_clients_that_leave_half_way_change_nothing_and_fill_no_log(
@@ -118,10 +133,15 @@ def test_clients_that_leave_half_way_change_nothing_and_fill_no_log(
 ) -> None:
     address.ask("POST", "/v1/sessions", {"name": name})
     body = json.dumps({"message": said(1)}).encode()
-    head = f"POST {session_path(name, 'messages')} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head = (
+        f"POST {session_path(name, 'messages')} HTTP/1.1\r\nHost: localhost\r\nContent-Type:"
+        " application/json\r\n"
+    )
     for size in (0, 1, len(body) - 1):
         with socket.create_connection((address.host, address.port), 20) as leaving:
-            leaving.sendall(head.encode() + f"Content-Length: {len(body)}\r\n\r\n".encode() + body[:size])
+            leaving.sendall(
+                head.encode() + f"Content-Length: {len(body)}\r\n\r\n".encode() + body[:size]
+            )
     for noise in (b"\xff\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"):
         address.raw(noise)
     assert address.ask("GET", session_path(name)).json["messages"] == 0
@@ -132,18 +152,28 @@ def test_a_database_that_was_away_is_found_again_by_the_next_request(tmp_path: P
     url = postgres.new_database()
     with running(settings_for(tmp_path, db=url)) as (address, _):
         address.ask("PUT", session_path("kiln", "plan"), {"plan": plan(), "reason": "first"})
-        for path in ("/v1/sessions", session_path("kiln"), session_path("kiln", "plan"), "/v1/reports"):
+        for path in (
+            "/v1/sessions",
+            session_path("kiln"),
+            session_path("kiln", "plan"),
+            "/v1/reports",
+        ):
             assert address.ask("GET", path).status == 200  # connections wait in both pools
         with address.opened("GET", session_path("kiln", "events")) as listening:
             with psycopg.connect(f"{postgres.server()}/postgres", autocommit=True) as admin:
                 name = url.rsplit("/", 1)[1]
-                admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+                admin.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+                    [name],
+                )
             wait_until(lambda: address.ask("GET", session_path("kiln")).status == 200)
             for _ in range(5):
                 assert address.ask("GET", session_path("kiln")).status == 200
                 assert address.ask("GET", "/v1/sessions").status == 200
             made = address.ask(
-                "PUT", session_path("kiln", "plan"), {"plan": plan(), "reason": "x", "expected_version": 1}
+                "PUT",
+                session_path("kiln", "plan"),
+                {"plan": plan(), "reason": "x", "expected_version": 1},
             )
             assert made.json["version"] == 2
             assert next(events(listening)).data["version"] == 2
@@ -170,8 +200,14 @@ def test_an_error_is_short_however_much_was_said(address: Address) -> None:
         ("/v1/sessions", {long: 1}),
         ("/v1/sessions", {"name": long}),
         (session_path("long", "messages"), {"message": {"role": long, "content": "x"}}),
-        (session_path("long", "messages"), {"message": {"role": "user", "content": "x"}, "kind": long}),
-        (session_path("long", "plan"), {"plan": {"overall_goal": "x", "phases": [{"status": long}]}, "reason": "x"}),
+        (
+            session_path("long", "messages"),
+            {"message": {"role": "user", "content": "x"}, "kind": long},
+        ),
+        (
+            session_path("long", "plan"),
+            {"plan": {"overall_goal": "x", "phases": [{"status": long}]}, "reason": "x"},
+        ),
     ):
         refused = address.ask("POST", path, body)
         assert 400 <= refused.status < 500

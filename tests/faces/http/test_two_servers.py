@@ -1,4 +1,5 @@
-"""Two servers on one PostgreSQL: what one changes, the other tells; when one is killed, the other goes on."""
+"""Two servers on one PostgreSQL: what one changes, the other tells; when one is killed, the
+other goes on."""
 
 from __future__ import annotations
 
@@ -33,16 +34,27 @@ def on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 def test_odd_names_are_refused_and_bring_no_database_down(on_postgres: Address, odd: str) -> None:
     piece = quote(odd, safe="")
     on_postgres.ask("POST", "/v1/sessions", {"name": "kiln"})
-    paths = [f"/v1/sessions/{piece}", f"/v1/recall/{piece}", f"/v1/checkpoints/{piece}", f"/v1/recipes/{piece}",
-             f"/v1/sessions/kiln/variables/{piece}", f"/v1/sessions/kiln/nodes/{piece}/variables",
-             f"/v1/sessions/{piece}/messages", f"/v1/sessions/{piece}/events"]  # fmt: skip
+    paths = [
+        f"/v1/sessions/{piece}",
+        f"/v1/recall/{piece}",
+        f"/v1/checkpoints/{piece}",
+        f"/v1/recipes/{piece}",
+        f"/v1/sessions/kiln/variables/{piece}",
+        f"/v1/sessions/kiln/nodes/{piece}/variables",
+        f"/v1/sessions/{piece}/messages",
+        f"/v1/sessions/{piece}/events",
+    ]
     assert {on_postgres.ask("GET", path).status for path in paths} <= {200, 400, 404}
     gone = [f"/v1/sessions/kiln/variables/{piece}", f"/v1/sessions/kiln/nodes/{piece}"]
     assert {on_postgres.ask("DELETE", path, reason="x").status for path in gone} <= {400, 404}
     for path, field in (
-        ("/v1/sessions", "search"), ("/v1/sessions", "cursor"), ("/v1/sessions/kiln", "conversation"),
-        ("/v1/sessions/kiln/messages", "conversation"), ("/v1/reports", "workflow"), ("/v1/checkpoints", "task"),
-    ):  # fmt: skip
+        ("/v1/sessions", "search"),
+        ("/v1/sessions", "cursor"),
+        ("/v1/sessions/kiln", "conversation"),
+        ("/v1/sessions/kiln/messages", "conversation"),
+        ("/v1/reports", "workflow"),
+        ("/v1/checkpoints", "task"),
+    ):
         assert on_postgres.ask("GET", f"{path}?{field}={piece}").status in (200, 400, 404)
     for body in ({"value": odd, "reason": odd}, {"value": {odd: [odd]}, "reason": odd}):
         assert on_postgres.ask("PUT", "/v1/sessions/kiln/variables/v", body).status == 200
@@ -53,7 +65,10 @@ def test_a_change_through_one_is_seen_on_the_other_and_outlives_it(tmp_path: Pat
     options = ("--root", tmp_path, "--db", new_database())
     with serving_process(*options) as (one, killed), serving_process(*options) as (other, _):
         one.ask("POST", "/v1/sessions", {"name": "kiln"})
-        with other.opened("GET", session_path("kiln", "events")) as answer, other.opened("GET", "/v1/events") as every:
+        with (
+            other.opened("GET", session_path("kiln", "events")) as answer,
+            other.opened("GET", "/v1/events") as every,
+        ):
             told, told_of_all = events(answer), events(every)
             began = monotonic()
             one.ask("PUT", session_path("kiln", "plan"), {"plan": plan(), "reason": "first"})

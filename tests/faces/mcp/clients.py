@@ -1,4 +1,5 @@
-"""Clients of the MCP server for tests: the SDK's over stdio and over HTTP, one that speaks plain frames."""
+"""Clients of the MCP server for tests: the SDK's over stdio and over HTTP, one that speaks plain
+frames."""
 
 from __future__ import annotations
 
@@ -22,8 +23,14 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.faces.behaviour import Refused
 
 PATIENCE_SECONDS = 60.0
-CHECKPOINTS = {f"{action}_checkpoint": action for action in ("show", "resume", "write")} | {"list_checkpoints": "list"}
-HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+CHECKPOINTS = {f"{action}_checkpoint": action for action in ("show", "resume", "write")} | {
+    "list_checkpoints": "list"
+}
+HELLO = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
 
 
 class McpClient:
@@ -55,7 +62,9 @@ class McpClient:
 def over_stdio(root: Path, *options: str, mode: str = "legacy") -> Iterator[McpClient]:
     """A server of its own, started by the client."""
     started = StdioServerParameters(
-        command=sys.executable, args=["-m", "foreword", "mcp", "--root", str(root), *options], env=environment(root)
+        command=sys.executable,
+        args=["-m", "foreword", "mcp", "--root", str(root), *options],
+        env=environment(root),
     )
     with (root.parent / "stderr").open("a+") as log, start_blocking_portal() as portal:
         client = Client(stdio_client(started, errlog=log), mode=mode)
@@ -64,7 +73,9 @@ def over_stdio(root: Path, *options: str, mode: str = "legacy") -> Iterator[McpC
 
 
 @contextmanager
-def over_http(address: str, root: Path, token: str = "", mode: str = "legacy") -> Iterator[McpClient]:
+def over_http(
+    address: str, root: Path, token: str = "", mode: str = "legacy"
+) -> Iterator[McpClient]:
     """A client of a server that runs."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     with start_blocking_portal() as portal:

@@ -15,7 +15,8 @@ PATIENCE_SECONDS = 300  # nothing waits so long but a machine under heavy load
 
 
 def inspect_mcp(*args: str | Path, home: Path) -> subprocess.CompletedProcess[bytes]:
-    """Run the inspector with the node that the tests bring; what it remembers goes into that home."""
+    """Run the inspector with the node that the tests bring; what it remembers goes into that
+    home."""
     assert INSPECTOR.exists(), "the inspector is not installed: run the tests by `make test`"
     path = os.pathsep.join([str(NODE / "bin"), os.environ["PATH"]])
     return subprocess.run(

@@ -25,20 +25,32 @@ from tests.sessions import plan
 
 MOST_TOKENS, MOST_TOOLS = 2_000, 12
 NAMED_BY_OTHERS = {
-    "update_plan", "get_current_plan", "get_workflow_variable", "set_variable", "clear_variable",
-    "clear_all_variables", "assemble_context", "recall", "lookup", "checkpoint",
-}  # fmt: skip
+    "update_plan",
+    "get_current_plan",
+    "get_workflow_variable",
+    "set_variable",
+    "clear_variable",
+    "clear_all_variables",
+    "assemble_context",
+    "recall",
+    "lookup",
+    "checkpoint",
+}
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpClient]:
-    with over_stdio(project(tmp_path_factory.mktemp("mcp")), "--workflow", "kilns", mode="auto") as client:
+    with over_stdio(
+        project(tmp_path_factory.mktemp("mcp")), "--workflow", "kilns", mode="auto"
+    ) as client:
         yield client
 
 
 def as_sent(client: McpClient) -> list[dict[str, Any]]:
     """The definitions of the tools, as they come over the wire."""
-    return [tool.model_dump(by_alias=True, exclude_none=True) for tool in client.ask("list_tools").tools]
+    return [
+        tool.model_dump(by_alias=True, exclude_none=True) for tool in client.ask("list_tools").tools
+    ]
 
 
 def test_the_definitions_of_all_tools_have_less_than_2000_tokens(client: McpClient) -> None:
@@ -64,9 +76,12 @@ def test_every_tool_says_what_it_takes_gives_and_does(client: McpClient) -> None
 
 def test_every_operation_can_be_reached() -> None:
     public = {
-        name for name, value in vars(operations).items()
-        if callable(value) and getattr(value, "__module__", "") == operations.__name__ and not name.startswith("_")
-    }  # fmt: skip
+        name
+        for name, value in vars(operations).items()
+        if callable(value)
+        and getattr(value, "__module__", "") == operations.__name__
+        and not name.startswith("_")
+    }
     folded = {"why", "list_checkpoints", "show_checkpoint", "resume_checkpoint", "write_checkpoint"}
     helpers = {"inside", "recipe_inside"}
     assert public - folded - helpers == TOOLS.keys() - {"checkpoint"}
@@ -74,7 +89,11 @@ def test_every_operation_can_be_reached() -> None:
 
 def test_an_answer_is_a_text_as_well(client: McpClient) -> None:
     made = client.ask("call_tool", "set_variable", {"name": "cone", "value": "04", "reason": "try"})
-    assert json.loads(made.content[0].text) == made.structured_content == {"name": "cone", "shown": '"04"'}
+    assert (
+        json.loads(made.content[0].text)
+        == made.structured_content
+        == {"name": "cone", "shown": '"04"'}
+    )
     found = client.ask("call_tool", "lookup", {"wanted": "potter"})
     assert found.content[0].text.strip() == found.structured_content["text"].strip()
 
@@ -83,7 +102,9 @@ def test_a_page_says_where_the_next_one_begins(client: McpClient) -> None:
     asked = {"recipe": "package", "purpose": "handoff", "source": ITEMS, "budget": 800}
     handle = client.call("assemble_context", **asked)["omissions"][0]["handle"]
     page = client.ask("call_tool", "recall", {"handle": handle, "budget": 500})
-    assert page.content[0].text.endswith(f"\n[goes on at offset {page.structured_content['next_offset']}]")
+    assert page.content[0].text.endswith(
+        f"\n[goes on at offset {page.structured_content['next_offset']}]"
+    )
 
 
 def test_the_workflow_of_the_command_line_is_meant_where_none_is_named(client: McpClient) -> None:
@@ -126,22 +147,30 @@ def test_recipes_plans_and_reports_are_resources(client: McpClient) -> None:
     client.call("update_plan", plan=plan(), reason="first", workflow="a plan/of mine")
     number = client.call("lookup", wanted="potter")["report"]
     listed = {str(one.uri): one for one in client.ask("list_resources").resources}
-    assert {"foreword://recipe/package", "foreword://plan/a%20plan%2Fof%20mine", f"foreword://report/{number}"} <= {
-        *listed
-    }
+    assert {
+        "foreword://recipe/package",
+        "foreword://plan/a%20plan%2Fof%20mine",
+        f"foreword://report/{number}",
+    } <= {*listed}
     for uri, one in listed.items():
         (content,) = client.ask("read_resource", uri).contents
         assert content.mime_type == one.mime_type
         assert content.text
     (mine,) = client.ask("read_resource", "foreword://plan/a%20plan%2Fof%20mine/1").contents
     assert json.loads(mine.text)["overall_goal"] == plan()["overall_goal"]
-    templates = {one.uri_template for one in client.ask("list_resource_templates").resource_templates}
+    templates = {
+        one.uri_template for one in client.ask("list_resource_templates").resource_templates
+    }
     assert "foreword://plan/{workflow}/{version}" in templates
 
 
-def test_a_client_is_told_when_another_process_has_changed_the_plan_it_watches(client: McpClient) -> None:
+def test_a_client_is_told_when_another_process_has_changed_the_plan_it_watches(
+    client: McpClient,
+) -> None:
     async def watch() -> object:
-        async with client.client.listen(resource_subscriptions=["foreword://plan/watched"]) as changes:
+        async with client.client.listen(
+            resource_subscriptions=["foreword://plan/watched"]
+        ) as changes:
             await to_thread.run_sync(others.call_update, "unwatched")
             await to_thread.run_sync(others.call_update, "watched")
             with fail_after(PATIENCE_SECONDS):
@@ -161,11 +190,20 @@ class Others(PythonClient):
 @pytest.mark.parametrize(
     "uri",
     [
-        "foreword://recipe/..%2F..%2Fsecret.yaml", "foreword://recipe/%2Fetc%2Fpasswd", "foreword://recipe/nope",
-        "foreword://plan/nope", "foreword://plan/kilns/99", "foreword://plan/kilns/x", "foreword://report/0",
-        "foreword://report/99999999999999999999999", "foreword://tea/pot", "file:///etc/passwd", "foreword://", "",
+        "foreword://recipe/..%2F..%2Fsecret.yaml",
+        "foreword://recipe/%2Fetc%2Fpasswd",
+        "foreword://recipe/nope",
+        "foreword://plan/nope",
+        "foreword://plan/kilns/99",
+        "foreword://plan/kilns/x",
+        "foreword://report/0",
+        "foreword://report/99999999999999999999999",
+        "foreword://tea/pot",
+        "file:///etc/passwd",
+        "foreword://",
+        "",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_resource_is_an_error_with_a_hint(client: McpClient, uri: str) -> None:
     client.call("set_variable", name="x", value=1, reason="makes the workflow")
     with pytest.raises(MCPError) as error:
@@ -188,9 +226,16 @@ def test_many_resources_come_in_pages(client: McpClient) -> None:
 def test_there_is_a_prompt_for_each_purpose_and_phase(client: McpClient) -> None:
     names = [prompt.name for prompt in client.ask("list_prompts").prompts]
     assert names == [
-        "design", "implementation", "review", "handoff", "subagent",
-        "phase-planning", "phase-interface", "phase-implementation", "phase-testing",
-    ]  # fmt: skip
+        "design",
+        "implementation",
+        "review",
+        "handoff",
+        "subagent",
+        "phase-planning",
+        "phase-interface",
+        "phase-implementation",
+        "phase-testing",
+    ]
     made = client.ask("get_prompt", "handoff", {"source": "items.json", "budget": "800"})
     assert "Cone 04 it is" in made.messages[0].content.text
 
@@ -221,5 +266,10 @@ def test_without_the_extra_one_line_says_what_to_install(tmp_path: Path) -> None
 
 
 def test_other_commands_do_not_load_the_sdk() -> None:
-    code = "import sys, foreword.faces.cli.main, foreword.faces.cli.mcp; print('mcp' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"False\n"
+    code = (
+        "import sys, foreword.faces.cli.main, foreword.faces.cli.mcp; print('mcp' in sys.modules)"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+        == b"False\n"
+    )

@@ -38,10 +38,18 @@ def test_the_inspector_lists_and_calls_over_stdio(root: Path, tmp_path: Path) ->
 
     assert [tool["name"] for tool in asked("tools/list")["tools"]] == [*TOOLS]
     made = asked(
-        "tools/call", "--tool-name", "set_variable", "--tool-arg", "name=kiln", 'value={"cone": 4}', "reason=try"
+        "tools/call",
+        "--tool-name",
+        "set_variable",
+        "--tool-arg",
+        "name=kiln",
+        'value={"cone": 4}',
+        "reason=try",
     )
     assert made["structuredContent"] == {"name": "kiln", "shown": "{cone: 4}"}
-    refused = asked("tools/call", "--tool-name", "get_workflow_variable", "--tool-arg", "name=kilm", code=5)
+    refused = asked(
+        "tools/call", "--tool-name", "get_workflow_variable", "--tool-arg", "name=kilm", code=5
+    )
     assert refused["isError"]
     assert "did you mean 'kiln'?" in refused["content"][0]["text"]
 
@@ -55,5 +63,7 @@ def test_the_inspector_lists_resources_and_prompts_over_http(root: Path, tmp_pat
             way = (address, "--transport", "http", "--header", header)
             return inspect(*way, "--method", method, *more, home=tmp_path)
 
-        assert "foreword://recipe/package" in [one["uri"] for one in asked("resources/list")["resources"]]
+        assert "foreword://recipe/package" in [
+            one["uri"] for one in asked("resources/list")["resources"]
+        ]
         assert "handoff" in [one["name"] for one in asked("prompts/list")["prompts"]]

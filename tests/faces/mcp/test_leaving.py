@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "pipe", "version": "1"}}
+CLIENT = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "pipe", "version": "1"},
+}
 FRAMES = [
     {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": CLIENT},
     {"jsonrpc": "2.0", "method": "notifications/initialized"},

@@ -1,4 +1,5 @@
-"""The suite that every face passes, through MCP: stdio and HTTP, the handshake and the protocol without one."""
+"""The suite that every face passes, through MCP: stdio and HTTP, the handshake and the protocol
+without one."""
 
 from __future__ import annotations
 
@@ -24,12 +25,16 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpClient]:
 
 
 @each_case
-def test_mcp_over_stdio_does_what_every_face_does(case: Callable[[Client, str], None], stdio: McpClient) -> None:
+def test_mcp_over_stdio_does_what_every_face_does(
+    case: Callable[[Client, str], None], stdio: McpClient
+) -> None:
     case(stdio, case.__name__)
 
 
 @each_case
-def test_mcp_over_http_does_what_every_face_does(case: Callable[[Client, str], None], http: McpClient) -> None:
+def test_mcp_over_http_does_what_every_face_does(
+    case: Callable[[Client, str], None], http: McpClient
+) -> None:
     case(http, case.__name__)
 
 

@@ -34,14 +34,18 @@ def address(root: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def guarded(root: Path) -> Iterator[str]:
     (root.parent / "token").write_text(TOKEN)
-    with http_server(root, "--token-file", str(root.parent / "token"), "--host", "0.0.0.0") as address:
+    with http_server(
+        root, "--token-file", str(root.parent / "token"), "--host", "0.0.0.0"
+    ) as address:
         yield address.replace("0.0.0.0", "127.0.0.1")
 
 
 def hello(address: str, **headers: str) -> int:
     """The status of a first request."""
     frame: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
-    return httpx2.post(address, json=frame, headers={"Accept": BOTH, **headers}, timeout=30).status_code
+    return httpx2.post(
+        address, json=frame, headers={"Accept": BOTH, **headers}, timeout=30
+    ).status_code
 
 
 def test_the_address_is_on_loopback(address: str) -> None:
@@ -76,7 +80,9 @@ def test_a_client_with_the_token_is_served(guarded: str, root: Path) -> None:
 def test_an_address_that_others_can_reach_is_not_served_without_a_token(root: Path) -> None:
     ran = foreword("mcp", "--http", "--host", "0.0.0.0", "--root", root)
     assert ran.code == 2
-    assert ran.err.startswith("error: others can reach 0.0.0.0, so clients must carry a token\nhint: give one: --token")
+    assert ran.err.startswith(
+        "error: others can reach 0.0.0.0, so clients must carry a token\nhint: give one: --token"
+    )
 
 
 def test_a_port_that_is_taken_is_told(address: str, root: Path) -> None:
@@ -86,12 +92,16 @@ def test_a_port_that_is_taken_is_told(address: str, root: Path) -> None:
 
 
 def test_a_body_that_is_too_large_is_refused_and_the_next_one_served(address: str) -> None:
-    large = httpx2.post(address, content=b"x" * (17 * 1024 * 1024), headers={"Content-Type": "application/json"})
+    large = httpx2.post(
+        address, content=b"x" * (17 * 1024 * 1024), headers={"Content-Type": "application/json"}
+    )
     assert large.status_code == 413
     assert hello(address) == 200
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"\xff", b'"x"', json.dumps({"jsonrpc": "1.0"}).encode()])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"\xff", b'"x"', json.dumps({"jsonrpc": "1.0"}).encode()]
+)
 def test_a_body_that_is_no_message_is_refused(address: str, body: bytes) -> None:
     headers = {"Accept": BOTH, "Content-Type": "application/json"}
     assert httpx2.post(address, content=body, headers=headers).status_code == 400
@@ -107,7 +117,10 @@ def test_what_one_client_has_changed_the_others_see(address: str, root: Path) ->
 def test_many_clients_at_once_lose_no_version(address: str, root: Path) -> None:
     def update(number: int) -> list[int]:
         with over_http(address, root) as client:
-            made = [client.call("update_plan", plan=plan(), reason=f"{number}", workflow="busy") for _ in range(5)]
+            made = [
+                client.call("update_plan", plan=plan(), reason=f"{number}", workflow="busy")
+                for _ in range(5)
+            ]
             return [one["version"] for one in made]
 
     with ThreadPoolExecutor(4) as pool:

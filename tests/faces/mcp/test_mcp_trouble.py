@@ -1,4 +1,5 @@
-"""Frames that are no messages, arguments that are no arguments, signals: proper errors, and a server that lives on."""
+"""Frames that are no messages, arguments that are no arguments, signals: proper errors, and a
+server that lives on."""
 
 from __future__ import annotations
 
@@ -33,10 +34,17 @@ def talking(root: Path) -> Iterator[Frames]:
 
 def test_a_bad_frame_is_answered_and_the_next_one_served(talking: Frames) -> None:
     bad = {
-        b"not json": -32700, b"{": -32700, b"\xff\xfe\x00": -32700, b"[" * 100_000: -32700, b"null": -32600,
-        b"[]": -32600, b"5": -32600, b'{"jsonrpc":"1.0","id":"a","method":"ping"}': -32600,
-        b'{"jsonrpc":"2.0","id":"b"}': -32600, b'{"jsonrpc":"2.0","id":"c","method":"ping","params":"\\ud800"}': -32600,
-    }  # fmt: skip
+        b"not json": -32700,
+        b"{": -32700,
+        b"\xff\xfe\x00": -32700,
+        b"[" * 100_000: -32700,
+        b"null": -32600,
+        b"[]": -32600,
+        b"5": -32600,
+        b'{"jsonrpc":"1.0","id":"a","method":"ping"}': -32600,
+        b'{"jsonrpc":"2.0","id":"b"}': -32600,
+        b'{"jsonrpc":"2.0","id":"c","method":"ping","params":"\\ud800"}': -32600,
+    }
     for frame, code in bad.items():
         talking.unasked.clear()
         talking.send(frame)
@@ -47,7 +55,12 @@ def test_a_bad_frame_is_answered_and_the_next_one_served(talking: Frames) -> Non
 
 def test_what_needs_no_answer_gets_none(talking: Frames) -> None:
     talking.unasked.clear()
-    for frame in (b"", b"   ", b'{"jsonrpc":"2.0","id":9999,"result":{}}', b'{"jsonrpc":"2.0","method":"tea/pot"}'):
+    for frame in (
+        b"",
+        b"   ",
+        b'{"jsonrpc":"2.0","id":9999,"result":{}}',
+        b'{"jsonrpc":"2.0","method":"tea/pot"}',
+    ):
         talking.send(frame)
     assert "result" in talking.answer("ping", {})
     assert talking.unasked == []
@@ -79,26 +92,54 @@ def test_a_request_that_is_none_is_an_error_of_the_protocol(
     [
         ("recall", {}, "argument 'handle' is missing\nhint: needed: handle"),
         ("recall", {"handle": 5}, "argument 'handle' must be a string, not an integer"),
-        ("recall", {"handle": "fw_abc", "offset": True}, "argument 'offset' must be an integer, not true or false"),
-        ("recall", {"handle": "fw_abc", "budget": 1.5}, "argument 'budget' must be an integer, not a number"),
+        (
+            "recall",
+            {"handle": "fw_abc", "offset": True},
+            "argument 'offset' must be an integer, not true or false",
+        ),
+        (
+            "recall",
+            {"handle": "fw_abc", "budget": 1.5},
+            "argument 'budget' must be an integer, not a number",
+        ),
         ("recall", {"handel": "fw_abc"}, "unknown argument 'handel', did you mean 'handle'?"),
-        ("update_plan", {"plan": [], "reason": "x"}, "argument 'plan' must be an object, not an array"),
+        (
+            "update_plan",
+            {"plan": [], "reason": "x"},
+            "argument 'plan' must be an object, not an array",
+        ),
         ("update_plan", {"plan": None, "reason": "x"}, "argument 'plan' is missing"),
-        ("assemble_context", {"recipe": "package", "source": 5}, "must be a string or an object or an array"),
-        ("checkpoint", {"action": "forget"}, "unknown action 'forget'\nhint: known: list, show, resume, write"),
+        (
+            "assemble_context",
+            {"recipe": "package", "source": 5},
+            "must be a string or an object or an array",
+        ),
+        (
+            "checkpoint",
+            {"action": "forget"},
+            "unknown action 'forget'\nhint: known: list, show, resume, write",
+        ),
         ("checkpoint", {"action": ["list"]}, "unknown action"),
         ("checkpoint", {"action": "resume"}, "resume needs a task"),
         ("checkpoint", {"action": "write", "task": "a"}, "write needs a task and a phase"),
         ("get_workflow_variable", {}, "which variable?"),
-        ("get_workflow_variable", {"name": "x" * MANY}, "argument 'name' has 10,000,000 characters"),
-        ("set_variable", {"name": "a", "value": 1, "reason": "x" * MANY}, "argument 'reason' has 10,000,000"),
+        (
+            "get_workflow_variable",
+            {"name": "x" * MANY},
+            "argument 'name' has 10,000,000 characters",
+        ),
+        (
+            "set_variable",
+            {"name": "a", "value": 1, "reason": "x" * MANY},
+            "argument 'reason' has 10,000,000",
+        ),
         ("set_variable", {"name": "\0", "value": 1, "reason": "x"}, "a variable's name must be"),
         ("assemble_context", {"recipe": "\0.yaml"}, "leads outside the root"),
         ("get_current_plan", {"x" * MANY: 1}, "unknown argument 'xxx"),
         ("get_current_plan", {"root": "/"}, "unknown argument 'root'"),
         ("get_current_plan", {"db": "sqlite:////tmp/x.db"}, "unknown argument 'db'"),
     ],
-)  # fmt: skip
+)
 def test_wrong_arguments_are_told_and_change_nothing(
     talking: Frames, tool: str, arguments: dict[str, Any], said: str
 ) -> None:
@@ -112,10 +153,16 @@ def test_wrong_arguments_are_told_and_change_nothing(
 def test_ten_megabytes_are_kept_and_one_comes_back_fitted(talking: Frames) -> None:
     text = "clay and water " * (MANY // 15)
     for value in (text, text[: MANY // 10]):
-        assert not talking.call("set_variable", name="much", value=value, reason="try")["result"]["isError"]
-    answer = talking.call("get_workflow_variable", name="much", budget=1000)["result"]["structuredContent"]
+        assert not talking.call("set_variable", name="much", value=value, reason="try")["result"][
+            "isError"
+        ]
+    answer = talking.call("get_workflow_variable", name="much", budget=1000)["result"][
+        "structuredContent"
+    ]
     assert answer["whole_tokens"] > 100_000
-    page = talking.call("recall", handle=answer["handle"], budget=2000)["result"]["structuredContent"]
+    page = talking.call("recall", handle=answer["handle"], budget=2000)["result"][
+        "structuredContent"
+    ]
     assert text.startswith(page["text"].removeprefix('"')[:1000])
     talking.call("clear_variable", name="much", reason="done")
 
@@ -123,8 +170,12 @@ def test_ten_megabytes_are_kept_and_one_comes_back_fitted(talking: Frames) -> No
 def test_values_that_are_nested_too_deeply_do_no_harm(talking: Frames) -> None:
     for depth in (90, 190, 250, 1_000):
         nested = "[" * depth + "]" * depth
-        frame = f'"name":"set_variable","arguments":{{"name":"deep","value":{nested},"reason":"try"}}'
-        talking.send(f'{{"jsonrpc":"2.0","id":"deep","method":"tools/call","params":{{{frame}}}}}'.encode())
+        frame = (
+            f'"name":"set_variable","arguments":{{"name":"deep","value":{nested},"reason":"try"}}'
+        )
+        talking.send(
+            f'{{"jsonrpc":"2.0","id":"deep","method":"tools/call","params":{{{frame}}}}}'.encode()
+        )
         answer = talking.call("get_workflow_variable", name="deep")
         assert "result" in answer or "error" in answer
     assert "result" in talking.answer("ping", {})
@@ -132,14 +183,20 @@ def test_values_that_are_nested_too_deeply_do_no_harm(talking: Frames) -> None:
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.sampled_from(sorted(TOOLS)), st.data())
-def test_no_arguments_at_all_break_the_server(talking: Frames, tool: str, data: st.DataObject) -> None:
+def test_no_arguments_at_all_break_the_server(
+    talking: Frames, tool: str, data: st.DataObject
+) -> None:
     names = st.sampled_from([*TOOLS[tool].takes]) | st.text(max_size=5)
     arguments = data.draw(st.dictionaries(names, VALUES, max_size=5))
     answer = talking.answer("tools/call", {"name": tool, "arguments": arguments})
@@ -149,15 +206,22 @@ def test_no_arguments_at_all_break_the_server(talking: Frames, tool: str, data: 
 
 def test_calls_go_on_side_by_side(talking: Frames) -> None:
     asked = [
-        talking.ask("tools/call", {"name": "set_variable",
-                                   "arguments": {"name": f"v{n}", "value": n, "reason": "many", "workflow": "many"}})
+        talking.ask(
+            "tools/call",
+            {
+                "name": "set_variable",
+                "arguments": {"name": f"v{n}", "value": n, "reason": "many", "workflow": "many"},
+            },
+        )
         for n in range(40)
-    ]  # fmt: skip
+    ]
     talking.unasked.clear()
     talking.answer("ping", {})
     while {one.get("id") for one in talking.unasked} < set(asked):
         talking.answer("ping", {})
-    found = talking.call("get_workflow_variable", name="all", workflow="many")["result"]["structuredContent"]
+    found = talking.call("get_workflow_variable", name="all", workflow="many")["result"][
+        "structuredContent"
+    ]
     assert found["value"] == {f"v{n}": n for n in range(40)}
 
 
@@ -166,7 +230,9 @@ def test_the_log_says_what_failed_and_never_with_what(root: Path, talking: Frame
     assert SECRET in json.dumps(talking.call("get_workflow_variable", name="api_key"))
     talking.call("recall", handle=SECRET)
     talking.call("update_plan", plan={SECRET: SECRET}, reason=SECRET)
-    talking.send(f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{SECRET}\\ud800"}}}}'.encode())
+    talking.send(
+        f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{SECRET}\\ud800"}}}}'.encode()
+    )
     talking.answer("ping", {})
     log = (root.parent / "log").read_text()
     assert "foreword mcp: recall: unknown_handle\n" in log

@@ -1,4 +1,5 @@
-"""A browser for tests: real Chromium, and a page that remembers everything that went wrong in it."""
+"""A browser for tests: real Chromium, and a page that remembers everything that went wrong in
+it."""
 
 from __future__ import annotations
 
@@ -59,9 +60,15 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def tab(
-    browser: Browser, address: Address, size: tuple[int, int] = DESKTOP, *, dark: bool = False, script: bool = True
+    browser: Browser,
+    address: Address,
+    size: tuple[int, int] = DESKTOP,
+    *,
+    dark: bool = False,
+    script: bool = True,
 ) -> Iterator[Tab]:
-    """A page in a context of its own; at its end nothing may have gone wrong in it, or been asked of another host."""
+    """A page in a context of its own; at its end nothing may have gone wrong in it, or been
+    asked of another host."""
     width, height = size
     context = browser.new_context(
         viewport={"width": width, "height": height},
@@ -82,6 +89,10 @@ def tab(
 
 
 def _note(opened: Tab, message: ConsoleMessage) -> None:
-    """Errors in the console, violations of the content security policy too; a refusal that was asked for is none."""
-    if message.type in ("error", "warning") and "the server responded with a status of 4" not in message.text:
+    """Errors in the console, violations of the content security policy too; a refusal that was
+    asked for is none."""
+    if (
+        message.type in ("error", "warning")
+        and "the server responded with a status of 4" not in message.text
+    ):
         opened.wrong.append(message.text)

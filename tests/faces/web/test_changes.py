@@ -1,4 +1,5 @@
-"""What is changed on the page, and what changes by itself while somebody looks: in a real browser, on two pages."""
+"""What is changed on the page, and what changes by itself while somebody looks: in a real
+browser, on two pages."""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ def test_an_agents_change_appears_and_neither_focus_nor_a_half_typed_reason_is_l
         expect(page.locator("#reason")).to_be_focused()
         expect(page.locator("#reason")).to_have_value("half a rea")
         expect(page.locator("#status")).to_have_value("cancelled")
-        expect(page.locator("#told")).to_have_text(f"Version {made.version} of {made.version}: the agent reads now")
+        expect(page.locator("#told")).to_have_text(
+            f"Version {made.version} of {made.version}: the agent reads now"
+        )
 
 
 def test_focus_in_the_list_stays_where_it_is_when_the_list_is_made_anew(
@@ -84,8 +87,11 @@ def test_a_conflict_shows_what_came_in_between_and_keeps_what_was_typed(
         newest = agent.plan
         assert newest is not None
         assert [task["status"] for phase in newest["phases"] for task in phase["tasks"]] == [
-            "completed", "pending", "failed", "pending",
-        ]  # fmt: skip
+            "completed",
+            "pending",
+            "failed",
+            "pending",
+        ]
 
 
 def test_the_version_slider_walks_through_the_history_and_marks_what_each_version_changed(
@@ -107,7 +113,9 @@ def test_the_version_slider_walks_through_the_history_and_marks_what_each_versio
         expect(page.locator("#version-now")).to_have_text("1")
 
 
-def test_a_plan_is_changed_by_keyboard_alone(browser: Browser, address: Address, agent: foreword.Session) -> None:
+def test_a_plan_is_changed_by_keyboard_alone(
+    browser: Browser, address: Address, agent: foreword.Session
+) -> None:
     agent.update_plan(plan(), "from the start")
     with tab(browser, address) as opened:
         page = opened.live(PLAN)
@@ -121,7 +129,9 @@ def test_a_plan_is_changed_by_keyboard_alone(browser: Browser, address: Address,
         expect(page.locator("#differences")).to_contain_text("by keyboard")
 
 
-def test_one_can_skip_to_the_content_and_open_a_session_by_keyboard(browser: Browser, address: Address) -> None:
+def test_one_can_skip_to_the_content_and_open_a_session_by_keyboard(
+    browser: Browser, address: Address
+) -> None:
     with tab(browser, address) as opened:
         page = opened.go("/")
         page.keyboard.press("Tab")
@@ -176,7 +186,9 @@ def test_new_messages_appear_on_the_monitor_and_in_the_list(
 ) -> None:
     with tab(browser, address) as one, tab(browser, address) as other:
         monitor, listed = one.live(HOME), other.live("/")
-        count = monitor.locator(".stats div", has=monitor.get_by_text("Messages", exact=True)).locator("dd.num")
+        count = monitor.locator(
+            ".stats div", has=monitor.get_by_text("Messages", exact=True)
+        ).locator("dd.num")
         now = int(count.inner_text().replace(",", ""))
         for number in range(3):
             agent.append(said(number))
@@ -184,7 +196,9 @@ def test_new_messages_appear_on_the_monitor_and_in_the_list(
         expect(listed.locator("#sessions tr", has_text="gmail")).to_contain_text(str(now + 3))
 
 
-def test_a_variable_appears_as_soon_as_it_is_set(browser: Browser, address: Address, agent: foreword.Session) -> None:
+def test_a_variable_appears_as_soon_as_it_is_set(
+    browser: Browser, address: Address, agent: foreword.Session
+) -> None:
     with tab(browser, address) as opened:
         page = opened.live(f"{HOME}/variables")
         agent.set_variable("retries", 5, "slow in the evening")
@@ -197,7 +211,10 @@ def test_a_page_that_nobody_sees_gives_its_connection_back_and_catches_up_when_i
 ) -> None:
     with tab(browser, address) as opened:
         page = opened.live(PLAN)
-        hide = "(hidden) => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true});"
+        hide = (
+            "(hidden) => { Object.defineProperty(document, 'hidden', {value: hidden, configurable:"
+            " true});"
+        )
         hide += " document.dispatchEvent(new Event('visibilitychange')); }"
         page.evaluate(hide, True)
         made = agent.update_plan(plan(t2="cancelled"), "while nobody looks")
@@ -215,13 +232,17 @@ def test_a_page_that_lost_its_server_says_so(browser: Browser, address: Address,
         expect(page.locator("#told")).to_have_text("The connection is lost; the page tries again.")
 
 
-def test_a_refusal_is_told_beside_the_page_and_takes_nothing_away(browser: Browser, address: Address) -> None:
+def test_a_refusal_is_told_beside_the_page_and_takes_nothing_away(
+    browser: Browser, address: Address
+) -> None:
     with tab(browser, address) as opened:
         page = opened.live(HOME)
         page.click("#ask-compress")
         page.fill("#to", "much")
         page.click("text=Preview again")
-        expect(page.locator("#toast")).to_contain_text("compress-to must be a positive whole number")
+        expect(page.locator("#toast")).to_contain_text(
+            "compress-to must be a positive whole number"
+        )
         expect(page.locator("#to")).to_have_value("much")
         page.fill("#to", "1000")
         page.click("text=Preview again")

@@ -1,4 +1,5 @@
-"""The chat in a real browser: an answer while it is written, stop, tools by hand, and all of it by keyboard alone."""
+"""The chat in a real browser: an answer while it is written, stop, tools by hand, and all of it
+by keyboard alone."""
 
 from __future__ import annotations
 
@@ -132,7 +133,9 @@ def test_what_breaks_is_said_and_can_be_tried_again(browser: Browser, talking: A
         assert opened.overflow() <= 0
 
 
-def test_without_scripts_words_are_sent_and_tools_are_called(browser: Browser, talking: Address) -> None:
+def test_without_scripts_words_are_sent_and_tools_are_called(
+    browser: Browser, talking: Address
+) -> None:
     with tab(browser, talking, script=False) as opened:
         page = opened.go(_chat("five"))
         page.fill("#say", "Hello there")
@@ -156,7 +159,9 @@ def test_without_scripts_words_are_sent_and_tools_are_called(browser: Browser, t
         expect(page.locator("#beside-variables")).to_contain_text("city")
 
 
-def test_without_a_model_every_tool_is_a_form(browser: Browser, silent: tuple[Address, str]) -> None:
+def test_without_a_model_every_tool_is_a_form(
+    browser: Browser, silent: tuple[Address, str]
+) -> None:
     address, db = silent
     with tab(browser, address) as opened:
         page = opened.live(_chat("by-hand"))
@@ -189,7 +194,13 @@ def test_a_long_conversation_opens_at_its_end_and_older_messages_come_in_front(
 ) -> None:
     address, db = silent
     with foreword.Session.open(db, "archive") as session:
-        session.extend([*(said(number, 5) for number in range(300)), call("a", "b"), results(a="of a", b="of b")])
+        session.extend(
+            [
+                *(said(number, 5) for number in range(300)),
+                call("a", "b"),
+                results(a="of a", b="of b"),
+            ]
+        )
         session.extend(said(number, 5) for number in range(300, 339))
     with tab(browser, address) as opened:
         page = opened.live(_chat("archive"))

@@ -1,4 +1,5 @@
-"""What the views are made of: names in addresses, pages of texts, numbers for people, and the lines of a chart."""
+"""What the views are made of: names in addresses, pages of texts, numbers for people, and the
+lines of a chart."""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ from foreword.session.limits import limits_for
 from foreword.store.compressions import Compression
 from tests.faces.web.scene import plan
 
-NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60) | st.sampled_from(
-    [".", "..", "~", "~1", "a/b", "/", "%2F", "?", "#", "a b", "ש/🙂", ".~2"]
-)
+NAMES = st.text(
+    st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60
+) | st.sampled_from([".", "..", "~", "~1", "a/b", "/", "%2F", "?", "#", "a b", "ש/🙂", ".~2"])
 
 
 @given(NAMES)
@@ -42,7 +43,14 @@ def test_the_pages_of_a_text_joined_are_the_text(text: str, size: int) -> None:
 
 @pytest.mark.parametrize(
     ("count", "told"),
-    [(0, "0"), (950, "950"), (1_400, "1.4K"), (41_527, "41.5K"), (180_000, "180K"), (5_499_000, "5.5M")],
+    [
+        (0, "0"),
+        (950, "950"),
+        (1_400, "1.4K"),
+        (41_527, "41.5K"),
+        (180_000, "180K"),
+        (5_499_000, "5.5M"),
+    ],
 )
 def test_large_numbers_are_shortened(count: int, told: str) -> None:
     assert short(count) == told
@@ -50,8 +58,14 @@ def test_large_numbers_are_shortened(count: int, told: str) -> None:
 
 def test_shares_and_changes_are_told_as_precisely_as_they_matter() -> None:
     assert [percent(share) for share in (0, 0.0004, 0.004, 0.22, 0.996, 1, None)] == [
-        "0%", "<0.1%", "0.4%", "22%", "99.6%", "100%", "–",
-    ]  # fmt: skip
+        "0%",
+        "<0.1%",
+        "0.4%",
+        "22%",
+        "99.6%",
+        "100%",
+        "–",
+    ]
     assert [signed(count) for count in (1_200, -40, 0)] == ["+1,200", "−40", "0"]
 
 
@@ -65,7 +79,10 @@ def test_a_difference_and_a_reason_are_told_in_words() -> None:
 
 def test_every_form_has_a_meaning_and_only_those_in_use_are_told() -> None:
     assert set(FORMS) <= set(glossary.FORMS)
-    assert list(glossary.told(glossary.FORMS, ["gone", "full", "gone", "unheard of"])) == ["full", "gone"]
+    assert list(glossary.told(glossary.FORMS, ["gone", "full", "gone", "unheard of"])) == [
+        "full",
+        "gone",
+    ]
 
 
 def test_the_parts_of_a_bar_stand_side_by_side() -> None:
@@ -78,7 +95,12 @@ def test_a_part_of_a_conversation_has_its_colour_wherever_it_stands() -> None:
 
 
 def call(number: int, **parts: int) -> dict[str, object]:
-    return {"report": number, "created": f"2026-01-0{number}", "total_tokens": sum(parts.values()), "parts": parts}
+    return {
+        "report": number,
+        "created": f"2026-01-0{number}",
+        "total_tokens": sum(parts.values()),
+        "parts": parts,
+    }
 
 
 def test_the_chart_stacks_the_parts_of_each_call_and_puts_compressions_between_calls() -> None:
@@ -95,7 +117,10 @@ def test_the_chart_stacks_the_parts_of_each_call_and_puts_compressions_between_c
 
 def test_the_limits_are_in_the_picture_once_they_are_near() -> None:
     drawn = growth([call(1, history=150_000)], [], limits_for())
-    assert [(line.name, line.value) for line in drawn.limits] == [("warning", 160_000), ("compression", 180_000)]
+    assert [(line.name, line.value) for line in drawn.limits] == [
+        ("warning", 160_000),
+        ("compression", 180_000),
+    ]
     assert all(0 < line.at < 100 for line in (*drawn.limits, *drawn.levels))
     assert growth([], [], limits_for()).slots == ()
 

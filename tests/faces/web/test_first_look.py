@@ -1,4 +1,5 @@
-"""The page as a stranger meets it: what it is for, words explained where they stand, and nothing out of reach."""
+"""The page as a stranger meets it: what it is for, words explained where they stand, and nothing
+out of reach."""
 
 from __future__ import annotations
 
@@ -24,20 +25,28 @@ def large_plan(changed: str = "pending") -> dict[str, Any]:
 
     def task(number: int) -> dict[str, Any]:
         done = number < 60 and number != 45
-        return {"task_id": number, "description": f"Copy table {number}", "status": "completed" if done else "pending"}
+        return {
+            "task_id": number,
+            "description": f"Copy table {number}",
+            "status": "completed" if done else "pending",
+        }
 
     phases = [
-        {"phase_name": f"Part {place}", "status": "completed" if place < 3 else "pending",
-         "tasks": [task(number) for number in range(20 * place, 20 * place + 20)]}
+        {
+            "phase_name": f"Part {place}",
+            "status": "completed" if place < 3 else "pending",
+            "tasks": [task(number) for number in range(20 * place, 20 * place + 20)],
+        }
         for place in range(10)
-    ]  # fmt: skip
+    ]
     phases[2]["tasks"][5]["status"] = changed  # type: ignore[index]
     return {"overall_goal": "Copy every table", "phases": phases}
 
 
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
-    """A plan of two hundred tasks, and a variable with a name and a value without a place to break."""
+    """A plan of two hundred tasks, and a variable with a name and a value without a place to
+    break."""
     folder = tmp_path_factory.mktemp("wide")
     settings = settings_for(folder)
     with foreword.Session.open(settings.db, "large", root=folder) as session:
@@ -119,7 +128,9 @@ def test_every_size_in_the_inspector_has_its_unit_and_every_form_its_meaning(
         expect(page.locator("#forms-meant dl")).to_contain_text("all of it, word for word")
 
 
-def test_the_theme_is_named_also_where_only_its_icon_is_seen(browser: Browser, address: Address) -> None:
+def test_the_theme_is_named_also_where_only_its_icon_is_seen(
+    browser: Browser, address: Address
+) -> None:
     for size in (PHONE, (1280, 860)):
         with tab(browser, address, size) as opened:
             expect(opened.go("/").get_by_role("button", name="Theme: system")).to_be_visible()
@@ -152,7 +163,9 @@ def test_what_was_saved_takes_the_focus_so_that_it_is_read_out(
         expect(page.locator("#change .said")).to_be_focused()
 
 
-def test_the_views_of_a_session_have_room_at_phone_width(browser: Browser, address: Address) -> None:
+def test_the_views_of_a_session_have_room_at_phone_width(
+    browser: Browser, address: Address
+) -> None:
     with tab(browser, address, PHONE) as opened:
         page = opened.go(HOME)
         assert opened.overflow() <= 0
@@ -180,7 +193,9 @@ def test_of_a_large_plan_the_completed_phases_are_folded_but_not_what_has_just_c
         assert opened.overflow() <= 0
 
 
-def test_a_long_name_of_a_variable_leaves_its_value_in_sight(browser: Browser, wide: Address) -> None:
+def test_a_long_name_of_a_variable_leaves_its_value_in_sight(
+    browser: Browser, wide: Address
+) -> None:
     with tab(browser, wide, PHONE) as opened:
         page = opened.go(f"{LARGE}/variables")
         box = page.locator(".pairs .value").first.bounding_box()

@@ -1,4 +1,5 @@
-"""The page without a browser: what it answers to bad input, what it never loads, and what it escapes."""
+"""The page without a browser: what it answers to bad input, what it never loads, and what it
+escapes."""
 
 from __future__ import annotations
 
@@ -56,12 +57,16 @@ def test_what_can_not_be_shown_is_a_page_with_the_message_and_a_way_back(
     assert "Back to the sessions" in words(reply)
 
 
-def test_looking_for_a_conversation_that_is_not_there_makes_none(address: Address, agent: foreword.Session) -> None:
+def test_looking_for_a_conversation_that_is_not_there_makes_none(
+    address: Address, agent: foreword.Session
+) -> None:
     address.ask("GET", HOME, conversation="other")
     assert messages.names(agent.db, agent.workflow.id) == ["main"]
 
 
-def test_every_conversation_of_a_workflow_can_be_chosen(address: Address, scene: tuple[Address, str]) -> None:
+def test_every_conversation_of_a_workflow_can_be_chosen(
+    address: Address, scene: tuple[Address, str]
+) -> None:
     for talk in ("one", "two"):
         with foreword.Session.open(scene[1], "talks", conversation=talk) as session:
             session.append({"role": "user", "content": f"in {talk}"})
@@ -77,7 +82,11 @@ def test_every_conversation_of_a_workflow_can_be_chosen(address: Address, scene:
         ({"task": "2", "status": "completed", "reason": " "}, 400, "a change needs a reason"),
         ({"task": "2", "status": "done", "reason": "x"}, 404, "unknown status"),
         ({"task": "99", "status": "completed", "reason": "x"}, 404, "unknown task"),
-        ({"task": "2", "status": "completed", "reason": "kept words", "version": 1}, 409, "Your change is still here"),
+        (
+            {"task": "2", "status": "completed", "reason": "kept words", "version": 1},
+            409,
+            "Your change is still here",
+        ),
     ],
 )
 def test_a_change_that_can_not_be_made_changes_nothing_and_shows_the_form_again(
@@ -101,13 +110,20 @@ def test_only_the_newest_compression_is_undone(address: Address, agent: foreword
     assert agent.compressions()[-1].undone
 
 
-def test_a_variable_is_set_as_text_and_a_secret_is_shown_nowhere(address: Address, agent: foreword.Session) -> None:
-    made = post(address, f"{HOME}/variables", name="login.password", value="0815-4711", reason="to sign in")
+def test_a_variable_is_set_as_text_and_a_secret_is_shown_nowhere(
+    address: Address, agent: foreword.Session
+) -> None:
+    made = post(
+        address, f"{HOME}/variables", name="login.password", value="0815-4711", reason="to sign in"
+    )
     assert made.status == 303
     assert agent.variables["login.password"] == "0815-4711"
     shown = words(address.ask("GET", f"{HOME}/variables"))
     assert ("login.password" in shown, "0815-4711" in shown) == (True, False)
-    for form in ({"name": " ", "value": "x", "reason": "y"}, {"name": "z", "value": "x", "reason": " "}):
+    for form in (
+        {"name": " ", "value": "x", "reason": "y"},
+        {"name": "z", "value": "x", "reason": " "},
+    ):
         assert post(address, f"{HOME}/variables", **form).status == 400
     assert "z" not in agent.variables
     agent.clear_variable("login.password", "done")
@@ -123,7 +139,9 @@ def test_the_window_a_server_was_started_with_is_that_of_its_sessions(tmp_path: 
 def test_another_site_can_not_change_anything(address: Address, agent: foreword.Session) -> None:
     before = agent.plan
     form = urlencode({"task": "2", "status": "failed", "reason": "x", "version": 2}).encode()
-    reply = address.ask("POST", f"{HOME}/plan", form, headers={**FORM, "origin": "https://example.com"})
+    reply = address.ask(
+        "POST", f"{HOME}/plan", form, headers={**FORM, "origin": "https://example.com"}
+    )
     assert reply.status == 403
     assert agent.plan == before
 
@@ -135,10 +153,15 @@ def test_a_person_without_the_token_gets_a_page_and_a_program_gets_json(tmp_path
         page = address.ask("GET", "/", headers={"accept": "text/html,*/*"})
         assert (page.status, page.headers["www-authenticate"]) == (401, "Bearer")
         assert "this server wants a token" in words(page)
-        assert address.ask("GET", "/v1/sessions", headers={"accept": "text/html"}).json["code"] == "token_needed"
+        assert (
+            address.ask("GET", "/v1/sessions", headers={"accept": "text/html"}).json["code"]
+            == "token_needed"
+        )
 
 
-@pytest.mark.parametrize("view", ["", "chat", "workflow", "plan", "context", "variables", "compare", "checkpoints"])
+@pytest.mark.parametrize(
+    "view", ["", "chat", "workflow", "plan", "context", "variables", "compare", "checkpoints"]
+)
 def test_no_text_of_a_user_becomes_markup(address: Address, view: str) -> None:
     reply = address.ask("GET", addresses.session(HOSTILE, *([view] if view else [])))
     assert reply.status == 200
@@ -148,7 +171,9 @@ def test_no_text_of_a_user_becomes_markup(address: Address, view: str) -> None:
     assert words(reply).count("</script>") == words(reply).count("<script ") == own
 
 
-@pytest.mark.parametrize("view", ["", "/chat", "/workflow", "/compress", "/plan", "/context", "/variables"])
+@pytest.mark.parametrize(
+    "view", ["", "/chat", "/workflow", "/compress", "/plan", "/context", "/variables"]
+)
 def test_no_markup_has_a_style_or_a_script_of_its_own(address: Address, view: str) -> None:
     text = words(address.ask("GET", HOME + view))
     assert " style=" not in text
@@ -172,7 +197,8 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 
 def test_a_long_history_is_shown_in_pages_and_never_whole(archive: Address) -> None:
     sizes = {
-        view: len(archive.ask("GET", HOME + view).body) for view in ("", "/chat", "/context", "/context/section/5")
+        view: len(archive.ask("GET", HOME + view).body)
+        for view in ("", "/chat", "/context", "/context/section/5")
     }
     assert max(sizes.values()) < 60_000
     text = words(archive.ask("GET", f"{HOME}/context"))

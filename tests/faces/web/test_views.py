@@ -1,4 +1,5 @@
-"""Every view in a real browser: what it shows, in both colour schemes, at phone width, and with hostile names."""
+"""Every view in a real browser: what it shows, in both colour schemes, at phone width, and with
+hostile names."""
 
 from __future__ import annotations
 
@@ -58,7 +59,9 @@ def test_every_view_shows_what_it_is_for_within_its_width_with_a_name_for_every_
             assert page.evaluate(UNNAMED) == [], path
 
 
-def test_dark_and_light_follow_the_system_and_the_button_overrides_both(browser: Browser, address: Address) -> None:
+def test_dark_and_light_follow_the_system_and_the_button_overrides_both(
+    browser: Browser, address: Address
+) -> None:
     with tab(browser, address, dark=True) as opened:
         page = opened.go("/")
         ground = "getComputedStyle(document.body).backgroundColor"
@@ -71,10 +74,19 @@ def test_dark_and_light_follow_the_system_and_the_button_overrides_both(browser:
         assert page.evaluate(ground) == light
 
 
-def test_text_can_be_told_from_its_ground_in_both_schemes(browser: Browser, address: Address) -> None:
+def test_text_can_be_told_from_its_ground_in_both_schemes(
+    browser: Browser, address: Address
+) -> None:
     for dark in (False, True):
         with tab(browser, address, dark=dark) as opened:
-            for path in ("/", HOME, f"{HOME}/chat", f"{HOME}/workflow", f"{HOME}/plan", f"{HOME}/context?budget=1500"):
+            for path in (
+                "/",
+                HOME,
+                f"{HOME}/chat",
+                f"{HOME}/workflow",
+                f"{HOME}/plan",
+                f"{HOME}/context?budget=1500",
+            ):
                 faint = opened.go(path).evaluate(CONTRAST)
                 assert faint == [], (path, dark)
 
@@ -90,7 +102,9 @@ def test_the_list_is_searched_while_one_types(browser: Browser, address: Address
         expect(page.locator("#q")).to_be_focused()
 
 
-def test_a_row_of_the_list_leads_to_its_session_whatever_its_name(browser: Browser, address: Address) -> None:
+def test_a_row_of_the_list_leads_to_its_session_whatever_its_name(
+    browser: Browser, address: Address
+) -> None:
     with tab(browser, address) as opened:
         page = opened.go("/")
         page.locator(".row-link", has_text="onerror").click()
@@ -99,7 +113,9 @@ def test_a_row_of_the_list_leads_to_its_session_whatever_its_name(browser: Brows
         expect(page.locator(".task-notes").first).to_have_text(LONG.strip())
 
 
-def test_the_monitor_draws_the_parts_the_limits_and_the_calls(browser: Browser, address: Address) -> None:
+def test_the_monitor_draws_the_parts_the_limits_and_the_calls(
+    browser: Browser, address: Address
+) -> None:
     with tab(browser, address) as opened:
         page = opened.go(HOME)
         expect(page.locator(".legend tbody tr")).to_have_count(7)  # six parts, and what is free
@@ -114,12 +130,16 @@ def test_secrets_are_hidden_and_their_changes_too(browser: Browser, address: Add
     with tab(browser, address) as opened:
         page = opened.go(f"{HOME}/variables")
         expect(page.locator(".pairs tr", has_text="gmail.password")).to_contain_text("hidden")
-        expect(page.locator(".trail li", has_text="typed by the person")).to_contain_text("[hidden]")
+        expect(page.locator(".trail li", has_text="typed by the person")).to_contain_text(
+            "[hidden]"
+        )
     for path in VIEWS:
         assert SECRET.encode() not in address.ask("GET", path).body, path
 
 
-def test_a_section_unfolds_and_the_pages_of_its_text_are_the_text(browser: Browser, address: Address) -> None:
+def test_a_section_unfolds_and_the_pages_of_its_text_are_the_text(
+    browser: Browser, address: Address
+) -> None:
     with tab(browser, address) as opened:
         page = opened.go(f"{HOME}/context")
         page.click("#section-5 summary")
@@ -130,7 +150,9 @@ def test_a_section_unfolds_and_the_pages_of_its_text_are_the_text(browser: Brows
         expect(page.locator("#section-5 summary")).to_be_visible()
 
 
-def test_the_budget_slider_fits_the_same_inputs_again_at_once(browser: Browser, address: Address) -> None:
+def test_the_budget_slider_fits_the_same_inputs_again_at_once(
+    browser: Browser, address: Address
+) -> None:
     with tab(browser, address) as opened:
         page = opened.go(f"{HOME}/context")
         page.locator("#budget").focus()
@@ -143,7 +165,9 @@ def test_the_budget_slider_fits_the_same_inputs_again_at_once(browser: Browser, 
         expect(page.locator("#refit")).to_contain_text("everything fits whole")
 
 
-def test_two_calls_are_compared_as_soon_as_they_are_chosen(browser: Browser, address: Address) -> None:
+def test_two_calls_are_compared_as_soon_as_they_are_chosen(
+    browser: Browser, address: Address
+) -> None:
     with tab(browser, address) as opened:
         page = opened.go(f"{HOME}/compare")
         page.select_option("#old", "1")
@@ -151,7 +175,9 @@ def test_two_calls_are_compared_as_soon_as_they_are_chosen(browser: Browser, add
         expect(page.locator("#compared")).to_contain_text("grew")
 
 
-def test_without_scripts_the_list_is_searched_and_a_task_is_ticked(browser: Browser, address: Address) -> None:
+def test_without_scripts_the_list_is_searched_and_a_task_is_ticked(
+    browser: Browser, address: Address
+) -> None:
     with tab(browser, address, script=False) as opened:
         page = opened.go("/")
         page.fill("#q", "gmail")
@@ -165,7 +191,8 @@ def test_without_scripts_the_list_is_searched_and_a_task_is_ticked(browser: Brow
         expect(page.locator(".task.completed.changed")).to_contain_text("Read the inbox")
 
 
-# Every text with too little contrast (WCAG AA: 4.5, large text 3) against the nearest painted ground behind it.
+# Every text with too little contrast (WCAG AA: 4.5, large text 3) against the nearest painted
+# ground behind it.
 CONTRAST = """() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgb = (colour) => {

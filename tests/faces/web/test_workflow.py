@@ -19,22 +19,33 @@ SLOW_MILLISECONDS = 40_000  # a browser is started, and a node waits for what is
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, foreword.Session, Site]]:
+def built(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Address, foreword.Session, Site]]:
     """A server over a workflow whose third node finds nothing."""
     folder = tmp_path_factory.mktemp("built")
     settings = settings_for(folder)
     with site() as desk, foreword.Session.open(settings.db, "letters", root=folder) as session:
         session.set_variable("creds.password", PASSWORD, "the user's")
         node_tools.create_node(session, "navigate", {"url": f"{desk.url}/login"}, "open the door")
-        node_tools.create_node(session, "type", {"selector": "#password", "text": "{{creds.password}}"}, "who it is")
-        node_tools.create_node(session, "extract", {"selector": "#nothing", "variable": "title"}, "read the title")
+        node_tools.create_node(
+            session, "type", {"selector": "#password", "text": "{{creds.password}}"}, "who it is"
+        )
+        node_tools.create_node(
+            session, "extract", {"selector": "#nothing", "variable": "title"}, "read the title"
+        )
         loop = node_tools.create_node(session, "loop", {"over": ["a", "b"], "as": "letter"})
         inside = node_tools.create_node(
-            session, "condition", {"left": "{{letter}}", "operator": "equals", "right": "a"}, parent=loop["id"]
+            session,
+            "condition",
+            {"left": "{{letter}}", "operator": "equals", "right": "a"},
+            parent=loop["id"],
         )
         kept = {"variable": "seen", "value": "{{letter}}"}
         node_tools.create_node(session, "set_variable", kept, parent=inside["id"])
-        node_tools.create_node(session, "set_variable", {**kept, "value": "no"}, parent=inside["id"], branch="else")
+        node_tools.create_node(
+            session, "set_variable", {**kept, "value": "no"}, parent=inside["id"], branch="else"
+        )
         with running(settings) as (address, _):
             yield address, session, desk
 
@@ -50,7 +61,9 @@ def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
         expect(page.locator("#stop")).to_be_visible()
         for shown in (page, theirs):
             expect(shown.locator("#node3.is-failed")).to_be_visible(timeout=SLOW_MILLISECONDS)
-            expect(shown.locator("#node3")).to_contain_text("nothing on the page matches '#nothing'", ignore_case=True)
+            expect(shown.locator("#node3")).to_contain_text(
+                "nothing on the page matches '#nothing'", ignore_case=True
+            )
             expect(shown.locator("#on-node3")).to_be_enabled()
             expect(shown.locator("#node1")).to_contain_text("Worked")
             expect(shown.locator("#beside-tabs")).to_contain_text(f"{desk.url}/login")
@@ -78,8 +91,11 @@ def test_nodes_are_read_as_sentences_inside_each_other_and_one_is_tested_alone(
         said = page.locator(".flow-does").all_inner_texts()
         assert said[1] == "Type {{creds.password}} into #password"
         assert said[3:] == [
-            'For each letter of ["a", "b"]', "If {{letter}} is “a”", "Set seen to {{letter}}", "Set seen to “no”",
-        ]  # fmt: skip
+            'For each letter of ["a", "b"]',
+            "If {{letter}} is “a”",
+            "Set seen to {{letter}}",
+            "Set seen to “no”",
+        ]
         expect(page.locator(".flow-else")).to_have_text("Otherwise")
         assert page.locator("#node6.depth-2, #node5.depth-1, #node7.depth-2").count() == 3
         expect(page.locator("#more-node6 pre").first).to_be_hidden()
@@ -87,12 +103,16 @@ def test_nodes_are_read_as_sentences_inside_each_other_and_one_is_tested_alone(
         expect(page.locator("#more-node6 pre").first).to_contain_text('"variable": "seen"')
         session.set_variable("seen", "nothing", "before the test")
         page.get_by_role("button", name="Test node6").press("Enter")
-        expect(page.locator("#node6 .gave")).to_contain_text('seen = "a"', timeout=SLOW_MILLISECONDS)
+        expect(page.locator("#node6 .gave")).to_contain_text(
+            'seen = "a"', timeout=SLOW_MILLISECONDS
+        )
         expect(page.locator("#more-node6")).to_contain_text("in a test")
         expect(page.locator("#more-node6 pre").first).to_be_visible()
 
 
-def test_without_scripts_a_node_is_tested(browser: Browser, built: tuple[Address, foreword.Session, Site]) -> None:
+def test_without_scripts_a_node_is_tested(
+    browser: Browser, built: tuple[Address, foreword.Session, Site]
+) -> None:
     with tab(browser, built[0], script=False) as opened:
         page = opened.go(FLOW)
         page.click("#test-node4")

@@ -14,7 +14,10 @@ from foreword.session.summary import Summary, compress, respect
 from foreword.tokens import counter
 
 ESTIMATE = counter("estimate")
-CHATTER = "I had a look around and everything seems to be in the usual place, as one would expect on a day like this."
+CHATTER = (
+    "I had a look around and everything seems to be in the usual place, as one would expect on a"
+    " day like this."
+)
 
 texts = st.one_of(
     st.text(max_size=400),
@@ -31,14 +34,21 @@ texts = st.one_of(
 )
 parts = st.one_of(
     texts.map(Text),
-    st.builds(ToolCall, st.sampled_from("abc"), st.just("run"), texts.map(lambda text: json.dumps({"command": text}))),
+    st.builds(
+        ToolCall,
+        st.sampled_from("abc"),
+        st.just("run"),
+        texts.map(lambda text: json.dumps({"command": text})),
+    ),
     st.builds(ToolCall, st.sampled_from("abc"), st.just("run"), st.text(max_size=40)),
     st.builds(ToolResult, st.sampled_from("abc"), texts, st.booleans()),
     st.just(Opaque('{"type": "image"}')),
 )
 messages = st.lists(
     st.builds(
-        Message, st.sampled_from(["system", "user", "assistant", "tool"]), st.lists(parts, max_size=3).map(tuple)
+        Message,
+        st.sampled_from(["system", "user", "assistant", "tool"]),
+        st.lists(parts, max_size=3).map(tuple),
     ),
     max_size=12,
 )
@@ -54,32 +64,53 @@ def assistant(text: str) -> Message:
 
 def call(number: int, result: str, **arguments: object) -> list[Message]:
     asked = ToolCall(f"call_{number}", "tool", json.dumps(arguments))
-    return [Message("assistant", (asked,)), Message("tool", (ToolResult(f"call_{number}", result),))]
+    return [
+        Message("assistant", (asked,)),
+        Message("tool", (ToolResult(f"call_{number}", result),)),
+    ]
 
 
 def chatter(rounds: int, start: int = 0) -> list[Message]:
     """Talk that matters to nobody, each remark a little different, with files that come and go."""
     said: list[Message] = []
     for number in range(start, start + rounds):
-        said += [user(f"and what about number {number}?"), assistant(f"{CHATTER} That was part {number} of it.")]
+        said += [
+            user(f"and what about number {number}?"),
+            assistant(f"{CHATTER} That was part {number} of it."),
+        ]
         said += call(
-            number, f"line {number} of the listing\n" * 20, file_path=f"/srv/data/part_{number}/rows_{number}.csv"
+            number,
+            f"line {number} of the listing\n" * 20,
+            file_path=f"/srv/data/part_{number}/rows_{number}.csv",
         )
-        said += [assistant(f"The file rows_{number}.csv contains {number * 7} rows with value_{number} in them.")]
+        said += [
+            assistant(
+                f"The file rows_{number}.csv contains {number * 7} rows with value_{number} in"
+                " them."
+            )
+        ]
     return said
 
 
 @settings(max_examples=50, deadline=None)
 @given(messages, st.integers(-5, 600), texts, st.sampled_from(["estimate", "o200k"]))
-def test_a_summary_is_never_larger_than_its_room(said: list[Message], room: int, earlier: str, name: str) -> None:
-    summary = compress(said, room, counter(name), earlier=earlier, keep=["ORD-48213"], query="what about the cart?")
+def test_a_summary_is_never_larger_than_its_room(
+    said: list[Message], room: int, earlier: str, name: str
+) -> None:
+    summary = compress(
+        said, room, counter(name), earlier=earlier, keep=["ORD-48213"], query="what about the cart?"
+    )
     assert summary.tokens == counter(name).count(summary.text) <= max(0, room)
 
 
 @settings(max_examples=30, deadline=None)
 @given(messages, st.integers(0, 600), texts)
-def test_the_same_messages_give_the_same_bytes(said: list[Message], room: int, earlier: str) -> None:
-    assert compress(said, room, ESTIMATE, earlier=earlier) == compress(said, room, ESTIMATE, earlier=earlier)
+def test_the_same_messages_give_the_same_bytes(
+    said: list[Message], room: int, earlier: str
+) -> None:
+    assert compress(said, room, ESTIMATE, earlier=earlier) == compress(
+        said, room, ESTIMATE, earlier=earlier
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -119,12 +150,16 @@ def facts() -> list[Message]:
 
 @pytest.mark.parametrize("name", ["estimate", "o200k"])
 @pytest.mark.parametrize("decisions", [1, 5, 20])
-def test_ten_compressions_in_a_row_keep_what_was_decided_and_stay_in_the_room(decisions: int, name: str) -> None:
+def test_ten_compressions_in_a_row_keep_what_was_decided_and_stay_in_the_room(
+    decisions: int, name: str
+) -> None:
     summary = compress(facts() + chatter(20), 1_500, counter(name))
     for turn in range(10):
         new = chatter(20, 100 * turn)
         for number in range(decisions):
-            new.append(assistant(f"We decided that worker_{turn}_{number} runs alone because it is slow."))
+            new.append(
+                assistant(f"We decided that worker_{turn}_{number} runs alone because it is slow.")
+            )
             new.append(user(f"Never let task_{turn}_{number} start twice."))
         summary = compress(new, 1_500, counter(name), earlier=summary.text)
         assert summary.tokens <= 1_500
@@ -133,9 +168,16 @@ def test_ten_compressions_in_a_row_keep_what_was_decided_and_stay_in_the_room(de
 
 
 def test_what_the_plan_refers_to_is_kept_wherever_it_was_said() -> None:
-    said = [*call(1, "noise\n" * 5 + "token zz-91-qq once\n" + "noise\n" * 400, command="ls"), *chatter(60)]
+    said = [
+        *call(1, "noise\n" * 5 + "token zz-91-qq once\n" + "noise\n" * 400, command="ls"),
+        *chatter(60),
+    ]
     summary = compress(
-        said, 800, ESTIMATE, earlier="- checkout_url was set", keep=["zz-91-qq", "checkout_url", "nowhere_1"]
+        said,
+        800,
+        ESTIMATE,
+        earlier="- checkout_url was set",
+        keep=["zz-91-qq", "checkout_url", "nowhere_1"],
     )
     assert "zz-91-qq" in summary.text
     assert "checkout_url" in summary.text
@@ -156,7 +198,9 @@ def test_a_settled_task_is_not_opened_again(status: str) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(messages, st.lists(texts, max_size=3))
-def test_there_is_nothing_left_in_a_summary_for_the_plan_to_correct(said: list[Message], tasks: list[str]) -> None:
+def test_there_is_nothing_left_in_a_summary_for_the_plan_to_correct(
+    said: list[Message], tasks: list[str]
+) -> None:
     settled = [("write the tests", "completed"), *((task, "failed") for task in tasks)]
     text = compress(said, 500, ESTIMATE, settled=settled).text
     assert respect(text, settled) == text
@@ -164,11 +208,19 @@ def test_there_is_nothing_left_in_a_summary_for_the_plan_to_correct(said: list[M
 
 def test_the_users_constraints_are_kept_over_chatter() -> None:
     said = [user("Never send mails from the test account, use the sandbox only."), *chatter(80)]
-    assert "Never send mails from the test account, use the sandbox only." in compress(said, 600, ESTIMATE).text
+    assert (
+        "Never send mails from the test account, use the sandbox only."
+        in compress(said, 600, ESTIMATE).text
+    )
 
 
 def test_the_newest_correction_stands_last() -> None:
-    said = [user("Use port 8080 for the proxy."), *chatter(5), user("No, use port 9090 for the proxy."), *chatter(5)]
+    said = [
+        user("Use port 8080 for the proxy."),
+        *chatter(5),
+        user("No, use port 9090 for the proxy."),
+        *chatter(5),
+    ]
     text = compress(said, 600, ESTIMATE).text
     assert text.find("8080") < text.find("use port 9090 for the proxy")
 
@@ -176,29 +228,48 @@ def test_the_newest_correction_stands_last() -> None:
 def test_an_error_stands_with_its_fix() -> None:
     said = [
         *chatter(10),
-        *call(1, "ok\nTypeError: cart_total is not a function at src/cart.ts:41:7\n", command="npm test"),
-        assistant("Fixed: cart_total was exported as a default in src/cart.ts, so the import had to change."),
+        *call(
+            1,
+            "ok\nTypeError: cart_total is not a function at src/cart.ts:41:7\n",
+            command="npm test",
+        ),
+        assistant(
+            "Fixed: cart_total was exported as a default in src/cart.ts, so the import had to"
+            " change."
+        ),
         *chatter(10),
     ]
     rows = compress(said, 800, ESTIMATE).text.splitlines()
-    at = next(place for place, row in enumerate(rows) if "TypeError: cart_total is not a function" in row)
+    at = next(
+        place for place, row in enumerate(rows) if "TypeError: cart_total is not a function" in row
+    )
     assert "the import had to change" in rows[at + 1]
 
 
 def test_an_approach_that_failed_is_told_with_its_reason() -> None:
-    said = [*chatter(10), assistant("Retrying with backoff did not work because the token had expired."), *chatter(30)]
+    said = [
+        *chatter(10),
+        assistant("Retrying with backoff did not work because the token had expired."),
+        *chatter(30),
+    ]
     assert "did not work because the token had expired" in compress(said, 700, ESTIMATE).text
 
 
 def test_a_repeated_explanation_appears_once() -> None:
     explained = "The cache is keyed by tenant because two tenants may share one product id."
-    said = [message for turn in range(8) for message in (assistant(explained), *chatter(2, 10 * turn))]
+    said = [
+        message for turn in range(8) for message in (assistant(explained), *chatter(2, 10 * turn))
+    ]
     assert compress(said, 1_000, ESTIMATE).text.count("keyed by tenant") == 1
 
 
 def test_a_value_from_a_result_that_was_used_later_is_kept() -> None:
     listing = "\n".join(f"row {number} session sess_{number:04d} idle" for number in range(300))
-    said = [*call(1, listing, query="sessions"), *call(2, "closed", session="sess_0217"), *chatter(20)]
+    said = [
+        *call(1, listing, query="sessions"),
+        *call(2, "closed", session="sess_0217"),
+        *chatter(20),
+    ]
     text = compress(said, 900, ESTIMATE).text
     assert "sess_0217" in text
     assert "sess_0042" not in text
@@ -229,10 +300,15 @@ def test_calls_without_results_and_results_without_calls_are_fine() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["x" * 5_000_000, "word " * 1_000_000, "a.b/c_d" * 700_000, "{" * 5_000_000, "\n" * 5_000_000]
+    "text",
+    ["x" * 5_000_000, "word " * 1_000_000, "a.b/c_d" * 700_000, "{" * 5_000_000, "\n" * 5_000_000],
 )
 def test_a_giant_message_is_only_sampled(text: str) -> None:
-    said = [user("Keep to the budget of 40 euros."), assistant(text), Message("tool", (ToolResult("a", text),))]
+    said = [
+        user("Keep to the budget of 40 euros."),
+        assistant(text),
+        Message("tool", (ToolResult("a", text),)),
+    ]
     said.append(Message("assistant", (ToolCall("b", "write", json.dumps({"content": text})),)))
     summary = compress(said, 1_000, ESTIMATE, earlier=text[:1_000_000])
     assert summary.tokens <= 1_000
@@ -257,15 +333,27 @@ def test_a_summary_by_a_model_is_folded_in() -> None:
 
 
 def test_of_lists_of_tasks_only_the_latest_counts() -> None:
-    before = [{"content": "Draw the map", "status": "pending"}, {"content": "Colour the map", "status": "pending"}]
-    after = [{"content": "Draw the map", "status": "completed"}, {"content": "Colour the map", "status": "pending"}]
-    text = compress([*call(1, "ok", todos=before), *chatter(3), *call(2, "ok", todos=after)], 900, ESTIMATE).text
+    before = [
+        {"content": "Draw the map", "status": "pending"},
+        {"content": "Colour the map", "status": "pending"},
+    ]
+    after = [
+        {"content": "Draw the map", "status": "completed"},
+        {"content": "Colour the map", "status": "pending"},
+    ]
+    text = compress(
+        [*call(1, "ok", todos=before), *chatter(3), *call(2, "ok", todos=after)], 900, ESTIMATE
+    ).text
     assert "[pending] Colour the map" in text.partition("## Open")[2]
     assert "[completed] Draw the map" in text
     assert "[pending] Draw the map" not in text
 
 
 def test_a_query_brings_its_answer_in() -> None:
-    said = [*chatter(40), assistant("The backup of the museum server runs at four in the morning."), *chatter(40)]
+    said = [
+        *chatter(40),
+        assistant("The backup of the museum server runs at four in the morning."),
+        *chatter(40),
+    ]
     answer = "backup of the museum server"
     assert answer in compress(said, 400, ESTIMATE, query="When does the museum backup run?").text

@@ -12,14 +12,17 @@ SETTLED = [("Migrate the billing database", "completed"), ("Call the supplier", 
 
 def test_a_line_that_speaks_of_a_settled_task_as_open_says_what_the_plan_says() -> None:
     text = "TODO: migrate billing database\nWe will call the supplier tomorrow."
-    assert respect(text, SETTLED) == (
-        "TODO: migrate billing database (completed, says the plan)\n"
+    assert (
+        respect(text, SETTLED) == "TODO: migrate billing database (completed, says the plan)\n"
         "We will call the supplier tomorrow. (cancelled, says the plan)"
     )
 
 
 def test_under_a_heading_of_open_tasks_the_name_is_enough() -> None:
-    text = "## Pending Tasks\n- Migrating the billing database\n- Paint the fence\n\n## Done\n- Called the supplier"
+    text = (
+        "## Pending Tasks\n- Migrating the billing database\n- Paint the fence\n\n## Done\n- Called"
+        " the supplier"
+    )
     assert respect(text, SETTLED).splitlines() == [
         "## Pending Tasks",
         "- Migrating the billing database (completed, says the plan)",
@@ -31,7 +34,10 @@ def test_under_a_heading_of_open_tasks_the_name_is_enough() -> None:
 
 
 def test_other_lines_stay_as_they_are() -> None:
-    text = "The billing database was migrated on Monday.\nNext: paint the fence.\n- [x] call the supplier next week"
+    text = (
+        "The billing database was migrated on Monday.\nNext: paint the fence.\n- [x] call the"
+        " supplier next week"
+    )
     assert respect(text, SETTLED) == text
 
 
@@ -39,7 +45,10 @@ def test_without_settled_tasks_nothing_changes() -> None:
     assert respect("next: everything", []) == "next: everything"
 
 
-@given(st.text(max_size=300), st.lists(st.tuples(st.text(max_size=30), st.sampled_from(["completed", "failed"]))))
+@given(
+    st.text(max_size=300),
+    st.lists(st.tuples(st.text(max_size=30), st.sampled_from(["completed", "failed"]))),
+)
 def test_it_only_adds_and_only_once(text: str, settled: list[tuple[str, str]]) -> None:
     once = respect(text, settled)
     assert respect(once, settled) == once

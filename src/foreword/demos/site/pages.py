@@ -1,7 +1,7 @@
 """The pages of Harbour Desk: what an office does with its letters, in plain HTML.
 
-Each page is a function from what was asked to HTML; nothing here knows of HTTP. What goes wrong on purpose is in
-`trouble`.
+Each page is a function from what was asked to HTML; nothing here knows of HTTP. What goes wrong on
+purpose is in `trouble`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from pathlib import Path
 NAME, PASSWORD = "ada", "harbour-7"
 ROWS_ON_A_PAGE = 5
 ROWS: tuple[dict[str, str], ...] = tuple(
-    {"number": f"L-{101 + at}", "subject": subject, "sender": sender, "received": received, "kind": kind}
+    {
+        "number": f"L-{101 + at}",
+        "subject": subject,
+        "sender": sender,
+        "received": received,
+        "kind": kind,
+    }
     for at, (subject, sender, received, kind) in enumerate(
         [
             ("Berth for the Alma, 3 nights", "Jonas Brandt", "2 March", "booking"),
@@ -40,12 +46,18 @@ STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
 
 def page(title: str, body: str, *, signed_in: bool = True, head: str = "") -> str:
     """A whole page: the bar with its links, and what is on it."""
-    links = [("/dashboard", "Dashboard"), ("/list", "Letters"), ("/form", "Register"), ("/sent", "Registered")]
+    links = [
+        ("/dashboard", "Dashboard"),
+        ("/list", "Letters"),
+        ("/form", "Register"),
+        ("/sent", "Registered"),
+    ]
     bar = "".join(f'<a href="{address}">{name}</a>' for address, name in links) if signed_in else ""
     out = '<a class="right" href="/logout">Sign out</a>' if signed_in else ""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon"'
+        ' href="data:,">'
         f"<title>{escape(title)} - Harbour Desk</title><style>{STYLE}</style>{head}</head><body>"
         f'<header><strong>Harbour Desk</strong><nav aria-label="Main">{bar}{out}</nav></header>'
         f"<main><h1>{escape(title)}</h1>{body}</main></body></html>"
@@ -57,12 +69,11 @@ def login(onward: str, problem: str = "") -> str:
     alert = f'<p role="alert" class="alert">{escape(problem)}</p>' if problem else ""
     return page(
         "Sign in",
-        f'{alert}<form method="post" action="/login" class="card narrow">'
-        f'<input type="hidden" name="next" value="{escape(onward)}">'
-        '<label for="name">Name</label><input id="name" name="name" autocomplete="username" required>'
-        '<label for="password">Password</label>'
-        '<input id="password" name="password" type="password" autocomplete="current-password" required>'
-        "<button>Sign in</button></form>",
+        f'{alert}<form method="post" action="/login" class="card narrow"><input type="hidden"'
+        f' name="next" value="{escape(onward)}"><label for="name">Name</label><input id="name"'
+        ' name="name" autocomplete="username" required><label'
+        ' for="password">Password</label><input id="password" name="password" type="password"'
+        ' autocomplete="current-password" required><button>Sign in</button></form>',
         signed_in=False,
     )
 
@@ -71,12 +82,12 @@ def dashboard(sent: int) -> str:
     """The first page behind the door: a link that opens a second tab, and a popup."""
     return page(
         "Dashboard",
-        f'<p>Good morning, Ada. <span id="waiting">{len(ROWS)} letters</span> are waiting, '
-        f'<span id="registered">{sent}</span> are registered.</p>'
-        '<div class="cards"><a class="card" id="letters" href="/list" target="_blank">Open the letters in a new tab</a>'
-        '<a class="card" href="/form">Register a letter</a>'
-        '<button class="card" id="help" onclick="window.open(\'/help\', \'help\', \'width=420,height=380\')">'
-        "Tide table (popup)</button></div>",
+        f'<p>Good morning, Ada. <span id="waiting">{len(ROWS)} letters</span> are waiting, <span'
+        f' id="registered">{sent}</span> are registered.</p><div class="cards"><a class="card"'
+        ' id="letters" href="/list" target="_blank">Open the letters in a new tab</a><a'
+        ' class="card" href="/form">Register a letter</a><button class="card" id="help"'
+        " onclick=\"window.open('/help', 'help', 'width=420,height=380')\">Tide table"
+        " (popup)</button></div>",
     )
 
 
@@ -86,12 +97,21 @@ def letters(number: int) -> str:
     number = min(max(number, 1), last)
     rows = ROWS[(number - 1) * ROWS_ON_A_PAGE : number * ROWS_ON_A_PAGE]
     body = "".join(_letter(row) for row in rows)
-    before = f'<a rel="prev" href="/list?page={number - 1}">Previous</a>' if number > 1 else "<span>Previous</span>"
-    after = f'<a rel="next" href="/list?page={number + 1}">Next</a>' if number < last else "<span>Next</span>"
+    before = (
+        f'<a rel="prev" href="/list?page={number - 1}">Previous</a>'
+        if number > 1
+        else "<span>Previous</span>"
+    )
+    after = (
+        f'<a rel="next" href="/list?page={number + 1}">Next</a>'
+        if number < last
+        else "<span>Next</span>"
+    )
     return page(
         "Letters",
-        f'<table id="letters" data-testid="letters"><caption>Letters that wait</caption>{_HEAD}<tbody>{body}</tbody>'
-        f'</table><nav class="paging" aria-label="Pages">{before}<span>Page {number} of {last}</span>{after}</nav>',
+        '<table id="letters" data-testid="letters"><caption>Letters that'
+        f' wait</caption>{_HEAD}<tbody>{body}</tbody></table><nav class="paging"'
+        f' aria-label="Pages">{before}<span>Page {number} of {last}</span>{after}</nav>',
     )
 
 
@@ -100,10 +120,10 @@ _HEAD = "<thead><tr><th>No.</th><th>Subject</th><th>From</th><th>Received</th><t
 
 def _letter(row: Mapping[str, str]) -> str:
     return (
-        f'<tr class="letter" data-id="{row["number"]}"><td class="number">{row["number"]}</td>'
-        f'<td class="subject"><a href="/letter/{row["number"]}">{escape(row["subject"])}</a></td>'
-        f'<td class="sender">{escape(row["sender"])}</td><td class="received">{row["received"]}</td>'
-        f'<td class="kind">{row["kind"]}</td></tr>'
+        f'<tr class="letter" data-id="{row["number"]}"><td class="number">{row["number"]}</td><td'
+        f' class="subject"><a href="/letter/{row["number"]}">{escape(row["subject"])}</a></td><td'
+        f' class="sender">{escape(row["sender"])}</td><td'
+        f' class="received">{row["received"]}</td><td class="kind">{row["kind"]}</td></tr>'
     )
 
 
@@ -112,8 +132,13 @@ def letter(number: str) -> str | None:
     row = next((row for row in ROWS if row["number"] == number), None)
     if row is None:
         return None
-    facts = "".join(f"<dt>{name.title()}</dt><dd>{escape(value)}</dd>" for name, value in row.items())
-    return page(row["subject"], f'<dl class="card">{facts}</dl><p><a href="/list">Back to the letters</a></p>')
+    facts = "".join(
+        f"<dt>{name.title()}</dt><dd>{escape(value)}</dd>" for name, value in row.items()
+    )
+    return page(
+        row["subject"],
+        f'<dl class="card">{facts}</dl><p><a href="/list">Back to the letters</a></p>',
+    )
 
 
 def form(problem: str = "") -> str:
@@ -134,22 +159,31 @@ def form(problem: str = "") -> str:
 
 def sent(rows: Sequence[Mapping[str, str]], new: bool) -> str:
     """What was registered so far."""
-    status = f'<p role="status" class="status">Registered: {escape(rows[-1]["subject"])}</p>' if new and rows else ""
+    status = (
+        f'<p role="status" class="status">Registered: {escape(rows[-1]["subject"])}</p>'
+        if new and rows
+        else ""
+    )
     body = "".join(
-        f'<tr><td class="subject">{escape(row["subject"])}</td><td class="sender">{escape(row["sender"])}</td>'
-        f'<td class="kind">{escape(row.get("kind", ""))}</td><td class="note">{escape(row.get("note", ""))}</td></tr>'
+        f'<tr><td class="subject">{escape(row["subject"])}</td><td'
+        f' class="sender">{escape(row["sender"])}</td><td'
+        f' class="kind">{escape(row.get("kind", ""))}</td><td'
+        f' class="note">{escape(row.get("note", ""))}</td></tr>'
         for row in rows
     )
     head = "<thead><tr><th>Subject</th><th>From</th><th>Kind</th><th>Note</th></tr></thead>"
     return page(
         "Registered",
-        f'{status}<table id="sent"><caption>{len(rows)} registered</caption>{head}<tbody>{body}</tbody></table>'
-        '<p><a href="/form">Register another</a></p>',
+        f'{status}<table id="sent"><caption>{len(rows)}'
+        f' registered</caption>{head}<tbody>{body}</tbody></table><p><a href="/form">Register'
+        " another</a></p>",
     )
 
 
 def tides() -> str:
     """What the popup shows."""
-    rows = "".join(f"<li>{time} {what} water</li>" for time, what in (("04:12", "high"), ("10:31", "low")))
+    rows = "".join(
+        f"<li>{time} {what} water</li>" for time, what in (("04:12", "high"), ("10:31", "low"))
+    )
     close = '<button onclick="window.close()">Close</button>'
     return page("Tide table", f"<ul>{rows}</ul>{close}", signed_in=False)

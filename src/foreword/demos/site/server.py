@@ -1,7 +1,8 @@
-"""Harbour Desk served on loopback: who is signed in, what was registered, and which page belongs to which address.
+"""Harbour Desk served on loopback: who is signed in, what was registered, and which page belongs to
+which address.
 
-Waiting is done on an event, so that closing ends every page that is slow or hangs. The pages are in `pages` and
-`trouble`.
+Waiting is done on an event, so that closing ends every page that is slow or hangs. The pages are in
+`pages` and `trouble`.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ LONGEST_WAIT_SECONDS = 60.0
 
 @dataclass(slots=True)
 class Site:
-    """A site that is being served: its address, the same site as another origin, and what was done on it."""
+    """A site that is being served: its address, the same site as another origin, and what was
+    done on it."""
 
     url: str
     elsewhere: str
-    sent: list[dict[str, str]] = field(default_factory=list)  # what was registered by the form, in order
+    # what was registered by the form, in order
+    sent: list[dict[str, str]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)  # `GET host/path` of every request, in order
     sessions: set[str] = field(default_factory=set)
     closing: Event = field(default_factory=Event)
@@ -42,7 +45,8 @@ class Answer(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What was asked: the path, the values of address or form, whether by POST, and the cookie of a session."""
+    """What was asked: the path, the values of address or form, whether by POST, and the cookie
+    of a session."""
 
     path: str
     values: dict[str, str]
@@ -74,7 +78,8 @@ def answer(desk: Site, asked: Asked) -> Answer:
     if asked.path.startswith("/letter/"):
         found = pages.letter(asked.path.removeprefix("/letter/"))
         return Answer(found) if found else _missing()
-    return _INSIDE.get(asked.path, lambda desk, asked: _missing())(desk, asked)
+    inside = _INSIDE.get(asked.path)
+    return inside(desk, asked) if inside else _missing()
 
 
 def _to(address: str, *headers: tuple[str, str]) -> Answer:
@@ -106,7 +111,12 @@ def _form(desk: Site, asked: Asked) -> Answer:
         return Answer(pages.form())
     if not asked.values.get("subject", "").strip():
         return Answer(pages.form("A letter needs a subject."), 400)
-    desk.sent.append({name: asked.values.get(name, "") for name in ("subject", "sender", "kind", "note", "urgent")})
+    desk.sent.append(
+        {
+            name: asked.values.get(name, "")
+            for name in ("subject", "sender", "kind", "note", "urgent")
+        }
+    )
     return _to("/sent?new=1")
 
 
@@ -127,7 +137,10 @@ def _hang(desk: Site, asked: Asked) -> Answer:
 
 
 def _download(desk: Site, asked: Asked) -> Answer:
-    kind = (("Content-Type", "text/csv"), ("Content-Disposition", 'attachment; filename="letters.csv"'))
+    kind = (
+        ("Content-Type", "text/csv"),
+        ("Content-Disposition", 'attachment; filename="letters.csv"'),
+    )
     return Answer("number,subject\n", 200, kind)
 
 
@@ -195,7 +208,10 @@ class _Handler(BaseHTTPRequestHandler):
         given = answer(self.server.site, Asked(address.path, values, posted, session))
         body = given.body.encode()
         self.send_response(given.status)
-        for name, value in {"Content-Type": "text/html; charset=utf-8", **dict(given.headers)}.items():
+        for name, value in {
+            "Content-Type": "text/html; charset=utf-8",
+            **dict(given.headers),
+        }.items():
             self.send_header(name, value)
         self.send_header("Cache-Control", "no-store")
         self.send_header("Content-Length", str(len(body)))

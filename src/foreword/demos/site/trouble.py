@@ -9,15 +9,18 @@ LARGE_ROWS = 5_000
 
 def broken() -> str:
     """A page of a server that has failed."""
-    return page("Something went wrong", '<p role="alert" class="alert">The office is on fire (500).</p>')
+    return page(
+        "Something went wrong", '<p role="alert" class="alert">The office is on fire (500).</p>'
+    )
 
 
 def script_error() -> str:
     """A page whose script fails on loading, and again on a click."""
     return page(
         "Script error",
-        '<p>This page needs a script that is broken.</p><button id="fail" onclick="nothingLikeThis()">Try</button>'
-        "<script>throw new Error('the script is broken')</script>",
+        '<p>This page needs a script that is broken.</p><button id="fail"'
+        ' onclick="nothingLikeThis()">Try</button><script>throw new Error(\'the script is'
+        " broken')</script>",
     )
 
 
@@ -34,9 +37,18 @@ def dialogs() -> str:
         "prompt": "tell('name: ' + prompt('Your name?'))",
         "leave": "window.onbeforeunload = () => 'unsaved'; tell('will ask before leaving')",
     }
-    made = "".join(f'<button id="{name}" onclick="{code}">{name.title()}</button> ' for name, code in buttons.items())
-    tell = "<script>function tell(text) { document.getElementById('told').textContent = text }</script>"
-    return page("Dialogs", f'<p>{made}</p><p id="told" role="status"></p><a href="/dashboard">Leave</a>{tell}')
+    made = "".join(
+        f'<button id="{name}" onclick="{code}">{name.title()}</button> '
+        for name, code in buttons.items()
+    )
+    tell = (
+        "<script>function tell(text) { document.getElementById('told').textContent = text"
+        " }</script>"
+    )
+    return page(
+        "Dialogs",
+        f'<p>{made}</p><p id="told" role="status"></p><a href="/dashboard">Leave</a>{tell}',
+    )
 
 
 def large() -> str:
@@ -46,20 +58,22 @@ def large() -> str:
         f'<td><a href="/letter/L-{101 + at % 15}">Log</a></td></tr>'
         for at in range(1, LARGE_ROWS + 1)
     )
-    return page("Buoys", f'<table id="buoys"><tbody>{rows}</tbody></table><p id="end">The end of the list.</p>')
+    return page(
+        "Buoys",
+        f'<table id="buoys"><tbody>{rows}</tbody></table><p id="end">The end of the list.</p>',
+    )
 
 
 def settings() -> str:
     """Fields that hold secrets, filled in already."""
     return page(
         "Settings",
-        '<form class="card narrow" onsubmit="return false">'
-        '<label for="mail">Mail</label><input id="mail" name="mail" value="ada@harbour.test">'
-        '<label for="password">Password</label>'
-        '<input id="password" type="password" name="password" value="harbour-7-secret">'
-        '<label for="token">API token</label><input id="token" name="api_token" value="tok_5f1c9a77e0b24d">'
-        '<label for="code">Card code</label><input id="code" autocomplete="cc-csc" name="cvc" value="839">'
-        "<button>Save</button></form>",
+        '<form class="card narrow" onsubmit="return false"><label for="mail">Mail</label><input'
+        ' id="mail" name="mail" value="ada@harbour.test"><label'
+        ' for="password">Password</label><input id="password" type="password" name="password"'
+        ' value="harbour-7-secret"><label for="token">API token</label><input id="token"'
+        ' name="api_token" value="tok_5f1c9a77e0b24d"><label for="code">Card code</label><input'
+        ' id="code" autocomplete="cc-csc" name="cvc" value="839"><button>Save</button></form>',
     )
 
 
@@ -78,35 +92,38 @@ def hidden() -> str:
         )
     )
     folded = "<details><summary>More</summary><p>Folded away</p></details>"
-    return page("Hidden things", f"<button>In plain sight</button>{unseen}{folded}<!-- a comment -->")
+    return page(
+        "Hidden things", f"<button>In plain sight</button>{unseen}{folded}<!-- a comment -->"
+    )
 
 
 def frames() -> str:
     """A page in a page, and an element with a root of its own."""
     script = (
-        "customElements.define('tide-gauge', class extends HTMLElement { connectedCallback() {"
-        "const root = this.attachShadow({mode: 'open'});"
-        "root.innerHTML = '<p>Gauge</p><button id=\"read\">Read the gauge</button><output></output>';"
-        "root.querySelector('button').onclick = () => root.querySelector('output').textContent = '2.4 m'; } })"
+        "customElements.define('tide-gauge', class extends HTMLElement { connectedCallback() {const"
+        " root = this.attachShadow({mode: 'open'});root.innerHTML = '<p>Gauge</p><button"
+        ' id="read">Read the'
+        " gauge</button><output></output>';root.querySelector('button').onclick = () =>"
+        " root.querySelector('output').textContent = '2.4 m'; } })"
     )
     return page(
         "Frames",
-        f'<iframe title="Tides" src="/help" width="400" height="240"></iframe><tide-gauge></tide-gauge>'
-        f"<script>{script}</script>",
+        '<iframe title="Tides" src="/help" width="400"'
+        f' height="240"></iframe><tide-gauge></tide-gauge><script>{script}</script>',
     )
 
 
 def moving() -> str:
     """A page that changes its own address without loading anything, and shows something late."""
     script = (
-        "function push() { history.pushState({}, '', '/moved/on') }"
-        "function late() { setTimeout(() => document.getElementById('place').append("
-        "Object.assign(document.createElement('p'), {id: 'arrived', textContent: 'Here it is'})), 300) }"
+        "function push() { history.pushState({}, '', '/moved/on') }function late() { setTimeout(()"
+        " => document.getElementById('place').append(Object.assign(document.createElement('p'),"
+        " {id: 'arrived', textContent: 'Here it is'})), 300) }"
     )
     return page(
         "Moving",
-        '<button id="push" onclick="push()">Change the address</button> '
-        f'<button id="late" onclick="late()">Show later</button><div id="place"></div><script>{script}</script>',
+        '<button id="push" onclick="push()">Change the address</button> <button id="late"'
+        f' onclick="late()">Show later</button><div id="place"></div><script>{script}</script>',
     )
 
 
@@ -114,15 +131,18 @@ def ways_out(elsewhere: str) -> str:
     """Everything that leads to another origin, or is no web page at all."""
     return page(
         "Ways out",
-        f'<p><a id="link" href="{elsewhere}/dashboard">A link</a> <a id="redirect" href="/away">A redirect</a> '
+        f'<p><a id="link" href="{elsewhere}/dashboard">A link</a> <a id="redirect" href="/away">A'
+        " redirect</a> "
         '<a id="twice" href="/away/twice">Two redirects</a> '
         f'<a id="tab" target="_blank" href="{elsewhere}/dashboard">A tab</a> '
         '<a id="tab-redirect" target="_blank" href="/away/twice">A tab with redirects</a> '
         '<a id="download" href="/download">A download</a></p>'
-        f"<p><button id=\"popup\" onclick=\"window.open('{elsewhere}/help')\">A popup</button> "
-        f"<button id=\"script\" onclick=\"location = '{elsewhere}/dashboard'\">A script</button> "
-        f'<button id="frame" onclick="document.body.append(Object.assign(document.createElement(\'iframe\'), '
+        f'<p><button id="popup" onclick="window.open(\'{elsewhere}/help\')">A popup</button> '
+        f'<button id="script" onclick="location = \'{elsewhere}/dashboard\'">A script</button> '
+        f'<button id="frame"'
+        f" onclick=\"document.body.append(Object.assign(document.createElement('iframe'), "
         f"{{src: '/away/twice'}}))\">A frame</button> "
-        f"<button id=\"data\" onclick=\"window.open('data:text/html,hello')\">A data address</button></p>"
+        f'<button id="data" onclick="window.open(\'data:text/html,hello\')">A data'
+        f" address</button></p>"
         f'<form method="post" action="{elsewhere}/form"><button id="post">A form</button></form>',
     )

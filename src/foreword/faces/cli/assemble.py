@@ -20,7 +20,12 @@ FORMATS = ("xml", "messages", "anthropic", "openai", "json")
 @click.argument("recipe")
 @request_options
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="xml", show_default=True, help="What goes to stdout."
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="xml",
+    show_default=True,
+    help="What goes to stdout.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
 def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
@@ -28,7 +33,8 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
 
     The text goes to stdout, the report to stderr.
 
-    RECIPE is a built-in recipe, one of the project's own, or a path to a YAML file (see `foreword recipes`).
+    RECIPE is a built-in recipe, one of the project's own, or a path to a YAML file (see `foreword
+    recipes`).
 
     \b
     Examples:
@@ -72,11 +78,14 @@ def written(package: Package, form: str) -> str:
 @click.command()
 @click.argument("recipe")
 @request_options
-@click.option("--about", required=True, metavar="ABOUT", help="The section, file or item to explain.")
+@click.option(
+    "--about", required=True, metavar="ABOUT", help="The section, file or item to explain."
+)
 def why(recipe: str, about: str, **request: Any) -> None:
     """Say what is in a context, and why.
 
-    ABOUT is a tag, a title, a path, the name of a file or a handle: is it in, in which form, and why.
+    ABOUT is a tag, a title, a path, the name of a file or a handle: is it in, in which form, and
+    why.
 
     \b
     Examples:

@@ -27,27 +27,39 @@ def browser() -> None:
 
 @browser.command()
 @click.option(
-    "--port", metavar="N", type=click.IntRange(0, 65_535), default=0, help="Of its debugging address; 0 picks one."
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="Of its debugging address; 0 picks one.",
 )
 @click.option(
     "--origin",
     "origins",
     metavar="ORIGIN",
     multiple=True,
-    help="All that it may reach, whoever uses it: https://example.com, or loopback; repeatable.  [default: all]",
+    help=(
+        "All that it may reach, whoever uses it: https://example.com, or loopback; repeatable. "
+        " [default: all]"
+    ),
 )
 @ASSETS
 @PROGRAM
 @SHOW
 @click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
 def start(
-    port: int, origins: tuple[str, ...], assets: tuple[str, ...], program: str | None, show: bool, root: str
+    port: int,
+    origins: tuple[str, ...],
+    assets: tuple[str, ...],
+    program: str | None,
+    show: bool,
+    root: str,
 ) -> None:
     """Start a browser and print its debugging address.
 
-    It runs until ctrl-C, with a profile of its own that is removed then. Whoever can reach the address can use the
-    browser, so it listens on this machine alone. With --origin it reaches nothing else, whoever uses it; without,
-    that is up to the commands that --attach to it.
+    It runs until ctrl-C, with a profile of its own that is removed then. Whoever can reach the
+    address can use the browser, so it listens on this machine alone. With --origin it reaches
+    nothing else, whoever uses it; without, that is up to the commands that --attach to it.
 
     \b
     Examples:
@@ -67,7 +79,10 @@ def start(
         with (
             until_told() as ended,
             limits(allowed) as switches,
-            running(executable, Path(profile.folder), port, show=show, limits=switches) as (address, process),
+            running(executable, Path(profile.folder), port, show=show, limits=switches) as (
+                address,
+                process,
+            ),
         ):
             click.echo(address)
             screen.say("--attach to it; ctrl-C ends it")
@@ -80,7 +95,12 @@ def start(
 
 
 @browser.command()
-@click.option("--attach", metavar="ADDRESS", required=True, help="Its debugging address, as in http://127.0.0.1:9222.")
+@click.option(
+    "--attach",
+    metavar="ADDRESS",
+    required=True,
+    help="Its debugging address, as in http://127.0.0.1:9222.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The same for programs.")
 def tabs(attach: str, as_json: bool) -> None:
     """Show the open tabs of a running browser, as a director reads them.

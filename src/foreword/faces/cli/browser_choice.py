@@ -1,4 +1,5 @@
-"""Which browser a command works in: one that it starts when it is first needed, or one that is running already."""
+"""Which browser a command works in: one that it starts when it is first needed, or one that is
+running already."""
 
 from __future__ import annotations
 
@@ -17,35 +18,52 @@ if TYPE_CHECKING:
     from foreword.browser import Browser, Rules
 
 ORIGIN = click.option(
-    "--origin", "origins", metavar="ORIGIN", multiple=True,
-    help="What may be opened: https://example.com, loopback, or * for all; repeatable.  [default: loopback]",
-)  # fmt: skip
+    "--origin",
+    "origins",
+    metavar="ORIGIN",
+    multiple=True,
+    help=(
+        "What may be opened: https://example.com, loopback, or * for all; repeatable.  [default:"
+        " loopback]"
+    ),
+)
 ASSETS = click.option(
     "--assets",
     metavar="ORIGIN",
     multiple=True,
     help="Where pages may also load pictures, scripts, styles, fonts and media from; repeatable.",
 )
-PROGRAM = click.option("--browser", "program", metavar="PATH", help="The Chromium to start; else the system's.")
-ATTACH = click.option("--attach", metavar="ADDRESS", help="One that is running, as in http://127.0.0.1:9222.")
+PROGRAM = click.option(
+    "--browser", "program", metavar="PATH", help="The Chromium to start; else the system's."
+)
+ATTACH = click.option(
+    "--attach", metavar="ADDRESS", help="One that is running, as in http://127.0.0.1:9222."
+)
 SHOW = click.option("--show", is_flag=True, help="Start it with a window.")
 SMALLEST_WINDOW = 8_000  # tokens; instructions, tools, plan and tabs take half of it
 
 
 def _window(context: click.Context, option: click.Parameter, written: str | None) -> int | None:
-    """The size of a model's window. One that is too small, as 32 for 32k, would sum up the whole conversation."""
+    """The size of a model's window. One that is too small, as 32 for 32k, would sum up the whole
+    conversation."""
     from foreword.recipe.budget import whole_number
 
     size = whole_number(written, "window")
     if size is not None and size < SMALLEST_WINDOW:
-        problem = f"a director can't work in a window of {size:,} tokens, it needs {SMALLEST_WINDOW:,} at least"
+        problem = (
+            f"a director can't work in a window of {size:,} tokens, it needs {SMALLEST_WINDOW:,} at"
+            " least"
+        )
         raise BadBudget(size, "window", problem=problem, hint="for example --window 32000, or 32k")
     return size
 
 
 WINDOW = click.option(
-    "--window", metavar="N", callback=_window, help="The model's window in tokens.  [default: 200000]"
-)  # fmt: skip
+    "--window",
+    metavar="N",
+    callback=_window,
+    help="The model's window in tokens.  [default: 200000]",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +77,8 @@ class Wanted:
 
     @contextmanager
     def reached(self, root: Path) -> Iterator[Browser | Callable[[Path | None], Browser]]:
-        """What a director is given: a browser that is attached now, or a function that starts one."""
+        """What a director is given: a browser that is attached now, or a function that starts
+        one."""
         from foreword.browser import Browser
 
         if self.attach is None:
@@ -72,7 +91,9 @@ class Wanted:
         from foreword.browser import Browser
 
         folder = profiles(root)
-        return Browser.start(self.rules, path=self.program, headless=not self.show, folder=folder, restore=restore)
+        return Browser.start(
+            self.rules, path=self.program, headless=not self.show, folder=folder, restore=restore
+        )
 
 
 def browser_options(command: Command) -> Command:
@@ -93,7 +114,9 @@ def wanted(
     from foreword.browser.profile import program as found
 
     if attach is not None and (program is not None or show):
-        raise UsageError("--attach takes a browser as it is", hint="leave --browser and --show away")
+        raise UsageError(
+            "--attach takes a browser as it is", hint="leave --browser and --show away"
+        )
     if program is not None:
         found(program)
     return Wanted(rules(origins, assets), program, attach, show)

@@ -1,4 +1,5 @@
-"""`foreword checkpoint`: where tasks stood at the end of their phases, and how to go on from there."""
+"""`foreword checkpoint`: where tasks stood at the end of their phases, and how to go on from
+there."""
 
 from __future__ import annotations
 
@@ -41,7 +42,13 @@ def one_checkpoint(command: Command) -> Command:
     options = [
         click.argument("task"),
         click.option("--phase", metavar="N", help="The checkpoint of this phase; else the newest."),
-        click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(["text", "json"]),
+            default="text",
+            show_default=True,
+        ),
     ]
     for option in reversed(options):
         command = option(command)
@@ -77,7 +84,10 @@ def _show_table(found: Sequence[Listed]) -> None:
     tasks = [shortened(one.task, LONGEST_TASK) for one in found]
     phases = [shortened(one.phase, LONGEST_PHASE) for one in found]
     first, second = max(len("task"), *map(len, tasks)), max(len("phase"), *map(len, phases))
-    head = f"{'task':<{first}}  {'phase':<{second}}  number  {'written (UTC)':<19}  done pending  where"
+    head = (
+        f"{'task':<{first}}  {'phase':<{second}}  number  {'written (UTC)':<19}  done pending "
+        " where"
+    )
     click.echo(head, err=True)
     for one, task, phase in zip(found, tasks, phases, strict=True):
         click.echo(printable(f"{task:<{first}}  {phase:<{second}}  {_line(one)}"))
@@ -97,7 +107,8 @@ def _line(one: Listed) -> str:
 def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
     """Print a checkpoint as it was written.
 
-    Every field that has a value; `resume` prints what a model goes on from, and what has changed since.
+    Every field that has a value; `resume` prints what a model goes on from, and what has changed
+    since.
 
     \b
     Examples:
@@ -121,8 +132,8 @@ def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> 
 def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
     """Print what a model needs to go on with a task, and what has changed since.
 
-    As text for a model, or as JSON with the fields checkpoint, changes and source. What has changed (commits, files
-    of artifacts, instructions of tiers 0 and 1) is also said as warnings.
+    As text for a model, or as JSON with the fields checkpoint, changes and source. What has changed
+    (commits, files of artifacts, instructions of tiers 0 and 1) is also said as warnings.
 
     \b
     Examples:

@@ -19,9 +19,13 @@ LARGE_BYTES = 20_000_000
 
 @click.command()
 @click.argument("files", nargs=-1, metavar="[FILES]...")
-@click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted.  [default: estimate]")
+@click.option(
+    "--counter", metavar="|".join(COUNTERS), help="How tokens are counted.  [default: estimate]"
+)
 @click.option("--model", metavar="NAME", help="Count as this model would.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
 def count(files: tuple[str, ...], counter: str | None, model: str | None, form: str) -> None:
     """Count the tokens of files or of stdin.
 
@@ -41,14 +45,27 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
             text = _text(name)
             counted.append((name, chosen.count(text)))
         except MemoryError:
-            raise BadSource(name, "too large for the memory that is left", hint="count it in parts") from None
+            raise BadSource(
+                name, "too large for the memory that is left", hint="count it in parts"
+            ) from None
         if chosen.name == "estimate" and (why := underestimated(text)):
-            click.echo(f"warning: {printable(name)}: {why}: the estimate is too low; use --counter o200k", err=True)
+            click.echo(
+                f"warning: {printable(name)}: {why}: the estimate is too low; use --counter o200k",
+                err=True,
+            )
     total = sum(tokens for _, tokens in counted)
     if form == "json":
         rows = [{"file": name, "tokens": tokens} for name, tokens in counted]
         click.echo(
-            json.dumps({"files": rows, "total_tokens": total, "counter": chosen.name, "exact": chosen.exact}, indent=2)
+            json.dumps(
+                {
+                    "files": rows,
+                    "total_tokens": total,
+                    "counter": chosen.name,
+                    "exact": chosen.exact,
+                },
+                indent=2,
+            )
         )
         return
     for name, tokens in counted:

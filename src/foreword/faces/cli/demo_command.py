@@ -13,17 +13,40 @@ from foreword.faces.cli import screen
 
 @click.command()
 @click.option(
-    "--sample", type=click.Choice(["kilnbook", "factory"]), default="kilnbook", show_default=True,
-    help="A planned project with its notes and a conversation, or one with personas, panels and workflows.",
-)  # fmt: skip
-@click.option("--keep", metavar="DIR", help="Lay the sample out in this new or empty folder, and leave it there.")
-@click.option("--once", is_flag=True, envvar="FOREWORD_ONCE", show_envvar=True, help="End before the page is served.")
-@click.option("--port", metavar="N", type=click.IntRange(0, 65_535), default=0, help="Of the page; 0 picks a free one.")
+    "--sample",
+    type=click.Choice(["kilnbook", "factory"]),
+    default="kilnbook",
+    show_default=True,
+    help=(
+        "A planned project with its notes and a conversation, or one with personas, panels and"
+        " workflows."
+    ),
+)
+@click.option(
+    "--keep",
+    metavar="DIR",
+    help="Lay the sample out in this new or empty folder, and leave it there.",
+)
+@click.option(
+    "--once",
+    is_flag=True,
+    envvar="FOREWORD_ONCE",
+    show_envvar=True,
+    help="End before the page is served.",
+)
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="Of the page; 0 picks a free one.",
+)
 def demo(sample: str, keep: str | None, once: bool, port: int) -> None:
     """Show recipes, a session and the page at work.
 
-    Recipes on a sample at a roomy and at a tight budget; then a conversation that grows past its limits, and the page
-    that shows it, until ctrl-C. With --keep the sample stays, to try commands on, and nothing is served.
+    Recipes on a sample at a roomy and at a tight budget; then a conversation that grows past its
+    limits, and the page that shows it, until ctrl-C. With --keep the sample stays, to try commands
+    on, and nothing is served.
 
     \b
     Examples:
@@ -35,12 +58,18 @@ def demo(sample: str, keep: str | None, once: bool, port: int) -> None:
     from foreword.faces.cli import demo_recipes as scenes
 
     if keep is not None and not _is_free(Path(keep)):
-        raise UsageError(f"{keep} is not an empty folder", hint="name a folder that does not exist yet")
+        raise UsageError(
+            f"{keep} is not an empty folder", hint="name a folder that does not exist yet"
+        )
     lasting = keep is None and sample == scenes.KILNBOOK
     scenes.run(
-        click.echo, screen.columns(sys.stdout), None if keep is None else Path(keep), sample,
-        then=_play if lasting else None, last=(lambda root: _serve(root, port)) if lasting and not once else None,
-    )  # fmt: skip
+        click.echo,
+        screen.columns(sys.stdout),
+        None if keep is None else Path(keep),
+        sample,
+        then=_play if lasting else None,
+        last=(lambda root: _serve(root, port)) if lasting and not once else None,
+    )
 
 
 def _play(root: Path) -> None:
@@ -72,4 +101,8 @@ def _serve(root: Path, port: int) -> None:
 
 
 def _is_free(folder: Path) -> bool:
-    return (folder.is_dir() and not any(folder.iterdir())) if folder.exists() else not folder.is_symlink()
+    return (
+        (folder.is_dir() and not any(folder.iterdir()))
+        if folder.exists()
+        else not folder.is_symlink()
+    )

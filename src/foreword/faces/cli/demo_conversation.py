@@ -1,8 +1,10 @@
-"""A conversation of a few hundred turns for the demo: made up, the same every time, shaped like real ones.
+"""A conversation of a few hundred turns for the demo: made up, the same every time, shaped like
+real ones.
 
-An agent builds a workflow that copies invoices from a mailbox into a table. It looks at pages, builds nodes, runs
-into trouble, is corrected. What is played goes through `Session` as any conversation does: plan, variables and nodes
-change on the way, and the history grows past its limits.
+An agent builds a workflow that copies invoices from a mailbox into a table. It looks at pages,
+builds nodes, runs into trouble, is corrected. What is played goes through `Session` as any
+conversation does: plan, variables and nodes change on the way, and the history grows past its
+limits.
 """
 
 from __future__ import annotations
@@ -15,27 +17,56 @@ from typing import Any
 
 WORKFLOW = "invoices-to-table"
 SYSTEM = (
-    "You build browser workflows out of small nodes. Look before you act, keep the plan up to date, ask before "
-    "anything is sent or deleted, and never write a password into the chat."
+    "You build browser workflows out of small nodes. Look before you act, keep the plan up to date,"
+    " ask before anything is sent or deleted, and never write a password into the chat."
 )
 GOAL = "Copy every new invoice from the mailbox into the table, once, with its amount and due date"
 FIRST = (
-    "Every Monday I copy invoices from my mail into a table by hand. Build me a workflow that does it. Never mark a "
-    "mail as read, and never copy the same invoice twice. Amounts are in euros, with a comma."
+    "Every Monday I copy invoices from my mail into a table by hand. Build me a workflow that does"
+    " it. Never mark a mail as read, and never copy the same invoice twice. Amounts are in euros,"
+    " with a comma."
 )
 STAGES = (
-    ("Sign in", ("Find the sign-in form", "Handle the second factor", "Keep the session between runs")),
-    ("Find the invoices", ("Search by sender and subject", "Open a mail without marking it", "Read the attachment")),
+    (
+        "Sign in",
+        ("Find the sign-in form", "Handle the second factor", "Keep the session between runs"),
+    ),
+    (
+        "Find the invoices",
+        ("Search by sender and subject", "Open a mail without marking it", "Read the attachment"),
+    ),
     ("Read an invoice", ("Find the amount", "Find the due date", "Tell invoices from reminders")),
     ("Write the table", ("Open the table", "Look for the invoice number", "Add the row")),
-    ("Run it every week", ("Schedule Monday at seven", "Report what was copied", "Try it on last month")),
+    (
+        "Run it every week",
+        ("Schedule Monday at seven", "Report what was copied", "Try it on last month"),
+    ),
 )
-SENDERS = ("Hafenstrom", "Nordlicht Energie", "Kontor 7", "Bahn & Bus", "Druckerei Ahrens", "Wassergenossenschaft")
+SENDERS = (
+    "Hafenstrom",
+    "Nordlicht Energie",
+    "Kontor 7",
+    "Bahn & Bus",
+    "Druckerei Ahrens",
+    "Wassergenossenschaft",
+)
 TROUBLE = (
-    ("TimeoutError: waiting for #signin-next to be visible", "the button is only there after the address was checked"),
-    ("Error: 2 elements match [role=row] >> text=Invoice", "the search shows the conversation and the mail in it"),
-    ("ValueError: could not convert string to float: '1.284,50'", "the amount has a dot for thousands and a comma"),
-    ("PermissionError: the table is shared for reading only", "the account needs to be invited as an editor"),
+    (
+        "TimeoutError: waiting for #signin-next to be visible",
+        "the button is only there after the address was checked",
+    ),
+    (
+        "Error: 2 elements match [role=row] >> text=Invoice",
+        "the search shows the conversation and the mail in it",
+    ),
+    (
+        "ValueError: could not convert string to float: '1.284,50'",
+        "the amount has a dot for thousands and a comma",
+    ),
+    (
+        "PermissionError: the table is shared for reading only",
+        "the account needs to be invited as an editor",
+    ),
 )
 WISHES = (
     "Use the sender's name as it is in the mail, not the address.",
@@ -69,31 +100,44 @@ def conversation(turns: int, seed: int = 7) -> Iterator[Step]:
             step.plan = (_plan(done), f"{_task(done - 1)} works")
             step.node = _node(done)
         if turn == each:
-            step.variables["mail"] = {"user": "renske@kilnbook.example", "password": "correct-horse-7"}
+            step.variables["mail"] = {
+                "user": "renske@kilnbook.example",
+                "password": "correct-horse-7",
+            }
         if turn % (2 * each) == 0:
             step.variables["last_invoice"] = _invoice(chance)
         yield step
 
 
 def _messages(turn: int, done: int, chance: random.Random) -> Iterator[dict[str, Any]]:
-    """A look at something, what it showed, and a remark; now and then trouble, now and then a wish."""
+    """A look at something, what it showed, and a remark; now and then trouble, now and then a
+    wish."""
     task, call = _task(done), f"call_{turn}"
     tool = chance.choice(("look_at_page", "run_node", "read_mail", "read_log"))
     yield {
         "role": "assistant",
         "content": chance.choice(("", f"For {task.lower()} I need to see this first.")) or None,
         "tool_calls": [
-            {"id": call, "type": "function", "function": {"name": tool, "arguments": json.dumps({"about": task})}}
+            {
+                "id": call,
+                "type": "function",
+                "function": {"name": tool, "arguments": json.dumps({"about": task})},
+            }
         ],
     }
     yield {"role": "tool", "tool_call_id": call, "content": _result(tool, turn, chance)}
     if chance.random() < 0.2:
         error, cause = chance.choice(TROUBLE)
         yield _said(
-            "assistant", f"{task}: it failed with `{error}`. The reason: {cause}. I change the node and try again."
+            "assistant",
+            f"{task}: it failed with `{error}`. The reason: {cause}. I change the node and try"
+            " again.",
         )
     else:
-        yield _said("assistant", f"{task}: done for {chance.choice(SENDERS)}. The selector is stable over three loads.")
+        yield _said(
+            "assistant",
+            f"{task}: done for {chance.choice(SENDERS)}. The selector is stable over three loads.",
+        )
     if chance.random() < 0.25:
         yield _said("user", chance.choice(WISHES))
 
@@ -102,14 +146,21 @@ def _result(tool: str, turn: int, chance: random.Random) -> str:
     if tool == "read_mail":
         return json.dumps([_invoice(chance) for _ in range(chance.randint(6, 14))], indent=1)
     if tool == "read_log":
-        lines = (f"2026-11-{1 + turn % 28:02} 07:{n:02}:13 INFO  node {chance.randint(1, 15)} ok" for n in range(25))
+        lines = (
+            f"2026-11-{1 + turn % 28:02} 07:{n:02}:13 INFO  node {chance.randint(1, 15)} ok"
+            for n in range(25)
+        )
         return "\n".join(lines)
     kinds = ("button", "link", "textbox", "row", "cell", "heading")
     rows = [
-        {"role": chance.choice(kinds), "name": f"{chance.choice(SENDERS)} {chance.randint(1000, 9999)}",
-         "selector": f"#{chance.choice(kinds)}-{chance.randint(1, 400)}", "visible": chance.random() < 0.9}
+        {
+            "role": chance.choice(kinds),
+            "name": f"{chance.choice(SENDERS)} {chance.randint(1000, 9999)}",
+            "selector": f"#{chance.choice(kinds)}-{chance.randint(1, 400)}",
+            "visible": chance.random() < 0.9,
+        }
         for _ in range(chance.randint(12, 24))
-    ]  # fmt: skip
+    ]
     return json.dumps({"url": f"https://mail.example/inbox?page={turn}", "elements": rows})
 
 
@@ -134,11 +185,21 @@ def _plan(done: int) -> dict[str, Any]:
         listed = []
         for task in tasks:
             number += 1
-            status = "completed" if number <= done else "in_progress" if number == done + 1 else "pending"
+            status = (
+                "completed"
+                if number <= done
+                else "in_progress"
+                if number == done + 1
+                else "pending"
+            )
             listed.append({"task_id": number, "description": task, "status": status})
         states = {task["status"] for task in listed}
         phases.append(
-            {"phase_name": name, "status": states.pop() if len(states) == 1 else "in_progress", "tasks": listed}
+            {
+                "phase_name": name,
+                "status": states.pop() if len(states) == 1 else "in_progress",
+                "tasks": listed,
+            }
         )
     return {"overall_goal": GOAL, "phases": phases}
 

@@ -1,8 +1,9 @@
-"""`foreword demo`: recipes on a built-in sample, each at a roomy and at a tight budget, side by side.
+"""`foreword demo`: recipes on a built-in sample, each at a roomy and at a tight budget, side by
+side.
 
-Needs no key, no network and no project of one's own: the sample is copied into a temporary folder that is gone
-afterwards, or into one that stays. Assembling and recalling go through `runtime`, as they do for
-everyone; here they are only shown.
+Needs no key, no network and no project of one's own: the sample is copied into a temporary folder
+that is gone afterwards, or into one that stays. Assembling and recalling go through `runtime`, as
+they do for everyone; here they are only shown.
 """
 
 from __future__ import annotations
@@ -33,24 +34,31 @@ COMMIT_SECONDS = 172_800
 GIT_SECONDS = 20
 
 WHAT = """\
-Foreword puts together what a model reads before it writes: the right pieces of a project, in a fixed order, inside a \
-hard budget of tokens, with a bill for every token and a way back to everything that was cut.
+Foreword puts together what a model reads before it writes: the right pieces of a project, in a \
+fixed order, inside a hard budget of tokens, with a bill for every token and a way back to \
+everything that was cut.
 
 """
 INTRO = {
-    KILNBOOK: """\
-The sample is Kilnbook, a web app in which the members of a pottery studio reserve shelves in a kiln. Its folder holds \
-a plan in Markdown, a git log, notes on the work so far, and a conversation. Three recipes turn that into a context, \
-each of them once with room to spare and once with too little.""",
-    FACTORY: """\
-The sample is Tidepool, a small service that tells harbours when the tide turns. Agents work on it: base instructions, \
-personas, a review panel and a workflow in five phases. What an agent reads depends on where it is: tier 0 is in every \
-call, tier 1 lasts for a session, tier 2 for a phase, and all else is looked up.""",
+    KILNBOOK: (
+        """\
+The sample is Kilnbook, a web app in which the members of a pottery studio reserve shelves in a \
+kiln. Its folder holds a plan in Markdown, a git log, notes on the work so far, and a \
+conversation. Three recipes turn that into a context, each of them once with room to spare and \
+once with too little."""
+    ),
+    FACTORY: (
+        """\
+The sample is Tidepool, a small service that tells harbours when the tide turns. Agents work on \
+it: base instructions, personas, a review panel and a workflow in five phases. What an agent reads \
+depends on where it is: tier 0 is in every call, tier 1 lasts for a session, tier 2 for a phase, \
+and all else is looked up."""
+    ),
 }
 
 OUTRO = """\
-A recipe is a page of YAML, and your own works just like these three: docs/recipes.md writes one in ten minutes. To \
-try next, in a project of yours:"""
+A recipe is a page of YAML, and your own works just like these three: docs/recipes.md writes one \
+in ten minutes. To try next, in a project of yours:"""
 
 LASTING = (
     ('foreword session append talk --text "Where were we?"', "a talk that is kept"),
@@ -58,7 +66,10 @@ LASTING = (
 )
 NEXT = (
     ("foreword count README.md", "what a file costs"),
-    ("foreword assemble package --purpose design --source docs --budget 2000", "your notes, fitted"),
+    (
+        "foreword assemble package --purpose design --source docs --budget 2000",
+        "your notes, fitted",
+    ),
     ("foreword recipe show director", "a recipe to start from"),
     ("foreword director demo", "a browser at work"),
     *LASTING,
@@ -70,14 +81,23 @@ KEPT = "The sample is laid out in {folder} and stays there. To try next:"
 THERE = {
     KILNBOOK: (
         ("foreword assemble director --agent builder --budget 3000", "the first scene"),
-        ("foreword why director --agent builder --budget 3000 --about recent_changes", "why it was cut"),
+        (
+            "foreword why director --agent builder --budget 3000 --about recent_changes",
+            "why it was cut",
+        ),
         ("foreword report list", "earlier contexts"),
         *LASTING,
     ),
     FACTORY: (
         ("foreword assemble factory --phase 3a", "what the agent of phase 3a reads"),
-        ("foreword panel run code-review --diff change.diff --model test", "five personas look at a change"),
-        ('foreword flow run feature --task "quiet hours" --model test', "a workflow, phase by phase"),
+        (
+            "foreword panel run code-review --diff change.diff --model test",
+            "five personas look at a change",
+        ),
+        (
+            'foreword flow run feature --task "quiet hours" --model test',
+            "a workflow, phase by phase",
+        ),
         LASTING[-1],
     ),
 }
@@ -100,32 +120,46 @@ class Scene:
     @property
     def title(self) -> str:
         """The recipe with what it is asked for."""
-        asked = {"agent": self.agent, "purpose": self.purpose, "phase": self.phase, "source": self.source}
-        return f"{self.recipe} ({', '.join(f'{kind} {name}' for kind, name in asked.items() if name)})"
+        asked = {
+            "agent": self.agent,
+            "purpose": self.purpose,
+            "phase": self.phase,
+            "source": self.source,
+        }
+        return (
+            f"{self.recipe} ({', '.join(f'{kind} {name}' for kind, name in asked.items() if name)})"
+        )
 
     def assemble(self, root: Path, budget_tokens: int) -> Package:
         """The package at a budget."""
         return assemble(
-            self.recipe, root=root, agent=self.agent, purpose=self.purpose, phase=self.phase, source=self.source,
+            self.recipe,
+            root=root,
+            agent=self.agent,
+            purpose=self.purpose,
+            phase=self.phase,
+            source=self.source,
             budget=budget_tokens,
-        )  # fmt: skip
+        )
 
 
 SCENES = (
     Scene(
         "director",
-        "A fresh context for one agent with one task. It reads the plan in .director/: the vision, the current step, "
-        "its decisions, the pending task, what changed lately, and the parts of the code's description that this kind "
-        "of task needs. Vision, decisions and task are never cut; old commits and reference documents go first.",
+        "A fresh context for one agent with one task. It reads the plan in .director/: the vision,"
+        " the current step, its decisions, the pending task, what changed lately, and the parts of"
+        " the code's description that this kind of task needs. Vision, decisions and task are never"
+        " cut; old commits and reference documents go first.",
         roomy_tokens=8_000,
         tight_tokens=3_000,
         agent="builder",
     ),
     Scene(
         "package",
-        "Notes that were collected on the way, packed for a purpose; here for a colleague who takes over tomorrow. The "
-        "purpose decides what is essential: position, pending work, decisions, interfaces and blockers stay whole, "
-        "learnings and commands follow as far as there is room, and dead ends are not handed over at all.",
+        "Notes that were collected on the way, packed for a purpose; here for a colleague who takes"
+        " over tomorrow. The purpose decides what is essential: position, pending work, decisions,"
+        " interfaces and blockers stay whole, learnings and commands follow as far as there is"
+        " room, and dead ends are not handed over at all.",
         roomy_tokens=4_000,
         tight_tokens=1_900,
         purpose="handoff",
@@ -133,9 +167,10 @@ SCENES = (
     ),
     Scene(
         "phases",
-        "A long conversation about a feature, now in its implementation phase. Prompt, design document, types and the "
-        "unit at hand always come along; units that are done and old messages make room. The first message stays, and "
-        "a tool call is never parted from its result.",
+        "A long conversation about a feature, now in its implementation phase. Prompt, design"
+        " document, types and the unit at hand always come along; units that are done and old"
+        " messages make room. The first message stays, and a tool call is never parted from its"
+        " result.",
         roomy_tokens=8_000,
         tight_tokens=2_400,
         phase="implementation",
@@ -143,9 +178,10 @@ SCENES = (
     ),
     Scene(
         "factory",
-        "The agent that writes the change: the instructions of every call, what its language and its kind of task ask "
-        "for, the personas of the project, the plan, and one phase of the workflow. Not the other phases, not the "
-        "policies, schemas and docs: these cost nothing until they are looked up.",
+        "The agent that writes the change: the instructions of every call, what its language and"
+        " its kind of task ask for, the personas of the project, the plan, and one phase of the"
+        " workflow. Not the other phases, not the policies, schemas and docs: these cost nothing"
+        " until they are looked up.",
         roomy_tokens=5_400,
         tight_tokens=800,
         phase="3a",
@@ -153,7 +189,8 @@ SCENES = (
     ),
     Scene(
         "factory",
-        "The agent that plans the tests at the same time: the same base, its own phase and its own persona.",
+        "The agent that plans the tests at the same time: the same base, its own phase and its own"
+        " persona.",
         roomy_tokens=5_400,
         tight_tokens=800,
         phase="3b",
@@ -164,10 +201,15 @@ SCENES = (
 
 
 def run(
-    echo: Callable[[str], None], width: int = WIDTH, keep: Path | None = None, sample: str = KILNBOOK,
-    then: Callable[[Path], None] | None = None, last: Callable[[Path], None] | None = None,
-) -> None:  # fmt: skip
-    """Show all scenes on a fresh copy of a sample, line by line; the copy stays where it is to be kept.
+    echo: Callable[[str], None],
+    width: int = WIDTH,
+    keep: Path | None = None,
+    sample: str = KILNBOOK,
+    then: Callable[[Path], None] | None = None,
+    last: Callable[[Path], None] | None = None,
+) -> None:
+    """Show all scenes on a fresh copy of a sample, line by line; the copy stays where it is to be
+    kept.
 
     Where it does not, `then` goes on with it, and `last` after everything was said.
     """
@@ -203,11 +245,12 @@ def _list(echo: Callable[[str], None], commands: Sequence[tuple[str, str]], widt
         echo(line if len(line) <= width else f"  {command}")
 
 
-# --- the sample ------------------------------------------------------------------------------------------------
+# --- the sample -----------------------------------------------------------------------------------
 
 
 def lay_out(root: Path, sample: str = KILNBOOK) -> Path:
-    """Copy a sample to a new or empty folder and give it its history, where there is a git to give it."""
+    """Copy a sample to a new or empty folder and give it its history, where there is a git to
+    give it."""
     shutil.copytree(SAMPLES / sample, root, dirs_exist_ok=True)
     if (root / "commits.txt").exists() and shutil.which("git"):
         subjects = (root / "commits.txt").read_text("utf-8").splitlines()
@@ -217,7 +260,8 @@ def lay_out(root: Path, sample: str = KILNBOOK) -> Path:
 
 
 def history(subjects: Sequence[str]) -> bytes:
-    """Commits with these subjects, oldest first, as `git fast-import` reads them; the same bytes every time."""
+    """Commits with these subjects, oldest first, as `git fast-import` reads them; the same bytes
+    every time."""
     return b"".join(_commit(subject, number) for number, subject in enumerate(subjects))
 
 
@@ -229,19 +273,31 @@ def _commit(subject: str, number: int) -> bytes:
 
 
 def _git(root: Path, *arguments: str, given: bytes = b"") -> None:
-    """Run git here; without a history the demo still has something to show, so failing is not fatal."""
-    alone = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CEILING_DIRECTORIES": str(root.parent)}
+    """Run git here; without a history the demo still has something to show, so failing is not
+    fatal."""
+    alone = {
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CEILING_DIRECTORIES": str(root.parent),
+    }
     subprocess.run(
-        ["git", *arguments], cwd=root, env=environment() | alone, input=given, capture_output=True, timeout=GIT_SECONDS,
+        ["git", *arguments],
+        cwd=root,
+        env=environment() | alone,
+        input=given,
+        capture_output=True,
+        timeout=GIT_SECONDS,
         check=False,
-    )  # fmt: skip
+    )
 
 
-# --- one scene -------------------------------------------------------------------------------------------------
+# --- one scene ------------------------------------------------------------------------------------
 
 
 def _shown(scene: Scene, root: Path, number: int, width: int) -> Iterator[str]:
-    roomy, tight = (scene.assemble(root, tokens) for tokens in (scene.roomy_tokens, scene.tight_tokens))
+    roomy, tight = (
+        scene.assemble(root, tokens) for tokens in (scene.roomy_tokens, scene.tight_tokens)
+    )
     for_room, by_rule = left_out(tight.report)
     yield cut_to(f" {number}. {scene.title} ".center(width, "─"), width)
     yield prose(scene.about, width)
@@ -250,11 +306,14 @@ def _shown(scene: Scene, root: Path, number: int, width: int) -> Iterator[str]:
         yield omissions(for_room, by_rule, width)
         yield recalled(max(for_room, key=lambda omission: omission.tokens), root, tight, width)
     seen = glimpse(tight.text, width)
-    yield "What the model reads, around the first cut:\n\n" + indent(seen.rstrip("\n"), "  │ ", lambda _: True)
+    yield "What the model reads, around the first cut:\n\n" + indent(
+        seen.rstrip("\n"), "  │ ", lambda _: True
+    )
 
 
 def tables(roomy: Report, tight: Report, width: int = WIDTH) -> str:
-    """Two reports section by section: side by side where there is room for it, else one after the other."""
+    """Two reports section by section: side by side where there is room for it, else one after
+    the other."""
     left, right = by_tag(roomy), by_tag(tight)
     most = max(line.tokens for line in (*left.values(), *right.values()))
     if width >= WIDTH:
@@ -270,13 +329,17 @@ def _alone(title: str, report: Report, lines: dict[str, Line], most: int, room: 
     """One report as a table of its own."""
     name = NAME if room else NARROWEST - FORM - TOKENS - 2
     drawn = [_title(title, report), f"{'section':<{name}}  {_head()}"]
-    drawn += [f"{shortened(tag, name):<{name}}  {_cell(line, most, room)}" for tag, line in lines.items()]
+    drawn += [
+        f"{shortened(tag, name):<{name}}  {_cell(line, most, room)}" for tag, line in lines.items()
+    ]
     drawn.append("─" * (name + 2 + FORM + TOKENS + (2 + room if room else 0)))
     drawn.append(f"{'total':<{name}}  {'':<{FORM}}{report.total_tokens:>{TOKENS},}")
     return "\n".join(line.rstrip() for line in drawn)
 
 
-def _side_by_side(roomy: tuple[Report, dict[str, Line]], tight: tuple[Report, dict[str, Line]], most: int) -> str:
+def _side_by_side(
+    roomy: tuple[Report, dict[str, Line]], tight: tuple[Report, dict[str, Line]], most: int
+) -> str:
     (one, left), (other, right) = roomy, tight
     half = FORM + TOKENS + 2 + BAR
     head = f"{'':<{NAME}}  {_title('roomy', one):<{half}}  │ {_title('tight', other)}"
@@ -299,7 +362,8 @@ class Line:
 
 
 def by_tag(report: Report) -> dict[str, Line]:
-    """The sections of a report by tag, in reading order, without those that are excluded whatever the room."""
+    """The sections of a report by tag, in reading order, without those that are excluded
+    whatever the room."""
     excluded = {(c.section.tag, c.section.title) for c in report.choices if c.section.rule.excluded}
     rows = [row for row in report.sections if (row.tag, row.title) not in excluded]
     return {tag: _line(list(group)) for tag, group in groupby(rows, key=lambda row: row.tag)}
@@ -326,7 +390,7 @@ def _head() -> str:
     return f"{'form':<{FORM}}{'tokens':>{TOKENS}}"
 
 
-# --- what is missing, and how it comes back --------------------------------------------------------------------
+# --- what is missing, and how it comes back -------------------------------------------------------
 
 
 def left_out(report: Report) -> tuple[list[Omission], list[Omission]]:
@@ -339,8 +403,17 @@ def left_out(report: Report) -> tuple[list[Omission], list[Omission]]:
 def omissions(for_room: Sequence[Omission], by_rule: Sequence[Omission], width: int = WIDTH) -> str:
     """What the tight budget cost, the largest first."""
     largest = sorted(for_room, key=lambda omission: -omission.tokens)
-    lines = [prose("Left out at the tight budget (tokens, the handle that brings it back, what it is):", width), ""]
-    lines += [f"{o.tokens:>7,}  {o.handle}  {shortened(o.what, min(60, width - 28))}" for o in largest[:MOST_OMISSIONS]]
+    lines = [
+        prose(
+            "Left out at the tight budget (tokens, the handle that brings it back, what it is):",
+            width,
+        ),
+        "",
+    ]
+    lines += [
+        f"{o.tokens:>7,}  {o.handle}  {shortened(o.what, min(60, width - 28))}"
+        for o in largest[:MOST_OMISSIONS]
+    ]
     if rest := largest[MOST_OMISSIONS:]:
         lines.append(f"{_sum(rest):>7,}  … and {len(rest)} more")
     if by_rule:
@@ -360,7 +433,10 @@ def recalled(omission: Omission, root: Path, package: Package, width: int = WIDT
     same = original.encode("utf-8", "surrogateescape") == package.originals[omission.handle]
     first = [line for line in original.splitlines() if line.strip()][:3]
     more = len(original.splitlines()) - len(first)
-    lines = [f"$ foreword recall {omission.handle}", *(cut_to(f"  {printable(line)}", width) for line in first)]
+    lines = [
+        f"$ foreword recall {omission.handle}",
+        *(cut_to(f"  {printable(line)}", width) for line in first),
+    ]
     verdict = "byte for byte the original" if same else "NOT the original"
     return "\n".join([*lines, f"  ({more} more lines; {verdict})"])
 

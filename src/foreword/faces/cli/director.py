@@ -39,8 +39,8 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="The same for pro
 def director() -> None:
     """Build browser workflows by talking about them.
 
-    You say what is wanted; a model plans, explores, builds nodes and tests them in a real browser. Without a model the
-    same tools are yours to call.
+    You say what is wanted; a model plans, explores, builds nodes and tests them in a real browser.
+    Without a model the same tools are yours to call.
 
     \b
     Examples:
@@ -78,14 +78,23 @@ def tools(as_json: bool) -> None:
 @browser_options
 @store_options
 def call(
-    workflow: str, tool: str, arguments: str, origins: tuple[str, ...], assets: tuple[str, ...],
-    program: str | None, attach: str | None, show: bool, db: str | None, root: str,
-) -> None:  # fmt: skip
+    workflow: str,
+    tool: str,
+    arguments: str,
+    origins: tuple[str, ...],
+    assets: tuple[str, ...],
+    program: str | None,
+    attach: str | None,
+    show: bool,
+    db: str | None,
+    root: str,
+) -> None:
     """Call a tool by hand.
 
-    The result is JSON on stdout; where the tool failed, it is in `error` and the exit code is 1. What you do is in the
-    conversation, so that a director knows of it. A browser that is started here ends with the command: start one with
-    `foreword browser start` and --attach to it where several calls are to share their tabs.
+    The result is JSON on stdout; where the tool failed, it is in `error` and the exit code is 1.
+    What you do is in the conversation, so that a director knows of it. A browser that is started
+    here ends with the command: start one with `foreword browser start` and --attach to it where
+    several calls are to share their tabs.
 
     \b
     Examples:
@@ -109,15 +118,25 @@ def call(
 
 def finish(outcome: Outcome) -> None:
     """What came of a call, on stdout; a failure is the exit code, too."""
-    screen.show_json({"error": outcome.text} if outcome.failed and not _is_json(outcome.text) else _value(outcome.text))
+    screen.show_json(
+        {"error": outcome.text}
+        if outcome.failed and not _is_json(outcome.text)
+        else _value(outcome.text)
+    )
     if outcome.failed:
         raise click.exceptions.Exit(1)
 
 
 def _arguments(written: str) -> dict[str, Any]:
-    read = file_argument.read_json(written, JSON_HINT) if written == file_argument.STDIN else _parsed(written)
+    read = (
+        file_argument.read_json(written, JSON_HINT)
+        if written == file_argument.STDIN
+        else _parsed(written)
+    )
     if not isinstance(read, dict):
-        raise UsageError("the arguments are no JSON object, a name and a value for each", hint=JSON_HINT)
+        raise UsageError(
+            "the arguments are no JSON object, a name and a value for each", hint=JSON_HINT
+        )
     return read
 
 

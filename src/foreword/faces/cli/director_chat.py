@@ -1,4 +1,5 @@
-"""`foreword director chat`: talk with a workflow's director at a terminal, or say one thing from a script."""
+"""`foreword director chat`: talk with a workflow's director at a terminal, or say one thing from
+a script."""
 
 from __future__ import annotations
 
@@ -20,32 +21,47 @@ if TYPE_CHECKING:
     from foreword.faces.cli.director_events import Telling
 
 NO_MODEL = (
-    "--model anthropic:NAME or openai:NAME with its key in the environment, openai:NAME@http://127.0.0.1:8080/v1 for a"
-    " server of your own, or FOREWORD_DIRECTOR_MODEL; without one, `foreword director tools` lists what you can call"
-    " by hand"
+    "--model anthropic:NAME or openai:NAME with its key in the environment,"
+    " openai:NAME@http://127.0.0.1:8080/v1 for a server of your own, or FOREWORD_DIRECTOR_MODEL;"
+    " without one, `foreword director tools` lists what you can call by hand"
 )
 
 
 @click.command()
 @click.argument("workflow")
 @click.option(
-    "--model", metavar="NAME", envvar="FOREWORD_DIRECTOR_MODEL", show_envvar=True,
+    "--model",
+    metavar="NAME",
+    envvar="FOREWORD_DIRECTOR_MODEL",
+    show_envvar=True,
     help="Who directs, as in anthropic:claude-sonnet-4-5 or openai:NAME@http://127.0.0.1:8080/v1.",
-)  # fmt: skip
+)
 @WINDOW
-@click.option("--say", "said", metavar="TEXT|-", help="Say this one thing; the answer is on stdout.")
+@click.option(
+    "--say", "said", metavar="TEXT|-", help="Say this one thing; the answer is on stdout."
+)
 @click.option("--verbose", is_flag=True, help="Show every call and its result whole.")
 @browser_options
 @store_options
 def chat(
-    workflow: str, model: str | None, window: int | None, said: str | None, verbose: bool, origins: tuple[str, ...],
-    assets: tuple[str, ...], program: str | None, attach: str | None, show: bool, db: str | None, root: str,
-) -> None:  # fmt: skip
+    workflow: str,
+    model: str | None,
+    window: int | None,
+    said: str | None,
+    verbose: bool,
+    origins: tuple[str, ...],
+    assets: tuple[str, ...],
+    program: str | None,
+    attach: str | None,
+    show: bool,
+    db: str | None,
+    root: str,
+) -> None:
     """Talk with the director of a workflow.
 
-    Its words come as they are written; each thing it does is one line with its outcome. Ctrl-C stops what it is doing,
-    ctrl-D ends the chat. Everything is kept: a chat that was killed goes on where it was. Passwords belong into
-    variables (`foreword variable set`), never into the chat.
+    Its words come as they are written; each thing it does is one line with its outcome. Ctrl-C
+    stops what it is doing, ctrl-D ends the chat. Everything is kept: a chat that was killed goes on
+    where it was. Passwords belong into variables (`foreword variable set`), never into the chat.
 
     \b
     Examples:
@@ -62,7 +78,9 @@ def chat(
     model_named(model)
     words = file_argument.read_text(said) if said == file_argument.STDIN else said
     if words is not None and not words.strip():
-        raise UsageError("there is nothing to say", hint='for example --say "Run it, and tell me what failed."')
+        raise UsageError(
+            "there is nothing to say", hint='for example --say "Run it, and tell me what failed."'
+        )
     browser = wanted(origins, program, attach, show, assets)
     telling = Telling(verbose=verbose, quiet=words is not None)
     with opened(db, workflow, root, browser, model, window=window) as director, director.alone():
@@ -89,7 +107,8 @@ def _talk(director: Director, telling: Telling) -> None:
     from foreword.director.turn_lock import is_waiting
 
     screen.say(
-        f"{director.session.workflow.name}, directed by {director.desk.model} (ctrl-C stops a turn, ctrl-D ends)"
+        f"{director.session.workflow.name}, directed by {director.desk.model} (ctrl-C stops a turn,"
+        " ctrl-D ends)"
     )
     if is_waiting(director.session):
         screen.say("the last turn did not come to its end: going on with it")
@@ -102,7 +121,8 @@ def _talk(director: Director, telling: Telling) -> None:
 
 
 def _shown(director: Director, telling: Telling, turn: Callable[..., Turn]) -> None:
-    """One turn; what goes wrong in it ends the turn, and the chat only where nobody is there to see it."""
+    """One turn; what goes wrong in it ends the turn, and the chat only where nobody is there to
+    see it."""
     from foreword.faces.cli.director_events import window
 
     try:

@@ -1,7 +1,8 @@
-"""`foreword director demo`: a director at work on a site of our own, its model played by rule; no key, no network.
+"""`foreword director demo`: a director at work on a site of our own, its model played by rule; no
+key, no network.
 
-Everything else is real: Chromium, the site's server, the model's wire format, the store, the run. The figures at the
-end are counted in what was sent and kept.
+Everything else is real: Chromium, the site's server, the model's wire format, the store, the run.
+The figures at the end are counted in what was sent and kept.
 """
 
 from __future__ import annotations
@@ -29,24 +30,38 @@ if TYPE_CHECKING:
     from foreword.testing import FakeProvider
 
 WORKFLOW = "letters"
-PARTS = ["system_prompt", "current_plan", "workflow_snapshot", "workflow_variables", "browser_state"]
+PARTS = [
+    "system_prompt",
+    "current_plan",
+    "workflow_snapshot",
+    "workflow_variables",
+    "browser_state",
+]
 TAG = re.compile(r"^<(\w+)>$", re.MULTILINE)
 INTRO = """\
-A site with a login, a list of three pages and a form is served at {url}. The director's model is played by rule and \
-asked over HTTP as any other would be; the browser, the store and the run are real."""
-NEXT = "in a window: --show; to look at afterwards: --keep DIR; with a model of yours: docs/director.md"
+A site with a login, a list of three pages and a form is served at {url}. The director's model is \
+played by rule and asked over HTTP as any other would be; the browser, the store and the run are \
+real."""
+NEXT = (
+    "in a window: --show; to look at afterwards: --keep DIR; with a model of yours:"
+    " docs/director.md"
+)
 
 
 @click.command()
 @SHOW
-@click.option("--keep", metavar="DIR", help="Keep the workflow in this new or empty folder, to look at afterwards.")
+@click.option(
+    "--keep",
+    metavar="DIR",
+    help="Keep the workflow in this new or empty folder, to look at afterwards.",
+)
 @click.option("--verbose", is_flag=True, help="Show every call and its result whole.")
 @PROGRAM
 def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> None:
     """Watch a director build a workflow and run it.
 
-    From nothing: a plan, a scout, nodes tested one by one, a selector that fails and is repaired, and a run that reads
-    fifteen letters from a list and registers each with a form.
+    From nothing: a plan, a scout, nodes tested one by one, a selector that fails and is repaired,
+    and a run that reads fifteen letters from a list and registers each with a form.
 
     \b
     Examples:
@@ -61,11 +76,18 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
     from foreword.faces.cli.director_session import opened
     from foreword.testing import fake_provider
 
-    with _folder(keep) as root, site() as served, fake_provider(scripted_model(served.url)) as provider:
+    with (
+        _folder(keep) as root,
+        site() as served,
+        fake_provider(scripted_model(served.url)) as provider,
+    ):
         _say(INTRO.format(url=served.url))
         began = monotonic()
-        with opened(f"sqlite:///{root}/.foreword/state.db", WORKFLOW, str(root), browser, provider.openai) as director:
-            director.desk.browser.tabs()  # started now: what is wrong with it is said before anything else
+        with opened(
+            f"sqlite:///{root}/.foreword/state.db", WORKFLOW, str(root), browser, provider.openai
+        ) as director:
+            # started now: what is wrong with it is said before anything else
+            director.desk.browser.tabs()
             turn = _play(director, Telling(verbose=verbose))
             figures = _figures(director, turn, served, provider)
         _table({**figures, "seconds": f"{monotonic() - began:.0f}"})
@@ -75,7 +97,10 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
 
 
 def _where(keep: str) -> str:
-    shows, serves = f"foreword director nodes {WORKFLOW} --root {keep}", f"foreword serve --root {keep}"
+    shows, serves = (
+        f"foreword director nodes {WORKFLOW} --root {keep}",
+        f"foreword serve --root {keep}",
+    )
     return f"`{shows}` shows what was built, `{serves}` has it on a page"
 
 
@@ -85,7 +110,9 @@ def _play(director: Director, telling: Any) -> Turn:
     from foreword.demos.site import pages
     from foreword.faces.cli.director_events import window
 
-    director.session.set_variable("creds", {"name": pages.NAME, "password": pages.PASSWORD}, "to sign in with")
+    director.session.set_variable(
+        "creds", {"name": pages.NAME, "password": pages.PASSWORD}, "to sign in with"
+    )
     _say("You have set the variable creds (its password is hidden from everybody), and say:")
     _say(TASK, indent="  > ")
 
@@ -101,7 +128,9 @@ def _play(director: Director, telling: Any) -> Turn:
     return turn
 
 
-def _figures(director: Director, turn: Turn, served: Site, provider: FakeProvider) -> dict[str, str]:
+def _figures(
+    director: Director, turn: Turn, served: Site, provider: FakeProvider
+) -> dict[str, str]:
     """What there is to show, counted where it is kept."""
     from foreword.demos.site import pages
     from foreword.director.node_tools import read
@@ -117,9 +146,15 @@ def _figures(director: Director, turn: Turn, served: Site, provider: FakeProvide
         "variables": str(len(session.variables)),
         "calls of tools": f"{turn.calls} by the director",
         "requests": f"{len(sent)}, {len(sent) - len(own)} of them by its scout",
-        "six parts, in order": f"in {sum(TAG.findall(_system(body)) == PARTS for body in own)} of {len(own)} requests",
-        "largest context": f"{max(line['total_tokens'] for line in log):,} of {log[0]['budget_tokens']:,} tokens",
-        "password sent": f"in {sum(pages.PASSWORD in json.dumps(body) for body in sent)} of {len(sent)} requests",
+        "six parts, in order": (
+            f"in {sum(TAG.findall(_system(body)) == PARTS for body in own)} of {len(own)} requests"
+        ),
+        "largest context": (
+            f"{max(line['total_tokens'] for line in log):,} of {log[0]['budget_tokens']:,} tokens"
+        ),
+        "password sent": (
+            f"in {sum(pages.PASSWORD in json.dumps(body) for body in sent)} of {len(sent)} requests"
+        ),
         "rows registered": f"{len(served.sent)} of {len(pages.ROWS)}",
     }
 
@@ -143,7 +178,10 @@ def _table(figures: Mapping[str, str]) -> None:
 
 def _say(text: str, indent: str = "") -> None:
     width = min(100, screen.columns(sys.stdout))
-    click.echo("\n" + click.wrap_text(text, width, initial_indent=indent, subsequent_indent=" " * len(indent)))
+    click.echo(
+        "\n"
+        + click.wrap_text(text, width, initial_indent=indent, subsequent_indent=" " * len(indent))
+    )
 
 
 @contextmanager
@@ -159,5 +197,7 @@ def _folder(keep: str | None) -> Iterator[Path]:
     except (OSError, ValueError):
         is_empty = False
     if not is_empty:
-        raise UsageError(f"{keep} is not an empty folder", hint="name a folder that does not exist yet")
+        raise UsageError(
+            f"{keep} is not an empty folder", hint="name a folder that does not exist yet"
+        )
     yield folder.resolve()

@@ -1,4 +1,5 @@
-"""What a director says and does, on a terminal: its words as they come, and a line for each call with its outcome."""
+"""What a director says and does, on a terminal: its words as they come, and a line for each call
+with its outcome."""
 
 from __future__ import annotations
 
@@ -23,14 +24,16 @@ CLEAR = "\r\x1b[2K"
 class Telling:
     """Shows the events of a director; give it to `say` as `on_event`.
 
-    With `quiet` the words before a call go to stderr and the answer is left to the caller, for scripts.
+    With `quiet` the words before a call go to stderr and the answer is left to the caller, for
+    scripts.
     """
 
     def __init__(self, *, verbose: bool = False, quiet: bool = False) -> None:
         self.verbose, self.quiet = verbose, quiet
         self._arguments: dict[str, Any] = {}  # of the calls that are under way
         self._said = ""  # of the reply that is coming
-        self._begun = self._line = ""  # the call whose beginning is the last thing on the screen, and that beginning
+        # the call whose beginning is the last thing on the screen, and that beginning
+        self._begun = self._line = ""
 
     def __call__(self, event: Mapping[str, Any]) -> None:
         match event["type"]:
@@ -89,7 +92,9 @@ class Telling:
         head = self._head(event)
         self._arguments.pop(_key(event), None)
         room = max(LEAST_OUTCOME, screen.columns(sys.stderr) - len(head) - 10)
-        mark = screen.paint("failed", fg="red") if event["failed"] else screen.paint("ok", fg="green")
+        mark = (
+            screen.paint("failed", fg="red") if event["failed"] else screen.paint("ok", fg="green")
+        )
         short = "" if self.verbose else cut_to(outcome(str(event["text"])), room)
         click.echo(f"{head}  {mark}  {short}".rstrip(), err=True)
         if self.verbose:
@@ -100,9 +105,17 @@ class Telling:
         """The call: whole where everything is wanted, else as much as half a line holds."""
         scout = f"  {event['scout']} " if event.get("scout") else ""
         arguments = self._arguments.get(_key(event), event.get("arguments"))
-        whole = json.dumps(arguments, ensure_ascii=False) if self.verbose else ", ".join(brief(arguments))
+        whole = (
+            json.dumps(arguments, ensure_ascii=False)
+            if self.verbose
+            else ", ".join(brief(arguments))
+        )
         line = printable(f"  {scout}{event['name']}({whole})")
-        return line if self.verbose else _shut(line, max(LEAST_OUTCOME, screen.columns(sys.stderr) * 3 // 5))
+        return (
+            line
+            if self.verbose
+            else _shut(line, max(LEAST_OUTCOME, screen.columns(sys.stderr) * 3 // 5))
+        )
 
     def _below(self, *, again: bool = False) -> None:
         """Go to a line of its own; `again`: the last one is written anew."""
@@ -127,7 +140,8 @@ def outcome(text: str) -> str:
 
 
 def brief(value: object, name: str = "") -> Iterator[str]:
-    """The words and numbers inside a value, in their order; a number with its name, where it has one."""
+    """The words and numbers inside a value, in their order; a number with its name, where it has
+    one."""
     if isinstance(value, Mapping):
         for key, member in value.items():
             yield from brief(member, str(key))

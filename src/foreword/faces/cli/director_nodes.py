@@ -1,4 +1,5 @@
-"""`foreword director nodes`, `test` and `run`: a workflow's nodes, one of them tried, all of them run."""
+"""`foreword director nodes`, `test` and `run`: a workflow's nodes, one of them tried, all of
+them run."""
 
 from __future__ import annotations
 
@@ -45,8 +46,12 @@ def nodes(workflow: str, as_json: bool, db: str | None, root: str) -> None:
         tree, newest = read(state), node_results.newest(state.db, state.workflow.id)
         secrets = state.secrets()
     if as_json:
-        last = {name: {"run": one.run, "status": one.status, **one.told} for name, one in newest.items()}
-        return screen.show_json([secrets.value({**node, "last": last.get(str(node["id"]))}) for node in tree.read()])
+        last = {
+            name: {"run": one.run, "status": one.status, **one.told} for name, one in newest.items()
+        }
+        return screen.show_json(
+            [secrets.value({**node, "last": last.get(str(node["id"]))}) for node in tree.read()]
+        )
     if not tree.nodes:
         return screen.say(f"{workflow!r} has no nodes yet")
     for node in tree.read():
@@ -61,13 +66,20 @@ def nodes(workflow: str, as_json: bool, db: str | None, root: str) -> None:
 @browser_options
 @store_options
 def test(
-    workflow: str, node: str, origins: tuple[str, ...], assets: tuple[str, ...], program: str | None,
-    attach: str | None, show: bool, db: str | None, root: str,
-) -> None:  # fmt: skip
+    workflow: str,
+    node: str,
+    origins: tuple[str, ...],
+    assets: tuple[str, ...],
+    program: str | None,
+    attach: str | None,
+    show: bool,
+    db: str | None,
+    root: str,
+) -> None:
     """Try one node in a browser.
 
-    It works on the page as it stands. A browser that is started here stands on an empty page: --attach to one that
-    `foreword browser start` runs, and bring it to where the node begins.
+    It works on the page as it stands. A browser that is started here stands on an empty page:
+    --attach to one that `foreword browser start` runs, and bring it to where the node begins.
 
     \b
     Examples:
@@ -82,24 +94,37 @@ def test(
     with opened(db, workflow, root, browser) as director:
         outcome = director.call("test_single_node", {"node": node})
     if outcome.failed and attach is None and f'"{EMPTY}"' in outcome.text:
-        screen.show_hint("its own browser stands on an empty page; --attach to one that stands where the node begins")
+        screen.show_hint(
+            "its own browser stands on an empty page; --attach to one that stands where the node"
+            " begins"
+        )
     finish(outcome)
 
 
 @click.command()
 @click.argument("workflow")
-@click.option("--resume", is_flag=True, help="Go on with the last run, at the node where it stopped.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with the last run, at the node where it stopped."
+)
 @AS_JSON
 @browser_options
 @store_options
 def run(
-    workflow: str, resume: bool, as_json: bool, origins: tuple[str, ...], assets: tuple[str, ...],
-    program: str | None, attach: str | None, show: bool, db: str | None, root: str,
-) -> None:  # fmt: skip
+    workflow: str,
+    resume: bool,
+    as_json: bool,
+    origins: tuple[str, ...],
+    assets: tuple[str, ...],
+    program: str | None,
+    attach: str | None,
+    show: bool,
+    db: str | None,
+    root: str,
+) -> None:
     """Run a workflow in a browser.
 
-    It stops at the first node that fails. With --resume a run that failed, was stopped or was killed goes on there,
-    signed in as it was; what is done is not done again.
+    It stops at the first node that fails. With --resume a run that failed, was stopped or was
+    killed goes on there, signed in as it was; what is done is not done again.
 
     \b
     Examples:
@@ -117,8 +142,12 @@ def run(
     with opened(db, workflow, root, browser) as director, stoppable() as cancel:
         steps, director.desk.cancel = _Steps(director.session), cancel
         done = runner.run_workflow(
-            director.session, director.desk.browser_or_none, resume=before, on_step=steps, cancel=cancel
-        )  # fmt: skip
+            director.session,
+            director.desk.browser_or_none,
+            resume=before,
+            on_step=steps,
+            cancel=cancel,
+        )
     _finish(done, as_json, workflow)
 
 
@@ -127,7 +156,10 @@ def _check_nodes(state: WorkflowState) -> None:
 
     if not read(state).nodes:
         name = state.workflow.name
-        hint = f"`foreword director chat {name}` builds some, `foreword director call {name} create_node` makes one"
+        hint = (
+            f"`foreword director chat {name}` builds some, `foreword director call {name}"
+            " create_node` makes one"
+        )
         raise UsageError(f"{name!r} has no nodes yet", hint=hint)
 
 
@@ -158,7 +190,10 @@ class _Steps:
         mark = screen.paint(f"{MARKS[step['status']]:<6}", fg=COLOURS[step["status"]])
         key, about = printable(str(step["key"])), printable(_about(node, self.secrets))
         told = printable(f"{key}  {about}  {step.get('error', '')}").rstrip()
-        click.echo(f"  {mark} {float(step.get('seconds') or 0):5.1f} s  {cut_to(told, LINE - 20)}", err=True)
+        click.echo(
+            f"  {mark} {float(step.get('seconds') or 0):5.1f} s  {cut_to(told, LINE - 20)}",
+            err=True,
+        )
 
 
 def _finish(done: dict[str, Any], as_json: bool, workflow: str) -> None:
@@ -185,7 +220,9 @@ def _line(tree: Tree, node: Node, error: str, secrets: KnownValues) -> str:
     other = "else: " if node.get("branch") == "else" else ""
     mark = screen.paint(f"{MARKS.get(status, '-'):<7}", fg=COLOURS.get(status, "white"))
     why = f"  {secrets.text(error)}" if status == "failed" and error else ""
-    return f"{mark} " + cut_to(printable(f"{indent}{other}{name}  {node['type']}  {_about(node, secrets)}{why}"), LINE)
+    return f"{mark} " + cut_to(
+        printable(f"{indent}{other}{name}  {node['type']}  {_about(node, secrets)}{why}"), LINE
+    )
 
 
 def _about(node: Node, secrets: KnownValues) -> str:

@@ -1,4 +1,5 @@
-"""A director for the length of a command: its store, its browser, and a word where the workflow was made just now."""
+"""A director for the length of a command: its store, its browser, and a word where the workflow
+was made just now."""
 
 from __future__ import annotations
 
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened(
-    db: str | None, workflow: str, root: str, browser: Wanted, model: str | None = None, **session: Any
+    db: str | None,
+    workflow: str,
+    root: str,
+    browser: Wanted,
+    model: str | None = None,
+    **session: Any,
 ) -> Iterator[Director]:
     """A workflow's director; what it started is closed behind it."""
     from foreword.director import Director
@@ -39,7 +45,8 @@ def opened(
 
 
 def _offer(state: WorkflowState, rules: Rules, before: Collection[str]) -> list[str]:
-    """Say what pages of this workflow could not load, and how to allow it; what was said before is not said again."""
+    """Say what pages of this workflow could not load, and how to allow it; what was said before
+    is not said again."""
     from foreword.director import assets
 
     lines = [

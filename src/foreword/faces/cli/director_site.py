@@ -11,13 +11,18 @@ from foreword.faces.cli.interrupt import until_told
 
 @click.command()
 @click.option(
-    "--port", metavar="N", type=click.IntRange(0, 65_535), default=8123, show_default=True, help="0 picks one."
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65_535),
+    default=8123,
+    show_default=True,
+    help="0 picks one.",
 )
 def site(port: int) -> None:
     """Serve a small site to practise on, until ctrl-C.
 
-    Harbour Desk: a login, a list of letters on three pages, and a form. It is served to this machine alone and forgets
-    everything when it ends.
+    Harbour Desk: a login, a list of letters on three pages, and a form. It is served to this
+    machine alone and forgets everything when it ends.
 
     \b
     Examples:
@@ -32,4 +37,6 @@ def site(port: int) -> None:
             screen.say(f"sign in as {NAME} with {PASSWORD}; ctrl-C ends it")
             ended.wait()
     except OSError as error:
-        raise UsageError(f"port {port} can't be used: {error.strerror}", hint="--port 0 picks a free one") from None
+        raise UsageError(
+            f"port {port} can't be used: {error.strerror}", hint="--port 0 picks a free one"
+        ) from None

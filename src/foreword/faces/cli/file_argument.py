@@ -28,7 +28,11 @@ def read_bytes(name: str) -> bytes:
         if unusable.reason == "a folder":
             hint = f"name its files, as in {name.rstrip('/')}/*"
             raise BadSource(name, "is a folder, not a file", hint=hint) from None
-        why = "there is no such file" if unusable.reason == MISSING else f"can't be read: {unusable.reason}"
+        why = (
+            "there is no such file"
+            if unusable.reason == MISSING
+            else f"can't be read: {unusable.reason}"
+        )
         raise BadSource(named(name), why, hint="check the name") from None
 
 
@@ -54,5 +58,8 @@ def read_json(name: str, hint: str) -> Any:
         raise BadSource(
             named(name), f"not JSON: {error.msg}", line=error.lineno, column=error.colno, hint=hint
         ) from None
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or thousands of brackets
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # a number of thousands of digits, or thousands of brackets
         raise BadSource(named(name), f"not usable JSON: {error}", hint=hint) from None

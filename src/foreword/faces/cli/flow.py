@@ -1,4 +1,5 @@
-"""`foreword flow`: a workflow's phases, each asked of a model, kept, and gone on with after a crash."""
+"""`foreword flow`: a workflow's phases, each asked of a model, kept, and gone on with after a
+crash."""
 
 from __future__ import annotations
 
@@ -19,23 +20,31 @@ if TYPE_CHECKING:
 
 LARGEST_TASK_BYTES = 1024 * 1024
 FILES = (".md", ".txt", ".markdown")
-FORMATS = click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+FORMATS = click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
 DIFF = click.option(
-    "--diff", metavar="REV|FILE|-", default="", help="A change, for the phases that have a panel look at one."
+    "--diff",
+    metavar="REV|FILE|-",
+    default="",
+    help="A change, for the phases that have a panel look at one.",
 )
 _NEXT = {
     "failed": "`foreword flow resume {task}` tries it again; what is done stays done",
     "stopped": "`foreword flow resume {task}` goes on",
     "interrupted": "`foreword flow resume {task}` goes on",
 }
-_REJECTED = "mend the change, then `foreword flow resume {task} --diff REV|FILE` has the panel look at it"
+_REJECTED = (
+    "mend the change, then `foreword flow resume {task} --diff REV|FILE` has the panel look at it"
+)
 
 
 @click.group(cls=Commands)
 def flow() -> None:
     """Run a workflow, also after a crash.
 
-    Phase by phase, each asked of a model and kept. A flow writes artifacts; it edits no file of the project.
+    Phase by phase, each asked of a model and kept. A flow writes artifacts; it edits no file of the
+    project.
 
     \b
     Examples:
@@ -60,10 +69,17 @@ def flow() -> None:
     help="What the task is called, as in FEAT-1; else after the workflow and its first words.",
 )
 @click.option(
-    "--model", metavar="NAME", default="", help="Who does the phases, as in openai:gpt-4o; `test` needs no key."
+    "--model",
+    metavar="NAME",
+    default="",
+    help="Who does the phases, as in openai:gpt-4o; `test` needs no key.",
 )
 @DIFF
-@click.option("--stop-at-gates", is_flag=True, help="Begin nothing behind a phase with a gate; `flow resume` goes on.")
+@click.option(
+    "--stop-at-gates",
+    is_flag=True,
+    help="Begin nothing behind a phase with a gate; `flow resume` goes on.",
+)
 @click.option(
     "--timeout-seconds",
     metavar="N",
@@ -75,15 +91,24 @@ def flow() -> None:
 @FORMATS
 @store_options
 def run(
-    name: str, task: str, task_id: str, model: str, diff: str, stop_at_gates: bool, timeout_seconds: float, form: str,
-    db: str | None, root: str,
-) -> None:  # fmt: skip
+    name: str,
+    task: str,
+    task_id: str,
+    model: str,
+    diff: str,
+    stop_at_gates: bool,
+    timeout_seconds: float,
+    form: str,
+    db: str | None,
+    root: str,
+) -> None:
     """Run a workflow on a task.
 
-    A flow writes artifacts and edits no file. Each phase begins as soon as those it waits for are done. What it hands
-    on is kept as an artifact; later phases are given its reference and look it up, as they may the project's documents.
-    Every phase writes a checkpoint. Where a phase has a panel and a gate, the panel must approve --diff, or nothing
-    behind it begins. Killed at any moment, it goes on with `foreword flow resume` and does nothing twice. With --db
+    A flow writes artifacts and edits no file. Each phase begins as soon as those it waits for are
+    done. What it hands on is kept as an artifact; later phases are given its reference and look it
+    up, as they may the project's documents. Every phase writes a checkpoint. Where a phase has a
+    panel and a gate, the panel must approve --diff, or nothing behind it begins. Killed at any
+    moment, it goes on with `foreword flow resume` and does nothing twice. With --db
     postgresql://... any number of `foreword worker` processes answer along.
 
     \b
@@ -101,16 +126,31 @@ def run(
     if not model:
         raise UsageError(
             "a flow needs a model to do its phases",
-            hint="--model anthropic:NAME or openai:NAME with its key in the environment; `--model test` needs no key",
+            hint=(
+                "--model anthropic:NAME or openai:NAME with its key in the environment; `--model"
+                " test` needs no key"
+            ),
         )
     folder = project_root(root)
     change = read_change(diff, folder, _stdin) if diff else None
     task_id, words = (task_id, _task(task)) if task else _planned(folder, task_id)
     done = flow_runs.run(
-        folder, name, words, model, db, task_id=task_id, diff=change.text if change else "", diff_source=diff,
-        stop_at_gates=stop_at_gates, timeout_seconds=timeout_seconds, watch=Board(), warn=screen.warn,
-        begun=lambda started: screen.say(f"{started} (`foreword flow resume` goes on with it, should it be stopped)"),
-    )  # fmt: skip
+        folder,
+        name,
+        words,
+        model,
+        db,
+        task_id=task_id,
+        diff=change.text if change else "",
+        diff_source=diff,
+        stop_at_gates=stop_at_gates,
+        timeout_seconds=timeout_seconds,
+        watch=Board(),
+        warn=screen.warn,
+        begun=lambda started: screen.say(
+            f"{started} (`foreword flow resume` goes on with it, should it be stopped)"
+        ),
+    )
     _finish(done, form)
 
 
@@ -118,7 +158,11 @@ def run(
 @click.argument("task", default="")
 @click.option("--model", metavar="NAME", default="", help="Another model from here on.")
 @DIFF
-@click.option("--stop-at-gates/--no-stop-at-gates", default=None, help="As it was started, unless it is said here.")
+@click.option(
+    "--stop-at-gates/--no-stop-at-gates",
+    default=None,
+    help="As it was started, unless it is said here.",
+)
 @click.option(
     "--timeout-seconds",
     metavar="N",
@@ -128,13 +172,20 @@ def run(
 @FORMATS
 @store_options
 def resume(
-    task: str, model: str, diff: str, stop_at_gates: bool | None, timeout_seconds: float | None, form: str,
-    db: str | None, root: str,
-) -> None:  # fmt: skip
+    task: str,
+    model: str,
+    diff: str,
+    stop_at_gates: bool | None,
+    timeout_seconds: float | None,
+    form: str,
+    db: str | None,
+    root: str,
+) -> None:
     """Go on with a flow that was killed, has failed, or stopped at a gate.
 
-    TASK is its task or its run, as `foreword flow status` shows them; without it, the newest that is not done. A phase
-    whose panel has not approved is done again: give it the mended change with --diff.
+    TASK is its task or its run, as `foreword flow status` shows them; without it, the newest that
+    is not done. A phase whose panel has not approved is done again: give it the mended change with
+    --diff.
 
     \b
     Examples:
@@ -149,10 +200,18 @@ def resume(
     folder = project_root(root)
     change = read_change(diff, folder, _stdin) if diff else None
     done = flow_runs.resume(
-        folder, task, db, model=model, diff=change.text if change else "", diff_source=diff,
-        stop_at_gates=stop_at_gates, timeout_seconds=timeout_seconds, watch=Board(), warn=screen.warn,
+        folder,
+        task,
+        db,
+        model=model,
+        diff=change.text if change else "",
+        diff_source=diff,
+        stop_at_gates=stop_at_gates,
+        timeout_seconds=timeout_seconds,
+        watch=Board(),
+        warn=screen.warn,
         begun=lambda found: screen.say(f"going on with {found}"),
-    )  # fmt: skip
+    )
     _finish(done, form)
 
 
@@ -188,7 +247,8 @@ def _planned(root: Path, task_id: str) -> tuple[str, str]:
     found = active_task(root)
     if not found:
         raise UsageError(
-            "what is to be done?", hint='--task "let members cancel a booking", a file, or a plan in .plans/'
+            "what is to be done?",
+            hint='--task "let members cancel a booking", a file, or a plan in .plans/',
         )
     screen.say(f"task: {found}")
     return task_id or found.partition(":")[0], found
@@ -206,16 +266,23 @@ def _task(given: str) -> str:
     except (OSError, ValueError):  # too long for a name, or a NUL in it
         return given
     except Unusable as unusable:
-        raise BadSource(given, unusable.reason, hint="say in a few pages what is to be done") from None
+        raise BadSource(
+            given, unusable.reason, hint="say in a few pages what is to be done"
+        ) from None
     if len(raw) > LARGEST_TASK_BYTES:
         raise BadSource(given, "is larger than 1 MB", hint="say in a few pages what is to be done")
     return raw.decode("utf-8", "replace")
 
 
 def _words(given: str) -> str:
-    """The words of a task, unless they can only be meant as a file: a typo in its name is no task."""
+    """The words of a task, unless they can only be meant as a file: a typo in its name is no
+    task."""
     if len(given.split()) == 1 and ("/" in given or given.lower().endswith(FILES)):
-        raise BadSource(given, "there is no such file", hint="name a file that says what is to be done, or say it")
+        raise BadSource(
+            given,
+            "there is no such file",
+            hint="name a file that says what is to be done, or say it",
+        )
     return given
 
 
@@ -233,28 +300,41 @@ def _finish(done: FlowStatus, form: str) -> None:
 
 
 def _show(one: FlowStatus, *, how_to_read: bool = True) -> None:
-    """A line for the flow and one for each phase; what to do next, and how to read what was handed on."""
+    """A line for the flow and one for each phase; what to do next, and how to read what was
+    handed on."""
     reason = f": {one.why}" if one.why else ""
     click.echo(printable(f"{one.run}  {one.flow}  {one.status}{reason}"))
     width = max((len(phase.phase) for phase in one.phases), default=0)
     titles = min(40, max((len(phase.title) for phase in one.phases), default=0))
     for phase in one.phases:
-        click.echo(printable(f"  {phase.phase:<{width}}  {phase.title[:titles]:<{titles}}  {_told(phase)}").rstrip())
+        click.echo(
+            printable(
+                f"  {phase.phase:<{width}}  {phase.title[:titles]:<{titles}}  {_told(phase)}"
+            ).rstrip()
+        )
     for phase in one.phases:
         if phase.phase in one.gates:
             screen.say(f"gate of phase {phase.phase}: {phase.gate or 'it says nothing'}")
     if how_to_read and (reading := _reading(one)):
         screen.say(reading)
-    screen.show_hint((_REJECTED if one.rejected else _NEXT.get(one.status, "")).format(task=one.task))
+    screen.show_hint(
+        (_REJECTED if one.rejected else _NEXT.get(one.status, "")).format(task=one.task)
+    )
 
 
 def _reading(one: FlowStatus) -> str:
     """How to read what was handed on last, or what a panel said that has not approved."""
-    last = next((phase for phase in reversed(one.phases) if phase.handle and phase.status != "done"), None)
+    last = next(
+        (phase for phase in reversed(one.phases) if phase.handle and phase.status != "done"), None
+    )
     last = last or next((phase for phase in reversed(one.phases) if phase.handle), None)
     if last is None:
         return ""
-    what = f"[{last.artifact}]" if last.artifact and last.status == "done" else f"what phase {last.phase} came to"
+    what = (
+        f"[{last.artifact}]"
+        if last.artifact and last.status == "done"
+        else f"what phase {last.phase} came to"
+    )
     return f"`foreword recall {last.handle}` prints {what}"
 
 
@@ -266,4 +346,7 @@ def _told(phase: PhaseStatus) -> str:
         return f"{phase.status}  {phase.error}".rstrip()
     name = f"[{phase.artifact}]  " if phase.artifact else ""
     note = f"  ({phase.note})" if phase.note else ""
-    return f"done     {name}{verdict}{phase.tokens:,} token{'' if phase.tokens == 1 else 's'}  {phase.handle}{note}"
+    return (
+        f"done     {name}{verdict}{phase.tokens:,} token{'' if phase.tokens == 1 else 's'} "
+        f" {phase.handle}{note}"
+    )

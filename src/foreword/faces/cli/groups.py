@@ -1,4 +1,5 @@
-"""Groups of commands: each command is imported when it is asked for, and a mistyped name gets a suggestion."""
+"""Groups of commands: each command is imported when it is asked for, and a mistyped name gets a
+suggestion."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from foreword.errors import did_you_mean
 class Commands(click.Group):
     """A group whose commands may be in other modules of this package, named in `modules`."""
 
-    def __init__(self, *args: Any, modules: Mapping[str, str] | None = None, **attributes: Any) -> None:
+    def __init__(
+        self, *args: Any, modules: Mapping[str, str] | None = None, **attributes: Any
+    ) -> None:
         super().__init__(*args, **attributes)
         self.modules = dict(modules or {})
 
@@ -25,7 +28,11 @@ class Commands(click.Group):
         if name not in self.modules:
             return self.commands.get(name)
         module = import_module(f"foreword.faces.cli.{self.modules[name]}")
-        return next(found for found in vars(module).values() if isinstance(found, click.Command) and found.name == name)
+        return next(
+            found
+            for found in vars(module).values()
+            if isinstance(found, click.Command) and found.name == name
+        )
 
     def resolve_command(
         self, context: click.Context, args: list[str]
@@ -34,6 +41,7 @@ class Commands(click.Group):
         if args and args[0] not in known and not args[0].startswith("-"):
             guess = did_you_mean(args[0], known)
             raise click.UsageError(
-                f"unknown command {args[0]!r}" + (f", did you mean {guess!r}?" if guess else ""), context
+                f"unknown command {args[0]!r}" + (f", did you mean {guess!r}?" if guess else ""),
+                context,
             )
         return super().resolve_command(context, args)

@@ -24,17 +24,25 @@ STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the 
 @click.command()
 @click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
 @click.option(
-    "--for", "agents", type=Known(KINDS), multiple=True, default=("claude-code",), show_default=True,
+    "--for",
+    "agents",
+    type=Known(KINDS),
+    multiple=True,
+    default=("claude-code",),
+    show_default=True,
     help="Which coding agent; repeatable.",
-)  # fmt: skip
-@click.option("--yes", is_flag=True, help="Write without asking; a file that is in the way stays as it is.")
+)
+@click.option(
+    "--yes", is_flag=True, help="Write without asking; a file that is in the way stays as it is."
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
 def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
     """Set a project up for a coding agent.
 
-    Writes a recipe to start from, registers `foreword mcp`, and for Claude Code makes a plugin with a skill and hooks
-    and sets a status line. Everything is shown first. What is in your files stays: settings are added to them, and a
-    file that is in the way is replaced only if you say so. Running it again changes nothing.
+    Writes a recipe to start from, registers `foreword mcp`, and for Claude Code makes a plugin with
+    a skill and hooks and sets a status line. Everything is shown first. What is in your files
+    stays: settings are added to them, and a file that is in the way is replaced only if you say so.
+    Running it again changes nothing.
 
     \b
     Examples:
@@ -67,7 +75,8 @@ def _show(change: Change) -> None:
 
 
 def _agreed(found: Sequence[Change], yes: bool) -> list[Change]:
-    """The changes to make: all that only add, and of the files in the way those that the user gives up."""
+    """The changes to make: all that only add, and of the files in the way those that the user
+    gives up."""
     in_the_way = [change for change in found if change.state == "other"]
     adding = [change for change in found if change.state != "other"]
     if yes:
@@ -75,9 +84,14 @@ def _agreed(found: Sequence[Change], yes: bool) -> list[Change]:
             screen.warn(f"{change.path} is not as Foreword writes it, and stays as it is")
         return adding
     if not screen.is_terminal(sys.stdin):
-        raise UsageError("nobody is here to say yes, so nothing was written", hint="--yes writes, --dry-run only shows")
+        raise UsageError(
+            "nobody is here to say yes, so nothing was written",
+            hint="--yes writes, --dry-run only shows",
+        )
     agreed = adding if adding and click.confirm("write this?", err=True) else []
-    return agreed + [one for one in in_the_way if click.confirm(f"replace {printable(one.path)}?", err=True)]
+    return agreed + [
+        one for one in in_the_way if click.confirm(f"replace {printable(one.path)}?", err=True)
+    ]
 
 
 def _write(folder: Path, agreed: Sequence[Change]) -> None:

@@ -1,4 +1,5 @@
-"""Ctrl-C as a word, not as a blow: work is told to stop, and a command that serves is told to end."""
+"""Ctrl-C as a word, not as a blow: work is told to stop, and a command that serves is told to
+end."""
 
 from __future__ import annotations
 

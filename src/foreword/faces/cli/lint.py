@@ -1,7 +1,7 @@
 """`foreword lint`: check recipes, and the instruction files of a project.
 
-What is wrong with a recipe is `recipe.load`'s to say, what is wrong with documents `runtime.authoring`'s; here paths
-become the one or the other, and problems become lines.
+What is wrong with a recipe is `recipe.load`'s to say, what is wrong with documents
+`runtime.authoring`'s; here paths become the one or the other, and problems become lines.
 """
 
 from __future__ import annotations
@@ -57,21 +57,37 @@ class _Asked:
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @click.option(
-    "--recipe", metavar="NAME", help="Whose limits and exceptions hold.  [default: factory, or yours that extends it]"
+    "--recipe",
+    metavar="NAME",
+    help="Whose limits and exceptions hold.  [default: factory, or yours that extends it]",
 )
-@click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted.  [default: estimate]")
-@click.option("--fix", is_flag=True, help="Repair what is safe to repair: closing marks, white space in marks.")
+@click.option(
+    "--counter", metavar="|".join(COUNTERS), help="How tokens are counted.  [default: estimate]"
+)
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="Repair what is safe to repair: closing marks, white space in marks.",
+)
 @click.option("--show-excused", is_flag=True, help="Also show what the recipe's exceptions excuse.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
 def lint(
-    paths: tuple[str, ...], recipe: str | None, counter: str | None, fix: bool, show_excused: bool, form: str
+    paths: tuple[str, ...],
+    recipe: str | None,
+    counter: str | None,
+    fix: bool,
+    show_excused: bool,
+    form: str,
 ) -> None:
     """Check recipes and instruction files.
 
-    Takes projects, Markdown files, recipes (files, folders or names); without any, the project in this folder.
+    Takes projects, Markdown files, recipes (files, folders or names); without any, the project in
+    this folder.
 
-    Of a recipe it prints file:line:column: message. Of instruction files it prints file:line: code message, and
-    whether it is an error or a warning. Exits with 1 if there is an error.
+    Of a recipe it prints file:line:column: message. Of instruction files it prints file:line: code
+    message, and whether it is an error or a warning. Exits with 1 if there is an error.
 
     \b
     errors    broken, unclosed, unopened, nested, repeated or unnamed marks; a file that a line such as
@@ -107,14 +123,19 @@ def lint(
 
 
 def _check(path: str, asked: _Asked, found: _Found, is_given: bool) -> None:
-    """One path: a project, a folder of recipes, a Markdown file, a project's YAML file or a recipe."""
+    """One path: a project, a folder of recipes, a Markdown file, a project's YAML file or a
+    recipe."""
     place = Path(path)
     if _is(place, "dir"):
         _check_folder(place, asked, found, is_given)
-    elif path.endswith(".md") or (path.endswith(YAML) and _is(place, "file") and not _is_recipe(place)):
+    elif path.endswith(".md") or (
+        path.endswith(YAML) and _is(place, "file") and not _is_recipe(place)
+    ):
         _check_file(place, asked, found)
     elif path.endswith(YAML) and not _is(place, "file"):
-        raise BadSource(path, "there is no such file", hint="give a project, a Markdown file or a recipe")
+        raise BadSource(
+            path, "there is no such file", hint="give a project, a Markdown file or a recipe"
+        )
     else:
         _check_recipes([path], found)
 
@@ -127,7 +148,8 @@ def _is(path: Path, what: str) -> bool:
 
 
 def _is_recipe(path: Path) -> bool:
-    """Whether a YAML file is a recipe: it lies among recipes, or has sections, or extends another."""
+    """Whether a YAML file is a recipe: it lies among recipes, or has sections, or extends
+    another."""
     from foreword.regular_file import Unusable, read_beginning
 
     if path.resolve().parent.name == OWN.name:
@@ -138,7 +160,7 @@ def _is_recipe(path: Path) -> bool:
         return True  # why it can't be read is for the recipe's own check to say
 
 
-# --- recipes ---------------------------------------------------------------------------------------------------
+# --- recipes --------------------------------------------------------------------------------------
 
 
 def _check_recipes(names: Iterable[str], found: _Found, root: Path = Path()) -> None:
@@ -154,7 +176,9 @@ def _check_recipes(names: Iterable[str], found: _Found, root: Path = Path()) -> 
         except UnknownName as unknown:
             raise _nowhere(name, unknown) from None
         for one in problems:
-            found.problems.append(Problem(one.path, one.line, "bad-recipe", "error", one.problem, column=one.column))
+            found.problems.append(
+                Problem(one.path, one.line, "bad-recipe", "error", one.problem, column=one.column)
+            )
 
 
 def _nowhere(name: str, unknown: UnknownName) -> BadSource | UnknownName:
@@ -169,20 +193,26 @@ def _recipe_files(folder: Path, inside: str, found: _Found) -> list[str]:
 
     unread, paths = list[files.Skip](), list[str]()
     for suffix in YAML:
-        paths += [str(folder / path) for path in files.find(folder, f"{inside}**/*{suffix}", unread)]
+        paths += [
+            str(folder / path) for path in files.find(folder, f"{inside}**/*{suffix}", unread)
+        ]
     if inside:  # what is no regular file can be named all the same, and is an error then
-        own = [str(path) for path in loading.names(folder).values() if path.parent != loading.BUILTIN]
+        own = [
+            str(path) for path in loading.names(folder).values() if path.parent != loading.BUILTIN
+        ]
         paths = list(dict.fromkeys([*paths, *own]))
     for skip in dict.fromkeys(unread):
         place = str(folder / skip.path)
         if skip.is_shut:
             found.problems.append(shut_folder(place, skip.reason))
-        elif inside and place not in paths:  # elsewhere, links are no business of whoever looks for recipes
+        elif (
+            inside and place not in paths
+        ):  # elsewhere, links are no business of whoever looks for recipes
             found.problems.append(warning(place, 1, "unused-link", f"{skip.reason}: left out"))
     return paths
 
 
-# --- documents -------------------------------------------------------------------------------------------------
+# --- documents ------------------------------------------------------------------------------------
 
 
 def _check_folder(folder: Path, asked: _Asked, found: _Found, is_given: bool) -> None:
@@ -208,12 +238,15 @@ def _check_project(folder: Path, asked: _Asked, found: _Found) -> bool:
 
 def _check_file(path: Path, asked: _Asked, found: _Found) -> None:
     if not _is(path, "file"):
-        raise BadSource(str(path), "there is no such file", hint="give a project, a Markdown file or a recipe")
+        raise BadSource(
+            str(path), "there is no such file", hint="give a project, a Markdown file or a recipe"
+        )
     _check_documents(path, path.parent.resolve() / path.name, asked, found)
 
 
 def _check_documents(given: Path, real: Path, asked: _Asked, found: _Found) -> bool:
-    """A file or a folder, held against the project it belongs to; whether there was anything to check."""
+    """A file or a folder, held against the project it belongs to; whether there was anything to
+    check."""
     from foreword import lint
 
     root = lint.root_of(real, asked.recipe or lint.DEFAULT, Path().resolve())
@@ -240,25 +273,34 @@ def _fix(root: Path, checked: Checked, show: _Show, found: _Found) -> bool:
     """Repair what can be, and say so; whether anything was changed."""
     from foreword import lint
 
-    problems, before = [problem for problem in checked.problems if problem.fixable], len(found.fixed)
+    problems, before = (
+        [problem for problem in checked.problems if problem.fixable],
+        len(found.fixed),
+    )
     for file in dict.fromkeys(problem.file for problem in problems):
         fixed = lint.fix(root, file)
         if fixed.refused:
             screen.warn(f"{show(file)}: not fixed: {fixed.refused}")
         for repair in fixed.repairs:
-            mine = [one for one in problems if (one.file, one.line, one.code) == (file, repair.line, repair.code)]
+            mine = [
+                one
+                for one in problems
+                if (one.file, one.line, one.code) == (file, repair.line, repair.code)
+            ]
             found.fixed += [replace(one, file=show(file)) for one in mine]
             screen.say(f"fixed {show(file)}:{repair.line}: {repair.code} {repair.right.strip()}")
     return len(found.fixed) > before
 
 
-# --- output ----------------------------------------------------------------------------------------------------
+# --- output ---------------------------------------------------------------------------------------
 
 
 def _in_order(problems: Iterable[Problem]) -> list[Problem]:
     from foreword.sources.files import natural
 
-    return sorted(dict.fromkeys(problems), key=lambda one: (natural(one.file), one.line, one.column))
+    return sorted(
+        dict.fromkeys(problems), key=lambda one: (natural(one.file), one.line, one.column)
+    )
 
 
 def _show(found: _Found, show_excused: bool) -> None:
@@ -266,7 +308,10 @@ def _show(found: _Found, show_excused: bool) -> None:
         click.echo(printable(_line(problem)))
     for problem in found.excused if show_excused else ():
         click.echo(
-            printable(f"{problem.file}:{problem.line}: {problem.code} {problem.message} [excused: {problem.excused}]")
+            printable(
+                f"{problem.file}:{problem.line}: {problem.code} {problem.message} [excused:"
+                f" {problem.excused}]"
+            )
         )
 
 
@@ -278,7 +323,11 @@ def _line(problem: Problem) -> str:
 
 
 def _show_json(found: _Found, show_excused: bool, fix: bool) -> None:
-    excused = {"excused": [_as_json(one) | {"reason": one.excused} for one in found.excused]} if show_excused else {}
+    excused = (
+        {"excused": [_as_json(one) | {"reason": one.excused} for one in found.excused]}
+        if show_excused
+        else {}
+    )
     fixed = {"fixed": [_as_json(problem) for problem in found.fixed]} if fix else {}
     screen.show_json(
         {
@@ -294,21 +343,28 @@ def _show_json(found: _Found, show_excused: bool, fix: bool) -> None:
 
 def _as_json(problem: Problem) -> dict[str, object]:
     return {
-        "file": problem.file, "line": problem.line, "code": problem.code, "severity": problem.severity,
-        "message": problem.message, "fixable": problem.fixable,
-    }  # fmt: skip
+        "file": problem.file,
+        "line": problem.line,
+        "code": problem.code,
+        "severity": problem.severity,
+        "message": problem.message,
+        "fixable": problem.fixable,
+    }
 
 
 def _sum_up(found: _Found) -> None:
     for place in found.looked:
         screen.say(
-            f"nothing to check: no recipes in {place}/{OWN}, no instructions.md, personas/ or prompts/ in {place}"
+            f"nothing to check: no recipes in {place}/{OWN}, no instructions.md, personas/ or"
+            f" prompts/ in {place}"
         )
     recipes, errors, warnings = len(found.recipes), found.count("error"), found.count("warning")
     if found.looked and not recipes and not found.documents:
         return None
     if not found.documents:
-        return screen.say(f"{_many(recipes, 'recipe')} checked, {_many(len(found.problems), 'problem')}")
+        return screen.say(
+            f"{_many(recipes, 'recipe')} checked, {_many(len(found.problems), 'problem')}"
+        )
     what = (
         _many(found.documents, "document")
         if not recipes
@@ -316,7 +372,9 @@ def _sum_up(found: _Found) -> None:
     )
     fixable = sum(problem.fixable for problem in found.problems)
     hint = f" ({fixable} can be fixed with --fix)" if fixable else ""
-    return screen.say(f"{what} checked, {_many(errors, 'error')}, {_many(warnings, 'warning')}{hint}")
+    return screen.say(
+        f"{what} checked, {_many(errors, 'error')}, {_many(warnings, 'warning')}{hint}"
+    )
 
 
 def _many(count: int, what: str) -> str:

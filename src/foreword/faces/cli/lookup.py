@@ -13,22 +13,37 @@ from foreword.tokens import COUNTERS
 @click.command()
 @click.argument("wanted", nargs=-1, required=True)
 @click.option(
-    "--kind", metavar="KIND", default="", help="Only this kind: policy, schema, doc, persona ... or artifact."
+    "--kind",
+    metavar="KIND",
+    default="",
+    help="Only this kind: policy, schema, doc, persona ... or artifact.",
 )
 @store_options
-@click.option("--recipe", metavar="NAME", default="factory", show_default=True, help="Says which documents there are.")
+@click.option(
+    "--recipe",
+    metavar="NAME",
+    default="factory",
+    show_default=True,
+    help="Says which documents there are.",
+)
 @click.option("--budget", metavar="N", help="The most tokens the answer may have.  [default: 1000]")
 @click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted.")
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="xml", show_default=True, help="What goes to stdout."
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="xml",
+    show_default=True,
+    help="What goes to stdout.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
 def lookup(wanted: tuple[str, ...], form: str, quiet: bool, **request: str | None) -> None:
     """Look up a document by name or by meaning.
 
-    Policies, schemas, manifests, docs and personas cost nothing until they are asked for, nor does what the phases of
-    a flow or a task have handed on. One word is taken as a name or a path first; several are a question, answered by
-    the documents that have most to do with it. Of artifacts with the same name the newest is printed.
+    Policies, schemas, manifests, docs and personas cost nothing until they are asked for, nor does
+    what the phases of a flow or a task have handed on. One word is taken as a name or a path first;
+    several are a question, answered by the documents that have most to do with it. Of artifacts
+    with the same name the newest is printed.
 
     \b
     Examples:

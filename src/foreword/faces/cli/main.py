@@ -1,7 +1,8 @@
 """The command group, and the one place where an error becomes an exit code.
 
-Exit codes: 0 fine, 1 the request can't be met, 2 wrong use. Each command is a thin layer over `runtime`; the commands
-themselves are in the modules beside this one, imported when they are asked for.
+Exit codes: 0 fine, 1 the request can't be met, 2 wrong use. Each command is a thin layer over
+`runtime`; the commands themselves are in the modules beside this one, imported when they are asked
+for.
 """
 
 from __future__ import annotations
@@ -73,14 +74,16 @@ COMMANDS = {
 
 
 @click.group(
-    cls=Commands, modules=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=Commands,
+    modules=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="foreword", message="%(prog)s %(version)s")
 def cli() -> None:
     """Everything a model reads before it writes.
 
-    Foreword assembles the context of a model call from a project's own material, inside a hard token budget, and
-    says what it left out, why, and how to get it back.
+    Foreword assembles the context of a model call from a project's own material, inside a hard
+    token budget, and says what it left out, why, and how to get it back.
 
     \b
     Examples:
@@ -125,12 +128,16 @@ def run() -> None:
         sys.exit(141)
     except UnicodeError as error:
         _drop_output()
-        screen.show_error(f"text that can't be written or read here: {error}", "try it with PYTHONUTF8=1")
+        screen.show_error(
+            f"text that can't be written or read here: {error}", "try it with PYTHONUTF8=1"
+        )
         sys.exit(1)
     except OSError as error:
         _drop_output()
         what = f"{error.filename!s}: " if error.filename is not None else "can't write the output: "
-        screen.show_error(f"{what}{error.strerror or error}", "check the disk and where the output goes")
+        screen.show_error(
+            f"{what}{error.strerror or error}", "check the disk and where the output goes"
+        )
         sys.exit(1)
     except Exception as error:
         if os.environ.get(TRACE):
@@ -149,7 +156,10 @@ def _unforeseen(error: Exception) -> tuple[str, str]:
         return "what was given is nested too deeply", "give it something flatter"
     lines = str(error).splitlines() or [""]
     told = f"{type(error).__name__}: {lines[0][:LONGEST_SHOWN]}".rstrip(": ")
-    return f"an error that we did not foresee: {told}", f"{TRACE}=1 shows where it came from; please report it"
+    return (
+        f"an error that we did not foresee: {told}",
+        f"{TRACE}=1 shows where it came from; please report it",
+    )
 
 
 def _take_streams() -> None:

@@ -15,15 +15,31 @@ INSTALL = "pip install 'foreword[mcp]'"
 
 @click.command()
 @store_options
-@click.option("--workflow", metavar="NAME", default="main", show_default=True, help="The one that calls mean.")
-@click.option("--http", is_flag=True, help="Streamable HTTP instead of the standard streams.")
-@click.option("--host", metavar="HOST", default="127.0.0.1", show_default=True, help="Where to listen (--http).")
 @click.option(
-    "--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="Which port (--http); else a free one."
+    "--workflow", metavar="NAME", default="main", show_default=True, help="The one that calls mean."
+)
+@click.option("--http", is_flag=True, help="Streamable HTTP instead of the standard streams.")
+@click.option(
+    "--host",
+    metavar="HOST",
+    default="127.0.0.1",
+    show_default=True,
+    help="Where to listen (--http).",
+)
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Which port (--http); else a free one.",
 )
 @click.option("--token-file", metavar="FILE", help="Has the token clients must carry (--http).")
 @click.option(
-    "--allow-host", "hosts", metavar="NAME", multiple=True, help="A name it is called by (--http); repeatable."
+    "--allow-host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    help="A name it is called by (--http); repeatable.",
 )
 def mcp(
     db: str | None,
@@ -37,8 +53,8 @@ def mcp(
 ) -> None:
     """Serve agents over the Model Context Protocol.
 
-    On the standard streams, for a client that starts it, or over HTTP. The project and its store are chosen here:
-    no call can name another, and no path in a call leads out of the project.
+    On the standard streams, for a client that starts it, or over HTTP. The project and its store
+    are chosen here: no call can name another, and no path in a call leads out of the project.
 
     \b
     Examples:
@@ -57,7 +73,9 @@ def mcp(
     from foreword.sources.project_root import project_root
 
     digest = digest_of(from_file(token_file)) if token_file else ""
-    settings = Settings(project_root(root), db, host=host, port=port, token_digest=digest, hosts=hosts)
+    settings = Settings(
+        project_root(root), db, host=host, port=port, token_digest=digest, hosts=hosts
+    )
     serving = Serving(settings)
     server = create_server(Desk(serving, checked_name(workflow, "workflow")))
     transports.log_to_stderr()
@@ -66,7 +84,9 @@ def mcp(
             transports.serve_http(server, serving, click.echo)
         else:
             if screen.is_terminal(sys.stdin):
-                screen.say("MCP on the standard streams, for a client that starts it; ctrl-C ends it")
+                screen.say(
+                    "MCP on the standard streams, for a client that starts it; ctrl-C ends it"
+                )
             transports.serve_stdio(server, serving)
     finally:
         serving.close()

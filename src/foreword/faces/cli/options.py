@@ -18,36 +18,76 @@ class Known(click.Choice[str]):
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
         guess = did_you_mean(str(value), self.choices)
-        return f"{value!r} is not one of {', '.join(self.choices)}" + (f", did you mean {guess!r}?" if guess else "")
+        return f"{value!r} is not one of {', '.join(self.choices)}" + (
+            f", did you mean {guess!r}?" if guess else ""
+        )
 
 
 AT_LEAST_ONE = click.IntRange(min=1)
 REQUEST = [
-    click.option("--agent", metavar="NAME", help="Which agent it is for (director), or who speaks (factory)."),
+    click.option(
+        "--agent", metavar="NAME", help="Which agent it is for (director), or who speaks (factory)."
+    ),
     click.option("--skill", metavar="NAME", help="Which skill loads it (director)."),
     click.option("--purpose", metavar="NAME", help="What the package is for (package)."),
-    click.option("--phase", metavar="NAME", help="Which phase it is for (phases, factory), as in 3a."),
+    click.option(
+        "--phase", metavar="NAME", help="Which phase it is for (phases, factory), as in 3a."
+    ),
     click.option("--workflow", metavar="NAME", help="The workflow that the phase is of (factory)."),
-    click.option("--task", metavar="FILE", help="The task file; without one, director takes the next pending one."),
-    click.option("--source", metavar="FILE|-", help="Your own material: JSON, a folder of Markdown, or - for stdin."),
-    click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder."),
+    click.option(
+        "--task",
+        metavar="FILE",
+        help="The task file; without one, director takes the next pending one.",
+    ),
+    click.option(
+        "--source",
+        metavar="FILE|-",
+        help="Your own material: JSON, a folder of Markdown, or - for stdin.",
+    ),
+    click.option(
+        "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
+    ),
     click.option("--budget", metavar="N", help="The most tokens the context may have."),
     click.option("--window", metavar="N", help="The model's window in tokens."),
-    click.option("--model", metavar="NAME", help="Picks window, counter and margin, as in gpt-4o or claude-sonnet-4."),
+    click.option(
+        "--model",
+        metavar="NAME",
+        help="Picks window, counter and margin, as in gpt-4o or claude-sonnet-4.",
+    ),
     click.option("--counter", metavar="|".join(COUNTERS), help="How tokens are counted."),
-    click.option("--allow-command", "allow_commands", metavar="PREFIX", multiple=True,
-                 help="Let !`commands` that begin so run, as in 'git log'; repeatable. None runs otherwise. "
-                      "Git only reads; 'bash', 'env' or 'python' allow whatever they can start, as '*' does."),
-    click.option("--allow-shell", is_flag=True, help="Let !`commands` that are allowed in full use a shell."),
-    click.option("--strict", is_flag=True, help="Tier 0 over its limit is an error, not a warning (factory)."),
-    click.option("--carry", metavar="NAME", help="Keep what persists under this name and bring it back (package)."),
-]  # fmt: skip
+    click.option(
+        "--allow-command",
+        "allow_commands",
+        metavar="PREFIX",
+        multiple=True,
+        help="Let !`commands` that begin so run, as in 'git log'; repeatable. None runs otherwise. "
+        "Git only reads; 'bash', 'env' or 'python' allow whatever they can start, as '*' does.",
+    ),
+    click.option(
+        "--allow-shell", is_flag=True, help="Let !`commands` that are allowed in full use a shell."
+    ),
+    click.option(
+        "--strict", is_flag=True, help="Tier 0 over its limit is an error, not a warning (factory)."
+    ),
+    click.option(
+        "--carry",
+        metavar="NAME",
+        help="Keep what persists under this name and bring it back (package).",
+    ),
+]
 
 STORE = [
-    click.option("--db", metavar="URL", envvar="FOREWORD_DB", show_envvar=True,
-                 help="The store: sqlite:///FILE or postgresql://...; else the one of the root."),
-    click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder."),
-]  # fmt: skip
+    click.option(
+        "--db",
+        metavar="URL",
+        envvar="FOREWORD_DB",
+        show_envvar=True,
+        help="The store: sqlite:///FILE or postgresql://...; else the one of the root.",
+    ),
+    click.option(
+        "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
+    ),
+]
 
 
 def store_options(command: Command) -> Command:

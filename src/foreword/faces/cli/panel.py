@@ -18,8 +18,14 @@ if TYPE_CHECKING:
     from foreword.review.findings import Finding
     from foreword.review.verdict import MemberResult, PanelResult
 
-ROOT = click.option("--root", metavar="DIR", default=".", show_default=True, help="The project's folder.")
-_SAID = {"approve": "approve", "changes_requested": "changes requested", "inconclusive": "inconclusive"}
+ROOT = click.option(
+    "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
+)
+_SAID = {
+    "approve": "approve",
+    "changes_requested": "changes requested",
+    "inconclusive": "inconclusive",
+}
 
 
 @click.group(cls=Commands)
@@ -42,7 +48,10 @@ def panel() -> None:
     help="The change: a revision (what was committed since), a range, a diff file, or - for stdin.",
 )
 @click.option(
-    "--model", metavar="NAME", default="", help="Who answers for the members, as in openai:gpt-4o; `test` needs no key."
+    "--model",
+    metavar="NAME",
+    default="",
+    help="Who answers for the members, as in openai:gpt-4o; `test` needs no key.",
 )
 @click.option(
     "--moderator",
@@ -58,18 +67,36 @@ def panel() -> None:
     show_default=True,
     help="How long each member has to answer.",
 )
-@click.option("--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True)
-@click.option("--check", is_flag=True, help="Exit 1 unless the verdict is approve; if nobody answers, it is 1 anyway.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Exit 1 unless the verdict is approve; if nobody answers, it is 1 anyway.",
+)
 @store_options
 def run(
-    name: str, diff: str, model: str, moderator: str, timeout_seconds: float, form: str, check: bool,
-    db: str | None, root: str,
-) -> None:  # fmt: skip
+    name: str,
+    diff: str,
+    model: str,
+    moderator: str,
+    timeout_seconds: float,
+    form: str,
+    check: bool,
+    db: str | None,
+    root: str,
+) -> None:
     """Run a panel on a change and print its one result.
 
-    Every member is asked on its own and at the same time, with the project's base instructions, its own persona and
-    the change. Who fails, is late or answers nonsense is named, and the others stand. What several have found is told
-    once, with everyone who said it; the thresholds of the project's profile decide.
+    Every member is asked on its own and at the same time, with the project's base instructions, its
+    own persona and the change. Who fails, is late or answers nonsense is named, and the others
+    stand. What several have found is told once, with everyone who said it; the thresholds of the
+    project's profile decide.
 
     \b
     Examples:
@@ -85,13 +112,20 @@ def run(
     if not model:
         raise UsageError(
             "a panel needs a model to answer for its members",
-            hint="--model anthropic:NAME or openai:NAME with its key in the environment; `--model test` needs no key",
+            hint=(
+                "--model anthropic:NAME or openai:NAME with its key in the environment; `--model"
+                " test` needs no key"
+            ),
         )
     folder = project_root(root)
-    factory_project.read_panel(folder, name)  # a name that is mistyped is an error before anything is said
+    # a name that is mistyped is an error before anything is said
+    factory_project.read_panel(folder, name)
     change = read_change(diff, folder, _stdin)
     files = len(change.change.files)
-    screen.say(f"{name}: {change.change.lines:,} changed lines in {files:,} file{'' if files == 1 else 's'}")
+    screen.say(
+        f"{name}: {change.change.lines:,} changed lines in {files:,}"
+        f" file{'' if files == 1 else 's'}"
+    )
     asking = panel_runs.Asking(model, timeout_seconds, moderator=moderator)
     result = panel_runs.run(folder, name, change, asking, db=db, watch=Board())
     _show(result, form)
@@ -113,7 +147,10 @@ def list_panels(root: str) -> None:
 
     names = factory_project.panel_names(root)
     if not names:
-        raise UsageError(f"there is no panel in {root}", hint="put one into personas/round_tables/ or prompts/reviews/")
+        raise UsageError(
+            f"there is no panel in {root}",
+            hint="put one into personas/round_tables/ or prompts/reviews/",
+        )
     width = max(map(len, names))
     for name in names:
         try:
@@ -176,7 +213,10 @@ def as_markdown(result: PanelResult) -> Iterator[str]:
     for severity, findings in groupby(result.findings, key=lambda finding: finding.severity):
         yield from ("", f"## {severity.capitalize()}", "")
         for finding in findings:
-            yield f"- `{_place(finding).replace('`', '')}` **{_quiet(finding.title)}** ({', '.join(finding.said_by)})"
+            yield (
+                f"- `{_place(finding).replace('`', '')}` **{_quiet(finding.title)}**"
+                f" ({', '.join(finding.said_by)})"
+            )
             yield from (f"  {_quiet(line)}" for line in finding.detail.splitlines())
             yield from (f"  *Remedy:* {_quiet(line)}" for line in finding.remediation.splitlines())
     if result.unheard:

@@ -35,8 +35,12 @@ def plan() -> None:
 
 @plan.command()
 @click.argument("workflow")
-@click.option("--version", "number", metavar="N", type=int, help="An earlier version; else the newest.")
-@click.option("--format", "form", type=click.Choice(["todo", "json"]), default="todo", show_default=True)
+@click.option(
+    "--version", "number", metavar="N", type=int, help="An earlier version; else the newest."
+)
+@click.option(
+    "--format", "form", type=click.Choice(["todo", "json"]), default="todo", show_default=True
+)
 @store_options
 def show(workflow: str, number: int | None, form: str, db: str | None, root: str) -> None:
     """Print the plan as a to-do list or as JSON.
@@ -67,13 +71,21 @@ def show(workflow: str, number: int | None, form: str, db: str | None, root: str
 @click.argument("workflow")
 @click.argument("file", metavar="FILE|-")
 @click.option("--reason", metavar="TEXT", required=True, help="Why the plan is changed.")
-@click.option("--expect", metavar="N", type=int, help="Only if the newest version is N; 0 where there is none yet.")
+@click.option(
+    "--expect",
+    metavar="N",
+    type=int,
+    help="Only if the newest version is N; 0 where there is none yet.",
+)
 @store_options
-def update(workflow: str, file: str, reason: str, expect: int | None, db: str | None, root: str) -> None:
+def update(
+    workflow: str, file: str, reason: str, expect: int | None, db: str | None, root: str
+) -> None:
     """Replace the plan by a new version.
 
-    FILE is JSON: overall_goal and phases, each with phase_name, status and tasks; a task has task_id, description
-    and status. Other fields are kept as they are. Prints the number of the new version.
+    FILE is JSON: overall_goal and phases, each with phase_name, status and tasks; a task has
+    task_id, description and status. Other fields are kept as they are. Prints the number of the new
+    version.
 
     \b
     Examples:
@@ -84,7 +96,10 @@ def update(workflow: str, file: str, reason: str, expect: int | None, db: str | 
     from foreword.faces.cli.workflow_argument import reading, writing
     from foreword.plan.plan import read_plan, warnings
 
-    data = read_plan(read_json(file, "a plan is JSON: `foreword plan update --help` shows its fields"), named(file))
+    data = read_plan(
+        read_json(file, "a plan is JSON: `foreword plan update --help` shows its fields"),
+        named(file),
+    )
     with (reading if expect else writing)(db, root, workflow) as state:
         made = state.update_plan(data, reason, expect)
     click.echo(f"version {made.version}")
@@ -143,7 +158,9 @@ def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: 
     with reading(db, root, workflow) as state:
         first, last = _pair(state, old, new)
         changes = state.plan_diff(first, last)
-    screen.say(f"version {first} -> {last}: {f'{len(changes):,} changed' if changes else 'no changes'}")
+    screen.say(
+        f"version {first} -> {last}: {f'{len(changes):,} changed' if changes else 'no changes'}"
+    )
     for change in changes:
         click.echo(printable(change))
 
@@ -156,7 +173,9 @@ def _pair(state: WorkflowState, old: int | None, new: int | None) -> tuple[int, 
         raise _no_plan(state.workflow.name)
     last = int(newest["plan_version"])
     if old is None and last == 1:
-        raise UsageError(f"the plan of {state.workflow.name!r} has one version, so there is nothing to compare")
+        raise UsageError(
+            f"the plan of {state.workflow.name!r} has one version, so there is nothing to compare"
+        )
     return (last - 1 if old is None else old), last
 
 

@@ -18,7 +18,11 @@ PATIENT_SECONDS = 1.0
 @contextmanager
 def patience(what: str) -> Iterator[None]:
     """Tell a person at a terminal what takes so long, once a second has passed."""
-    timer = Timer(PATIENT_SECONDS, lambda: screen.say(f"{what} ...")) if screen.is_terminal(sys.stderr) else None
+    timer = (
+        Timer(PATIENT_SECONDS, lambda: screen.say(f"{what} ..."))
+        if screen.is_terminal(sys.stderr)
+        else None
+    )
     if timer is not None:
         timer.daemon = True
         timer.start()

@@ -64,8 +64,8 @@ def recipe() -> None:
 def show(name: str, root: str) -> None:
     """Print a recipe and those it extends.
 
-    NAME is one of `foreword recipes`, or the path of a recipe's file. One that is wrong is not printed: the error
-    says where.
+    NAME is one of `foreword recipes`, or the path of a recipe's file. One that is wrong is not
+    printed: the error says where.
 
     \b
     Examples:

@@ -37,7 +37,12 @@ def report() -> None:
 
 @report.command("list")
 @click.option(
-    "--last", metavar="N", type=AT_LEAST_ONE, default=20, show_default=True, help="How many, the newest first."
+    "--last",
+    metavar="N",
+    type=AT_LEAST_ONE,
+    default=20,
+    show_default=True,
+    help="How many, the newest first.",
 )
 @store_options
 def list_reports(last: int, db: str | None, root: str) -> None:
@@ -52,7 +57,10 @@ def list_reports(last: int, db: str | None, root: str) -> None:
     if not kept:
         screen.say(f"no reports yet in {_place(db, root)}")
         return
-    heading = f"{'no.':>5}  {'when (UTC)':<19}  {'recipe':<15} {'for':<16} {'tokens':>9} of {'budget':>9}  status"
+    heading = (
+        f"{'no.':>5}  {'when (UTC)':<19}  {'recipe':<15} {'for':<16} {'tokens':>9} of {'budget':>9}"
+        "  status"
+    )
     click.echo(heading, err=True)
     for report in kept:
         click.echo(printable(_line(report)))
@@ -107,7 +115,9 @@ def show_report(number: int, db: str | None, root: str) -> None:
 def _existing(store: Kept | None, number: int) -> Stored:
     kept = store.report(number) if store else None
     if kept is None:
-        raise UsageError(f"there is no report {number}", hint="`foreword report list` shows those there are")
+        raise UsageError(
+            f"there is no report {number}", hint="`foreword report list` shows those there are"
+        )
     return kept
 
 
@@ -147,4 +157,7 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 def _row(one: Changed, width: int, largest: int) -> str:
     drawn = f"  {one.word:<8}  {bar(abs(one.change) / largest, BAR)}" if largest else ""
-    return f"{cut_to(one.tag, width):<{width}}  {one.before:>9,} {one.after:>9,} {one.change:>+9,}{drawn}".rstrip()
+    return (
+        f"{cut_to(one.tag, width):<{width}}  {one.before:>9,} {one.after:>9,}"
+        f" {one.change:>+9,}{drawn}".rstrip()
+    )

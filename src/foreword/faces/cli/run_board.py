@@ -1,4 +1,5 @@
-"""Agents at work, one line for each: kept up to date on a terminal, told once when settled anywhere else."""
+"""Agents at work, one line for each: kept up to date on a terminal, told once when settled
+anywhere else."""
 
 from __future__ import annotations
 
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
 
 SETTLED = ("answered", "failed", "late", "nonsense", "already done")
 _COLOURS = {
-    "answered": "green", "already done": "green", "failed": "red", "late": "red", "nonsense": "red", "running": "cyan",
-}  # fmt: skip
+    "answered": "green",
+    "already done": "green",
+    "failed": "red",
+    "late": "red",
+    "nonsense": "red",
+    "running": "cyan",
+}
 _LONGEST_NAME = 40
 _STATUS_CHARS = 8  # of all that an agent can be but `already done`, which has no time behind it
 
@@ -52,11 +58,21 @@ class Board:
 def _names(standings: Sequence[Standing]) -> list[str]:
     """What each is called: an agent by its name, a phase by its number and its title."""
     width = max((len(one.agent) for one in standings if one.title), default=0)
-    return [printable(f"{one.agent:<{width}}  {one.title}" if one.title else one.agent) for one in standings]
+    return [
+        printable(f"{one.agent:<{width}}  {one.title}" if one.title else one.agent)
+        for one in standings
+    ]
 
 
 def _line(name: str, one: Standing, width: int) -> str:
-    seconds = f"{one.seconds:6.1f} s" if one.status in SETTLED and one.status != "already done" else " " * 8
+    seconds = (
+        f"{one.seconds:6.1f} s"
+        if one.status in SETTLED and one.status != "already done"
+        else " " * 8
+    )
     status = screen.paint(f"{one.status:<{_STATUS_CHARS}}", fg=_COLOURS.get(one.status, "white"))
     room = max(20, screen.columns(sys.stderr) - width - 24)
-    return f"  {cut_to(name, width):<{width}}  {status}  {seconds}  {cut_to(printable(one.error), room)}".rstrip()
+    return (
+        f"  {cut_to(name, width):<{width}}  {status}  {seconds} "
+        f" {cut_to(printable(one.error), room)}".rstrip()
+    )

@@ -41,7 +41,9 @@ def paint(text: str, **style: str | bool) -> str:
 
 def show_report(report: Report) -> None:
     """The table of a report, on stderr."""
-    table = HEADINGS.sub(lambda found: paint(found[0], bold=True), draw(report, columns(sys.stderr)))
+    table = HEADINGS.sub(
+        lambda found: paint(found[0], bold=True), draw(report, columns(sys.stderr))
+    )
     click.echo("\n" + HANDLE.sub(lambda found: paint(found[0], dim=True), table), err=True)
 
 
@@ -72,7 +74,8 @@ def show_bytes(data: bytes) -> None:
 
 
 def show_json(value: object) -> None:
-    """A value on stdout as JSON; half characters, which JSON can say and UTF-8 can not, stay escaped."""
+    """A value on stdout as JSON; half characters, which JSON can say and UTF-8 can not, stay
+    escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     show(_LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 

@@ -32,13 +32,30 @@ LOOPBACK = "127.0.0.1"
     show_default=True,
     help="Where to listen; any but this machine's own demands a token.",
 )
-@click.option("--port", metavar="N", type=click.IntRange(0, 65_535), default=0, help="Which port; 0 picks a free one.")
 @click.option(
-    "--also", metavar="NAME=DIR", multiple=True, help="Another project that may be read, under a name; repeatable."
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65_535),
+    default=0,
+    help="Which port; 0 picks a free one.",
 )
-@click.option("--recipe", metavar="NAME", default="workflow", show_default=True, help="The recipe of the sessions.")
+@click.option(
+    "--also",
+    metavar="NAME=DIR",
+    multiple=True,
+    help="Another project that may be read, under a name; repeatable.",
+)
+@click.option(
+    "--recipe",
+    metavar="NAME",
+    default="workflow",
+    show_default=True,
+    help="The recipe of the sessions.",
+)
 @click.option("--token-file", metavar="FILE", help="Demand the token in this file.")
-@click.option("--new-token", is_flag=True, help="Make a new token; the one before is no longer good.")
+@click.option(
+    "--new-token", is_flag=True, help="Make a new token; the one before is no longer good."
+)
 @click.option(
     "--allow-host",
     metavar="NAME",
@@ -67,18 +84,32 @@ LOOPBACK = "127.0.0.1"
 @ATTACH
 @click.option("--log", is_flag=True, help="A line on stderr for each request.")
 def serve(
-    db: str | None, root: str, host: str, port: int, also: tuple[str, ...], recipe: str, token_file: str | None,
-    new_token: bool, allow_host: tuple[str, ...], requests_per_minute: int, model: str | None,
-    window: int | None, origins: tuple[str, ...], assets: tuple[str, ...], program: str | None,
-    attach: str | None, log: bool,
-) -> None:  # fmt: skip
+    db: str | None,
+    root: str,
+    host: str,
+    port: int,
+    also: tuple[str, ...],
+    recipe: str,
+    token_file: str | None,
+    new_token: bool,
+    allow_host: tuple[str, ...],
+    requests_per_minute: int,
+    model: str | None,
+    window: int | None,
+    origins: tuple[str, ...],
+    assets: tuple[str, ...],
+    program: str | None,
+    attach: str | None,
+    log: bool,
+) -> None:
     """Serve the page and the HTTP API.
 
-    Prints its address when it answers. On this machine it needs no token; on any other address it demands one, which
-    is made and shown once, and kept as a digest. Ctrl-C or SIGTERM: what was begun is ended, then it stops.
+    Prints its address when it answers. On this machine it needs no token; on any other address it
+    demands one, which is made and shown once, and kept as a digest. Ctrl-C or SIGTERM: what was
+    begun is ended, then it stops.
 
-    On the page a workflow's director is talked to (--model), and its tools are called by hand without one. Its browser
-    opens nothing but what --origin allows.
+    On the page a workflow's director is talked to (--model), and its tools are called by hand
+    without one. Its browser opens nothing but what --origin allows.
 
     \b
     Examples:
@@ -91,7 +122,9 @@ def serve(
     try:
         from foreword.faces.http import server
     except ModuleNotFoundError as missing:
-        raise UsageError(f"serving needs {missing.name}, which is not installed", hint=EXTRA) from None
+        raise UsageError(
+            f"serving needs {missing.name}, which is not installed", hint=EXTRA
+        ) from None
     from foreword.faces.http.server_state import Settings
     from foreword.recipe.load import load
     from foreword.sources.project_root import project_root
@@ -105,12 +138,22 @@ def serve(
     listening = server.listen(host, port)
     port = listening.getsockname()[1]
     settings = Settings(
-        folder, db, roots, host, port, digest, allow_host, recipe, requests_per_minute=requests_per_minute,
-        window=window, **directing,
-    )  # fmt: skip
+        folder,
+        db,
+        roots,
+        host,
+        port,
+        digest,
+        allow_host,
+        recipe,
+        requests_per_minute=requests_per_minute,
+        window=window,
+        **directing,
+    )
     addresses = server.addresses(host, port)
     _log_to_stderr(log)
-    for_hooks = not digest and db is None  # they have no token, and know the project's own store alone
+    # they have no token, and know the project's own store alone
+    for_hooks = not digest and db is None
     with _announced(folder, addresses[0] if for_hooks else ""):
         hanging = server.run(settings, listening, lambda: _say_ready(addresses, settings, token))
     if hanging:
@@ -118,14 +161,19 @@ def serve(
 
 
 def leave() -> None:
-    """End the process although threads of it hang: what they would still write was promised to nobody."""
+    """End the process although threads of it hang: what they would still write was promised to
+    nobody."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
 
 
 def _directing(
-    model: str | None, origins: tuple[str, ...], assets: tuple[str, ...], program: str | None, attach: str | None
+    model: str | None,
+    origins: tuple[str, ...],
+    assets: tuple[str, ...],
+    program: str | None,
+    attach: str | None,
 ) -> dict[str, Any]:
     """How the directors work; what can't be is said now, not to whoever talks to one first."""
     if model:
@@ -144,7 +192,8 @@ def _directing(
 
 @contextmanager
 def _announced(root: Path, address: str) -> Iterator[None]:
-    """While it runs, the hooks of coding agents find the server; without an address it is none of theirs."""
+    """While it runs, the hooks of coding agents find the server; without an address it is none
+    of theirs."""
     from foreword.coding_agents import server_file as announcing
 
     path = None
@@ -172,7 +221,10 @@ def _roots(also: tuple[str, ...]) -> dict[str, Path]:
     pairs = [one.partition("=") for one in also]
     for name, equals, folder in pairs:
         if not name or not equals or not folder:
-            raise UsageError(f"--also {name}{equals}{folder} is no NAME=DIR", hint="for example --also docs=../docs")
+            raise UsageError(
+                f"--also {name}{equals}{folder} is no NAME=DIR",
+                hint="for example --also docs=../docs",
+            )
     return {name: project_root(folder) for name, _, folder in pairs}
 
 
@@ -186,14 +238,19 @@ def _say_ready(addresses: list[str], settings: Settings, token: str) -> None:
         screen.say("a token is demanded. It is shown once, in the link:")
         for address in addresses:
             click.echo(f"  {address}/login?token={token}", err=True)
-        screen.say(f"only its digest is kept, in {digest_file(settings.root)}; --new-token makes another")
+        screen.say(
+            f"only its digest is kept, in {digest_file(settings.root)}; --new-token makes another"
+        )
     elif settings.token_digest:
-        screen.say("the token that was given, or shown before, is demanded (--new-token makes another)")
+        screen.say(
+            "the token that was given, or shown before, is demanded (--new-token makes another)"
+        )
     screen.say("ctrl-C stops it")
 
 
 def _log_to_stderr(requests: bool) -> None:
-    """What goes wrong is logged; each request where the user wants that. Neither has query strings or bodies in it."""
+    """What goes wrong is logged; each request where the user wants that. Neither has query
+    strings or bodies in it."""
     import logging
 
     handler = logging.StreamHandler()

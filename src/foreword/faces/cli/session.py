@@ -1,4 +1,5 @@
-"""`foreword session`: conversations that last. Here those that make and list them; the others have their modules."""
+"""`foreword session`: conversations that last. Here those that make and list them; the others
+have their modules."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None
         say_if_made(state)
         if messages.find(state.db, state.workflow.id, "main") is not None:
             raise UsageError(
-                f"there is a session {name!r} already", hint=f"`foreword session append {name}` adds to it"
+                f"there is a session {name!r} already",
+                hint=f"`foreword session append {name}` adds to it",
             )
     with Session.open(db, name, root=root) as made:
         if prompt is not None:
@@ -79,7 +81,8 @@ def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None
 def list_sessions(db: str | None, root: str) -> None:
     """List the sessions, the newest first.
 
-    The tokens are those of all that was said; beside them, what is left of it now that older messages are summed up.
+    The tokens are those of all that was said; beside them, what is left of it now that older
+    messages are summed up.
 
     \b
     Examples:
@@ -107,6 +110,9 @@ def list_sessions(db: str | None, root: str) -> None:
 
 
 def _line(one: Listed, width: int, largest: int) -> str:
-    size = f"{one.messages:>8,} {one.tokens:>12,} {one.now_tokens:>9,}  {bar(one.tokens / largest, BAR)}"
+    size = (
+        f"{one.messages:>8,} {one.tokens:>12,} {one.now_tokens:>9,} "
+        f" {bar(one.tokens / largest, BAR)}"
+    )
     plan = f"v{one.plan_version}" if one.plan_version else "-"
     return f"{one.name:<{width}}  {size} {plan:>5} {one.variables:>9,}  {one.created[:19]}"

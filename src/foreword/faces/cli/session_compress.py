@@ -1,4 +1,5 @@
-"""`foreword session compress`, `expand` and `undo`: make a history smaller, look behind the summary, take it back."""
+"""`foreword session compress`, `expand` and `undo`: make a history smaller, look behind the
+summary, take it back."""
 
 from __future__ import annotations
 
@@ -22,18 +23,32 @@ TARGETS = "for example --to 20000 or --to 10%"
 
 @click.command()
 @click.argument("name")
-@click.option("--to", metavar="N|N%", help="About how many tokens, or a share of the window.  [default: 10%]")
-@click.option("--model", metavar="NAME", help="A model that writes the summary, as in anthropic:claude-sonnet-4-0.")
-@click.option("--preview", is_flag=True, help="Say what would happen, with the summary; change nothing.")
+@click.option(
+    "--to", metavar="N|N%", help="About how many tokens, or a share of the window.  [default: 10%]"
+)
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="A model that writes the summary, as in anthropic:claude-sonnet-4-0.",
+)
+@click.option(
+    "--preview", is_flag=True, help="Say what would happen, with the summary; change nothing."
+)
 @click.option("--json", "as_json", is_flag=True, help="The same for programs, with the summary.")
 @store_options
 def compress(
-    name: str, to: str | None, model: str | None, preview: bool, as_json: bool, db: str | None, root: str
+    name: str,
+    to: str | None,
+    model: str | None,
+    preview: bool,
+    as_json: bool,
+    db: str | None,
+    root: str,
 ) -> None:
     """Put a summary in place of the older messages.
 
-    The first message, the pinned ones and the newest stay whole. The originals are kept: `session expand` shows
-    them, `session undo` brings them back.
+    The first message, the pinned ones and the newest stay whole. The originals are kept: `session
+    expand` shows them, `session undo` brings them back.
 
     \b
     Examples:
@@ -48,7 +63,9 @@ def compress(
         try:
             made = session.compress(to=to, model=model, preview=preview)
         except BadBudget as error:
-            raise BadBudget(to, "to", problem=error.message.replace("compress-to", "--to"), hint=TARGETS) from None
+            raise BadBudget(
+                to, "to", problem=error.message.replace("compress-to", "--to"), hint=TARGETS
+            ) from None
     if as_json:
         screen.show_json({"workflow": name, **asdict(made), "reached": made.reached})
         return
@@ -65,9 +82,15 @@ def _lines(made: Compaction) -> list[str]:
         return []
     lines = [
         f"{'before':<9} {made.tokens_before:>9,} tokens  {bar(1.0, BAR)}",
-        f"{'after':<9} {made.tokens_after:>9,} tokens  {bar(made.tokens_after / max(1, made.tokens_before), BAR)}"
-        f"  the target was {made.target_tokens:,}",
-        f"{'summed up':<9} {made.messages:>9,} messages, by {_method(made)}, in {made.summary_tokens:,} tokens",
+        (
+            f"{'after':<9} {made.tokens_after:>9,} tokens "
+            f" {bar(made.tokens_after / max(1, made.tokens_before), BAR)}  the target was"
+            f" {made.target_tokens:,}"
+        ),
+        (
+            f"{'summed up':<9} {made.messages:>9,} messages, by {_method(made)}, in"
+            f" {made.summary_tokens:,} tokens"
+        ),
         f"{'whole':<9} {made.kept_messages:>9,} messages",
     ]
     return lines if made.applied else [*lines, "", *made.summary.splitlines()]
@@ -82,13 +105,15 @@ def _method(made: Compaction) -> str:
 @click.command()
 @click.argument("name")
 @click.argument("number", type=int, required=False, metavar="[N]")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
 @store_options
 def expand(name: str, number: int | None, form: str, db: str | None, root: str) -> None:
     """Print the original messages behind a summary.
 
-    N is the number of the compression; without it, the current one. As a model reads them, or as JSON in the shape
-    of OpenAI.
+    N is the number of the compression; without it, the current one. As a model reads them, or as
+    JSON in the shape of OpenAI.
 
     \b
     Examples:
@@ -113,7 +138,9 @@ def _write(messages: list[Message]) -> None:
     from foreword.engine.render import turn_text
 
     for message in messages:
-        screen.show_bytes(f"{turn_text(message.role, message.text)}\n".encode("utf-8", "surrogatepass"))
+        screen.show_bytes(
+            f"{turn_text(message.role, message.text)}\n".encode("utf-8", "surrogatepass")
+        )
 
 
 @click.command()
@@ -132,5 +159,12 @@ def undo(name: str, db: str | None, root: str) -> None:
         undone = session.undo()
         before = [made for made in session.compressions() if not made.undone]
     first = before[-1].last + 1 if before else 1
-    still = f"; messages 1-{first - 1:,} are still summed up by compression {before[-1].number}" if before else ""
-    screen.say(f"undid compression {undone.number}: messages {first:,}-{undone.last:,} are in the history again{still}")
+    still = (
+        f"; messages 1-{first - 1:,} are still summed up by compression {before[-1].number}"
+        if before
+        else ""
+    )
+    screen.say(
+        f"undid compression {undone.number}: messages {first:,}-{undone.last:,} are in the history"
+        f" again{still}"
+    )

@@ -1,4 +1,5 @@
-"""`foreword session context` and `foreword session usage`: the next call, and what the calls so far have cost."""
+"""`foreword session context` and `foreword session usage`: the next call, and what the calls so
+far have cost."""
 
 from __future__ import annotations
 
@@ -26,18 +27,33 @@ if TYPE_CHECKING:
     help="workflow, workflow-cached, or your own with a conversation in it.",
 )
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="xml", show_default=True, help="What goes to stdout."
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="xml",
+    show_default=True,
+    help="What goes to stdout.",
 )
 @click.option("--budget", metavar="N", help="The most tokens the context may have.")
-@click.option("--window", metavar="N", help="The model's window in tokens; limits are shares of it.")
-@click.option("--model", metavar="NAME", help="Picks window, counter and margin, as in gpt-4o or claude-sonnet-4.")
+@click.option(
+    "--window", metavar="N", help="The model's window in tokens; limits are shares of it."
+)
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="Picks window, counter and margin, as in gpt-4o or claude-sonnet-4.",
+)
 @click.option(
     "--counter",
     metavar="|".join(COUNTERS),
     help="How tokens are counted; kept from then on.  [default: as before, at first o200k]",
 )
 @click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
-@click.option("--no-save", is_flag=True, help="Compress nothing, and leave no report and no line in the usage log.")
+@click.option(
+    "--no-save",
+    is_flag=True,
+    help="Compress nothing, and leave no report and no line in the usage log.",
+)
 @store_options
 def context(
     name: str,
@@ -54,8 +70,8 @@ def context(
 ) -> None:
     """Print the context of the next call.
 
-    Six parts within the budget: system prompt, plan, snapshot, variables, browser and history. The text goes to
-    stdout, the report to stderr.
+    Six parts within the budget: system prompt, plan, snapshot, variables, browser and history. The
+    text goes to stdout, the report to stderr.
 
     \b
     Examples:
@@ -96,15 +112,20 @@ def _what(session: Session, no_save: bool) -> str:
 @click.command()
 @click.argument("name")
 @click.option(
-    "--last", metavar="N", type=AT_LEAST_ONE, default=20, show_default=True, help="How many calls, the newest first."
+    "--last",
+    metavar="N",
+    type=AT_LEAST_ONE,
+    default=20,
+    show_default=True,
+    help="How many calls, the newest first.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same for programs.")
 @store_options
 def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> None:
     """Say how large a session is and what its calls cost.
 
-    Its size against the limits, how much of each call a prompt cache could take from the one before, how much of
-    the budget was used, and what broke the common beginning.
+    Its size against the limits, how much of each call a prompt cache could take from the one
+    before, how much of the budget was used, and what broke the common beginning.
 
     \b
     Examples:

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 LONGEST_SHOWN = 60
 ROLES = ("user", "assistant", "system")
-SHAPE = 'a message is JSON such as {"role": "user", "content": "..."}, in the shape of Anthropic or OpenAI'
+SHAPE = (
+    'a message is JSON such as {"role": "user", "content": "..."}, in the shape of Anthropic or'
+    " OpenAI"
+)
 
 
 @click.command()
@@ -37,13 +40,20 @@ SHAPE = 'a message is JSON such as {"role": "user", "content": "..."}, in the sh
 @click.option("--pin", is_flag=True, help="Never leave it out.")
 @store_options
 def append(
-    name: str, file: str | None, text: str | None, role: str | None, kind: Kind | None, pin: bool, db: str | None,
+    name: str,
+    file: str | None,
+    text: str | None,
+    role: str | None,
+    kind: Kind | None,
+    pin: bool,
+    db: str | None,
     root: str,
-) -> None:  # fmt: skip
+) -> None:
     """Add one message to a session.
 
-    FILE has it as JSON, in the shape of Anthropic or OpenAI; without a file and --text, it is read from standard
-    input. Prints the number of the message. Where the context has grown too large, its history is compressed.
+    FILE has it as JSON, in the shape of Anthropic or OpenAI; without a file and --text, it is read
+    from standard input. Prints the number of the message. Where the context has grown too large,
+    its history is compressed.
 
     \b
     Examples:
@@ -87,7 +97,9 @@ def _message(name: str, file: str | None, text: str | None, role: str | None) ->
         _refuse_words(name, file or STDIN)
         message = read_message(read_json(file or STDIN, SHAPE), named(file or STDIN))
     if not _says_something(message):
-        raise UsageError("the message is empty", hint=SHAPE if text is None else 'for example --text "Build it"')
+        raise UsageError(
+            "the message is empty", hint=SHAPE if text is None else 'for example --text "Build it"'
+        )
     return message
 
 
@@ -107,10 +119,10 @@ def _says_something(message: Message) -> bool:
 def import_transcript(file: str, workflow: str, db: str | None, root: str) -> None:
     """Add a recorded conversation to a session.
 
-    A list of messages or a request as JSON, or one JSON object on each line (.jsonl), in the shape of Anthropic,
-    OpenAI or pydantic-ai; or a transcript of Claude Code or Codex CLI. All of it is imported or nothing. What was
-    imported before is not imported again, so a file that has grown adds only what is new. Nothing is compressed on
-    the way.
+    A list of messages or a request as JSON, or one JSON object on each line (.jsonl), in the shape
+    of Anthropic, OpenAI or pydantic-ai; or a transcript of Claude Code or Codex CLI. All of it is
+    imported or nothing. What was imported before is not imported again, so a file that has grown
+    adds only what is new. Nothing is compressed on the way.
 
     \b
     Examples:
@@ -128,13 +140,19 @@ def import_transcript(file: str, workflow: str, db: str | None, root: str) -> No
     if there:
         screen.say(f"{imported:,} imported, {there:,} are there already")
     else:
-        screen.say(f"imported {imported:,} {'message' if imported == 1 else 'messages'}, {tokens:,} tokens")
+        screen.say(
+            f"imported {imported:,} {'message' if imported == 1 else 'messages'}, {tokens:,} tokens"
+        )
     if rewound:
         screen.say(f"{rewound:,} on branches that were rewound, left out")
     if since:
-        screen.say(f"{since:,} on branches that were rewound after they had been imported; they stay")
+        screen.say(
+            f"{since:,} on branches that were rewound after they had been imported; they stay"
+        )
     if skipped:
-        left_out = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in skipped.most_common())
+        left_out = ", ".join(
+            f"{count:,} {kind.replace('_', ' ')}" for kind, count in skipped.most_common()
+        )
         screen.say(f"left out, since they are no messages: {left_out}")
 
 
@@ -143,7 +161,8 @@ class _Transcript:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._bytes = None if Path(file).is_file() else read_bytes(file)  # a pipe can be read once only
+        # a pipe can be read once only
+        self._bytes = None if Path(file).is_file() else read_bytes(file)
 
     def check(self) -> int:
         """How many messages there are; an error where one is wrong."""
@@ -153,14 +172,18 @@ class _Transcript:
             count = sum(1 for _ in read_transcript(opened, named(self.file)))
         if not count:
             raise BadSource(
-                named(self.file), "no messages in it", hint="`foreword session import --help` says what is read"
+                named(self.file),
+                "no messages in it",
+                hint="`foreword session import --help` says what is read",
             )
         return count
 
     def new(self, session: Session, skipped: Counter[str]) -> Iterator[Message]:
-        """The messages that the session does not have, one after another; the others and what is none are counted.
+        """The messages that the session does not have, one after another; the others and what is
+        none are counted.
 
-        What it has is looked up when the first is wanted, so that nobody can import the same file meanwhile.
+        What it has is looked up when the first is wanted, so that nobody can import the same file
+        meanwhile.
         """
         from foreword.formats import read_transcript
         from foreword.store.messages import imported
@@ -177,7 +200,9 @@ class _Transcript:
         try:
             return Path(self.file).open("rb")
         except OSError as error:
-            raise BadSource(self.file, f"can't be read: {error.strerror}", hint="check the name") from None
+            raise BadSource(
+                self.file, f"can't be read: {error.strerror}", hint="check the name"
+            ) from None
 
 
 def _import(session: Session, transcript: _Transcript, total: int) -> tuple[int, int, Counter[str]]:

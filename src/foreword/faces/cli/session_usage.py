@@ -1,4 +1,5 @@
-"""The page of `foreword session usage`: sizes with bars, then the calls, the newest first. Plain text."""
+"""The page of `foreword session usage`: sizes with bars, then the calls, the newest first. Plain
+text."""
 
 from __future__ import annotations
 
@@ -38,8 +39,14 @@ def _size(used: Mapping[str, Any]) -> str:
     return "\n".join(
         [
             f"{'size now':<{LABEL}} {size:>9,}  {bar(share, BAR)}  {share:.1%} of {limit:,}",
-            f"{'warning at':<{LABEL}} {warn:>9,}  {'─' * round(BAR * min(1.0, warn / limit)):<{BAR}}  {reached}",
-            f"{'compressed at':<{LABEL}} {limit:>9,}  {'─' * BAR}  to about {used['compress_to']:,}",
+            (
+                f"{'warning at':<{LABEL}} {warn:>9,} "
+                f" {'─' * round(BAR * min(1.0, warn / limit)):<{BAR}}  {reached}"
+            ),
+            (
+                f"{'compressed at':<{LABEL}} {limit:>9,}  {'─' * BAR}  to about"
+                f" {used['compress_to']:,}"
+            ),
         ]
     )
 
@@ -52,8 +59,12 @@ def _averages(used: Mapping[str, Any]) -> str:
         _average("budget used", used["used"], "on average"),
         f"{'breaks':<{LABEL}} {used['breaks']:>9,}  in {_many(used['calls'], 'call')}",
     ]
-    reasons = Counter(call["prefix_break"] for call in used["log"] if call["prefix_break"] not in ("", FIRST))
-    return "\n".join(lines + [f"{'':<{LABEL}} {count:>9,}  {reason}" for reason, count in reasons.most_common()])
+    reasons = Counter(
+        call["prefix_break"] for call in used["log"] if call["prefix_break"] not in ("", FIRST)
+    )
+    return "\n".join(
+        lines + [f"{'':<{LABEL}} {count:>9,}  {reason}" for reason, count in reasons.most_common()]
+    )
 
 
 def _average(name: str, share: float | None, what: str) -> str:
@@ -66,7 +77,8 @@ def _calls(used: Mapping[str, Any]) -> str:
     if not used["log"]:
         return ""
     head = (
-        f"{'report':>6}  {'when (UTC)':<19}  {'tokens':>9} {'of budget':>9}  {'':<{CALL_BAR}}  {'reused':>6}  broken by"
+        f"{'report':>6}  {'when (UTC)':<19}  {'tokens':>9} {'of budget':>9}  {'':<{CALL_BAR}} "
+        f" {'reused':>6}  broken by"
     )
     return "\n".join([head, *map(_call, used["log"])])
 

@@ -11,7 +11,8 @@ import click
 def statusline() -> None:
     """Print how full the window is, for a status line.
 
-    Reads what Claude Code gives its status line on standard input. Never fails: where it can't tell, it says so.
+    Reads what Claude Code gives its status line on standard input. Never fails: where it can't
+    tell, it says so.
 
     \b
     Examples:

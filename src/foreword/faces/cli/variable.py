@@ -1,4 +1,5 @@
-"""`foreword variable`: a workflow's variables and the trail of their changes. Only `get` ever prints a secret."""
+"""`foreword variable`: a workflow's variables and the trail of their changes. Only `get` ever
+prints a secret."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 if TYPE_CHECKING:
     from foreword.store.variables import Change
 
-REASON = click.option("--reason", metavar="TEXT", required=True, help="Why; it is kept in the trail.")
+REASON = click.option(
+    "--reason", metavar="TEXT", required=True, help="Why; it is kept in the trail."
+)
 
 
 @click.group(cls=Commands)
@@ -34,7 +37,14 @@ def variable() -> None:
 @variable.command("list")
 @click.argument("workflow")
 @click.option("--changes", is_flag=True, help="The trail of changes instead, the newest first.")
-@click.option("--last", metavar="N", type=AT_LEAST_ONE, default=100, show_default=True, help="How many changes.")
+@click.option(
+    "--last",
+    metavar="N",
+    type=AT_LEAST_ONE,
+    default=100,
+    show_default=True,
+    help="How many changes.",
+)
 @store_options
 def list_variables(workflow: str, changes: bool, last: int, db: str | None, root: str) -> None:
     """List the variables as a model sees them.
@@ -103,14 +113,18 @@ def get(workflow: str, name: str | None, node: str | None, db: str | None, root:
 @click.argument("workflow")
 @click.argument("name")
 @click.argument("value", metavar="VALUE|-")
-@click.option("--text", "as_text", is_flag=True, help="Take the value as text even where it reads as JSON.")
+@click.option(
+    "--text", "as_text", is_flag=True, help="Take the value as text even where it reads as JSON."
+)
 @REASON
 @store_options
-def set_variable(workflow: str, name: str, value: str, as_text: bool, reason: str, db: str | None, root: str) -> None:
+def set_variable(
+    workflow: str, name: str, value: str, as_text: bool, reason: str, db: str | None, root: str
+) -> None:
     """Set a variable.
 
-    VALUE is JSON where it reads as JSON, else text; - reads it from standard input, where no list of processes and
-    no shell history shows it. One that begins with a minus comes last, after --.
+    VALUE is JSON where it reads as JSON, else text; - reads it from standard input, where no list
+    of processes and no shell history shows it. One that begins with a minus comes last, after --.
 
     \b
     Examples:

@@ -1,4 +1,5 @@
-"""`foreword worker`: a process that answers questions for the flows and panels of a shared database."""
+"""`foreword worker`: a process that answers questions for the flows and panels of a shared
+database."""
 
 from __future__ import annotations
 
@@ -14,8 +15,16 @@ from foreword.faces.cli import screen
 
 
 @click.command()
-@click.option("--db", metavar="URL", envvar="FOREWORD_DB", show_envvar=True, help="The database: postgresql://...")
-@click.option("--root", metavar="DIR", help="A project's folder: go on with its interrupted flows, too.")
+@click.option(
+    "--db",
+    metavar="URL",
+    envvar="FOREWORD_DB",
+    show_envvar=True,
+    help="The database: postgresql://...",
+)
+@click.option(
+    "--root", metavar="DIR", help="A project's folder: go on with its interrupted flows, too."
+)
 @click.option(
     "--concurrency",
     metavar="N",
@@ -25,9 +34,10 @@ from foreword.faces.cli import screen
 def worker(db: str | None, root: str | None, concurrency: int | None) -> None:
     """Take part in flows and panels.
 
-    Answers together with every other worker of the database. Start as many as you like, on as many machines: each
-    needs the database and the keys of the models, not the project's files. What a worker that dies was at, another
-    takes over within seconds. Ctrl-C or SIGTERM: it takes nothing new and ends what it has begun.
+    Answers together with every other worker of the database. Start as many as you like, on as many
+    machines: each needs the database and the keys of the models, not the project's files. What a
+    worker that dies was at, another takes over within seconds. Ctrl-C or SIGTERM: it takes nothing
+    new and ends what it has begun.
 
     \b
     Examples:
@@ -43,13 +53,18 @@ def worker(db: str | None, root: str | None, concurrency: int | None) -> None:
     if isinstance(place_of(db, folder), Path):
         raise UsageError(
             "a worker needs a database that others reach, too",
-            hint="--db postgresql://user@host/name; without one, flows and panels run in the process that starts them",
+            hint=(
+                "--db postgresql://user@host/name; without one, flows and panels run in the process"
+                " that starts them"
+            ),
         )
     queues = [runs.AGENTS, runs.RUNS, *([runs.root_queue(folder)] if root else [])]
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(130) if stop.is_set() else stop.set())
-    with working(db, folder, queues=queues, concurrency=concurrency, everything=True, notice=screen.say) as engine:
+    with working(
+        db, folder, queues=queues, concurrency=concurrency, everything=True, notice=screen.say
+    ) as engine:
         screen.say(f"worker {engine.executor} is at work (ctrl-C ends it)")
         stop.wait()
         screen.say("ending what was begun (ctrl-C again: at once)")
@@ -57,7 +72,8 @@ def worker(db: str | None, root: str | None, concurrency: int | None) -> None:
 
 
 def _give_up_after(seconds: float) -> None:
-    """Go whatever still holds us, such as a database that is gone; what was begun is taken over by others."""
+    """Go whatever still holds us, such as a database that is gone; what was begun is taken over
+    by others."""
     timer = Timer(seconds, os._exit, (1,))
     timer.daemon = True
     timer.start()

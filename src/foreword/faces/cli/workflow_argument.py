@@ -9,7 +9,8 @@ from foreword.store import workflows
 
 
 def reading(db: str | None, root: str, name: str) -> WorkflowState:
-    """The workflow of that name; an error with suggestions where there is none, and no file where there is no store."""
+    """The workflow of that name; an error with suggestions where there is none, and no file
+    where there is no store."""
     return WorkflowState.open(db, name, root=root, create=False)
 
 

@@ -1,4 +1,5 @@
-"""Every address of the API, in one table: each noun has its own, and the description is made from all of them."""
+"""Every address of the API, in one table: each noun has its own, and the description is made
+from all of them."""
 
 from __future__ import annotations
 
@@ -32,9 +33,20 @@ from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, routes_of
 from foreword.faces.http.problems import Refused
 
 NOUNS = (
-    contexts, sessions, conversations, plans, variables, director, node_runs, checkpoints, reports, recipes, events,
-    hooks, health,
-)  # fmt: skip
+    contexts,
+    sessions,
+    conversations,
+    plans,
+    variables,
+    director,
+    node_runs,
+    checkpoints,
+    reports,
+    recipes,
+    events,
+    hooks,
+    health,
+)
 
 
 class OpenApi(BaseModel):
@@ -58,7 +70,12 @@ class Root(BaseModel):
 def show_root(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """Say where this API is described, and which paths it has."""
     paths = sorted({one.path for one in ENDPOINTS})
-    return {"name": "Foreword", "version": __version__, "description": "/openapi.json", "paths": paths}
+    return {
+        "name": "Foreword",
+        "version": __version__,
+        "description": "/openapi.json",
+        "paths": paths,
+    }
 
 
 def show_description(ask: Ask[Nothing, None]) -> dict[str, Any]:

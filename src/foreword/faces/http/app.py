@@ -34,7 +34,9 @@ def create_app(settings: Settings) -> Starlette:
     routes = [*api.routes(), *pages.routes()]
     answers = {ForewordError: _wrong, Refused: _refused, HTTPException: _no_route}
     guard = Middleware(Guard, serving=serving)
-    app = Starlette(routes=routes, middleware=[guard], exception_handlers=answers, lifespan=lifespan)
+    app = Starlette(
+        routes=routes, middleware=[guard], exception_handlers=answers, lifespan=lifespan
+    )
     app.router.redirect_slashes = False
     app.state.serving = serving
     return app
@@ -60,4 +62,6 @@ async def _no_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
     title = MEANINGS.get(error.status_code, error.detail)
-    return problem(error.status_code, code, title, "/openapi.json has every path", headers=error.headers)
+    return problem(
+        error.status_code, code, title, "/openapi.json has every path", headers=error.headers
+    )

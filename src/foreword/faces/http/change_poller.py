@@ -1,9 +1,10 @@
-"""Live updates: one loop looks at the store for all who listen, and wakes those whose workflow has changed.
+"""Live updates: one loop looks at the store for all who listen, and wakes those whose workflow has
+changed.
 
-Nothing is queued. The loop remembers the newest vector of each workflow; a listener compares it with the one it has
-seen, so that however slow it is, it costs no memory and misses nothing. Those who listen to all workflows share what
-the loop remembers, so that more of them cost no more. A change made by another process on the same database is seen at
-the next look.
+Nothing is queued. The loop remembers the newest vector of each workflow; a listener compares it
+with the one it has seen, so that however slow it is, it costs no memory and misses nothing. Those
+who listen to all workflows share what the loop remembers, so that more of them cost no more. A
+change made by another process on the same database is seen at the next look.
 """
 
 from __future__ import annotations
@@ -59,20 +60,29 @@ class Live:
         self._poked.set()
 
     async def begin(self, workflow: str) -> dict[str, Vector]:
-        """How new everything is just now: whatever is changed from here on, the `events` that follow tell."""
+        """How new everything is just now: whatever is changed from here on, the `events` that
+        follow tell."""
         return await self._look(None if workflow == ANY else [workflow])
 
-    async def events(self, workflow: str, begin: Vectors, seen: Vector | None = None) -> AsyncIterator[Event | None]:
-        """What happens to a workflow after `begin`, or after what was `seen`; nothing, now and then, while it waits.
+    async def events(
+        self, workflow: str, begin: Vectors, seen: Vector | None = None
+    ) -> AsyncIterator[Event | None]:
+        """What happens to a workflow after `begin`, or after what was `seen`; nothing, now and
+        then, while it waits.
 
-        `ANY` is all workflows: a listener that comes back learns that it has missed something, not what.
+        `ANY` is all workflows: a listener that comes back learns that it has missed something, not
+        what.
         """
         self._listeners[workflow] += 1
         try:
             self._tell(begin)
             if self._loop is None or self._loop.done():
                 self._loop = asyncio.create_task(self._run())
-            telling = self._of_all(begin, seen) if workflow == ANY else self._of_one(workflow, begin, seen)
+            telling = (
+                self._of_all(begin, seen)
+                if workflow == ANY
+                else self._of_one(workflow, begin, seen)
+            )
             del begin  # a stream lasts for hours, and this may be large
             async for event in telling:
                 yield event
@@ -82,7 +92,9 @@ class Live:
             if workflow not in self._listeners:
                 self._news.pop(workflow, None)
 
-    async def _of_one(self, workflow: str, begin: Vectors, seen: Vector | None) -> AsyncIterator[Event | None]:
+    async def _of_one(
+        self, workflow: str, begin: Vectors, seen: Vector | None
+    ) -> AsyncIterator[Event | None]:
         seen = begin.get(workflow, Vector()) if seen is None else seen
         while not self.stopped:
             now = self._known.get(workflow, seen)
@@ -96,14 +108,19 @@ class Live:
 
     async def _of_all(self, seen: Vectors, last: Vector | None) -> AsyncIterator[Event | None]:
         if last not in (None, changes.together(seen.values())):
-            yield Event("workflow", {"workflow": None, "kind": "workflow"}, changes.together(self._known.values()))
+            yield Event(
+                "workflow",
+                {"workflow": None, "kind": "workflow"},
+                changes.together(self._known.values()),
+            )
         while not self.stopped:
             now = self._known
             if now is seen:
                 if not await self._changed(ANY):
                     yield None
                 continue
-            # Most have seen all but the last change: what that was is worked out once for all of them.
+            # Most have seen all but the last change: what that was is worked out once for all of
+            # them.
             for event in self._last if seen is self._before else _happened(seen, now):
                 yield event
             seen = now
@@ -111,7 +128,8 @@ class Live:
     async def _changed(self, workflow: str) -> bool:
         """Wait until it has changed; false where that takes as long as a heartbeat.
 
-        Only those are woken who listen to it: to wake 300 for every message would cost more than to send the events.
+        Only those are woken who listen to it: to wake 300 for every message would cost more than to
+        send the events.
         """
         news = self._news.setdefault(workflow, asyncio.Event())
         with suppress(TimeoutError):
@@ -125,16 +143,23 @@ class Live:
             began = monotonic()
             try:
                 async with asyncio.timeout(LONGEST_LOOK_SECONDS):
-                    self._tell(await self._look(None if self._listeners[ANY] else list(self._listeners)))
+                    self._tell(
+                        await self._look(None if self._listeners[ANY] else list(self._listeners))
+                    )
                 pause = max(EVERY_SECONDS, BUSY_SHARE * (monotonic() - began))
-            except (ForewordError, Refused, TimeoutError):  # the store is away: the streams stay, and go on with it
+            except (
+                ForewordError,
+                Refused,
+                TimeoutError,
+            ):  # the store is away: the streams stay, and go on with it
                 pause = AFTER_TROUBLE_SECONDS
             await self._rest(pause)
         self._tell({})
         self._known, self._before, self._last = {}, {}, []
 
     async def _rest(self, seconds: float) -> None:
-        """Wait for so long, or until poked; even then for a while, so that writers are not slowed down by looking."""
+        """Wait for so long, or until poked; even then for a while, so that writers are not
+        slowed down by looking."""
         soon = seconds * SOON_SECONDS / EVERY_SECONDS
         await asyncio.sleep(soon)
         with suppress(TimeoutError):
@@ -142,7 +167,10 @@ class Live:
         self._poked.clear()
 
     def _tell(self, now: Vectors) -> None:
-        newest = {name: changes.newest(self._known.get(name, vector), vector) for name, vector in now.items()}
+        newest = {
+            name: changes.newest(self._known.get(name, vector), vector)
+            for name, vector in now.items()
+        }
         news = {name: vector for name, vector in newest.items() if self._known.get(name) != vector}
         if not news and not self.stopped:
             return
@@ -161,5 +189,7 @@ def _happened(seen: Vectors, now: Vectors) -> list[Event]:
     told = [Event("workflow", {"workflow": name, "kind": "workflow"}, at) for name in new]
     for name, vector in now.items():
         if (before := seen.get(name, Vector())) != vector:
-            told += [Event(event.kind, event.data, at) for event in changes.between(name, before, vector)]
+            told += [
+                Event(event.kind, event.data, at) for event in changes.between(name, before, vector)
+            ]
     return told

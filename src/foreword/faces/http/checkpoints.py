@@ -15,28 +15,39 @@ from foreword.operations import operations
 class Where(Given):
     """Which project."""
 
-    root: str | None = Field(None, max_length=LONGEST, description="One of the projects that the server was given.")
+    root: str | None = Field(
+        None, max_length=LONGEST, description="One of the projects that the server was given."
+    )
 
 
 class OfTask(Where):
     """Which checkpoints."""
 
-    task: str | None = Field(None, min_length=1, max_length=LONGEST, description="Only those of this task.")
+    task: str | None = Field(
+        None, min_length=1, max_length=LONGEST, description="Only those of this task."
+    )
 
 
 class OfPhase(Where):
     """Which checkpoint of the task."""
 
-    phase: str | None = Field(None, min_length=1, max_length=LONGEST, description="Of this phase; else the newest.")
+    phase: str | None = Field(
+        None, min_length=1, max_length=LONGEST, description="Of this phase; else the newest."
+    )
 
 
 class Stand(Given):
     """Where a task stands."""
 
-    model_config = example({"data": {"objective": "Fire the kiln", "done": ["glaze"], "pending": ["fire"]}})
+    model_config = example(
+        {"data": {"objective": "Fire the kiln", "done": ["glaze"], "pending": ["fire"]}}
+    )
 
     data: dict[str, Any] = Field(
-        description="objective, state, decisions, findings, artifacts, done, pending; other fields are kept."
+        description=(
+            "objective, state, decisions, findings, artifacts, done, pending; other fields are"
+            " kept."
+        )
     )
 
 
@@ -101,13 +112,25 @@ def write_checkpoint(ask: Ask[Where, Stand]) -> dict[str, Any]:
     """Keep where a task stands, in place of what was kept for that phase."""
     with ask.serving.store() as db:
         root = ask.serving.root(ask.query.root)
-        return operations.write_checkpoint(db, root, ask.path["task"], ask.path["phase"], ask.body.data)
+        return operations.write_checkpoint(
+            db, root, ask.path["task"], ask.path["phase"], ask.body.data
+        )
 
 
 TASK = "/v1/checkpoints/{task}"
 ENDPOINTS = (
-    Endpoint("GET", "/v1/checkpoints", list_checkpoints, Checkpoints, query=OfTask, problems=(404,)),
+    Endpoint(
+        "GET", "/v1/checkpoints", list_checkpoints, Checkpoints, query=OfTask, problems=(404,)
+    ),
     Endpoint("GET", TASK, show_checkpoint, CheckpointText, query=OfPhase, problems=(409,)),
     Endpoint("GET", f"{TASK}/resume", resume, Resumed, query=OfPhase, problems=(409,)),
-    Endpoint("PUT", f"{TASK}/phases/{{phase}}", write_checkpoint, Written, query=Where, body=Stand, problems=(422,)),
+    Endpoint(
+        "PUT",
+        f"{TASK}/phases/{{phase}}",
+        write_checkpoint,
+        Written,
+        query=Where,
+        body=Stand,
+        problems=(422,),
+    ),
 )

@@ -1,4 +1,5 @@
-"""Contexts by a recipe: assemble one, ask why something is in it, recall what was cut, look a document up."""
+"""Contexts by a recipe: assemble one, ask why something is in it, recall what was cut, look a
+document up."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from foreword.store.database import LARGEST_NUMBER
 MATERIAL = {
     "recipe": "package",
     "purpose": "handoff",
-    "source": {"items": [{"kind": "decision", "title": "Use UTC", "text": "All times are kept in UTC."}]},
+    "source": {
+        "items": [{"kind": "decision", "title": "Use UTC", "text": "All times are kept in UTC."}]
+    },
 }
 LONGEST = 1_000  # characters of a name
 
@@ -26,18 +29,32 @@ class Request(Given):
 
     model_config = example({**MATERIAL, "budget": 2000})
 
-    recipe: str = Field(max_length=LONGEST, description="The name of a recipe: built in, or the project's own.")
-    root: str | None = Field(None, max_length=LONGEST, description="One of the projects that the server was given.")
+    recipe: str = Field(
+        max_length=LONGEST, description="The name of a recipe: built in, or the project's own."
+    )
+    root: str | None = Field(
+        None, max_length=LONGEST, description="One of the projects that the server was given."
+    )
     agent: str | None = Field(None, max_length=LONGEST)
     skill: str | None = Field(None, max_length=LONGEST)
     purpose: str | None = Field(None, max_length=LONGEST)
-    phase: Annotated[str, Field(max_length=LONGEST)] | int | None = Field(None, description="Which phase it is for.")
-    workflow: str | None = Field(None, max_length=LONGEST, description="The workflow that the phase is of.")
-    task: str | None = Field(None, max_length=LONGEST, description="The task file, a path inside the root.")
-    source: dict[str, Any] | list[Any] | str | None = Field(None, description="Your own material, or a path to it.")
+    phase: Annotated[str, Field(max_length=LONGEST)] | int | None = Field(
+        None, description="Which phase it is for."
+    )
+    workflow: str | None = Field(
+        None, max_length=LONGEST, description="The workflow that the phase is of."
+    )
+    task: str | None = Field(
+        None, max_length=LONGEST, description="The task file, a path inside the root."
+    )
+    source: dict[str, Any] | list[Any] | str | None = Field(
+        None, description="Your own material, or a path to it."
+    )
     budget: Tokens | None = Field(None, description="The most tokens the context may have.")
     window: Tokens | None = Field(None, description="The model's window in tokens.")
-    model: str | None = Field(None, max_length=LONGEST, description="Picks window, counter and margin.")
+    model: str | None = Field(
+        None, max_length=LONGEST, description="Picks window, counter and margin."
+    )
     counter: str | None = Field(None, max_length=LONGEST, description="How tokens are counted.")
     strict: bool = Field(False, description="A tier 0 over its limit is an error.")
 
@@ -51,7 +68,9 @@ class Question(Request):
 
     model_config = example({**MATERIAL, "about": "Use UTC"})
 
-    about: str = Field(max_length=LONGEST, description="A tag, a title, a path, the name of a file, or a handle.")
+    about: str = Field(
+        max_length=LONGEST, description="A tag, a title, a path, the name of a file, or a handle."
+    )
 
 
 class Wanted(Given):
@@ -61,7 +80,9 @@ class Wanted(Given):
 
     wanted: str = Field(max_length=LONGEST, description="A document's name or path, or a question.")
     kind: str = Field("", max_length=LONGEST, description="Only documents of this kind.")
-    root: str | None = Field(None, max_length=LONGEST, description="One of the projects that the server was given.")
+    root: str | None = Field(
+        None, max_length=LONGEST, description="One of the projects that the server was given."
+    )
     recipe: str = Field(RECIPE, max_length=LONGEST, description="Says which documents there are.")
     budget: Tokens | None = Field(None, description="The most tokens the answer may have.")
     counter: str | None = Field(None, max_length=LONGEST, description="How tokens are counted.")
@@ -77,7 +98,9 @@ class Part(Given):
 class Fit(Given):
     """How large an answer may be."""
 
-    budget: Tokens | None = Field(None, description="The most tokens; without it, the value is whole.")
+    budget: Tokens | None = Field(
+        None, description="The most tokens; without it, the value is whole."
+    )
 
 
 class Left(BaseModel):
@@ -124,7 +147,9 @@ def assemble(ask: Ask[Nothing, Request]) -> dict[str, Any]:
     """Assemble a context by a recipe, within a budget."""
     asked = ask.body
     with ask.serving.store() as db:
-        return operations.assemble_context(db, ask.serving.root(asked.root), asked.recipe, **asked.asked())
+        return operations.assemble_context(
+            db, ask.serving.root(asked.root), asked.recipe, **asked.asked()
+        )
 
 
 def why(ask: Ask[Nothing, Question]) -> dict[str, Any]:
@@ -144,13 +169,29 @@ def lookup(ask: Ask[Nothing, Wanted]) -> dict[str, Any]:
     asked = ask.body
     with ask.serving.store() as db:
         return operations.lookup(
-            db, ask.serving.root(asked.root), asked.wanted, asked.kind, asked.budget, asked.counter, asked.recipe
+            db,
+            ask.serving.root(asked.root),
+            asked.wanted,
+            asked.kind,
+            asked.budget,
+            asked.counter,
+            asked.recipe,
         )
 
 
 ENDPOINTS = (
-    Endpoint("POST", "/v1/assemble", assemble, Context, body=Request, problems=(404, 422), lane="computing"),
+    Endpoint(
+        "POST",
+        "/v1/assemble",
+        assemble,
+        Context,
+        body=Request,
+        problems=(404, 422),
+        lane="computing",
+    ),
     Endpoint("POST", "/v1/why", why, Reason, body=Question, problems=(404, 422), lane="computing"),
     Endpoint("GET", "/v1/recall/{handle}", recall, Original, query=Part),
-    Endpoint("POST", "/v1/lookup", lookup, Context, body=Wanted, problems=(404, 422), lane="computing"),
+    Endpoint(
+        "POST", "/v1/lookup", lookup, Context, body=Wanted, problems=(404, 422), lane="computing"
+    ),
 )

@@ -1,4 +1,5 @@
-"""A session's conversation: its messages page by page, the next call, compression, and what the calls have cost."""
+"""A session's conversation: its messages page by page, the next call, compression, and what the
+calls have cost."""
 
 from __future__ import annotations
 
@@ -39,10 +40,15 @@ class Said(Given):
 
     message: dict[str, Any] | None = Field(None, description="In the shape of Anthropic or OpenAI.")
     messages: list[dict[str, Any]] | None = Field(
-        None, max_length=MOST_AT_ONCE, description="Several, all or none; nothing is compressed on the way."
+        None,
+        max_length=MOST_AT_ONCE,
+        description="Several, all or none; nothing is compressed on the way.",
     )
-    kind: str | None = Field(None, description="What a single message is, where that is not what it seems.",
-                             json_schema_extra={"enum": [*KINDS, None]})  # fmt: skip
+    kind: str | None = Field(
+        None,
+        description="What a single message is, where that is not what it seems.",
+        json_schema_extra={"enum": [*KINDS, None]},
+    )
     pinned: bool = Field(False, description="A single message that is never left out.")
 
 
@@ -62,8 +68,13 @@ class Call(Given):
     budget: Tokens | None = Field(None, description="The most tokens it may have.")
     form: Form = Field("text", description="The text, or a provider's messages.")
     report: bool = Field(False, description="With the whole report.")
-    save: bool = Field(True, description="Compress where that is needed, keep report and originals, count the call.")
-    browser: list[dict[str, Any]] | None = Field(None, description="The open tabs: `name`, `url`, `active`.")
+    save: bool = Field(
+        True,
+        description="Compress where that is needed, keep report and originals, count the call.",
+    )
+    browser: list[dict[str, Any]] | None = Field(
+        None, description="The open tabs: `name`, `url`, `active`."
+    )
 
 
 class Smaller(Given):
@@ -71,7 +82,9 @@ class Smaller(Given):
 
     model_config = example({"to": "10%", "preview": True})
 
-    to: int | str | None = Field(None, description="About how many tokens, or a share of the window, as in `10%`.")
+    to: int | str | None = Field(
+        None, description="About how many tokens, or a share of the window, as in `10%`."
+    )
     preview: bool = Field(False, description="Say what would happen; change nothing.")
 
 
@@ -182,7 +195,8 @@ class Usage(BaseModel):
 
 
 def append(ask: Ask[Talk, Said]) -> dict[str, Any]:
-    """Add a message or several, under an `Idempotency-Key` once; a workflow that is not there yet is made."""
+    """Add a message or several, under an `Idempotency-Key` once; a workflow that is not there
+    yet is made."""
     said, key = ask.body, _key(ask.headers)
     if (said.message is None) == (said.messages is None):
         raise Refused(400, "bad_request", "body: give either `message` or `messages`", DESCRIBED)
@@ -192,7 +206,12 @@ def append(ask: Ask[Talk, Said]) -> dict[str, Any]:
         if said.message is not None:
             return operations.append_message(session, said.message, said.kind, said.pinned, key)
         made = session.append_all(said.messages or [], key=key)
-        size = {"seq": made.seq, "count": made.count, "tokens": made.tokens, "size_tokens": made.size_tokens}
+        size = {
+            "seq": made.seq,
+            "count": made.count,
+            "tokens": made.tokens,
+            "size_tokens": made.size_tokens,
+        }
         return {**size, "compressed": False, "warnings": []}
 
 
@@ -245,7 +264,9 @@ def make_call(ask: Ask[Talk, Call]) -> dict[str, Any]:
             session.browser = None
 
 
-def _context(session: Session, budget: int | None, form: Form, report: bool, *, save: bool) -> dict[str, Any]:
+def _context(
+    session: Session, budget: int | None, form: Form, report: bool, *, save: bool
+) -> dict[str, Any]:
     package = session.context(budget=budget, save=save)
     answer = fitted_values.told(package)
     if form != "text":
@@ -295,11 +316,29 @@ ENDPOINTS = (
         body=Said,
         status=201,
         problems=(422,),
-        takes={KEY: "A word of yours, new for each request: one that is sent again with it is done once."},
+        takes={
+            KEY: (
+                "A word of yours, new for each request: one that is sent again with it is done"
+                " once."
+            )
+        },
     ),
-    Endpoint("GET", f"{ONE}/context", next_call, NextCall, query=Next, problems=(422,), lane="computing"),
-    Endpoint("POST", f"{ONE}/context", make_call, NextCall, query=Talk, body=Call, problems=(422,), lane="computing"),
-    Endpoint("POST", f"{ONE}/compress", compress, Compaction, query=Talk, body=Smaller, lane="computing"),
+    Endpoint(
+        "GET", f"{ONE}/context", next_call, NextCall, query=Next, problems=(422,), lane="computing"
+    ),
+    Endpoint(
+        "POST",
+        f"{ONE}/context",
+        make_call,
+        NextCall,
+        query=Talk,
+        body=Call,
+        problems=(422,),
+        lane="computing",
+    ),
+    Endpoint(
+        "POST", f"{ONE}/compress", compress, Compaction, query=Talk, body=Smaller, lane="computing"
+    ),
     Endpoint("POST", f"{ONE}/undo", undo, Compression, query=Talk),
     Endpoint("GET", f"{ONE}/compressions", compressions, Compressions, query=Talk),
     Endpoint("GET", f"{ONE}/usage", usage, Usage, query=Last),

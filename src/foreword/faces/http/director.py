@@ -1,4 +1,5 @@
-"""A workflow's director: say something to it, stop it, hear what it does, or call one of its tools by hand."""
+"""A workflow's director: say something to it, stop it, hear what it does, or call one of its
+tools by hand."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ class Words(Given):
 
     model_config = example({"text": "Read my letters, and register each of them. Send nothing."})
 
-    text: str = Field(max_length=LONGEST_TEXT, description="What is wanted. Secrets belong into variables.")
+    text: str = Field(
+        max_length=LONGEST_TEXT, description="What is wanted. Secrets belong into variables."
+    )
 
 
 class Arguments(Given):
@@ -38,7 +41,9 @@ class Arguments(Given):
 
     model_config = example({"arguments": {"node": "node1"}})
 
-    arguments: dict[str, Any] = Field(default_factory=dict, description="By the schema of the tool.")
+    arguments: dict[str, Any] = Field(
+        default_factory=dict, description="By the schema of the tool."
+    )
 
 
 class ToolLine(BaseModel):
@@ -72,7 +77,9 @@ class Blocked(BaseModel):
 
     origin: str
     kinds: list[str] = Field(description="What for: `script`, `image`, `fetch`.")
-    requests: int = Field(description="How many, since its browser was started; 0 where it was in an earlier one.")
+    requests: int = Field(
+        description="How many, since its browser was started; 0 where it was in an earlier one."
+    )
     option: str = Field(description="What `foreword serve` is started with to allow it.")
 
 
@@ -80,9 +87,15 @@ class DirectorState(BaseModel):
     """How a director stands."""
 
     model: bool = Field(description="Whether there is one, so that something can be said to it.")
-    work: WorkState | None = Field(description="What it is at, or was at last since the server was started.")
-    tabs: list[dict[str, Any]] | None = Field(description="Of its browser: `name`, `url`, `active`; null before one.")
-    blocked: list[Blocked] = Field(description="What its pages could not load because of the server's origins.")
+    work: WorkState | None = Field(
+        description="What it is at, or was at last since the server was started."
+    )
+    tabs: list[dict[str, Any]] | None = Field(
+        description="Of its browser: `name`, `url`, `active`; null before one."
+    )
+    blocked: list[Blocked] = Field(
+        description="What its pages could not load because of the server's origins."
+    )
 
 
 class Begun(BaseModel):
@@ -108,12 +121,16 @@ class DirectorEvent(BaseModel):
     """The `data` of an event; which fields there are depends on its type."""
 
     type: str = Field(description="The event's name, too.", json_schema_extra={"enum": list(KINDS)})
-    text: str | None = Field(None, description="A piece of the answer; an empty one says that it begins again.")
+    text: str | None = Field(
+        None, description="A piece of the answer; an empty one says that it begins again."
+    )
     name: str | None = Field(None, description="The tool of a call or a result.")
     id: str | None = Field(None, description="Of the call.")
     arguments: Any = None
     failed: bool | None = None
-    node: str | None = Field(None, description="Of a step of a run: the node, and `status` how it stands.")
+    node: str | None = Field(
+        None, description="Of a step of a run: the node, and `status` how it stands."
+    )
     status: str | None = None
     scout: str | None = Field(None, description="Whose doing it is, where a scout does it.")
     stopped: bool | None = None
@@ -121,8 +138,10 @@ class DirectorEvent(BaseModel):
 
 def list_tools(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """List the tools of a director, with what each takes."""
-    lines = [{"name": one.name, "about": one.about, "parameters": one.schema, "reads": one.reads}
-             for one in TOOLS.values()]  # fmt: skip
+    lines = [
+        {"name": one.name, "about": one.about, "parameters": one.schema, "reads": one.reads}
+        for one in TOOLS.values()
+    ]
     return {"items": lines}
 
 
@@ -131,12 +150,21 @@ def show_director(ask: Ask[Nothing, None]) -> dict[str, Any]:
     desks, workflow = ask.serving.desks, _existing(ask)
     work = desks.work(workflow)
     told = work and {
-        "id": work.id, "kind": work.kind, "tool": work.tool, "over": work.is_over, "stopped": work.stopped,
+        "id": work.id,
+        "kind": work.kind,
+        "tool": work.tool,
+        "over": work.is_over,
+        "stopped": work.stopped,
         "problem": work.problem,
-    }  # fmt: skip
+    }
     with ask.serving.state(workflow) as state:
         blocked = desks.blocked(state)
-    return {"model": bool(ask.serving.settings.model), "work": told, "tabs": desks.tabs(workflow), "blocked": blocked}
+    return {
+        "model": bool(ask.serving.settings.model),
+        "work": told,
+        "tabs": desks.tabs(workflow),
+        "blocked": blocked,
+    }
 
 
 def say(ask: Ask[Nothing, Words]) -> Answer:
@@ -156,7 +184,8 @@ def stop(ask: Ask[Nothing, None]) -> dict[str, Any]:
 
 
 def call(ask: Ask[Nothing, Arguments]) -> Any:
-    """Call a tool by hand and wait for what it answers; what it changed is told in the conversation."""
+    """Call a tool by hand and wait for what it answers; what it changed is told in the
+    conversation."""
     raise NotImplementedError  # answered by `_called`, so that no thread waits
 
 
@@ -165,9 +194,16 @@ async def _called(request: Request, ask: Ask[Nothing, Arguments]) -> Response:
     async for _ in work.following():
         pass
     if work.outcome is None:
-        raise Refused(503 if work.cancel.is_set() else 502, "tool_failed", work.problem or "it was stopped", work.hint)
+        raise Refused(
+            503 if work.cancel.is_set() else 502,
+            "tool_failed",
+            work.problem or "it was stopped",
+            work.hint,
+        )
     told = {"text": work.outcome.text, "failed": work.outcome.failed}
-    return Response(dumped(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON)
+    return Response(
+        dumped(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON
+    )
 
 
 def _begin_call(ask: Ask[Nothing, Arguments]) -> Work:
@@ -175,14 +211,17 @@ def _begin_call(ask: Ask[Nothing, Arguments]) -> Work:
 
 
 def listen(ask: Ask[Nothing, None]) -> Any:
-    """Listen to what the director does, from the beginning of its turn to the end of it: text, call, result, done."""
+    """Listen to what the director does, from the beginning of its turn to the end of it: text,
+    call, result, done."""
     raise NotImplementedError  # answered by its stream
 
 
 async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
     work = await ask.serving.call(_last_work, ask)
     if work.listeners >= MOST_LISTENERS:
-        raise Refused(503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"})
+        raise Refused(
+            503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"}
+        )
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     if request.method == "HEAD":
         return Response(headers=headers, media_type=MEDIA)
@@ -194,7 +233,9 @@ async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
 def _last_work(ask: Ask[Nothing, None]) -> Work:
     work = ask.serving.desks.work(_existing(ask))
     if work is None:
-        raise Refused(404, "nothing_yet", "the director has done nothing here since the server was started")
+        raise Refused(
+            404, "nothing_yet", "the director has done nothing here since the server was started"
+        )
     return work
 
 
@@ -235,7 +276,21 @@ ENDPOINTS = (
     Endpoint("POST", f"{ONE}/director/go-on", go_on, Begun, status=202, problems=_BUSY),
     Endpoint("POST", f"{ONE}/director/stop", stop, Stopped),
     Endpoint(
-        "POST", f"{ONE}/director/tools/{{tool}}", call, Called, body=Arguments, problems=(409, 502), stream=_called
+        "POST",
+        f"{ONE}/director/tools/{{tool}}",
+        call,
+        Called,
+        body=Arguments,
+        problems=(409, 502),
+        stream=_called,
     ),
-    Endpoint("GET", f"{ONE}/director/events", listen, DirectorEvent, takes=_TAKES, media=MEDIA, stream=_stream),
-)  # fmt: skip
+    Endpoint(
+        "GET",
+        f"{ONE}/director/events",
+        listen,
+        DirectorEvent,
+        takes=_TAKES,
+        media=MEDIA,
+        stream=_stream,
+    ),
+)

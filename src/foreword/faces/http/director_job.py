@@ -1,7 +1,7 @@
 """One thing that a director does: what it has told so far, and those who listen to it.
 
-A thread tells, the server's loop listens. Nothing is queued for anybody: each listener knows how far it is in the list
-of events, so that a slow one costs nothing and a late one misses nothing.
+A thread tells, the server's loop listens. Nothing is queued for anybody: each listener knows how
+far it is in the list of events, so that a slow one costs nothing and a late one misses nothing.
 """
 
 from __future__ import annotations
@@ -65,7 +65,14 @@ class Work:
         """It is over."""
         self.stopped = self.stopped or (self.cancel.is_set() and self.kind == "call")
         self.ended.set()
-        self._tell({"type": DONE, "stopped": self.stopped, "unfinished": self.unfinished, "failed": bool(self.problem)})
+        self._tell(
+            {
+                "type": DONE,
+                "stopped": self.stopped,
+                "unfinished": self.unfinished,
+                "failed": bool(self.problem),
+            }
+        )
 
     def _tell(self, event: dict[str, Any]) -> None:
         with self._lock:
@@ -76,7 +83,8 @@ class Work:
                 loop.call_soon_threadsafe(woken.set)
 
     async def following(self, seen: int = 0) -> AsyncIterator[tuple[int, dict[str, Any]] | None]:
-        """Everything after the first so many events, each with its number; nothing, now and then, while it waits."""
+        """Everything after the first so many events, each with its number; nothing, now and
+        then, while it waits."""
         woken = asyncio.Event()
         me = (asyncio.get_running_loop(), woken)
         with self._lock:

@@ -1,8 +1,9 @@
-"""The directors of a server: one for each workflow in use, each at one thing at a time, in a thread of its own.
+"""The directors of a server: one for each workflow in use, each at one thing at a time, in a thread
+of its own.
 
-What a director is doing is its `Work`: a turn with its model, or a tool that somebody calls by hand. What the last one
-told is kept, so that whoever comes late hears all of it. Model, browser and origins are the server's settings; nothing
-about them is taken from a request.
+What a director is doing is its `Work`: a turn with its model, or a tool that somebody calls by
+hand. What the last one told is kept, so that whoever comes late hears all of it. Model, browser and
+origins are the server's settings; nothing about them is taken from a request.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ FINISH_SECONDS = 10.0
 MOST_BLOCKED = 10  # origins that are told of: a page decides how many it asks
 MODEL_VARIABLE = "FOREWORD_DIRECTOR_MODEL"
 NO_MODEL = "this server has no model for its directors"
-NAME_ONE = f"start it with --model anthropic:NAME or openai:NAME, or set {MODEL_VARIABLE}; the tools work without one"
+NAME_ONE = (
+    f"start it with --model anthropic:NAME or openai:NAME, or set {MODEL_VARIABLE}; the tools work"
+    " without one"
+)
 BROKEN = "something went wrong in the server; its log has more"
 
 Act = Callable[[Director, Work], None]
@@ -79,14 +83,16 @@ class Desks:
         self._seats: OrderedDict[str, _Seat] = OrderedDict()  # the last used last
         self._stopped = False
 
-    # --- what they are told ------------------------------------------------------------------------------------
+    # --- what they are told -----------------------------------------------------------------------
 
     def say(self, workflow: str, text: str) -> Work:
         """Begin a turn; an error at once where there can be none."""
         self._need_model()
         if not text.strip():
             raise UsageError("there is nothing to say")
-        return self._begin(workflow, Work("turn"), lambda director, work: _say(director, work, text))
+        return self._begin(
+            workflow, Work("turn"), lambda director, work: _say(director, work, text)
+        )
 
     def go_on(self, workflow: str) -> Work:
         """Begin a turn where the last one ended before its answer."""
@@ -98,7 +104,9 @@ class Desks:
         if tool not in TOOLS:
             raise UnknownName("tool", tool[:80], TOOLS)
         given = dict(arguments)
-        return self._begin(workflow, Work("call", tool), lambda director, work: _call(director, work, given))
+        return self._begin(
+            workflow, Work("call", tool), lambda director, work: _call(director, work, given)
+        )
 
     def stop(self, workflow: str) -> bool:
         """Stop what a director is doing; says whether there was anything."""
@@ -108,7 +116,7 @@ class Desks:
         seat.work.cancel.set()
         return True
 
-    # --- how they stand ----------------------------------------------------------------------------------------
+    # --- how they stand ---------------------------------------------------------------------------
 
     def work(self, workflow: str) -> Work | None:
         """What a director is doing, or has done last."""
@@ -121,17 +129,23 @@ class Desks:
         return seat.director.desk.tabs() if seat and seat.director else None
 
     def blocked(self, state: WorkflowState) -> list[dict[str, Any]]:
-        """What pages of a workflow could not load: now, the most wanted first, and in browsers before."""
+        """What pages of a workflow could not load: now, the most wanted first, and in browsers
+        before."""
         seat = self._seats.get(state.workflow.name)
         now = seat.director.desk.blocked()[:MOST_BLOCKED] if seat and seat.director else []
         known = {one.origin for one in now}
         before = [one for one in assets.offered(state, self._rules()) if one.origin not in known]
         return [
-            {"origin": one.origin, "kinds": list(one.kinds), "requests": one.requests, "option": one.option}
+            {
+                "origin": one.origin,
+                "kinds": list(one.kinds),
+                "requests": one.requests,
+                "option": one.option,
+            }
             for one in (*now, *before)
         ]
 
-    # --- threads -----------------------------------------------------------------------------------------------
+    # --- threads ----------------------------------------------------------------------------------
 
     def _begin(self, workflow: str, work: Work, act: Act) -> Work:
         with self._lock:
@@ -139,12 +153,22 @@ class Desks:
                 raise Refused(503, "stopping", "the server is stopping")
             seat = self._seats.get(workflow)
             if seat is not None and seat.is_busy:
-                raise Refused(409, "busy", "the director is at work here already", "wait until it is done, or stop it")
+                raise Refused(
+                    409,
+                    "busy",
+                    "the director is at work here already",
+                    "wait until it is done, or stop it",
+                )
             gone = [] if seat else self._without_room()
             seat = self._seats.setdefault(workflow, _Seat(workflow))
             self._seats.move_to_end(workflow)
             seat.work = work
-            seat.thread = Thread(target=self._run, args=(seat, work, act, gone), name="foreword-director", daemon=True)
+            seat.thread = Thread(
+                target=self._run,
+                args=(seat, work, act, gone),
+                name="foreword-director",
+                daemon=True,
+            )
             seat.thread.start()
         return work
 
@@ -154,7 +178,11 @@ class Desks:
             return []
         idle = next((seat for seat in self._seats.values() if not seat.is_busy), None)
         if idle is None:
-            raise Refused(503, "no_more_directors", f"{MOST_DIRECTORS} directors are at work, and no more can be")
+            raise Refused(
+                503,
+                "no_more_directors",
+                f"{MOST_DIRECTORS} directors are at work, and no more can be",
+            )
         return [self._seats.pop(idle.workflow)]
 
     def _run(self, seat: _Seat, work: Work, act: Act, gone: list[_Seat]) -> None:
@@ -176,10 +204,16 @@ class Desks:
             work.end()
 
     def _opened(self, workflow: str) -> Director:
-        """The director of a workflow that is there; its prompt becomes the session's with the first turn."""
+        """The director of a workflow that is there; its prompt becomes the session's with the
+        first turn."""
         settings = self.settings
         session = Session.open(
-            settings.db, workflow, root=settings.root, recipe=settings.recipe, window=settings.window, create=False
+            settings.db,
+            workflow,
+            root=settings.root,
+            recipe=settings.recipe,
+            window=settings.window,
+            create=False,
         )
         return Director(Desk(session, self._browser, model=settings.model))
 
@@ -194,7 +228,8 @@ class Desks:
         return Browser.start(rules, path=settings.browser, folder=folder, restore=restore)
 
     def _rules(self) -> Rules:
-        """What browsers may open: never the server's own page and API, where a page could do all that its user can."""
+        """What browsers may open: never the server's own page and API, where a page could do all
+        that its user can."""
         settings = self.settings
         return Rules(settings.origins, assets=settings.assets, own_port=settings.port)
 
@@ -202,7 +237,7 @@ class Desks:
         if not self.settings.model:
             raise UsageError(NO_MODEL, hint=NAME_ONE)
 
-    # --- the end -----------------------------------------------------------------------------------------------
+    # --- the end ----------------------------------------------------------------------------------
 
     def stop_all(self) -> None:
         """The server begins to stop: whatever is under way is stopped, too."""

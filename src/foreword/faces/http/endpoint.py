@@ -1,7 +1,9 @@
-"""One line of the API's table: a method, a path, what goes in, what comes out, and the function that does it.
+"""One line of the API's table: a method, a path, what goes in, what comes out, and the function
+that does it.
 
-Everything that is known about an address stands in its `Endpoint`: the routes and the OpenAPI description are both made
-from it. Functions are plain and synchronous, run in a thread, and return what goes out as JSON.
+Everything that is known about an address stands in its `Endpoint`: the routes and the OpenAPI
+description are both made from it. Functions are plain and synchronous, run in a thread, and return
+what goes out as JSON.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ class Page(Given):
     """Which part of a list: the newest first."""
 
     limit: int = Field(50, ge=1, le=MOST_LISTED, description="How many at most.")
-    cursor: int | None = Field(None, ge=0, le=LARGEST_NUMBER, description="The `next` of the page before.")
+    cursor: int | None = Field(
+        None, ge=0, le=LARGEST_NUMBER, description="The `next` of the page before."
+    )
 
     @property
     def before(self) -> int:
@@ -61,7 +65,12 @@ class Ask(Generic[Query, Body]):
         """A number in the path."""
         found = request_parsing.whole(self.path[name])
         if found is None:
-            raise Refused(404, "unknown_name", f"{name} {self.path[name][:60]!r} is no whole number", "for example 1")
+            raise Refused(
+                404,
+                "unknown_name",
+                f"{name} {self.path[name][:60]!r} is no whole number",
+                "for example 1",
+            )
         return found
 
 
@@ -106,8 +115,15 @@ class Endpoint:
         return await serving.call(self._answered, request, serving, body, lane=lane)
 
     def _asked(self, request: Request, serving: Serving, body: bytes) -> Ask[Any, Any]:
-        given = request_parsing.checked(self.body, request_parsing.parsed(body), "body") if self.body else None
-        names, query = request_parsing.path_of(request.path_params), request_parsing.query(request, self.query)
+        given = (
+            request_parsing.checked(self.body, request_parsing.parsed(body), "body")
+            if self.body
+            else None
+        )
+        names, query = (
+            request_parsing.path_of(request.path_params),
+            request_parsing.query(request, self.query),
+        )
         return Ask(serving, names, query, given, request.headers)
 
     def _answered(self, request: Request, serving: Serving, body: bytes) -> Response:
@@ -137,7 +153,9 @@ def _route(path: str, methods: Mapping[str, Endpoint]) -> Route:
         found = methods.get("GET" if request.method == "HEAD" else request.method)
         if found is None:
             what = f"{path} takes {allowed}, not {request.method[:20]}"
-            raise Refused(405, "wrong_method", what, request_parsing.DESCRIBED, headers={"allow": allowed})
+            raise Refused(
+                405, "wrong_method", what, request_parsing.DESCRIBED, headers={"allow": allowed}
+            )
         return await found.respond(request, request.app.state.serving)
 
     route = Route(path, respond, name=path)

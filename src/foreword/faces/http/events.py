@@ -1,7 +1,8 @@
 """Events as they happen (SSE): of one workflow or of all, and what was missed, by `Last-Event-ID`.
 
-An event's id is how new everything was when it was sent, so any server process on the same database can say what came
-after it. What an event says is that something has changed and what it is now; the rest is there to be asked for.
+An event's id is how new everything was when it was sent, so any server process on the same database
+can say what came after it. What an event says is that something has changed and what it is now; the
+rest is there to be asked for.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ STILL_HERE = b": still here\n\n"
 class EventData(BaseModel):
     """The `data` of an event."""
 
-    workflow: str | None = Field(description="Null: something has changed while you were away; load anew.")
+    workflow: str | None = Field(
+        description="Null: something has changed while you were away; load anew."
+    )
     kind: str = Field(description="The event's name, too.", json_schema_extra={"enum": list(KINDS)})
 
 
@@ -42,7 +45,9 @@ async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
     if workflow != ANY:
         await serving.call(_check, serving, workflow)
     if serving.live.stopped or serving.live.listeners >= MOST_LISTENERS:
-        raise Refused(503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"})
+        raise Refused(
+            503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"}
+        )
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     if request.method == "HEAD":
         return Response(headers=headers, media_type=MEDIA)
@@ -62,16 +67,20 @@ async def _written(telling: AsyncIterator[Event | None]) -> AsyncIterator[bytes]
     yield BEGIN
     async for event in telling:
         yield STILL_HERE if event is None else written(event)
-        await asyncio.sleep(0)  # many events at once: others have their turn, and it is noticed who has left
+        # many events at once: others have their turn, and it is noticed who has left
+        await asyncio.sleep(0)
 
 
 def written(event: Event) -> bytes:
     """An event as it goes over the wire; JSON has no line breaks, so none can be forged."""
-    return f"id: {event.at}\nevent: {event.kind}\ndata: {dumped(event.data, 'the event')}\n\n".encode()
+    return (
+        f"id: {event.at}\nevent: {event.kind}\ndata: {dumped(event.data, 'the event')}\n\n".encode()
+    )
 
 
 def listen(ask: Ask[Nothing, None]) -> Any:
-    """Listen to what happens to a workflow: plan, messages, variables, workflow, compression, checkpoint, report."""
+    """Listen to what happens to a workflow: plan, messages, variables, workflow, compression,
+    checkpoint, report."""
     raise NotImplementedError  # answered by its stream
 
 
@@ -80,8 +89,12 @@ def listen_to_all(ask: Ask[Nothing, None]) -> Any:
     raise NotImplementedError  # answered by its stream
 
 
-_TAKES = {"last-event-id": "The id of the last event that was seen: what came after it is sent first."}
+_TAKES = {
+    "last-event-id": "The id of the last event that was seen: what came after it is sent first."
+}
 ENDPOINTS = (
-    Endpoint("GET", "/v1/events", listen_to_all, EventData, takes=_TAKES, media=MEDIA, stream=_stream),
+    Endpoint(
+        "GET", "/v1/events", listen_to_all, EventData, takes=_TAKES, media=MEDIA, stream=_stream
+    ),
     Endpoint("GET", f"{ONE}/events", listen, EventData, takes=_TAKES, media=MEDIA, stream=_stream),
 )

@@ -1,7 +1,8 @@
-"""Read the head of a request as the standard has it, and not more kindly: what two readers may understand differently
-is how one request is hidden inside another.
+"""Read the head of a request as the standard has it, and not more kindly: what two readers may
+understand differently is how one request is hidden inside another.
 
-h11 takes lines that end without a carriage return, and such as are folded; others in front of us may not.
+h11 takes lines that end without a carriage return, and such as are folded; others in front of us
+may not.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ _ENDS_ODDLY = re.compile(rb"(?<!\r)\n|\n[ \t]")
 
 
 class StrictBuffer(ReceiveBuffer):
-    """h11's buffer; lines end with CR LF, none is folded, and what stands before a chunk is short."""
+    """h11's buffer; lines end with CR LF, none is folded, and what stands before a chunk is
+    short."""
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
         before = bytes(self)

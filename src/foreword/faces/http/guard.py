@@ -1,8 +1,9 @@
 """Who may ask: what stands in front of the API and the page alike.
 
-A server on loopback trusts this machine's programs, not the pages that its browser shows: so the name it is called by
-(DNS rebinding) and the site that asks (CSRF) are checked. Elsewhere a token is demanded as well. Every answer carries
-the headers that keep a browser from doing more with it than it should.
+A server on loopback trusts this machine's programs, not the pages that its browser shows: so the
+name it is called by (DNS rebinding) and the site that asks (CSRF) are checked. Elsewhere a token is
+demanded as well. Every answer carries the headers that keep a browser from doing more with it than
+it should.
 """
 
 from __future__ import annotations
@@ -33,20 +34,23 @@ SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
 LOGIN, LARGEST_FORM_BYTES = "/login", 8 * 1024
 STATIC = "/static/"
-OPEN = frozenset((LOGIN, "/healthz", "/static/app.css", "/static/inter.woff2", "/static/icon.svg"))  # the form's looks
+# the form's looks
+OPEN = frozenset((LOGIN, "/healthz", "/static/app.css", "/static/inter.woff2", "/static/icon.svg"))
 CSP = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src"
+    " 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 HEADERS = {
     "content-security-policy": CSP,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",  # without any, a browser would not say that our own forms are ours
+    # without any, a browser would not say that our own forms are ours
+    "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
 ASK = (
-    "`foreword serve` showed a link when it began: open it once; programs send its token as a bearer, in Authorization"
+    "`foreword serve` showed a link when it began: open it once; programs send its token as a"
+    " bearer, in Authorization"
 )
 WANTED, WRONG = "this server wants a token", "that is not the token of this server"
 CHALLENGE = {"www-authenticate": "Bearer"}
@@ -61,13 +65,16 @@ class Guard:
     def __init__(self, app: ASGIApp, serving: Serving) -> None:
         self.app, self.serving, self.settings = app, serving, serving.settings
         self._rate = Rate(self.settings.requests_per_minute)
-        self._names = LOOPBACK | {name.lower() for name in (*self.settings.hosts, _bracketed(self.settings.host))}
+        self._names = LOOPBACK | {
+            name.lower() for name in (*self.settings.hosts, _bracketed(self.settings.host))
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         if _is_api(scope):
-            scope["path"] = scope["raw_path"].decode("latin-1")  # so that a name may have a slash in it
+            # so that a name may have a slash in it
+            scope["path"] = scope["raw_path"].decode("latin-1")
         sending = _Sending(send, cached=scope["path"].startswith(STATIC))
         began = perf_counter()
         try:
@@ -81,7 +88,9 @@ class Guard:
         try:
             self.check(scope)
             is_login = scope["path"] == LOGIN and bool(self.settings.token_digest)
-            receive = bounded(scope, receive, LARGEST_FORM_BYTES if is_login else self.settings.largest_body_bytes)
+            receive = bounded(
+                scope, receive, LARGEST_FORM_BYTES if is_login else self.settings.largest_body_bytes
+            )
             async with asyncio.timeout(self.settings.timeout_seconds) as limit:
                 scope["foreword.limit"] = limit
                 if is_login:
@@ -94,14 +103,22 @@ class Guard:
             response = _told(scope, refused)
         except TimeoutError:
             seconds = f"{self.settings.timeout_seconds:g}"
-            response = _told(scope, Refused(504, "too_slow", f"no answer within {seconds} seconds", _late_hint(scope)))
+            response = _told(
+                scope,
+                Refused(504, "too_slow", f"no answer within {seconds} seconds", _late_hint(scope)),
+            )
         except asyncio.CancelledError:
             if not self.serving.live.stopped:
                 raise
-            response = _told(scope, Refused(503, "stopping", "the server is stopping", _late_hint(scope)))
+            response = _told(
+                scope, Refused(503, "stopping", "the server is stopping", _late_hint(scope))
+            )
         except Exception as error:  # noqa: BLE001 - nothing may reach the client but a problem
             log.error("%s", mask("".join(format_exception(error))))
-            response = _told(scope, Refused(500, "internal", "something went wrong in the server", "its log has more"))
+            response = _told(
+                scope,
+                Refused(500, "internal", "something went wrong in the server", "its log has more"),
+            )
         if response is not None and not send.status:
             await response(scope, receive, send)
         if scope["method"] not in SAFE:
@@ -119,63 +136,95 @@ class Guard:
             self._check_site(headers)
 
     def _check_host(self, scope: Scope, headers: Headers) -> None:
-        """A name that somebody else's DNS leads here is not ours; an address can't be led anywhere."""
+        """A name that somebody else's DNS leads here is not ours; an address can't be led
+        anywhere."""
         names = headers.getlist("host")
         name = _without_port(names[0].lower()) if len(names) == 1 else ""
         own = {_bracketed(scope["server"][0])} if scope.get("server") else set()
         if name not in self._names | own:
-            raise Refused(421, "unknown_host", f"this server does not answer to {name[:80]!r}", "see --allow-host")
+            raise Refused(
+                421,
+                "unknown_host",
+                f"this server does not answer to {name[:80]!r}",
+                "see --allow-host",
+            )
 
     def _check_rate(self, scope: Scope) -> None:
         address = scope["client"][0] if scope.get("client") else ""
         if wait := self._rate.take(address):
             seconds = str(int(wait) + 1)
-            raise Refused(429, "too_many", "too many requests", f"wait {seconds} s", headers={"retry-after": seconds})
+            raise Refused(
+                429,
+                "too_many",
+                "too many requests",
+                f"wait {seconds} s",
+                headers={"retry-after": seconds},
+            )
 
     def _check_site(self, headers: Headers) -> None:
         """A browser says which site asks; a page of another one may not. Programs say nothing.
 
-        Without referrers a browser calls the origin of our own forms `null`, but tells that they are ours.
+        Without referrers a browser calls the origin of our own forms `null`, but tells that they
+        are ours.
         """
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         host = urlsplit(origin or "").netloc.lower()
-        ours = origin is None or host == headers["host"].lower() or (origin == "null" and site == "same-origin")
+        ours = (
+            origin is None
+            or host == headers["host"].lower()
+            or (origin == "null" and site == "same-origin")
+        )
         if not ours or site not in (None, "same-origin", "none"):
             raise Refused(403, "wrong_origin", "a page of another site may not ask this")
 
     def _check_token(self, scope: Scope, headers: Headers) -> None:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
-        given = bearer.strip() if scheme.lower() == "bearer" else _cookie(headers, _cookie_name(scope))
+        given = (
+            bearer.strip() if scheme.lower() == "bearer" else _cookie(headers, _cookie_name(scope))
+        )
         if not fits(given, self.settings.token_digest):
             raise Refused(401, "token_needed", WRONG if given else WANTED, ASK, headers=CHALLENGE)
 
     async def _login(self, request: Request) -> Response:
-        """The token once, in the address or the form; from then on in a cookie that no script and no other site has."""
+        """The token once, in the address or the form; from then on in a cookie that no script
+        and no other site has."""
         given = request.scope["query_string"] if request.method == "GET" else await request.body()
         token = parse_qs(given.decode("latin-1")).get("token", [""])[-1].strip()
         if not fits(token, self.settings.token_digest):
             raise Refused(401, "token_needed", WRONG if token else WANTED, ASK, headers=CHALLENGE)
         response = RedirectResponse("/", 303, headers={"referrer-policy": "no-referrer"})
-        response.set_cookie(_cookie_name(request.scope), token, path="/", httponly=True, samesite="strict")
+        response.set_cookie(
+            _cookie_name(request.scope), token, path="/", httponly=True, samesite="strict"
+        )
         return response
 
     def _account(self, scope: Scope, status: int, seconds: float) -> None:
         route = scope.get("foreword.route") or ("page" if "endpoint" in scope else OTHER)
         self.serving.metrics.took(route, scope["method"], status, seconds)
         if access.isEnabledFor(logging.INFO):
-            path = mask(scope["raw_path"].decode("latin-1", "replace"))  # as it came: no line breaks, no query
-            access.info("%s %s %d %.1f ms", scope["method"][:20], path[:300], status, seconds * 1000)
+            # as it came: no line breaks, no query
+            path = mask(scope["raw_path"].decode("latin-1", "replace"))
+            access.info(
+                "%s %s %d %.1f ms", scope["method"][:20], path[:300], status, seconds * 1000
+            )
 
 
 def _late_hint(scope: Scope) -> str:
-    """What a client that is told to go needs to know: whether what it asked for may still happen."""
+    """What a client that is told to go needs to know: whether what it asked for may still
+    happen."""
     if scope["method"] in SAFE:
         return ""
     if not scope.get(BEGUN):
         return "it was not begun, so nothing was changed: send it again"
     if any(name == b"idempotency-key" for name, _ in scope["headers"]):
-        return "it was begun and may still be done; sent again with the same Idempotency-Key it is done once"
-    return "it was begun and may still be done: look before you send it again; messages take an Idempotency-Key"
+        return (
+            "it was begun and may still be done; sent again with the same Idempotency-Key it is"
+            " done once"
+        )
+    return (
+        "it was begun and may still be done: look before you send it again; messages take an"
+        " Idempotency-Key"
+    )
 
 
 def _told(scope: Scope, refused: Refused) -> Response:
@@ -184,21 +233,30 @@ def _told(scope: Scope, refused: Refused) -> Response:
         return refusal(refused)
     if refused.status == 401:
         response: Response = page("token.html", 401, title="Token needed", message=refused.title)
-        # The address may have a token in it. With no referrer at all, a browser would not say whose the form is.
+        # The address may have a token in it. With no referrer at all, a browser would not say whose
+        # the form is.
         response.headers.update({**refused.headers, "referrer-policy": "strict-origin"})
         return response
     return refused_page(refused)
 
 
 def _check_framing(scope: Scope, headers: Headers) -> None:
-    """A request whose end two readers may see in two places is refused: what follows it may be meant for one of them.
+    """A request whose end two readers may see in two places is refused: what follows it may be
+    meant for one of them.
 
-    What else is wrong with the framing (lengths that differ, codings but `chunked`, lines that are folded) is refused
-    by the parser in front of this.
+    What else is wrong with the framing (lengths that differ, codings but `chunked`, lines that are
+    folded) is refused by the parser in front of this.
     """
-    if "transfer-encoding" in headers and ("content-length" in headers or scope["http_version"] == "1.0"):
+    if "transfer-encoding" in headers and (
+        "content-length" in headers or scope["http_version"] == "1.0"
+    ):
         close = {"connection": "close"}
-        raise Refused(400, "bad_framing", "Transfer-Encoding with Content-Length, or in HTTP/1.0", headers=close)
+        raise Refused(
+            400,
+            "bad_framing",
+            "Transfer-Encoding with Content-Length, or in HTTP/1.0",
+            headers=close,
+        )
 
 
 def _is_api(scope: Scope) -> bool:
@@ -207,7 +265,8 @@ def _is_api(scope: Scope) -> bool:
 
 
 class _Sending:
-    """Sends, remembers the status, and puts our headers on every answer; only what never changes may be cached."""
+    """Sends, remembers the status, and puts our headers on every answer; only what never changes
+    may be cached."""
 
     def __init__(self, send: Send, *, cached: bool) -> None:
         self._send, self.status = send, 0

@@ -41,11 +41,15 @@ async def _looked(request: Request, ask: Ask[Nothing, None]) -> Response:
             await ask.serving.call(_look, ask.serving, lane="health")
     except StoreError as error:  # anybody may ask this, so nobody is told where the store is
         log.error("%s", mask(error.message))
-        raise Refused(503, "store", "the store does not answer", "the server's log has more") from None
+        raise Refused(
+            503, "store", "the store does not answer", "the server's log has more"
+        ) from None
     except (TimeoutError, Refused):
         raise Refused(503, "store", "the store does not answer in time") from None
     told = {"status": "ok", "version": __version__}
-    return Response(dumped(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON)
+    return Response(
+        dumped(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON
+    )
 
 
 def _look(serving: Serving) -> None:
@@ -62,8 +66,14 @@ def show_metrics(ask: Ask[Nothing, None]) -> Response:
         "sessions": ("Sessions in the store.", float(sessions)),
         "live_listeners": ("Open event streams.", float(serving.live.listeners)),
         "writers": ("Changes under way, or waiting for the store.", float(serving.writers)),
-        "threads_at_work": ("Requests that have begun and not ended.", float(serving.threads_at_work)),
-        "open_sessions": ("Sessions that wait, open, for the next request.", float(serving.open_sessions)),
+        "threads_at_work": (
+            "Requests that have begun and not ended.",
+            float(serving.threads_at_work),
+        ),
+        "open_sessions": (
+            "Sessions that wait, open, for the next request.",
+            float(serving.open_sessions),
+        ),
     }
     return Response(serving.metrics.written(gauges), media_type=metrics.MEDIA)
 

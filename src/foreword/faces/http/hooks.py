@@ -1,6 +1,8 @@
-"""The hooks of coding agents, answered by a server that is up already, so that the agent waits less.
+"""The hooks of coding agents, answered by a server that is up already, so that the agent waits
+less.
 
-The root is named only to be told apart: a server answers for its own project and reads no file that a request names.
+The root is named only to be told apart: a server answers for its own project and reads no file that
+a request names.
 """
 
 from __future__ import annotations
@@ -23,13 +25,23 @@ class Happened(Given):
     """An event of a coding agent."""
 
     model_config = example(
-        {"root": "/home/me/kilns", "event": {"hook_event_name": "SessionStart", "source": "compact"}}
+        {
+            "root": "/home/me/kilns",
+            "event": {"hook_event_name": "SessionStart", "source": "compact"},
+        }
     )
 
-    root: str = Field(max_length=4_096, description="The project it happened in: this server's, or the answer is 404.")
+    root: str = Field(
+        max_length=4_096,
+        description="The project it happened in: this server's, or the answer is 404.",
+    )
     event: dict[str, Any] = Field(description="What the agent gave its hook, as it is.")
-    recipe: str = Field("", max_length=200, description="Whose tier 0 comes back; else the project's own.")
-    budget_tokens: int = Field(long_results.BUDGET_TOKENS, ge=1, le=MOST_TOKENS, description="Of a tool's result.")
+    recipe: str = Field(
+        "", max_length=200, description="Whose tier 0 comes back; else the project's own."
+    )
+    budget_tokens: int = Field(
+        long_results.BUDGET_TOKENS, ge=1, le=MOST_TOKENS, description="Of a tool's result."
+    )
 
 
 class Answered(BaseModel):
@@ -44,9 +56,22 @@ def hook(ask: Ask[Nothing, Happened]) -> dict[str, Any]:
     if given.root != str(settings.root) or settings.db is not None:
         raise UnknownName("root", given.root[:200], ())
     recipe = operations.recipe_inside(settings.root, given.recipe)
-    event, options = event_of(given.event), hooks.Options(recipe=recipe, budget_tokens=given.budget_tokens)
+    event, options = (
+        event_of(given.event),
+        hooks.Options(recipe=recipe, budget_tokens=given.budget_tokens),
+    )
     is_ours = event.name in hooks.BY_SERVER
     return {"output": hooks.answer(event, settings.root, options) if is_ours else None}
 
 
-ENDPOINTS = (Endpoint("POST", server_file.PATH, hook, Answered, body=Happened, problems=(404, 422), lane="computing"),)
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        server_file.PATH,
+        hook,
+        Answered,
+        body=Happened,
+        problems=(404, 422),
+        lane="computing",
+    ),
+)

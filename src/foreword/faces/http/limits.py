@@ -1,4 +1,5 @@
-"""How much one client may ask for: requests by the minute, bytes in a body, seconds for an answer."""
+"""How much one client may ask for: requests by the minute, bytes in a body, seconds for an
+answer."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ class Rate:
 
     def __init__(self, per_minute: int) -> None:
         self.most = float(per_minute)
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, and when that was
+        # tokens, and when that was
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, address: str) -> float:
         """Take one; returns after how many seconds there will be one, 0 where there was."""
@@ -51,4 +53,9 @@ def bounded(scope: Scope, receive: Receive, largest: int) -> Receive:
 
 def _too_large(largest: int) -> Refused:
     # The rest of the body is not read, so nothing else can come through this connection.
-    return Refused(413, "too_large", f"the body has more than {largest:,} bytes", headers={"connection": "close"})
+    return Refused(
+        413,
+        "too_large",
+        f"the body has more than {largest:,} bytes",
+        headers={"connection": "close"},
+    )

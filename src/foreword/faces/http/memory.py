@@ -1,8 +1,8 @@
 """Keep what a server process holds near what it uses, however long it runs.
 
-Two things make it grow that no cache of ours does: the C library keeps what threads have freed in a heap for each of
-them, and the collector waits the longer the more there is. Measured with `benchmarks.serve_soak`: without this 6 MB a
-minute in the first ten, nearly all of it free.
+Two things make it grow that no cache of ours does: the C library keeps what threads have freed in a
+heap for each of them, and the collector waits the longer the more there is. Measured with
+`benchmarks.serve_soak`: without this 6 MB a minute in the first ten, nearly all of it free.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ MOST_HEAPS = 2  # threads wait for one another in malloc far less than for the i
 
 
 def settle() -> None:
-    """To be called when everything is loaded: what is there now is not looked at by the collector again."""
+    """To be called when everything is loaded: what is there now is not looked at by the
+    collector again."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:  # of the GNU C library; others have one heap
         mallopt(M_ARENA_MAX, MOST_HEAPS)
@@ -24,7 +25,8 @@ def settle() -> None:
 
 
 def give_back() -> None:
-    """Give free pages back to the system; takes milliseconds, and holds the interpreter for none of them."""
+    """Give free pages back to the system; takes milliseconds, and holds the interpreter for none
+    of them."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

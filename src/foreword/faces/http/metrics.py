@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-OTHER = "other"  # whatever is no route of ours: paths are made by clients, and must not fill the memory
+# whatever is no route of ours: paths are made by clients, and must not fill the memory
+OTHER = "other"
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
@@ -51,6 +52,8 @@ class Metrics:
             count = 0
             for limit, here in zip((*map(str, BUCKETS), "+Inf"), buckets, strict=True):
                 count += here
-                yield f'foreword_http_request_seconds_bucket{{route="{route}",le="{limit}"}} {count}'
+                yield (
+                    f'foreword_http_request_seconds_bucket{{route="{route}",le="{limit}"}} {count}'
+                )
             yield f'foreword_http_request_seconds_sum{{route="{route}"}} {self._seconds[route]:.6f}'
             yield f'foreword_http_request_seconds_count{{route="{route}"}} {count}'

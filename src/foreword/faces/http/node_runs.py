@@ -24,7 +24,9 @@ class LastResult(BaseModel):
     key: str = Field(description="Which turn of the node, as in `node5[2]/node6`.")
     status: str
     created: str
-    told: dict[str, Any] = Field(description="`result`, `variables`, `error`, `page`, `seconds`: whatever there is.")
+    told: dict[str, Any] = Field(
+        description="`result`, `variables`, `error`, `page`, `seconds`: whatever there is."
+    )
 
 
 class NodeLine(BaseModel):
@@ -35,7 +37,9 @@ class NodeLine(BaseModel):
     does: str = Field(description="What it does, in words.")
     description: str
     status: str = Field(description="Blank, `running`, `success` or `failed`.")
-    inside: list[str] = Field(description="The loops and conditions around it, the outermost first.")
+    inside: list[str] = Field(
+        description="The loops and conditions around it, the outermost first."
+    )
     branch: str
     last: LastResult | None
 
@@ -71,7 +75,8 @@ class RunState(RunLine):
 
 
 def list_nodes(ask: Ask[Nothing, None]) -> dict[str, Any]:
-    """List the nodes of a workflow from top to bottom: what each does, how it stands, what it gave last."""
+    """List the nodes of a workflow from top to bottom: what each does, how it stands, what it
+    gave last."""
     with ask.serving.state(ask.path["workflow"]) as state:
         tree = Tree(workflows.nodes(state.db, state.workflow.id))
         newest = node_results.newest(state.db, state.workflow.id)
@@ -79,7 +84,9 @@ def list_nodes(ask: Ask[Nothing, None]) -> dict[str, Any]:
     return {"items": [_node(tree, one, newest.get(str(one["id"])), secrets) for one in tree.read()]}
 
 
-def _node(tree: Tree, node: dict[str, Any], last: Result | None, secrets: KnownValues) -> dict[str, Any]:
+def _node(
+    tree: Tree, node: dict[str, Any], last: Result | None, secrets: KnownValues
+) -> dict[str, Any]:
     name = str(node["id"])
     return {
         "id": name,
@@ -95,7 +102,13 @@ def _node(tree: Tree, node: dict[str, Any], last: Result | None, secrets: KnownV
 
 def _result(one: Result, secrets: KnownValues) -> dict[str, Any]:
     told = secrets.value(one.told)
-    return {"run": one.run, "key": one.key, "status": one.status, "created": one.created, "told": told}
+    return {
+        "run": one.run,
+        "key": one.key,
+        "status": one.status,
+        "created": one.created,
+        "told": told,
+    }
 
 
 def list_runs(ask: Ask[Page, None]) -> dict[str, Any]:
@@ -122,9 +135,13 @@ def show_run(ask: Ask[Nothing, None]) -> dict[str, Any]:
 
 def _run(one: Run) -> dict[str, Any]:
     return {
-        "run": one.run, "attempt": one.attempt, "status": one.status, "stopped_at": one.failed_at,
-        "started": one.started, "updated": one.updated,
-    }  # fmt: skip
+        "run": one.run,
+        "attempt": one.attempt,
+        "status": one.status,
+        "stopped_at": one.failed_at,
+        "started": one.started,
+        "updated": one.updated,
+    }
 
 
 ENDPOINTS = (

@@ -1,4 +1,5 @@
-"""Plans: the newest with its version as ETag, every version, what changed, and updates that expect a version."""
+"""Plans: the newest with its version as ETag, every version, what changed, and updates that
+expect a version."""
 
 from __future__ import annotations
 
@@ -30,7 +31,11 @@ _TASK = {
 _PHASE = {
     "type": "object",
     "required": ["phase_name", "status", "tasks"],
-    "properties": {"phase_name": _TEXT, "status": _STATUS, "tasks": {"type": "array", "items": _TASK}},
+    "properties": {
+        "phase_name": _TEXT,
+        "status": _STATUS,
+        "tasks": {"type": "array", "items": _TASK},
+    },
 }
 SHAPE = {
     "type": "object",
@@ -60,8 +65,12 @@ class Update(Given):
     model_config = example(FIRST)
 
     plan: PlanData
-    reason: str = Field(max_length=10_000, description="Why it is changed; secrets in it are hidden.")
-    expected_version: int | None = Field(None, ge=0, le=LARGEST_NUMBER, description="The same as `If-Match`.")
+    reason: str = Field(
+        max_length=10_000, description="Why it is changed; secrets in it are hidden."
+    )
+    expected_version: int | None = Field(
+        None, ge=0, le=LARGEST_NUMBER, description="The same as `If-Match`."
+    )
 
 
 class Difference(Given):
@@ -76,7 +85,9 @@ class CurrentPlan(BaseModel):
 
     version: int = Field(description="0 where there is none yet.")
     plan: dict[str, Any] | None = None
-    text: str | None = Field(None, description="In place of a plan that is over the budget: what fits of it.")
+    text: str | None = Field(
+        None, description="In place of a plan that is over the budget: what fits of it."
+    )
     handle: str | None = Field(None, description="Of the whole plan, where that was too large.")
     whole_tokens: int | None = None
     warnings: list[str] | None = None
@@ -121,16 +132,24 @@ def show_plan(ask: Ask[Fit, None]) -> Answer:
     with ask.serving.state(ask.path["workflow"]) as state:
         found = operations.get_current_plan(state, ask.query.budget)
     tag = f'"{found["version"]}"'
-    known = [one.strip().removeprefix("W/") for one in ask.headers.get("if-none-match", "").split(",")]
+    known = [
+        one.strip().removeprefix("W/") for one in ask.headers.get("if-none-match", "").split(",")
+    ]
     return Answer(found, 304 if tag in known else 200, {"etag": tag, "cache-control": "no-cache"})
 
 
 def update_plan(ask: Ask[Nothing, Update]) -> Any:
-    """Replace the plan by a new version, if it is still at the expected one; earlier versions are kept in any case."""
+    """Replace the plan by a new version, if it is still at the expected one; earlier versions
+    are kept in any case."""
     header, named = ask.headers.get("if-match"), ask.body.expected_version
     wanted = _matched(header) if header is not None else named
     if header is not None and named not in (None, wanted):
-        raise Refused(400, "bad_request", "If-Match and expected_version name different versions", "give one of them")
+        raise Refused(
+            400,
+            "bad_request",
+            "If-Match and expected_version name different versions",
+            "give one of them",
+        )
     try:
         with ask.serving.session(ask.path["workflow"], create=True) as session:
             made = operations.update_plan(session, ask.body.plan, ask.body.reason, wanted)
@@ -156,8 +175,12 @@ def list_versions(ask: Ask[Page, None]) -> dict[str, Any]:
     with ask.serving.state(ask.path["workflow"]) as state:
         last = plans.newest_version(state.db, state.workflow.id)
         first = min(query.before - 1, last)
-        found = [state.plan_version(number) for number in range(first, max(0, first - query.limit), -1)]
-    lines = [{"version": one.version, "reason": one.reason, "created": one.created} for one in found]
+        found = [
+            state.plan_version(number) for number in range(first, max(0, first - query.limit), -1)
+        ]
+    lines = [
+        {"version": one.version, "reason": one.reason, "created": one.created} for one in found
+    ]
     return {"items": lines, "next": found[-1].version if found and found[-1].version > 1 else None}
 
 
@@ -165,7 +188,12 @@ def show_version(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """Show one version of the plan."""
     with ask.serving.state(ask.path["workflow"]) as state:
         found = state.plan_version(ask.number("version"))
-    return {"version": found.version, "reason": found.reason, "created": found.created, "plan": found.data}
+    return {
+        "version": found.version,
+        "reason": found.reason,
+        "created": found.created,
+        "plan": found.data,
+    }
 
 
 def diff(ask: Ask[Difference, None]) -> dict[str, Any]:
@@ -175,16 +203,43 @@ def diff(ask: Ask[Difference, None]) -> dict[str, Any]:
 
 
 _GIVES = {"etag": "The version, in quotes."}
-_TAKES = {"if-match": 'The version it is put on top of, in quotes, as in `"12"`; `*`, or none, is any.'}
+_TAKES = {
+    "if-match": 'The version it is put on top of, in quotes, as in `"12"`; `*`, or none, is any.'
+}
 _PROBLEMS = (409, 412, 422)
 ENDPOINTS = (
     Endpoint(
-        "GET", f"{ONE}/plan", show_plan, CurrentPlan, query=Fit, gives=_GIVES,
-        takes={"if-none-match": "The version that is known already; 304 where it is still the newest."},
+        "GET",
+        f"{ONE}/plan",
+        show_plan,
+        CurrentPlan,
+        query=Fit,
+        gives=_GIVES,
+        takes={
+            "if-none-match": "The version that is known already; 304 where it is still the newest."
+        },
     ),
-    Endpoint("PUT", f"{ONE}/plan", update_plan, Updated, body=Update, problems=_PROBLEMS, takes=_TAKES, gives=_GIVES),
-    Endpoint("POST", f"{ONE}/plan", update_plan, Updated, body=Update, problems=_PROBLEMS, takes=_TAKES, gives=_GIVES),
+    Endpoint(
+        "PUT",
+        f"{ONE}/plan",
+        update_plan,
+        Updated,
+        body=Update,
+        problems=_PROBLEMS,
+        takes=_TAKES,
+        gives=_GIVES,
+    ),
+    Endpoint(
+        "POST",
+        f"{ONE}/plan",
+        update_plan,
+        Updated,
+        body=Update,
+        problems=_PROBLEMS,
+        takes=_TAKES,
+        gives=_GIVES,
+    ),
     Endpoint("GET", f"{ONE}/plan/versions", list_versions, PlanVersions, query=Page),
     Endpoint("GET", f"{ONE}/plan/versions/{{version}}", show_version, PlanVersion),
     Endpoint("GET", f"{ONE}/plan/diff", diff, Lines, query=Difference),
-)  # fmt: skip
+)

@@ -36,12 +36,18 @@ MEANINGS = {
     403: "Not allowed from there: another site's page, or a path outside of the roots.",
     404: "There is nothing of that name.",
     405: "The path is right, the method is not.",
-    409: "It is there already, is not at the version that the body expects, or can't be used as it is.",
+    409: (
+        "It is there already, is not at the version that the body expects, or can't be used as"
+        " it is."
+    ),
     412: "The plan is not at the version that `If-Match` names; `newest` is the plan as it is now.",
     413: "The body is too large.",
     415: "The body must be `application/json`.",
     421: "This server does not answer to that `Host`.",
-    422: "What was given has not the right shape, does not fit the budget, or has the key of something else.",
+    422: (
+        "What was given has not the right shape, does not fit the budget, or has the key of"
+        " something else."
+    ),
     429: "Too many requests; `Retry-After` says when to go on.",
     500: "Something went wrong in the server.",
     502: "A model or a browser gave no answer.",
@@ -52,18 +58,35 @@ MEDIA = "application/problem+json"
 BEGUN = "foreword.begun"  # in the scope of a request that something was done for
 LONGEST, MOST_KNOWN = 2_000, 50  # characters of a text, names that might have been meant
 FACTS = (
-    "problems", "expected", "version", "newest", "needed", "budget", "sections", "tier", "limit", "largest", "known",
-    "task", "before",
-)  # fmt: skip
+    "problems",
+    "expected",
+    "version",
+    "newest",
+    "needed",
+    "budget",
+    "sections",
+    "tier",
+    "limit",
+    "largest",
+    "known",
+    "task",
+    "before",
+)
 
 
 class Refused(Exception):
     """A request that is refused before anything of Foreword sees it."""
 
     def __init__(
-        self, status: int, code: str, title: str, hint: str = "", *, headers: Mapping[str, str] | None = None,
+        self,
+        status: int,
+        code: str,
+        title: str,
+        hint: str = "",
+        *,
+        headers: Mapping[str, str] | None = None,
         **facts: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(title)
         self.status, self.code, self.title, self.hint = status, code, title, hint
         self.headers, self.facts = dict(headers or {}), facts
@@ -75,16 +98,25 @@ def status_of(error: ForewordError) -> int:
 
 
 def problem(
-    status: int, code: str, title: str, hint: str = "", *, headers: Mapping[str, str] | None = None, **facts: Any
+    status: int,
+    code: str,
+    title: str,
+    hint: str = "",
+    *,
+    headers: Mapping[str, str] | None = None,
+    **facts: Any,
 ) -> Response:
     """A problem as a response."""
     told = {"title": _short(title), "status": status, "code": code, "hint": _short(hint)}
     body = {"type": f"about:blank#{code}", **told}
-    return Response(dumped({**body, **facts}, "the problem"), status, headers=headers, media_type=MEDIA)
+    return Response(
+        dumped({**body, **facts}, "the problem"), status, headers=headers, media_type=MEDIA
+    )
 
 
 def _short(text: str) -> str:
-    """A text without secrets, and no longer than anybody reads: it may repeat what the request said."""
+    """A text without secrets, and no longer than anybody reads: it may repeat what the request
+    said."""
     hidden = mask(text[: 2 * LONGEST])  # first, so that none is cut in two
     return hidden if len(hidden) <= LONGEST else f"{hidden[: LONGEST - 3]}..."
 
@@ -101,4 +133,11 @@ def problem_of(error: ForewordError, status: int = 0) -> Response:
 
 def refusal(refused: Refused) -> Response:
     """A refusal as a response."""
-    return problem(refused.status, refused.code, refused.title, refused.hint, headers=refused.headers, **refused.facts)
+    return problem(
+        refused.status,
+        refused.code,
+        refused.title,
+        refused.hint,
+        headers=refused.headers,
+        **refused.facts,
+    )

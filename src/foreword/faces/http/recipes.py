@@ -1,4 +1,5 @@
-"""Recipes: those that can be named, one with all that it extends, and what is wrong with it or with the documents."""
+"""Recipes: those that can be named, one with all that it extends, and what is wrong with it or
+with the documents."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ class Recipes(BaseModel):
 
     items: list[RecipeLine]
     left_out: int = Field(0, description="How many more there are; each can still be named.")
-    warnings: list[str] = Field(default_factory=list, description="Why recipes of the project are not read.")
+    warnings: list[str] = Field(
+        default_factory=list, description="Why recipes of the project are not read."
+    )
 
 
 class Layer(BaseModel):
@@ -114,11 +117,18 @@ def lint(ask: Ask[Where, None]) -> dict[str, Any]:
         wrong = list(loading.problems(loading.layers(name, root)))
     except RecipeError as error:
         wrong = [error]
-    about_documents = not wrong and any(kind in AUTHORED for kind in loading.load(name, root).documents)
+    about_documents = not wrong and any(
+        kind in AUTHORED for kind in loading.load(name, root).documents
+    )
     found = look(root, name) if about_documents else None
     return {
         "recipe": [
-            {"path": _shown(one.path, root), "line": one.line, "column": one.column, "message": one.problem}
+            {
+                "path": _shown(one.path, root),
+                "line": one.line,
+                "column": one.column,
+                "message": one.problem,
+            }
             for one in wrong
         ],
         "documents": [asdict(one) for one in found.problems] if found else [],

@@ -20,7 +20,9 @@ from foreword.store.packages import Store, Stored
 class ReportPage(Page):
     """Which reports."""
 
-    workflow: str | None = Field(None, min_length=1, max_length=LONGEST_NAME, description="Only this one's calls.")
+    workflow: str | None = Field(
+        None, min_length=1, max_length=LONGEST_NAME, description="Only this one's calls."
+    )
 
 
 class Against(Given):
@@ -79,9 +81,14 @@ def list_reports(ask: Ask[ReportPage, None]) -> dict[str, Any]:
     with ask.serving.store() as db:
         if query.workflow is not None:
             workflows.existing(db, plain(query.workflow))
-        found = reports.listed(db, workflow=query.workflow, before=query.before, limit=query.limit + 1)
+        found = reports.listed(
+            db, workflow=query.workflow, before=query.before, limit=query.limit + 1
+        )
     page = found[: query.limit]
-    return {"items": [asdict(one) for one in page], "next": page[-1].number if len(found) > len(page) else None}
+    return {
+        "items": [asdict(one) for one in page],
+        "next": page[-1].number if len(found) > len(page) else None,
+    }
 
 
 def show_report(ask: Ask[Nothing, None]) -> dict[str, Any]:
@@ -94,7 +101,10 @@ def show_report(ask: Ask[Nothing, None]) -> dict[str, Any]:
 def diff(ask: Ask[Against, None]) -> dict[str, Any]:
     """Say which sections grew, shrank, appeared or went since an earlier report."""
     with ask.serving.store() as db:
-        before, after = _existing(db, ask.query.before).report, _existing(db, ask.number("number")).report
+        before, after = (
+            _existing(db, ask.query.before).report,
+            _existing(db, ask.number("number")).report,
+        )
     total = report_diff.Changed("total", before["total_tokens"], after["total_tokens"])
     return {
         "sections": [_said(one) for one in report_diff.sections(before, after)],
@@ -110,7 +120,9 @@ def _said(one: report_diff.Changed) -> dict[str, Any]:
 def _existing(db: Database, number: int) -> Stored:
     found = Store(db).report(number)
     if found is None:
-        raise UnknownName("report", str(number), [str(one.number) for one in reports.listed(db, limit=5)])
+        raise UnknownName(
+            "report", str(number), [str(one.number) for one in reports.listed(db, limit=5)]
+        )
     return found
 
 

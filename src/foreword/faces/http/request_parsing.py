@@ -1,4 +1,5 @@
-"""Read what a request carries: JSON that means one thing only, parameters, names in the path. All else is refused."""
+"""Read what a request carries: JSON that means one thing only, parameters, names in the path.
+All else is refused."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ class Given(BaseModel):
 
 
 def example(value: dict[str, Any]) -> ConfigDict:
-    """The configuration of a body that has an example; the description shows it, and so does a refusal."""
+    """The configuration of a body that has an example; the description shows it, and so does a
+    refusal."""
     return ConfigDict(json_schema_extra={"examples": [value]})
 
 
@@ -54,14 +56,25 @@ async def json_bytes(request: Request) -> bytes:
     """The body, if it says that it is JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refused(415, "wrong_content_type", "the body must be JSON", "send it with Content-Type: application/json")
+        raise Refused(
+            415,
+            "wrong_content_type",
+            "the body must be JSON",
+            "send it with Content-Type: application/json",
+        )
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise Refused(415, "wrong_content_type", "the body is compressed", "send it as it is, without Content-Encoding")
+        raise Refused(
+            415,
+            "wrong_content_type",
+            "the body is compressed",
+            "send it as it is, without Content-Encoding",
+        )
     return await request.body()
 
 
 def parsed(body: bytes) -> Any:
-    """The value of a JSON text in UTF-8: no key twice, no number that JSON does not know, not nested without end."""
+    """The value of a JSON text in UTF-8: no key twice, no number that JSON does not know, not
+    nested without end."""
     try:
         value = json.loads(body.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
     except UnicodeDecodeError:
@@ -76,7 +89,9 @@ def parsed(body: bytes) -> Any:
 
 
 def _not_json(why: str) -> Refused:
-    return Refused(400, "not_json", f"the body can't be read as JSON: {why}"[:LONGEST_TITLE], DESCRIBED)
+    return Refused(
+        400, "not_json", f"the body can't be read as JSON: {why}"[:LONGEST_TITLE], DESCRIBED
+    )
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -96,7 +111,9 @@ def _depth(value: object) -> int:
     depth, level = 0, [value]
     while level and depth <= MOST_DEPTH:
         depth += 1
-        level = [member for one in level if isinstance(one, dict | list) for member in _members(one)]
+        level = [
+            member for one in level if isinstance(one, dict | list) for member in _members(one)
+        ]
     return depth
 
 
@@ -143,22 +160,34 @@ def checked(model: type[Model], value: object, where: str) -> Model:
         return model.model_validate(value)
     except ValidationError as error:
         problems = [one[:LONGEST_TITLE] for one in _all_said(error, model, where)]
-        title = problems[0] if len(problems) == 1 else f"{len(problems)} problems, the first: {problems[0]}"
-        raise Refused(400, "bad_request", title, _hint(model), problems=problems[:MOST_PROBLEMS]) from None
+        title = (
+            problems[0]
+            if len(problems) == 1
+            else f"{len(problems)} problems, the first: {problems[0]}"
+        )
+        raise Refused(
+            400, "bad_request", title, _hint(model), problems=problems[:MOST_PROBLEMS]
+        ) from None
 
 
 def _hint(model: type[BaseModel]) -> str:
     shown = model.model_config.get("json_schema_extra")
-    return f"for example {json.dumps(shown['examples'][0])}" if isinstance(shown, dict) else DESCRIBED  # type: ignore[index]
+    if not isinstance(shown, dict):
+        return DESCRIBED
+    return f"for example {json.dumps(shown['examples'][0])}"  # type: ignore[index]
 
 
 def _all_said(error: ValidationError, model: type[BaseModel], where: str) -> list[str]:
-    """What is wrong, a line for each place; where one of several kinds is wanted, they are named together."""
+    """What is wrong, a line for each place; where one of several kinds is wanted, they are named
+    together."""
     wanted = dict[str, list[str]]()
     for wrong in error.errors(include_url=False):
         place, _, told = _said(wrong, model, where).partition(": ")
         wanted.setdefault(place, []).append(told)
-    return [f"{place}: {' or '.join(told).replace(' or must be ', ' or ')}" for place, told in wanted.items()]
+    return [
+        f"{place}: {' or '.join(told).replace(' or must be ', ' or ')}"
+        for place, told in wanted.items()
+    ]
 
 
 def _said(wrong: ErrorDetails, model: type[BaseModel], where: str) -> str:
@@ -179,7 +208,8 @@ def _place(where: str, path: tuple[int | str, ...]) -> str:
 
 
 def path_of(params: Mapping[str, str]) -> dict[str, str]:
-    """The names in a path, decoded here: routes are found by the raw path, so that a name may have a slash in it."""
+    """The names in a path, decoded here: routes are found by the raw path, so that a name may
+    have a slash in it."""
     try:
         names = {name: unquote(value, errors="strict") for name, value in params.items()}
     except UnicodeDecodeError:

@@ -1,7 +1,8 @@
 """Run the app: a socket of our own, uvicorn on it, and a stop that loses nothing.
 
-What uvicorn does not bound is bounded here: how long the head of a request may take. A stop ends the live streams
-first, so that nobody waits for a listener; requests that are under way have some seconds to end.
+What uvicorn does not bound is bounded here: how long the head of a request may take. A stop ends
+the live streams first, so that nobody waits for a listener; requests that are under way have some
+seconds to end.
 """
 
 from __future__ import annotations
@@ -27,18 +28,21 @@ from foreword.faces.http.server_state import Serving, Settings
 
 HEAD_SECONDS, KEEP_ALIVE_SECONDS, FINISH_SECONDS = 10.0, 15, 10
 UNREAD_SECONDS = 30.0  # for the next byte of an answer to be taken: longer than any network pauses
-LOOK_SECONDS, TRIM_SECONDS = 1, 60  # how often connections are looked at, and free memory is given back
+# how often connections are looked at, and free memory is given back
+LOOK_SECONDS, TRIM_SECONDS = 1, 60
 TICKS_PER_SECOND = 10  # uvicorn's
 LARGEST_HEAD_BYTES = 64 * 1024
 MOST_CONNECTIONS = 2_000
 BACKLOG = 256  # that are taken at once, before the first of them can be turned away
 OTHER_FILES = 512  # for the store, for what is read, and for those that are turned away
 MOST_FILES = 4_096
-ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # where it listens on all: what opens here
+# where it listens on all: what opens here
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 
 
 class Listener(H11Protocol):
-    """A connection that is dropped when the head of a request is not there in time; the guard logs, not it."""
+    """A connection that is dropped when the head of a request is not there in time; the guard
+    logs, not it."""
 
     head_seconds, unread_seconds = HEAD_SECONDS, UNREAD_SECONDS
     _waiting: TimerHandle | None = None
@@ -52,8 +56,12 @@ class Listener(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency - BACKLOG:
-            transport.abort()  # at once: one that asks nothing, too, holds a file that the store may need
+        if (
+            self.limit_concurrency is not None
+            and len(self.connections) > self.limit_concurrency - BACKLOG
+        ):
+            # at once: one that asks nothing, too, holds a file that the store may need
+            transport.abort()
             return
         self._watch()
 
@@ -66,7 +74,8 @@ class Listener(H11Protocol):
         self._watch(over=True)
 
     def _watch(self, *, over: bool = False) -> None:
-        """Count the seconds while bytes have come and no request is complete; stop counting once one is."""
+        """Count the seconds while bytes have come and no request is complete; stop counting once
+        one is."""
         if self._waiting is not None and (over or self._answering()):
             self._waiting.cancel()
             self._waiting = None
@@ -80,7 +89,8 @@ class Listener(H11Protocol):
     def drop_if_unread(self) -> None:
         """To be called now and then: who has taken nothing of an answer for long is not waited for.
 
-        What was written and not taken is held in memory, and a closed connection waits for it without end.
+        What was written and not taken is held in memory, and a closed connection waits for it
+        without end.
         """
         now, left = self.loop.time(), self.transport.get_write_buffer_size()
         if left == 0 or left < self._unread:
@@ -109,7 +119,8 @@ class BoundedServer(Server):
 
 
 class Process(BoundedServer):
-    """The server of the API and the page; before it waits for those who are connected, live streams are told to end."""
+    """The server of the API and the page; before it waits for those who are connected, live
+    streams are told to end."""
 
     def __init__(self, config: Config, serving: Serving) -> None:
         super().__init__(config)
@@ -126,7 +137,8 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
         )[0]
-        listening = socket.socket(family, kind, protocol)  # asyncio sends at once only where it is told that it is TCP
+        # asyncio sends at once only where it is told that it is TCP
+        listening = socket.socket(family, kind, protocol)
         with suppress(OSError):
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -136,12 +148,15 @@ def listen(host: str, port: int) -> socket.socket:
             raise
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise UsageError(f"can't listen on {host} port {port}: {why}", hint="try --port 0, or another --host") from None
+        raise UsageError(
+            f"can't listen on {host} port {port}: {why}", hint="try --port 0, or another --host"
+        ) from None
     return listening
 
 
 def addresses(host: str, port: int) -> list[str]:
-    """Links that open: the address itself; of one that stands for all, this machine's own and the one others see."""
+    """Links that open: the address itself; of one that stands for all, this machine's own and
+    the one others see."""
     names = [ANYWHERE[host], *_outward(host)] if host in ANYWHERE else [host]
     return [f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}" for name in names]
 
@@ -182,7 +197,8 @@ def config_for(app: ASGIApp, **more: Any) -> Config:
 
 
 def most_connections() -> int:
-    """As many as this process may have files for, with some left; where the system allows more files, it gets them."""
+    """As many as this process may have files for, with some left; where the system allows more
+    files, it gets them."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(MOST_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -193,7 +209,9 @@ def most_connections() -> int:
     return max(files // 4, min(MOST_CONNECTIONS, files - OTHER_FILES))
 
 
-def run(settings: Settings, listening: socket.socket, ready: Callable[[], None] = lambda: None) -> int:
+def run(
+    settings: Settings, listening: socket.socket, ready: Callable[[], None] = lambda: None
+) -> int:
     """Serve until ctrl-C or SIGTERM; `ready` is called when requests are answered.
 
     Returns how many threads still hang: a process that has none may end as any other.
@@ -203,7 +221,9 @@ def run(settings: Settings, listening: socket.socket, ready: Callable[[], None] 
     return process.serving.threads_at_work
 
 
-async def _until_stopped(process: Process, listening: socket.socket, ready: Callable[[], None]) -> None:
+async def _until_stopped(
+    process: Process, listening: socket.socket, ready: Callable[[], None]
+) -> None:
     """uvicorn would raise the signal again after a clean stop, so it is caught here."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,7 +1,8 @@
-"""What a server serves: which store, which project roots, and sessions that stay open between requests.
+"""What a server serves: which store, which project roots, and sessions that stay open between
+requests.
 
-Requests are served by threads. A store or a session is one request's at a time; afterwards it waits for the next one,
-so that a request costs what is new in it. No route opens a store by itself.
+Requests are served by threads. A store or a session is one request's at a time; afterwards it waits
+for the next one, so that a request costs what is new in it. No route opens a store by itself.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ Lane = Literal["reading", "writing", "computing", "looking", "health"]
 LANES: dict[Lane, int] = {  # the threads of each; none waits for those of another
     "reading": MOST_THREADS,
     "writing": MOST_THREADS,  # what is short: a message, a plan, a variable
-    "computing": max(1, (os.cpu_count() or 1) - 1),  # contexts: more of them at once would only slow down all others
+    # contexts: more of them at once would only slow down all others
+    "computing": max(1, (os.cpu_count() or 1) - 1),
     "looking": 1,  # for those who listen
     "health": 1,
 }
@@ -62,16 +64,19 @@ class Settings:
     roots: dict[str, Path] = field(default_factory=dict)  # more projects that may be read, by name
     host: str = "127.0.0.1"
     port: int = 0
-    token_digest: str = ""  # SHA-256 of the token that requests must carry; without one, only on loopback
+    # SHA-256 of the token that requests must carry; without one, only on loopback
+    token_digest: str = ""
     hosts: tuple[str, ...] = ()  # names the server answers to besides loopback's
     recipe: str = "workflow"
     largest_body_bytes: int = 16 * 1024 * 1024
     timeout_seconds: float = 60.0
     requests_per_minute: int = 6_000  # from one address
     model: str | None = None  # of the directors; without one their tools are called by hand
-    window: int | None = None  # of the models that the sessions are for, in tokens; else the usual one
+    # of the models that the sessions are for, in tokens; else the usual one
+    window: int | None = None
     origins: tuple[str, ...] = (LOOPBACK,)  # what their browsers may open
-    assets: tuple[str, ...] = ()  # and where pages may load pictures, scripts, styles, fonts and media from
+    # and where pages may load pictures, scripts, styles, fonts and media from
+    assets: tuple[str, ...] = ()
     browser: str | None = None  # the program that is started; else the system's
     attach: str | None = None  # the address of a browser that is running already, in place of one
 
@@ -89,9 +94,9 @@ class Serving:
     async def call(self, work: Callable[..., Result], *args: Any, lane: Lane = "reading") -> Result:
         """Run something in a thread of its lane, so that the others go on.
 
-        Who waits for it may be told that it takes too long: what had not begun by then is not done, what had begun
-        ends by itself. While writers wait for a store that somebody has locked, it can still be read; while large
-        contexts are assembled, messages are appended.
+        Who waits for it may be told that it takes too long: what had not begun by then is not done,
+        what had begun ends by itself. While writers wait for a store that somebody has locked, it
+        can still be read; while large contexts are assembled, messages are appended.
         """
         return await self._threads[lane].run(partial(work, *args))
 
@@ -112,7 +117,8 @@ class Serving:
 
     @contextmanager
     def _doubting(self) -> Iterator[None]:
-        """Where the store failed, what is open and waits may have lost its connection, too: it is opened anew."""
+        """Where the store failed, what is open and waits may have lost its connection, too: it
+        is opened anew."""
         try:
             yield
         except StoreError:
@@ -127,9 +133,14 @@ class Serving:
             yield WorkflowState(db, workflows.existing(db, checked_name(workflow, "workflow")))
 
     @contextmanager
-    def session(self, workflow: str, conversation: str = "main", *, create: bool = False) -> Iterator[Session]:
-        """An open session; one in which something went wrong is closed and opened anew the next time."""
-        opening = self._sessions.lent((workflow, conversation), lambda: self._open(workflow, conversation, create))
+    def session(
+        self, workflow: str, conversation: str = "main", *, create: bool = False
+    ) -> Iterator[Session]:
+        """An open session; one in which something went wrong is closed and opened anew the next
+        time."""
+        opening = self._sessions.lent(
+            (workflow, conversation), lambda: self._open(workflow, conversation, create)
+        )
         with self._doubting(), opening as found:
             try:
                 yield found
@@ -144,9 +155,14 @@ class Serving:
         if not create and conversation != MAIN:
             self._check_conversation(workflow, conversation)
         return Session.open(
-            settings.db, workflow, root=settings.root, conversation=conversation, recipe=settings.recipe,
-            window=settings.window, create=create,
-        )  # fmt: skip
+            settings.db,
+            workflow,
+            root=settings.root,
+            conversation=conversation,
+            recipe=settings.recipe,
+            window=settings.window,
+            create=create,
+        )
 
     def _check_conversation(self, workflow: str, conversation: str) -> None:
         """An error where there is no such conversation: asking for one must not make it."""
@@ -196,7 +212,8 @@ class Serving:
 
 
 class Pool(Generic[Thing]):
-    """Things that are open, each lent to one at a time; the last used are kept, as many as may wait."""
+    """Things that are open, each lent to one at a time; the last used are kept, as many as may
+    wait."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -205,7 +222,8 @@ class Pool(Generic[Thing]):
 
     @contextmanager
     def lent(self, key: object, make: Callable[[], Thing]) -> Iterator[Thing]:
-        """One that waits under that key, or a new one; where something goes wrong it is closed, not kept."""
+        """One that waits under that key, or a new one; where something goes wrong it is closed,
+        not kept."""
         thing = self._taken(key) or make()
         try:
             yield thing

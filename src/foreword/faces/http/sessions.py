@@ -24,14 +24,20 @@ class Search(Given):
     """Which sessions."""
 
     limit: int = Field(50, ge=1, le=MOST_LISTED, description="How many at most.")
-    cursor: str | None = Field(None, max_length=LONGEST_NAME, description="The `next` of the page before.")
-    search: str = Field("", max_length=LONGEST_NAME, description="Only those with these letters in their name.")
+    cursor: str | None = Field(
+        None, max_length=LONGEST_NAME, description="The `next` of the page before."
+    )
+    search: str = Field(
+        "", max_length=LONGEST_NAME, description="Only those with these letters in their name."
+    )
 
 
 class Talk(Given):
     """Which conversation of the workflow."""
 
-    conversation: str = Field(MAIN, min_length=1, max_length=LONGEST_NAME, description="The conversation's name.")
+    conversation: str = Field(
+        MAIN, min_length=1, max_length=LONGEST_NAME, description="The conversation's name."
+    )
 
 
 class NewSession(Given):
@@ -39,7 +45,9 @@ class NewSession(Given):
 
     model_config = example({"name": "kiln", "system_prompt": "You plan firings."})
 
-    name: str = Field(min_length=1, max_length=LONGEST_NAME, description="The workflow that it is of.")
+    name: str = Field(
+        min_length=1, max_length=LONGEST_NAME, description="The workflow that it is of."
+    )
     system_prompt: str | None = Field(None, description="The system prompt to begin with.")
 
 
@@ -122,13 +130,19 @@ def list_sessions(ask: Ask[Search, None]) -> dict[str, Any]:
     query = ask.query
     with ask.serving.store() as db:
         found = workflows.listed(db)[::-1]
-    mine = [one for one in _after(found, query.cursor) if query.search.casefold() in one.name.casefold()]
+    mine = [
+        one for one in _after(found, query.cursor) if query.search.casefold() in one.name.casefold()
+    ]
     page = mine[: query.limit]
-    return {"items": [_line(one) for one in page], "next": page[-1].name if len(mine) > len(page) else None}
+    return {
+        "items": [_line(one) for one in page],
+        "next": page[-1].name if len(mine) > len(page) else None,
+    }
 
 
 def _after(found: list[Listed], cursor: str | None) -> list[Listed]:
-    """The sessions behind the last one of the page before; none is ever removed, so it is still there."""
+    """The sessions behind the last one of the page before; none is ever removed, so it is still
+    there."""
     if cursor is None:
         return found
     place = next((place for place, one in enumerate(found) if one.name == cursor), None)
@@ -148,12 +162,17 @@ def create_session(ask: Ask[Nothing, NewSession]) -> Answer:
         owner = workflows.find(db, plain(name))
         if owner is not None and messages.find(db, owner.id, MAIN) is not None:
             raise Refused(
-                409, "session_exists", f"there is a session {name!r} already", "go on with it, or choose another name"
+                409,
+                "session_exists",
+                f"there is a session {name!r} already",
+                "go on with it, or choose another name",
             )
     with ask.serving.session(name, create=True) as session:
         if ask.body.system_prompt is not None:
             session.system_prompt = ask.body.system_prompt
-        return Answer(state_of(session), headers={"location": f"/v1/sessions/{quote(name, safe='')}"})
+        return Answer(
+            state_of(session), headers={"location": f"/v1/sessions/{quote(name, safe='')}"}
+        )
 
 
 def show_session(ask: Ask[Talk, None]) -> dict[str, Any]:
@@ -173,8 +192,15 @@ def state_of(session: Session) -> dict[str, Any]:
         "size_tokens": size,
         "history_tokens": used["history_tokens"],
         "messages": messages.up_to(session.db, session.conversation.id).seq,
-        "limits": {name: getattr(limits, name) for name in ("window", "warn_at", "compress_at", "compress_to")},
-        "state": "full" if size >= limits.compress_at else "warning" if size >= limits.warn_at else "quiet",
+        "limits": {
+            name: getattr(limits, name)
+            for name in ("window", "warn_at", "compress_at", "compress_to")
+        },
+        "state": "full"
+        if size >= limits.compress_at
+        else "warning"
+        if size >= limits.warn_at
+        else "quiet",
         "compressions": used["compressions"],
         "plan_version": plan["plan_version"] if plan else 0,
         "variables": len(session.variables),
@@ -212,7 +238,13 @@ ONE = "/v1/sessions/{workflow}"
 ENDPOINTS = (
     Endpoint("GET", "/v1/sessions", list_sessions, SessionPage, query=Search),
     Endpoint(
-        "POST", "/v1/sessions", create_session, SessionState, body=NewSession, status=201, problems=(409,),
+        "POST",
+        "/v1/sessions",
+        create_session,
+        SessionState,
+        body=NewSession,
+        status=201,
+        problems=(409,),
         gives={"location": "Where the session is."},
     ),
     Endpoint("GET", ONE, show_session, SessionState, query=Talk),
@@ -220,4 +252,4 @@ ENDPOINTS = (
     Endpoint("GET", f"{ONE}/snapshot", show_snapshot, Snapshot),
     Endpoint("POST", f"{ONE}/nodes", put_node, Done, body=Node, problems=(422,)),
     Endpoint("DELETE", f"{ONE}/nodes/{{node}}", drop_node, Done),
-)  # fmt: skip
+)

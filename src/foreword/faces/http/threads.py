@@ -1,8 +1,9 @@
 """Threads for one kind of work: a few at a time, and none that hangs takes the place of another.
 
-A thread can't be stopped. One that waits for something that may never come (a network disk, a store that is locked)
-uses no processor: after a moment it no longer counts, and the next request has its turn. How many may wait like that is
-bounded; beyond it requests are refused at once. What is given up before its turn is never begun.
+A thread can't be stopped. One that waits for something that may never come (a network disk, a store
+that is locked) uses no processor: after a moment it no longer counts, and the next request has its
+turn. How many may wait like that is bounded; beyond it requests are refused at once. What is given
+up before its turn is never begun.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from typing import Any, TypeVar
 from foreword.faces.http.problems import Refused
 
 Result = TypeVar("Result")
-# While somebody waits for a place, the threads are looked at so often. At half of it, a thread that waits for the
-# interpreter's lock on a busy machine looks as if it waited for a disk; at double, the tenth request behind nine that
-# hang begins after five seconds.
+# While somebody waits for a place, the threads are looked at so often. At half of it, a thread that
+# waits for the interpreter's lock on a busy machine looks as if it waited for a disk; at double,
+# the tenth request behind nine that hang begins after five seconds.
 LOOK_SECONDS = 0.25
 LEAST_PROCESSOR_SECONDS = 0.002  # between two looks: less has only woken up now and then
 MOST_WAITING = 16  # threads that wait for something, besides those that work
@@ -46,7 +47,8 @@ class Threads:
         return len(self._running)
 
     async def run(self, work: Callable[[], Result]) -> Result:
-        """Do it in a thread. Who waits may be told that it takes too long; once begun, it ends by itself even so."""
+        """Do it in a thread. Who waits may be told that it takes too long; once begun, it ends
+        by itself even so."""
         self._refuse_if_all_hang()
         job = _Job(work)
         self._waiting.append(job)
@@ -90,10 +92,15 @@ class Threads:
             job.look()
         if all(job.hangs for job in self._running):
             what = f"{len(self._running)} requests hang, and no more are begun"
-            hint = "something that they read does not answer: a network disk, or a store that is locked"
+            hint = (
+                "something that they read does not answer: a network disk, or a store that is"
+                " locked"
+            )
             raise Refused(503, "busy", what, hint, headers={"retry-after": str(RETRY_SECONDS)})
 
-    def _ended(self, worker: _Worker, job: _Job, result: object, error: BaseException | None) -> None:
+    def _ended(
+        self, worker: _Worker, job: _Job, result: object, error: BaseException | None
+    ) -> None:
         self._running.discard(job)
         if len(self._idle) < self.most:
             self._idle.append(worker)
@@ -114,7 +121,8 @@ class _Job:
         self.work = work
         self.loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[Any] = self.loop.create_future()
-        self.clock: int | None = None  # of the processor time of its thread, where the system has one
+        # of the processor time of its thread, where the system has one
+        self.clock: int | None = None
         self.rests = False  # it has not worked since the last look
         self._used, self._since = 0.0, monotonic()
 
@@ -124,7 +132,8 @@ class _Job:
         return monotonic() - self._since > HUNG_SECONDS
 
     def look(self) -> None:
-        """See whether it has worked since the last look; where that can't be seen, only time tells."""
+        """See whether it has worked since the last look; where that can't be seen, only time
+        tells."""
         if self.clock is None:
             self.rests = self.hangs
             return
@@ -135,16 +144,23 @@ class _Job:
 
 
 class _Worker(Thread):
-    """A thread that does one job after another. A daemon: a server that stops does not wait for one that hangs."""
+    """A thread that does one job after another. A daemon: a server that stops does not wait for
+    one that hangs."""
 
-    def __init__(self, ended: Callable[[_Worker, _Job, object, BaseException | None], None]) -> None:
+    def __init__(
+        self, ended: Callable[[_Worker, _Job, object, BaseException | None], None]
+    ) -> None:
         super().__init__(name="foreword worker", daemon=True)
         self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._ended = ended
         self.start()
 
     def run(self) -> None:
-        clock = time.pthread_getcpuclockid(get_ident()) if hasattr(time, "pthread_getcpuclockid") else None
+        clock = (
+            time.pthread_getcpuclockid(get_ident())
+            if hasattr(time, "pthread_getcpuclockid")
+            else None
+        )
         while (job := self.jobs.get()) is not None:
             if clock is not None:
                 job._used = time.clock_gettime(clock)

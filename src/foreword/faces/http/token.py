@@ -1,4 +1,5 @@
-"""The token of a server that others can reach: made once, shown once, kept as a digest, compared in constant time."""
+"""The token of a server that others can reach: made once, shown once, kept as a digest, compared
+in constant time."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ def made() -> str:
 
 
 def digest_of(token: str) -> str:
-    """What is kept of a token. It is long and random, so that a plain digest can't be turned back."""
+    """What is kept of a token. It is long and random, so that a plain digest can't be turned
+    back."""
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -40,7 +42,9 @@ def from_file(path: str) -> str:
         token = Path(path).read_bytes()[:LARGEST_BYTES].decode().strip()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "not UTF-8"
-        raise UsageError(f"the token file {path} can't be read: {why}", hint="check the name and the rights") from None
+        raise UsageError(
+            f"the token file {path} can't be read: {why}", hint="check the name and the rights"
+        ) from None
     if len(token) < LEAST_CHARS or not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(
             f"the token in {path} must be at least {LEAST_CHARS} plain characters in one word",
@@ -50,22 +54,30 @@ def from_file(path: str) -> str:
 
 
 def digest_file(root: Path) -> Path:
-    """Where the digest of a root's token is kept: with the user, since a project may come from a stranger."""
+    """Where the digest of a root's token is kept: with the user, since a project may come from a
+    stranger."""
     return cache_folder() / f"serve-{sha256(os.fsencode(root)).hexdigest()[:16]}.sha256"
 
 
 def kept(root: Path, *, new: bool = False) -> tuple[str, str]:
-    """A new token and its digest; where one was made before, unless `new` says so, nothing and its digest."""
+    """A new token and its digest; where one was made before, unless `new` says so, nothing and
+    its digest."""
     path = digest_file(root)
     try:
-        before = "" if new or path.is_symlink() or not path.is_file() else path.read_text("ascii").strip()
+        before = (
+            ""
+            if new or path.is_symlink() or not path.is_file()
+            else path.read_text("ascii").strip()
+        )
         if _DIGEST.fullmatch(before):
             return "", before
         token = made()
         _write(path, digest_of(token))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise UsageError(f"the token's digest can't be kept in {path}: {why}", hint="give one: --token-file") from None
+        raise UsageError(
+            f"the token's digest can't be kept in {path}: {why}", hint="give one: --token-file"
+        ) from None
     return token, digest_of(token)
 
 

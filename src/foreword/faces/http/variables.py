@@ -1,4 +1,5 @@
-"""Variables: the list hides secrets, only the address of one value gives it whole; every change is in the trail."""
+"""Variables: the list hides secrets, only the address of one value gives it whole; every change
+is in the trail."""
 
 from __future__ import annotations
 
@@ -23,13 +24,17 @@ class Change(Given):
     model_config = example({"value": "cone 6", "reason": "the clay wants it"})
 
     value: Any = Field(description="Anything that JSON can hold.")
-    reason: str = Field(max_length=LONGEST_REASON, description="Why it is set; secrets in it are hidden.")
+    reason: str = Field(
+        max_length=LONGEST_REASON, description="Why it is set; secrets in it are hidden."
+    )
 
 
 class Why(Given):
     """Why something is removed."""
 
-    reason: str = Field(max_length=LONGEST_REASON, description="Why it is removed; secrets in it are hidden.")
+    reason: str = Field(
+        max_length=LONGEST_REASON, description="Why it is removed; secrets in it are hidden."
+    )
 
 
 class Trail(Given):
@@ -94,7 +99,12 @@ class Changes(BaseModel):
 def list_variables(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """List the variables as a context shows them: secrets are hidden, long values shortened."""
     with ask.serving.state(ask.path["workflow"]) as state:
-        return {"items": [{"name": name, "shown": display(name, value)} for name, value in state.variables.items()]}
+        return {
+            "items": [
+                {"name": name, "shown": display(name, value)}
+                for name, value in state.variables.items()
+            ]
+        }
 
 
 def get_variable(ask: Ask[Fit, None]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Tell clients that a plan they watch has changed, whichever process has changed it.
 
-For `subscriptions/listen`: what was subscribed to is watched for as long as the client stays. The looking is done by
-the one loop that the server has for all who listen (`faces.http.live`).
+For `subscriptions/listen`: what was subscribed to is watched for as long as the client stays. The
+looking is done by the one loop that the server has for all who listen (`faces.http.live`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,13 @@ async def listen(
     """Serve one stream of changes, until its client leaves or the server stops."""
     live, bus = desk.serving.live, InMemorySubscriptionBus()
     handler = ListenHandler(bus)
-    wanted = {uri: name for uri in params.notifications.resource_subscriptions or () if (name := watched_workflow(uri))}
-    begin = {name: await live.begin(name) for name in wanted.values()}  # before the client is told that we watch
+    wanted = {
+        uri: name
+        for uri in params.notifications.resource_subscriptions or ()
+        if (name := watched_workflow(uri))
+    }
+    # before the client is told that we watch
+    begin = {name: await live.begin(name) for name in wanted.values()}
 
     async def watch(uri: str, name: str) -> None:
         await _tell(live, name, begin[name], bus, uri)
@@ -40,7 +45,9 @@ async def listen(
     return result
 
 
-async def _tell(live: Live, name: str, begin: Mapping[str, Vector], bus: InMemorySubscriptionBus, uri: str) -> None:
+async def _tell(
+    live: Live, name: str, begin: Mapping[str, Vector], bus: InMemorySubscriptionBus, uri: str
+) -> None:
     async for event in live.events(name, begin):
         if event is not None and event.kind == "plan":
             await bus.publish(ResourceUpdated(uri))

@@ -1,6 +1,8 @@
-"""Prompts: a context package for each purpose, and the context of each phase, from the caller's own material.
+"""Prompts: a context package for each purpose, and the context of each phase, from the caller's own
+material.
 
-Purposes and phases are those of the recipes `package` and `phases`, so a project that extends them has its own.
+Purposes and phases are those of the recipes `package` and `phases`, so a project that extends them
+has its own.
 """
 
 from __future__ import annotations
@@ -33,8 +35,14 @@ def everything(desk: Desk) -> dict[str, Prompt]:
     """Every prompt by its name: a purpose has its own, a phase stands behind `phase-`."""
     purposes = recipes.load("package", desk.root).purposes
     phases = recipes.load("phases", desk.root).phases
-    found = [Prompt(name, f"A context package for {name}.", "package", {"purpose": name}) for name in purposes]
-    found += [Prompt(f"phase-{name}", f"The context of phase {name}.", "phases", {"phase": name}) for name in phases]
+    found = [
+        Prompt(name, f"A context package for {name}.", "package", {"purpose": name})
+        for name in purposes
+    ]
+    found += [
+        Prompt(f"phase-{name}", f"The context of phase {name}.", "phases", {"phase": name})
+        for name in phases
+    ]
     return {prompt.name: prompt for prompt in found}
 
 
@@ -50,5 +58,7 @@ def text_of(desk: Desk, name: str, arguments: Mapping[str, str]) -> tuple[str, s
         raise UsageError("argument 'source' is missing", hint=ARGUMENTS["source"])
     prompt = known[name]
     with desk.store() as db:
-        answer = operations.assemble_context(db, desk.root, prompt.recipe, **prompt.asked, **arguments)
+        answer = operations.assemble_context(
+            db, desk.root, prompt.recipe, **prompt.asked, **arguments
+        )
     return prompt.about, str(answer["text"])

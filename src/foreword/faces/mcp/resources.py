@@ -1,4 +1,5 @@
-"""Resources: recipes as they are written, plans and reports as JSON, each under an address of its own.
+"""Resources: recipes as they are written, plans and reports as JSON, each under an address of its
+own.
 
     foreword://workflows          every workflow: its size, its plan, when it was last changed
     foreword://recipe/NAME
@@ -28,7 +29,8 @@ from foreword.store.packages import Store
 SCHEME = "foreword://"
 PAGE = 100
 WORKFLOWS = f"{SCHEME}workflows"
-SHOWN = ("name", "changed", "messages", "now_tokens", "plan_version", "variables")  # of a workflow in the list
+# of a workflow in the list
+SHOWN = ("name", "changed", "messages", "now_tokens", "plan_version", "variables")
 MOST_REPORTS = 20
 JSON, YAML = "application/json", "application/yaml"
 
@@ -54,8 +56,18 @@ class Content:
 TEMPLATES = (
     Listed(f"{SCHEME}recipe/{{name}}", "recipe", "A recipe and those it extends.", YAML),
     Listed(f"{SCHEME}plan/{{workflow}}", "plan", "A workflow's newest plan.", JSON),
-    Listed(f"{SCHEME}plan/{{workflow}}/{{version}}", "plan version", "One version of a workflow's plan.", JSON),
-    Listed(f"{SCHEME}report/{{number}}", "report", "The bill of a context: every token, every omission.", JSON),
+    Listed(
+        f"{SCHEME}plan/{{workflow}}/{{version}}",
+        "plan version",
+        "One version of a workflow's plan.",
+        JSON,
+    ),
+    Listed(
+        f"{SCHEME}report/{{number}}",
+        "report",
+        "The bill of a context: every token, every omission.",
+        JSON,
+    ),
 )
 
 
@@ -68,15 +80,32 @@ def page(desk: Desk, cursor: str | None) -> tuple[list[Listed], str | None]:
 
 def _everything(desk: Desk) -> Iterator[Listed]:
     for name in recipes.names(desk.root):
-        yield Listed(f"{SCHEME}recipe/{quote(name, safe='')}", f"recipe {name}", f"The recipe {name}.", YAML)
-    yield Listed(WORKFLOWS, "workflows", "Every workflow: its size, its plan, when it was last changed.", JSON)
+        yield Listed(
+            f"{SCHEME}recipe/{quote(name, safe='')}", f"recipe {name}", f"The recipe {name}.", YAML
+        )
+    yield Listed(
+        WORKFLOWS,
+        "workflows",
+        "Every workflow: its size, its plan, when it was last changed.",
+        JSON,
+    )
     with desk.store_if_any() as db:
-        plans = [listed.name for listed in workflows.listed(db) if listed.plan_version] if db else []
+        plans = (
+            [listed.name for listed in workflows.listed(db) if listed.plan_version] if db else []
+        )
         reports = Store(db).reports(MOST_REPORTS) if db else []
     for name in plans:
-        yield Listed(f"{SCHEME}plan/{quote(name, safe='')}", f"plan of {name}", f"The plan of workflow {name}.", JSON)
+        yield Listed(
+            f"{SCHEME}plan/{quote(name, safe='')}",
+            f"plan of {name}",
+            f"The plan of workflow {name}.",
+            JSON,
+        )
     for stored in reports:
-        about = f"{stored.report['recipe']}, {stored.report['total_tokens']:,} tokens, {stored.created[:19]}"
+        about = (
+            f"{stored.report['recipe']}, {stored.report['total_tokens']:,} tokens,"
+            f" {stored.created[:19]}"
+        )
         yield Listed(f"{SCHEME}report/{stored.number}", f"report {stored.number}", about, JSON)
 
 
@@ -90,7 +119,8 @@ def read(desk: Desk, uri: str) -> Content:
 
 
 def watched_workflow(uri: str) -> str:
-    """The workflow whose newest plan is at that address; nothing where it is another kind of address."""
+    """The workflow whose newest plan is at that address; nothing where it is another kind of
+    address."""
     kind, _, name = uri.removeprefix(SCHEME).partition("/")
     return unquote(name) if uri.startswith(SCHEME) and kind == "plan" and "/" not in name else ""
 

@@ -1,7 +1,9 @@
-"""The MCP server: requests to the tools, resources and prompts of a desk, and errors to what a client can act on.
+"""The MCP server: requests to the tools, resources and prompts of a desk, and errors to what a
+client can act on.
 
-A tool's error is a result with `isError`, with the message and the hint that every face has; anything else is an error
-of the protocol. Work is done in threads, so calls go on side by side. The log says what failed, never with what.
+A tool's error is a result with `isError`, with the message and the hint that every face has;
+anything else is an error of the protocol. Work is done in threads, so calls go on side by side. The
+log says what failed, never with what.
 """
 
 from __future__ import annotations
@@ -29,14 +31,15 @@ from foreword.operations.fitted_values import Answer
 from foreword.secrets.masking import mask
 
 INSTRUCTIONS = (
-    "Foreword keeps an agent's plan, variables and checkpoints, and assembles contexts within a token budget. Begin "
-    "with get_current_plan; after a reset, with checkpoint resume. Where a text says `foreword recall fw_...`, call "
-    "recall with that handle."
+    "Foreword keeps an agent's plan, variables and checkpoints, and assembles contexts within a"
+    " token budget. Begin with get_current_plan; after a reset, with checkpoint resume. Where a"
+    " text says `foreword recall fw_...`, call recall with that handle."
 )
 BUG = "something went wrong inside Foreword"
 LONGEST_ERROR = 4_000  # characters
 CODE = "foreword/code"  # under `_meta` of a result that is an error
-COMPUTING = frozenset(("session_context", "assemble_context", "lookup"))  # they take long, and write little
+# they take long, and write little
+COMPUTING = frozenset(("session_context", "assemble_context", "lookup"))
 
 Result = TypeVar("Result")
 Context = ServerRequestContext[Any]
@@ -49,11 +52,17 @@ def create_server(desk: Desk) -> Server[Any]:
     async def ask(work: Callable[..., Result], *args: Any) -> Result:
         return await _protocol_errors(desk.serving.call(work, *args))
 
-    async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[definition(tool) for tool in TOOLS.values()])
 
-    async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        result = await desk.serving.call(_called, desk, params.name, params.arguments, lane=_lane(params.name))
+    async def call_tool(
+        context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        result = await desk.serving.call(
+            _called, desk, params.name, params.arguments, lane=_lane(params.name)
+        )
         desk.serving.changed()
         return result
 
@@ -61,28 +70,39 @@ def create_server(desk: Desk) -> Server[Any]:
         context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         found, cursor = await ask(resources.page, desk, params.cursor if params else None)
-        listed = [types.Resource(uri=r.uri, name=r.name, description=r.about, mime_type=r.mime) for r in found]
+        listed = [
+            types.Resource(uri=r.uri, name=r.name, description=r.about, mime_type=r.mime)
+            for r in found
+        ]
         return types.ListResourcesResult(resources=listed, next_cursor=cursor)
 
     async def list_templates(
         context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         listed = [
-            types.ResourceTemplate(uri_template=t.uri, name=t.name, description=t.about, mime_type=t.mime)
+            types.ResourceTemplate(
+                uri_template=t.uri, name=t.name, description=t.about, mime_type=t.mime
+            )
             for t in resources.TEMPLATES
         ]
         return types.ListResourceTemplatesResult(resource_templates=listed)
 
-    async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(
+        context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
         content = await ask(resources.read, desk, params.uri)
         text = types.TextResourceContents(uri=params.uri, mime_type=content.mime, text=content.text)
         return types.ReadResourceResult(contents=[text])
 
-    async def list_prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    async def list_prompts(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
         known = await ask(prompts.everything, desk)
         return types.ListPromptsResult(prompts=[_prompt(prompt) for prompt in known.values()])
 
-    async def get_prompt(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def get_prompt(
+        context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
         about, text = await ask(prompts.text_of, desk, params.name, params.arguments or {})
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=about, messages=[message])
@@ -105,11 +125,16 @@ def create_server(desk: Desk) -> Server[Any]:
 
 def definition(tool: Tool) -> types.Tool:
     """A tool as clients are told of it."""
-    hints = types.ToolAnnotations.model_validate({**tool.hints, "openWorldHint": False}, by_alias=True)
+    hints = types.ToolAnnotations.model_validate(
+        {**tool.hints, "openWorldHint": False}, by_alias=True
+    )
     return types.Tool(
-        name=tool.name, description=tool.about, input_schema=tool.input_schema, output_schema=tool.output_schema,
+        name=tool.name,
+        description=tool.about,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
         annotations=hints,
-    )  # fmt: skip
+    )
 
 
 def _prompt(prompt: prompts.Prompt) -> types.Prompt:
@@ -120,7 +145,7 @@ def _prompt(prompt: prompts.Prompt) -> types.Prompt:
     return types.Prompt(name=prompt.name, description=prompt.about, arguments=arguments)
 
 
-# --- a call ------------------------------------------------------------------------------------------------------
+# --- a call ---------------------------------------------------------------------------------------
 
 
 def _lane(name: str) -> Lane:
@@ -133,7 +158,9 @@ def _lane(name: str) -> Lane:
 def _called(desk: Desk, name: str, arguments: dict[str, Any] | None) -> types.CallToolResult:
     tool = TOOLS.get(name)
     if tool is None:
-        raise MCPError(types.INVALID_PARAMS, f"unknown tool {name[:80]!r}; there are {', '.join(TOOLS)}")
+        raise MCPError(
+            types.INVALID_PARAMS, f"unknown tool {name[:80]!r}; there are {', '.join(TOOLS)}"
+        )
     try:
         return _result(tool.run(desk, checked(arguments, tool.input_schema)))
     except ForewordError as error:
@@ -141,12 +168,16 @@ def _called(desk: Desk, name: str, arguments: dict[str, Any] | None) -> types.Ca
         return _failed(error.message, error.hint, error.code)
     except Exception as error:  # noqa: BLE001 - whatever it is, the server goes on and the client is told
         log.error("%s: %s", name, type(error).__name__)
-        return _failed(f"{BUG} ({type(error).__name__})", "the arguments may be too deep or too large", "bug")
+        return _failed(
+            f"{BUG} ({type(error).__name__})", "the arguments may be too deep or too large", "bug"
+        )
 
 
 def _result(answer: Answer) -> types.CallToolResult:
     """The answer as data, and as a text for models that read no data."""
-    return types.CallToolResult(content=[types.TextContent(text=_written(answer))], structured_content=answer)
+    return types.CallToolResult(
+        content=[types.TextContent(text=_written(answer))], structured_content=answer
+    )
 
 
 def _written(answer: Answer) -> str:
@@ -173,7 +204,9 @@ async def _protocol_errors(answering: Awaitable[Result]) -> Result:
     try:
         return await answering
     except ForewordError as error:
-        raise MCPError(types.INVALID_PARAMS, _said(error.message, error.hint), {"code": error.code}) from None
+        raise MCPError(
+            types.INVALID_PARAMS, _said(error.message, error.hint), {"code": error.code}
+        ) from None
     except Exception as error:  # noqa: BLE001
         log.error("%s", type(error).__name__)
         raise MCPError(types.INTERNAL_ERROR, f"{BUG} ({type(error).__name__})") from None

@@ -1,4 +1,5 @@
-"""What every tool, resource and prompt of one server works on: its stores, its root, its default workflow."""
+"""What every tool, resource and prompt of one server works on: its stores, its root, its default
+workflow."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from foreword.store.database import Database
 from foreword.store.urls import is_made
 
 State = TypeVar("State", bound=WorkflowState)
-BEGIN = "there is no workflow yet: update_plan, set_variable and append_message make the one they name"
+BEGIN = (
+    "there is no workflow yet: update_plan, set_variable and append_message make the one they name"
+)
 
 
 class Desk:
@@ -54,12 +57,18 @@ class Desk:
     @contextmanager
     def session(self, workflow: str | None, *, making: bool) -> Iterator[Session]:
         """The same to be changed; `making` makes it where there is none."""
-        with self._opened(workflow, partial(self.serving.session, create=making), making=making) as session:
+        with self._opened(
+            workflow, partial(self.serving.session, create=making), making=making
+        ) as session:
             yield session
 
     @contextmanager
     def _opened(
-        self, workflow: str | None, opening: Callable[[str], AbstractContextManager[State]], *, making: bool = False
+        self,
+        workflow: str | None,
+        opening: Callable[[str], AbstractContextManager[State]],
+        *,
+        making: bool = False,
     ) -> Iterator[State]:
         name = workflow or self.workflow
         with ExitStack() as stack:

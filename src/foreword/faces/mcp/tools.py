@@ -1,7 +1,8 @@
 """The tools: what each is called, takes and gives, and the operation behind it.
 
-Their definitions are in every conversation of an agent that has them, so they are short: a test holds them under
-2,000 tokens. What a tool does is `runtime.operations`' business; errors become results in `server`.
+Their definitions are in every conversation of an agent that has them, so they are short: a test
+holds them under 2,000 tokens. What a tool does is `runtime.operations`' business; errors become
+results in `server`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ CONTEXT_TOKENS = 20_000  # of a session's context: hosts refuse much larger resu
 
 Arguments = dict[str, Any]
 Run = Callable[[Desk, Arguments], Answer]
-TEXT, NUMBER, FLAG, OBJECT, LIST = ({"type": name} for name in ("string", "integer", "boolean", "object", "array"))
+TEXT, NUMBER, FLAG, OBJECT, LIST = (
+    {"type": name} for name in ("string", "integer", "boolean", "object", "array")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class Tool:
 
 ANY = {"description": "Any JSON."}
 SOURCE = {"anyOf": [TEXT, OBJECT, {**LIST, "items": OBJECT}]}
-READS = {"readOnlyHint": True}  # what goes into the store besides is a report, and originals to recall
+# what goes into the store besides is a report, and originals to recall
+READS = {"readOnlyHint": True}
 ADDS = {"destructiveHint": False}
 SETS = {"destructiveHint": True, "idempotentHint": True}
 WORKFLOW = {"workflow": TEXT}
@@ -78,7 +82,8 @@ def _get_workflow_variable(desk: Desk, given: Arguments) -> Answer:
 
 
 def _get_current_plan(desk: Desk, given: Arguments) -> Answer:
-    """The plan that was asked for; who names no workflow is told which there are, and may find none yet."""
+    """The plan that was asked for; who names no workflow is told which there are, and may find
+    none yet."""
     name, budget = given.get("workflow"), given.get("budget", ANSWER_TOKENS)
     try:
         with desk.state(name) as state:
@@ -115,7 +120,9 @@ def _checkpoint(desk: Desk, given: Arguments) -> Answer:
         raise UsageError(f"{action} needs a task" + (" and a phase" if action == "write" else ""))
     if action == "write":
         with desk.store() as db:
-            return operations.write_checkpoint(db, desk.root, str(task), str(phase), given.get("data"))
+            return operations.write_checkpoint(
+                db, desk.root, str(task), str(phase), given.get("data")
+            )
     with desk.store_if_any() as found:
         if action == "list":
             return operations.list_checkpoints(found, desk.root, task)
@@ -128,9 +135,10 @@ TOOLS = {
     for tool in (
         Tool(
             "update_plan",
-            "Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id, description, status}]}]}."
-            " status: pending, in_progress, completed, failed or cancelled. Other fields are kept. Every update is a"
-            " new version; with expected_version, only if the newest is that one.",
+            "Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id,"
+            " description, status}]}]}. status: pending, in_progress, completed, failed or"
+            " cancelled. Other fields are kept. Every update is a new version; with"
+            " expected_version, only if the newest is that one.",
             _stated("update_plan"),
             {"plan": OBJECT, "reason": TEXT, "expected_version": NUMBER, **WORKFLOW},
             {"version": NUMBER, "warnings": LIST},
@@ -139,17 +147,22 @@ TOOLS = {
         ),
         Tool(
             "get_current_plan",
-            "The newest plan, or null. One larger than budget tokens comes shortened, with a handle for recall."
-            " Without workflow, also the names of all workflows.",
+            "The newest plan, or null. One larger than budget tokens comes shortened, with a handle"
+            " for recall. Without workflow, also the names of all workflows.",
             _get_current_plan,
             {"budget": NUMBER, **WORKFLOW},
-            {"version": NUMBER, "plan": {"anyOf": [OBJECT, {"type": "null"}]}, **FITTED, "workflows": LIST},
+            {
+                "version": NUMBER,
+                "plan": {"anyOf": [OBJECT, {"type": "null"}]},
+                **FITTED,
+                "workflows": LIST,
+            },
             hints=READS,
         ),
         Tool(
             "get_workflow_variable",
-            'The whole value of a variable; all of a node\'s (node: "7"); or every one (name: "all"). One larger than'
-            " budget tokens comes shortened, with a handle for recall.",
+            'The whole value of a variable; all of a node\'s (node: "7"); or every one (name:'
+            ' "all"). One larger than budget tokens comes shortened, with a handle for recall.',
             _get_workflow_variable,
             {"name": TEXT, "node": TEXT, "budget": NUMBER, **WORKFLOW},
             {"value": ANY, **FITTED},
@@ -157,8 +170,8 @@ TOOLS = {
         ),
         Tool(
             "set_variable",
-            "Set a variable; reason goes into the audit trail. Contexts show long values by their beginning, secrets"
-            " never.",
+            "Set a variable; reason goes into the audit trail. Contexts show long values by their"
+            " beginning, secrets never.",
             _stated("set_variable"),
             {"name": TEXT, "value": ANY, "reason": TEXT, **WORKFLOW},
             {"name": TEXT, "shown": TEXT},
@@ -185,9 +198,9 @@ TOOLS = {
         ),
         Tool(
             "append_message",
-            "Add a message (Anthropic's or OpenAI's shape) to the workflow's conversation; near its limit the history"
-            " is compressed. A pinned one always stays. Sent again with the same key (a word of yours), it is added"
-            " once.",
+            "Add a message (Anthropic's or OpenAI's shape) to the workflow's conversation; near its"
+            " limit the history is compressed. A pinned one always stays. Sent again with the same"
+            " key (a word of yours), it is added once.",
             _stated("append_message"),
             {"message": OBJECT, "pinned": FLAG, "key": TEXT, **WORKFLOW},
             {"seq": NUMBER, "size_tokens": NUMBER, "compressed": FLAG, "warnings": LIST},
@@ -196,8 +209,8 @@ TOOLS = {
         ),
         Tool(
             "session_context",
-            "The conversation's next context: system prompt, plan, nodes, variables, browser, history, within a budget"
-            " of tokens.",
+            "The conversation's next context: system prompt, plan, nodes, variables, browser,"
+            " history, within a budget of tokens.",
             _stated("session_context", budget=CONTEXT_TOKENS),
             {"budget": NUMBER, **WORKFLOW},
             PACKAGE,
@@ -205,13 +218,21 @@ TOOLS = {
         ),
         Tool(
             "assemble_context",
-            "A context from the project by a recipe (director, package, phases, factory or its own) within a budget of"
-            " tokens. source: a path in the project, or the data. With about (tag, path or handle): whether it is in,"
-            " and why.",
+            "A context from the project by a recipe (director, package, phases, factory or its own)"
+            " within a budget of tokens. source: a path in the project, or the data. With about"
+            " (tag, path or handle): whether it is in, and why.",
             _assemble_context,
             {
-                "recipe": TEXT, "agent": TEXT, "skill": TEXT, "purpose": TEXT, "phase": TEXT, "workflow": TEXT,
-                "task": TEXT, "source": SOURCE, "budget": NUMBER, "about": TEXT,
+                "recipe": TEXT,
+                "agent": TEXT,
+                "skill": TEXT,
+                "purpose": TEXT,
+                "phase": TEXT,
+                "workflow": TEXT,
+                "task": TEXT,
+                "source": SOURCE,
+                "budget": NUMBER,
+                "about": TEXT,
             },
             PACKAGE,
             ("recipe",),
@@ -219,7 +240,8 @@ TOOLS = {
         ),
         Tool(
             "recall",
-            "The original behind a handle (fw_...), a page of budget tokens from offset on; next_offset continues.",
+            "The original behind a handle (fw_...), a page of budget tokens from offset on;"
+            " next_offset continues.",
             _recall,
             {"handle": TEXT, "offset": NUMBER, "budget": NUMBER},
             {"text": TEXT, "next_offset": NUMBER, "total_chars": NUMBER},
@@ -228,7 +250,8 @@ TOOLS = {
         ),
         Tool(
             "lookup",
-            "Documents of the project by name, path or question; kind: policy, schema, doc, persona ...",
+            "Documents of the project by name, path or question; kind: policy, schema, doc,"
+            " persona ...",
             _lookup,
             {"wanted": TEXT, "kind": TEXT, "budget": NUMBER},
             PACKAGE,
@@ -237,15 +260,24 @@ TOOLS = {
         ),
         Tool(
             "checkpoint",
-            "Where tasks stand: list, show, resume (what is needed to go on), write (data: {objective, state,"
-            " decisions: [{what, why}], findings, done, pending}).",
+            "Where tasks stand: list, show, resume (what is needed to go on), write (data:"
+            " {objective, state, decisions: [{what, why}], findings, done, pending}).",
             _checkpoint,
             {
-                "action": {"enum": ["list", "show", "resume", "write"]}, "task": TEXT, "phase": TEXT, "data": OBJECT,
+                "action": {"enum": ["list", "show", "resume", "write"]},
+                "task": TEXT,
+                "phase": TEXT,
+                "data": OBJECT,
             },
-            {"text": TEXT, "checkpoint": OBJECT, "checkpoints": LIST, "written": TEXT, "warnings": LIST},
+            {
+                "text": TEXT,
+                "checkpoint": OBJECT,
+                "checkpoints": LIST,
+                "written": TEXT,
+                "warnings": LIST,
+            },
             ("action",),
             ADDS,
         ),
     )
-}  # fmt: skip
+}

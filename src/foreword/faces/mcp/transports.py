@@ -1,7 +1,7 @@
 """How a server is reached: the standard streams, or HTTP on an address.
 
-On stdio nothing but the protocol goes to stdout. HTTP has the guard of the HTTP API in front of it, and every address
-but loopback's wants a token.
+On stdio nothing but the protocol goes to stdout. HTTP has the guard of the HTTP API in front of it,
+and every address but loopback's wants a token.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ STOP_SECONDS = 2  # for answers that are under way
 
 
 def log_to_stderr() -> None:
-    """One line for what failed and where. What libraries log may quote what they were given, so only the place is."""
+    """One line for what failed and where. What libraries log may quote what they were given, so
+    only the place is."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Places())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
@@ -55,7 +56,9 @@ class _Places(logging.Formatter):
         if record.name.startswith("foreword."):
             return f"foreword mcp: {record.getMessage()}"
         kind = record.exc_info[0] if record.exc_info else None
-        return f"foreword mcp: {record.name} line {record.lineno}" + (f": {kind.__name__}" if kind else "")
+        return f"foreword mcp: {record.name} line {record.lineno}" + (
+            f": {kind.__name__}" if kind else ""
+        )
 
 
 def serve_stdio(server: Server[Any], serving: Serving) -> None:
@@ -89,7 +92,8 @@ async def _answer_bad_frames(
     send: Callable[[SessionMessage], Awaitable[None]],
     waiting: set[str | int],
 ) -> None:
-    """Pass on what can be read; the sender of anything else is told, where the SDK would leave them waiting.
+    """Pass on what can be read; the sender of anything else is told, where the SDK would leave them
+    waiting.
 
     A client that has said all it wants may close its end; what it has asked is answered first.
     """
@@ -107,18 +111,28 @@ async def _answer_bad_frames(
 
 
 async def _pass_on(
-    told: AsyncIterable[SessionMessage], send: Callable[[SessionMessage], Awaitable[None]], waiting: set[str | int]
+    told: AsyncIterable[SessionMessage],
+    send: Callable[[SessionMessage], Awaitable[None]],
+    waiting: set[str | int],
 ) -> None:
     """Write what the server says, and note which requests it answers."""
     async for one in told:
         await send(one)
-        if isinstance(one.message, types.JSONRPCResponse | types.JSONRPCError) and one.message.id is not None:
+        if (
+            isinstance(one.message, types.JSONRPCResponse | types.JSONRPCError)
+            and one.message.id is not None
+        ):
             waiting.discard(one.message.id)
 
 
 def refusal(problem: Exception) -> types.JSONRPCError | None:
-    """The answer to a frame that is no message, with its id as far as it has one; nothing for an empty line."""
-    inputs = [error["input"] for error in problem.errors()] if isinstance(problem, ValidationError) else [None]
+    """The answer to a frame that is no message, with its id as far as it has one; nothing for an
+    empty line."""
+    inputs = (
+        [error["input"] for error in problem.errors()]
+        if isinstance(problem, ValidationError)
+        else [None]
+    )
     frame = next((one for one in inputs if isinstance(one, dict)), inputs[0])
     if isinstance(frame, str) and not frame.strip():
         return None
@@ -132,7 +146,9 @@ def refusal(problem: Exception) -> types.JSONRPCError | None:
 
 
 def _refused(code: int, message: str, number: str | int | None) -> types.JSONRPCError:
-    return types.JSONRPCError(jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=message))
+    return types.JSONRPCError(
+        jsonrpc="2.0", id=number, error=types.ErrorData(code=code, message=message)
+    )
 
 
 def serve_http(server: Server[Any], serving: Serving, say: Callable[[str], None]) -> None:
@@ -153,11 +169,13 @@ def serve_http(server: Server[Any], serving: Serving, say: Callable[[str], None]
 
 
 def http_app(server: Server[Any], serving: Serving) -> ASGIApp:
-    """The server as an app for HTTP, behind the guard that all of ours have: Host, Origin, token, size and rate."""
+    """The server as an app for HTTP, behind the guard that all of ours have: Host, Origin,
+    token, size and rate."""
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=serving.settings.largest_body_bytes,
-        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guard's
+        # the guard's
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
 
     async def lasting(scope: Scope, receive: Receive, send: Send) -> None:
@@ -169,7 +187,8 @@ def http_app(server: Server[Any], serving: Serving) -> ASGIApp:
 
 
 class _Process(BoundedServer):
-    """A server that says its address once it listens, and whose end by a signal is an end like any other."""
+    """A server that says its address once it listens, and whose end by a signal is an end like
+    any other."""
 
     def __init__(self, config: uvicorn.Config, serving: Serving, ready: Callable[[], None]) -> None:
         super().__init__(config)

@@ -1,7 +1,7 @@
 """Names in addresses: any name of a workflow, a task or a phase as one piece of a path, and back.
 
-A server sees a path after it was decoded, and browsers take `.` and `..` out of one, so a slash, a tilde and a leading
-dot are written as in a JSON pointer: `~1`, `~0`, and `~2` for the dot.
+A server sees a path after it was decoded, and browsers take `.` and `..` out of one, so a slash, a
+tilde and a leading dot are written as in a JSON pointer: `~1`, `~0`, and `~2` for the dot.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def named(text: str) -> str:
 
 
 def session(workflow: str, *rest: object, **query: object) -> str:
-    """The address of a session's page; what is empty is left out of the query, as is the usual conversation."""
+    """The address of a session's page; what is empty is left out of the query, as is the usual
+    conversation."""
     given = {name: value for name, value in query.items() if value not in ("", None)}
     if given.get("conversation") == "main":
         del given["conversation"]
@@ -37,7 +38,8 @@ def checkpoint(task: str, phase: str) -> str:
 
 
 def events(workflow: str) -> str:
-    """Where the API tells what happens to a workflow; there, names are encoded as in any address."""
+    """Where the API tells what happens to a workflow; there, names are encoded as in any
+    address."""
     return f"/v1/sessions/{quote(workflow, safe='', errors='replace')}/events"
 
 

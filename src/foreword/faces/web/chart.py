@@ -1,7 +1,7 @@
 """Pictures as numbers: where the lines of a chart run, for a template to draw.
 
-Coordinates are hundredths of the drawing, from the left and from the top, so a drawing fits any width without a style
-of its own.
+Coordinates are hundredths of the drawing, from the left and from the top, so a drawing fits any
+width without a style of its own.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits
     """The picture of a usage log, whose newest call comes first."""
     calls = list(reversed(log))
     most = max((call["total_tokens"] for call in calls), default=0)
-    top = limits.compress_at * HEADROOM if most >= NEAR * limits.warn_at else max(1, most) * HEADROOM
+    top = (
+        limits.compress_at * HEADROOM if most >= NEAR * limits.warn_at else max(1, most) * HEADROOM
+    )
     top = max(top, most * 1.02)
     names = list(dict.fromkeys(name for call in calls for name in call["parts"]))
     below = [0] * len(calls)
@@ -74,7 +76,10 @@ def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits
     return Growth(
         tuple(layers),
         _run(below, top),
-        tuple(Slot(_left(place, len(calls)), round(100 / len(calls), 3), call) for place, call in enumerate(calls)),
+        tuple(
+            Slot(_left(place, len(calls)), round(100 / len(calls), 3), call)
+            for place, call in enumerate(calls)
+        ),
         tuple(Line(_down(value, top), name, value) for name, value in marks if value <= top),
         tuple(
             Line(_down(level, top), "", level)
@@ -88,7 +93,11 @@ def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits
 def _events(calls: Sequence[Mapping[str, Any]], made: Sequence[Compression]) -> list[Line]:
     """Where compressions fall between the calls, by their times."""
     return [
-        Line(_left(sum(call["created"] < one.created for call in calls), len(calls)), str(one.number), one.number)
+        Line(
+            _left(sum(call["created"] < one.created for call in calls), len(calls)),
+            str(one.number),
+            one.number,
+        )
         for one in made
         if calls and one.created >= calls[0]["created"] and not one.undone
     ]
@@ -112,7 +121,9 @@ def _run(levels: Sequence[int], top: float) -> str:
 
 def _points(levels: Sequence[int], top: float) -> list[str]:
     """Every level in the middle of its slot, and the first and the last out to the edges."""
-    middles = [(_left(place + 0.5, len(levels)), _down(level, top)) for place, level in enumerate(levels)]
+    middles = [
+        (_left(place + 0.5, len(levels)), _down(level, top)) for place, level in enumerate(levels)
+    ]
     ends = [(0.0, middles[0][1]), *middles, (100.0, middles[-1][1])]
     return [f"{x:g} {y:g}" for x, y in ends]
 

@@ -1,7 +1,8 @@
-"""The chat with a workflow's director, and its tools by hand: what is said, what is done, and what it works on.
+"""The chat with a workflow's director, and its tools by hand: what is said, what is done, and what
+it works on.
 
-Every address is a whole page, as everywhere. While something is under way `director.js` listens to it; without scripts
-the page is loaded again.
+Every address is a whole page, as everywhere. While something is under way `director.js` listens to
+it; without scripts the page is loaded again.
 """
 
 from __future__ import annotations
@@ -34,10 +35,13 @@ PAGES = {"chat", "workflow"}
 
 
 def show(asked: Asked) -> Response:
-    """The conversation, the newest at its end; `before` is an older page of it, `tool` the form of one."""
+    """The conversation, the newest at its end; `before` is an older page of it, `tool` the form
+    of one."""
     stands = standing(asked)  # first: what is over has said all it has to say
     with asked.session() as session:
-        said = transcript.read(session, session.conversation.id, asked.number("before", LARGEST_NUMBER))
+        said = transcript.read(
+            session, session.conversation.id, asked.number("before", LARGEST_NUMBER)
+        )
         nodes = workflows.nodes(session.db, session.workflow.id)
         is_main = session.conversation.name == MAIN
         talks = is_main and stands["model"] and not stands["running"]
@@ -66,14 +70,25 @@ def message(asked: Asked) -> Response:
         found = messages.between(session.db, Range(session.conversation.id, seq, seq))
         if not found:
             raise UnknownName("message", str(seq), (), where=f"of {asked.workflow!r}")
-        text = paged(session.secrets().text(transcript.spoken(found[0].message)), asked.number("page", 1))
-        address = addresses.session(asked.workflow, f"chat/message/{seq}", conversation=session.conversation.name)
-        return page("original.html", **header.of(session, "chat"), title=f"Message {seq}", text=text,
-                    name=f"Message {seq}", address=address)  # fmt: skip
+        text = paged(
+            session.secrets().text(transcript.spoken(found[0].message)), asked.number("page", 1)
+        )
+        address = addresses.session(
+            asked.workflow, f"chat/message/{seq}", conversation=session.conversation.name
+        )
+        return page(
+            "original.html",
+            **header.of(session, "chat"),
+            title=f"Message {seq}",
+            text=text,
+            name=f"Message {seq}",
+            address=address,
+        )
 
 
 def standing(asked: Asked) -> dict[str, Any]:
-    """How the director of the path stands: whether it has a model, what it is at, which tabs it has open."""
+    """How the director of the path stands: whether it has a model, what it is at, which tabs it
+    has open."""
     desks = asked.serving.desks
     work = desks.work(asked.workflow)
     return {
@@ -89,12 +104,14 @@ def _tab(tab: dict[str, Any]) -> tuple[str, str, bool]:
     return str(tab.get("name", "")), mask(str(tab.get("url", ""))), bool(tab.get("active"))
 
 
-# --- what the forms do ---------------------------------------------------------------------------------------------
+# --- what the forms do ----------------------------------------------------------------------------
 
 
 def say(asked: Asked) -> Response:
     """Say something to the director."""
-    return _begun(asked, lambda name: asked.serving.desks.say(name, asked.text("text").replace("\r\n", "\n")))
+    return _begun(
+        asked, lambda name: asked.serving.desks.say(name, asked.text("text").replace("\r\n", "\n"))
+    )
 
 
 def go_on(asked: Asked) -> Response:
@@ -123,7 +140,9 @@ def call(asked: Asked) -> Response:
 def test(asked: Asked) -> Response:
     """Test one node."""
     node = asked.text("node")
-    return _begun(asked, lambda name: asked.serving.desks.call(name, "test_single_node", {"node": node}))
+    return _begun(
+        asked, lambda name: asked.serving.desks.call(name, "test_single_node", {"node": node})
+    )
 
 
 def run(asked: Asked) -> Response:
@@ -140,10 +159,12 @@ def _begun(asked: Asked, begin: Callable[[str], Work]) -> Response:
 def _back(asked: Asked) -> str:
     """The page that the form was on."""
     where = asked.text("back", "chat")
-    return addresses.session(asked.workflow, where if where in PAGES else "chat", tool=asked.text("tool"))
+    return addresses.session(
+        asked.workflow, where if where in PAGES else "chat", tool=asked.text("tool")
+    )
 
 
-# --- what the page shows -------------------------------------------------------------------------------------------
+# --- what the page shows --------------------------------------------------------------------------
 
 
 def _tool(asked: Asked) -> Any:
@@ -164,7 +185,9 @@ def _beside(session: Session, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]
         "plan": plan,
         "done": sum(task["status"] == "completed" for _, task in every),
         "tasks": len(every),
-        "now": next((str(task["description"]) for _, task in every if task["status"] == "in_progress"), ""),
+        "now": next(
+            (str(task["description"]) for _, task in every if task["status"] == "in_progress"), ""
+        ),
         "size": session.size_tokens,
         "limits": session.limits,
         "nodes": len(nodes),

@@ -17,15 +17,26 @@ def show(asked: Asked) -> Response:
     """The checkpoints of one session."""
     with asked.state() as state:
         found = _of_task(asked, state.db, state.workflow.name)
-        return page("checkpoints.html", **header.of(state, "checkpoints"), found=found, is_session=True,
-                    title=f"Checkpoints · {state.workflow.name}")  # fmt: skip
+        return page(
+            "checkpoints.html",
+            **header.of(state, "checkpoints"),
+            found=found,
+            is_session=True,
+            title=f"Checkpoints · {state.workflow.name}",
+        )
 
 
 def show_all(asked: Asked) -> Response:
     """The checkpoints of every task."""
     with asked.serving.store() as db:
         found = listed(asked.serving.root(), db)
-    return page("checkpoints.html", title="Checkpoints", found=list(reversed(found)), is_session=False, tabs=[])
+    return page(
+        "checkpoints.html",
+        title="Checkpoints",
+        found=list(reversed(found)),
+        is_session=False,
+        tabs=[],
+    )
 
 
 def show_one(asked: Asked) -> Response:
@@ -33,8 +44,14 @@ def show_one(asked: Asked) -> Response:
     task, phase = asked.name("task"), asked.name("phase")
     with asked.serving.store() as db:
         restored = read(asked.serving.root(), db, task, phase)
-    return page("checkpoint.html", title=f"Checkpoint {restored.checkpoint.name}", kept=restored.checkpoint,
-                changes=restored.changes, source=restored.source, text=as_text(restored.checkpoint))  # fmt: skip
+    return page(
+        "checkpoint.html",
+        title=f"Checkpoint {restored.checkpoint.name}",
+        kept=restored.checkpoint,
+        changes=restored.changes,
+        source=restored.source,
+        text=as_text(restored.checkpoint),
+    )
 
 
 def _of_task(asked: Asked, db: Database, task: str) -> list[Listed]:

@@ -1,4 +1,5 @@
-"""The context monitor: how full the window is, how it grew, what a prompt cache could reuse, and compressions."""
+"""The context monitor: how full the window is, how it grew, what a prompt cache could reuse, and
+compressions."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def compress(asked: Asked) -> Response:
     with asked.session() as session:
         made = session.compress(to=asked.text("to").strip() or None)
         said = "compressed" if made.applied else "nothing"
-        return go_to(addresses.session(asked.workflow, conversation=session.conversation.name, said=said))
+        return go_to(
+            addresses.session(asked.workflow, conversation=session.conversation.name, said=said)
+        )
 
 
 def undo(asked: Asked) -> Response:
@@ -48,9 +51,13 @@ def undo(asked: Asked) -> Response:
     with asked.session() as session:
         newest = _newest(session.compressions())
         if newest is None or newest.number != number:
-            raise UsageError(f"compression {number} is not the newest any more", hint="look at the list again")
+            raise UsageError(
+                f"compression {number} is not the newest any more", hint="look at the list again"
+            )
         session.undo()
-        return go_to(addresses.session(asked.workflow, conversation=session.conversation.name, said="undone"))
+        return go_to(
+            addresses.session(asked.workflow, conversation=session.conversation.name, said="undone")
+        )
 
 
 def summary(asked: Asked) -> Response:
@@ -59,11 +66,21 @@ def summary(asked: Asked) -> Response:
     with asked.session() as session:
         made = {one.number: one for one in session.compressions()}
         if number not in made:
-            raise UnknownName("compression", str(number), map(str, made), where=f"of {asked.workflow!r}")
-        address = addresses.session(asked.workflow, f"compressions/{number}", conversation=session.conversation.name)
+            raise UnknownName(
+                "compression", str(number), map(str, made), where=f"of {asked.workflow!r}"
+            )
+        address = addresses.session(
+            asked.workflow, f"compressions/{number}", conversation=session.conversation.name
+        )
         text = paged(session.secrets().known(made[number].summary), asked.number("page", 1))
-        return page("original.html", **header.of(session, "monitor"), title=f"Compression {number}", text=text,
-                    name=f"The summary of compression {number}", address=address)  # fmt: skip
+        return page(
+            "original.html",
+            **header.of(session, "monitor"),
+            title=f"Compression {number}",
+            text=text,
+            name=f"The summary of compression {number}",
+            address=address,
+        )
 
 
 def _monitor(session: Session, asked: Asked) -> dict[str, Any]:

@@ -1,6 +1,8 @@
-"""The context inspector: the exact text of the next call by section, what was left out, and other budgets.
+"""The context inspector: the exact text of the next call by section, what was left out, and other
+budgets.
 
-Nothing here saves anything. Long texts come in pages, and originals that are ranges of messages are read page by page.
+Nothing here saves anything. Long texts come in pages, and originals that are ranges of messages are
+read page by page.
 """
 
 from __future__ import annotations
@@ -54,21 +56,36 @@ def show(asked: Asked) -> Response:
     """The next call, and the same inputs at another budget."""
     with asked.session() as session:
         now, problem = _made(session)
-        budget = asked.number("budget", now.report.budget_tokens if now else session.limits.compress_at)
-        then, refused = _made(session, budget) if now and budget != now.report.budget_tokens else (now, None)
+        budget = asked.number(
+            "budget", now.report.budget_tokens if now else session.limits.compress_at
+        )
+        then, refused = (
+            _made(session, budget) if now and budget != now.report.budget_tokens else (now, None)
+        )
         return page(
-            "context.html", **_values(session), problem=problem, refused=refused, budget=budget,
-            report=now.report if now else None, sections=list(_sections(now)) if now else [],
-            refit=_refit(now.report, then.report) if now and then else [], then=then.report if then else None,
-            step=STEP, least=_least(now.report) if now else LEAST_BUDGET, most=max(session.limits.window, budget),
-        )  # fmt: skip
+            "context.html",
+            **_values(session),
+            problem=problem,
+            refused=refused,
+            budget=budget,
+            report=now.report if now else None,
+            sections=list(_sections(now)) if now else [],
+            refit=_refit(now.report, then.report) if now and then else [],
+            then=then.report if then else None,
+            step=STEP,
+            least=_least(now.report) if now else LEAST_BUDGET,
+            most=max(session.limits.window, budget),
+        )
 
 
 def section(asked: Asked) -> Response:
     """A page of one section's text."""
     with asked.session() as session:
         place = asked.request.path_params["place"]
-        found = next((one for one in _sections(session.context(save=False), asked.number("page", 1), place)), None)
+        found = next(
+            (one for one in _sections(session.context(save=False), asked.number("page", 1), place)),
+            None,
+        )
         if found is None:
             raise UsageError(f"the call has no section {place}", hint="look at the context again")
         return page("section.html", **_values(session), one=found)
@@ -81,7 +98,13 @@ def original(asked: Asked) -> Response:
         text = _original(session, handle, asked.number("page", 1))
         talk = session.conversation.name
         address = addresses.session(asked.workflow, f"context/original/{handle}", conversation=talk)
-        return page("original.html", **_values(session), name=f"Original {handle}", text=text, address=address)
+        return page(
+            "original.html",
+            **_values(session),
+            name=f"Original {handle}",
+            text=text,
+            address=address,
+        )
 
 
 def compare(asked: Asked) -> Response:
@@ -93,15 +116,25 @@ def compare(asked: Asked) -> Response:
         new = asked.number("new", numbers[0] if numbers else 0)
         values = reports.compared(session.store, old, new) if numbers else None
         back = addresses.session(asked.workflow, "compare")
-        return page("compare.html", **_values(session, "monitor"), compared=values, calls=calls, old=old, new=new,
-                    address=back, is_session=True)  # fmt: skip
+        return page(
+            "compare.html",
+            **_values(session, "monitor"),
+            compared=values,
+            calls=calls,
+            old=old,
+            new=new,
+            address=back,
+            is_session=True,
+        )
 
 
 def _values(session: Session, view: str = "context") -> dict[str, Any]:
     return {**header.of(session, view), "title": f"Context · {session.workflow.name}"}
 
 
-def _made(session: Session, budget: int | None = None) -> tuple[Package | None, EssentialsTooLarge | None]:
+def _made(
+    session: Session, budget: int | None = None
+) -> tuple[Package | None, EssentialsTooLarge | None]:
     try:
         return session.context(budget=budget, save=False), None
     except EssentialsTooLarge as error:
@@ -113,7 +146,9 @@ def _sections(package: Package, page_number: int = 1, only: int | None = None) -
     choices = [choice for choice in package.report.choices if choice.reason != STANDS_BY]
     for place, (choice, row) in enumerate(zip(choices, package.report.sections, strict=False)):
         if only in (None, place):
-            yield Shown(place, row, _reason(package.report, choice), paged(_text(choice), page_number))
+            yield Shown(
+                place, row, _reason(package.report, choice), paged(_text(choice), page_number)
+            )
 
 
 def _text(choice: Choice) -> str:
@@ -123,7 +158,11 @@ def _text(choice: Choice) -> str:
 def _reason(report: Report, choice: Choice) -> str:
     """Why it is in the form that it is in."""
     if choice.body.form == "full":
-        return "essential: never cut" if choice.section.rule.essential else "there is room for all of it"
+        return (
+            "essential: never cut"
+            if choice.section.rule.essential
+            else "there is room for all of it"
+        )
     return ", ".join(part for part in (choice.reason, report.outlived_by(choice)) if part)
 
 
@@ -137,7 +176,10 @@ def _refit(now: Report, then: Report) -> list[Refit]:
     """Every section at both budgets."""
     before, after = _by_tag(now), _by_tag(then)
     none = ("gone", 0)
-    return [Refit(name, *before.get(name, none), *after.get(name, none)) for name in dict.fromkeys([*before, *after])]
+    return [
+        Refit(name, *before.get(name, none), *after.get(name, none))
+        for name in dict.fromkeys([*before, *after])
+    ]
 
 
 def _by_tag(report: Report) -> dict[str, tuple[str, int]]:
@@ -149,7 +191,8 @@ def _by_tag(report: Report) -> dict[str, tuple[str, int]]:
 
 
 def _original(session: Session, handle: str, place: int) -> Paged:
-    """Of a range of messages no more is read than the page; what this very call cut is not in the store yet."""
+    """Of a range of messages no more is read than the page; what this very call cut is not in
+    the store yet."""
     found = session.store.found(handle) if handle.startswith("fw_") else []
     exact = [(name, packed) for name, packed in found if name == handle] or found
     if len(exact) == 1:
@@ -169,6 +212,6 @@ def _of_range(session: Session, where: Range, place: int) -> Paged:
     first = where.first + (place - 1) * MESSAGES
     lines = messages.between(
         session.db, Range(where.conversation, first, min(first + MESSAGES - 1, where.last))
-    )  # fmt: skip
+    )
     text = "\n".join(turn_text(line.message.role, line.message.text) for line in lines)
     return Paged(session.secrets().known(text), place, pages)

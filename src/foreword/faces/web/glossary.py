@@ -1,4 +1,5 @@
-"""Words of the page that a stranger may not know, and what they mean: one wording for every view."""
+"""Words of the page that a stranger may not know, and what they mean: one wording for every
+view."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ PARTS = {
     "workflow_snapshot": "the workflow that it builds, node by node",
     "workflow_variables": "values that it keeps between calls",
     "browser_state": "the web page that it has open",
-    "conversation_history": "what was said and what tools answered; a summary in place of what was compressed",
+    "conversation_history": (
+        "what was said and what tools answered; a summary in place of what was compressed"
+    ),
 }
 
 

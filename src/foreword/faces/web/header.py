@@ -1,4 +1,5 @@
-"""What the top of every page about a session shows: its name, its conversations, and the way to its other views."""
+"""What the top of every page about a session shows: its name, its conversations, and the way to
+its other views."""
 
 from __future__ import annotations
 
@@ -10,9 +11,14 @@ from foreword.session.workflow_state import WorkflowState
 from foreword.store import messages
 
 VIEWS = {
-    "monitor": "Monitor", "chat": "Chat", "workflow": "Workflow", "plan": "Plan", "context": "Context",
-    "variables": "Variables", "checkpoints": "Checkpoints",
-}  # fmt: skip
+    "monitor": "Monitor",
+    "chat": "Chat",
+    "workflow": "Workflow",
+    "plan": "Plan",
+    "context": "Context",
+    "variables": "Variables",
+    "checkpoints": "Checkpoints",
+}
 
 
 def of(state: WorkflowState, view: str) -> dict[str, Any]:
@@ -20,11 +26,18 @@ def of(state: WorkflowState, view: str) -> dict[str, Any]:
     name = state.workflow.name
     talk = state.conversation.name if isinstance(state, Session) else ""
     tabs = [
-        (label, addresses.session(name, *([] if one == "monitor" else [one]), conversation=talk), one == view)
+        (
+            label,
+            addresses.session(name, *([] if one == "monitor" else [one]), conversation=talk),
+            one == view,
+        )
         for one, label in VIEWS.items()
     ]
     known = messages.names(state.db, state.workflow.id) if talk else []
     return {
-        "workflow": name, "conversation": talk, "conversations": known, "tabs": tabs,
+        "workflow": name,
+        "conversation": talk,
+        "conversations": known,
+        "tabs": tabs,
         "events": addresses.events(name),
-    }  # fmt: skip
+    }

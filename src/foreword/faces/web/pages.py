@@ -1,7 +1,7 @@
 """The page's addresses: which view answers which path.
 
-Every address is a whole page, so all of it can be read without scripts; htmx picks from the same page what has changed.
-Views are plain functions of what was `asked`; they run in threads.
+Every address is a whole page, so all of it can be read without scripts; htmx picks from the same
+page what has changed. Views are plain functions of what was `asked`; they run in threads.
 """
 
 from __future__ import annotations
@@ -65,15 +65,31 @@ WRITE: dict[str, View] = {
 }
 
 # Views that make a context to show it: they wait for one another, not others for them.
-COMPUTING = frozenset((context_monitor.show, context_monitor.preview, context_monitor.compress, context_view.show, context_view.section, context_view.compare))
+COMPUTING = frozenset(
+    (
+        context_monitor.show,
+        context_monitor.preview,
+        context_monitor.compress,
+        context_view.show,
+        context_view.section,
+        context_view.compare,
+    )
+)
 
 
 def routes() -> list[BaseRoute]:
-    """Every address of the page, to stand behind all others: the last one answers whatever is not there."""
+    """Every address of the page, to stand behind all others: the last one answers whatever is
+    not there."""
     return [
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
-        *(Route(path, reading(view, _lane(view, "reading")), methods=["GET"]) for path, view in READ.items()),
-        *(Route(path, writing(view, _lane(view, "writing")), methods=["POST"]) for path, view in WRITE.items()),
+        *(
+            Route(path, reading(view, _lane(view, "reading")), methods=["GET"])
+            for path, view in READ.items()
+        ),
+        *(
+            Route(path, writing(view, _lane(view, "writing")), methods=["POST"])
+            for path, view in WRITE.items()
+        ),
         Route("/{rest:path}", missing, methods=["GET"]),
     ]
 

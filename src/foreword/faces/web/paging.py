@@ -17,7 +17,8 @@ class Paged:
 
 
 def paged(text: str, place: int, size: int = PAGE_CHARS) -> Paged:
-    """A page of a text; one that is not there is the nearest that is. All pages joined are the text."""
+    """A page of a text; one that is not there is the nearest that is. All pages joined are the
+    text."""
     pages = max(1, -(-len(text) // size))
     place = min(max(1, place), pages)
     return Paged(text[_cut(text, (place - 1) * size) : _cut(text, place * size)], place, pages)

@@ -1,4 +1,5 @@
-"""The plan viewer: phases and tasks as a to-do list, every version of it, and a form that changes a task's status."""
+"""The plan viewer: phases and tasks as a to-do list, every version of it, and a form that
+changes a task's status."""
 
 from __future__ import annotations
 
@@ -48,13 +49,20 @@ def show(asked: Asked) -> Response:
 
 def change(asked: Asked) -> Response:
     """Write a new version; where somebody was faster, show both and lose nothing."""
-    wanted = Change(asked.text("task"), asked.text("status"), asked.text("reason").strip(), asked.number("version", 0))
+    wanted = Change(
+        asked.text("task"),
+        asked.text("status"),
+        asked.text("reason").strip(),
+        asked.number("version", 0),
+    )
     with asked.state() as state:
         try:
             made = _changed(state, wanted)
         except ForewordError as error:
             newest = plans.newest_version(state.db, state.workflow.id)
-            return _page(asked, state, newest, _stopped(state, wanted, newest, error), status_of(error))
+            return _page(
+                asked, state, newest, _stopped(state, wanted, newest, error), status_of(error)
+            )
         return go_to(addresses.session(asked.workflow, "plan", saved=made.version))
 
 
@@ -73,11 +81,14 @@ def _offered(asked: Asked, state: WorkflowState, newest: int) -> Change:
     found = _task(state, newest, asked.text("task"))
     if found is None:
         raise UsageError(
-            f"there is no task {asked.text('task')[:60]!r} in the newest plan", hint="look at the plan again"
+            f"there is no task {asked.text('task')[:60]!r} in the newest plan",
+            hint="look at the plan again",
         )
     status = asked.text("status") if asked.text("status") in STATUSES else found["status"]
     reason = asked.text("reason") or f"Set to {STATUSES[status].lower()} by hand"
-    return Change(str(found["task_id"]), status, reason, newest, found["description"], found["status"])
+    return Change(
+        str(found["task_id"]), status, reason, newest, found["description"], found["status"]
+    )
 
 
 def _stopped(state: WorkflowState, wanted: Change, newest: int, error: ForewordError) -> Change:
@@ -87,9 +98,16 @@ def _stopped(state: WorkflowState, wanted: Change, newest: int, error: ForewordE
     if isinstance(error, PlanConflict) and 0 < wanted.version < newest:
         meanwhile = tuple(state.plan_diff(wanted.version, newest)) or ("nothing that can be seen",)
     return Change(
-        wanted.task, wanted.status if wanted.status in STATUSES else "pending", wanted.reason, newest,
-        found.get("description", ""), found.get("status", ""), meanwhile, error.message, error.hint,
-    )  # fmt: skip
+        wanted.task,
+        wanted.status if wanted.status in STATUSES else "pending",
+        wanted.reason,
+        newest,
+        found.get("description", ""),
+        found.get("status", ""),
+        meanwhile,
+        error.message,
+        error.hint,
+    )
 
 
 def _task(state: WorkflowState, version: int, task: str) -> Mapping[str, Any] | None:
@@ -99,8 +117,14 @@ def _task(state: WorkflowState, version: int, task: str) -> Mapping[str, Any] | 
     return next((one for _, one in planning.tasks(plan) if str(one["task_id"]) == task), None)
 
 
-def _page(asked: Asked, state: WorkflowState, newest: int, change: Change | None, status: int = 200) -> Response:
-    values: dict[str, Any] = {**header.of(state, "plan"), "title": f"Plan · {state.workflow.name}", "newest": newest}
+def _page(
+    asked: Asked, state: WorkflowState, newest: int, change: Change | None, status: int = 200
+) -> Response:
+    values: dict[str, Any] = {
+        **header.of(state, "plan"),
+        "title": f"Plan · {state.workflow.name}",
+        "newest": newest,
+    }
     if not newest:
         return page("plan.html", status, **values, plan=None, change=None, saved=0)
     version = asked.number("version", newest) if not asked.form else newest
@@ -108,11 +132,21 @@ def _page(asked: Asked, state: WorkflowState, newest: int, change: Change | None
     plan = _hidden(kept.data)
     before = _hidden(state.plan_version(version - 1).data) if version > 1 else None
     return page(
-        "plan.html", status, **values, plan=plan, kept=kept, version=version, change=change,
+        "plan.html",
+        status,
+        **values,
+        plan=plan,
+        kept=kept,
+        version=version,
+        change=change,
         differences=state.plan_diff(version - 1, version) if version > 1 else [],
-        marks=marked(before, plan) if before else {}, gone=_gone(before, plan) if before else [],
-        done=_done(plan), many_tasks=MANY_TASKS, nodes=_nodes(state, plan), saved=asked.number("saved", 0),
-    )  # fmt: skip
+        marks=marked(before, plan) if before else {},
+        gone=_gone(before, plan) if before else [],
+        done=_done(plan),
+        many_tasks=MANY_TASKS,
+        nodes=_nodes(state, plan),
+        saved=asked.number("saved", 0),
+    )
 
 
 def marked(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
@@ -142,11 +176,15 @@ def _done(plan: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _nodes(state: WorkflowState, plan: Mapping[str, Any]) -> dict[str, str]:
-    """The nodes that tasks name, as JSON without secrets; one that is not there has nothing to show."""
+    """The nodes that tasks name, as JSON without secrets; one that is not there has nothing to
+    show."""
     known = {str(node["id"]): node for node in workflows.nodes(state.db, state.workflow.id)}
-    named = dict.fromkeys(str(node) for _, task in planning.tasks(plan) for node in task.get("node_ids") or ())
+    named = dict.fromkeys(
+        str(node) for _, task in planning.tasks(plan) for node in task.get("node_ids") or ()
+    )
     return {
-        name: json.dumps(hide(known[name]), indent=2, ensure_ascii=False) if name in known else "" for name in named
+        name: json.dumps(hide(known[name]), indent=2, ensure_ascii=False) if name in known else ""
+        for name in named
     }
 
 

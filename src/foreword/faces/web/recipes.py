@@ -30,11 +30,18 @@ def show_all(asked: Asked) -> Response:
     known, more = loading.listed(root)
     found = [_told(name, path, root) for name, path in known.items()]
     found.sort(key=lambda one: (not one.is_own, one.name))
-    return page("recipes.html", title="Recipes", found=found, more=more, problem=loading.folder_problem(root))
+    return page(
+        "recipes.html",
+        title="Recipes",
+        found=found,
+        more=more,
+        problem=loading.folder_problem(root),
+    )
 
 
 def show(asked: Asked) -> Response:
-    """One recipe with those it extends; only what can be named, never a path, and no file that is no recipe."""
+    """One recipe with those it extends; only what can be named, never a path, and no file that
+    is no recipe."""
     root, name = asked.serving.root(), asked.name("name")
     known = loading.names(root)
     if name not in known:

@@ -18,19 +18,35 @@ from foreword.faces.web import addresses, glossary
 
 TEMPLATES = Path(__file__).parent / "templates"
 STATUSES = {  # of a task: how people read it
-    "pending": "Pending", "in_progress": "In progress", "completed": "Completed", "failed": "Failed",
+    "pending": "Pending",
+    "in_progress": "In progress",
+    "completed": "Completed",
+    "failed": "Failed",
     "cancelled": "Cancelled",
-}  # fmt: skip
+}
 HUES = (
-    "system_prompt", "current_plan", "workflow_snapshot", "workflow_variables", "browser_state",
-    "conversation_history", "", "",
-)  # fmt: skip
+    "system_prompt",
+    "current_plan",
+    "workflow_snapshot",
+    "workflow_variables",
+    "browser_state",
+    "conversation_history",
+    "",
+    "",
+)
 _STATUSES = re.compile(rf"\b({'|'.join(STATUSES)}) -> ({'|'.join(STATUSES)})$")
-_UNITS = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
+_UNITS = (
+    (86_400 * 365, "year"),
+    (86_400 * 30, "month"),
+    (86_400, "day"),
+    (3_600, "hour"),
+    (60, "minute"),
+)
 
 
 def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """A template filled in; it can't be kept by anything in between, for it shows what is true now."""
+    """A template filled in; it can't be kept by anything in between, for it shows what is true
+    now."""
     text = environment().get_template(template).render(values)
     body = text.encode("utf-8", "replace")  # half characters can be kept, and not be sent
     return HTMLResponse(body, status, headers={"Cache-Control": "no-store"})
@@ -40,23 +56,41 @@ def page(template: str, status: int = 200, **values: Any) -> HTMLResponse:
 def environment() -> Environment:
     """The templates with their filters."""
     made = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
         lstrip_blocks=True,
-    )  # fmt: skip
+    )
     made.filters |= {
-        "tokens": tokens, "short": short, "percent": percent, "ago": ago, "utc": utc, "many": many, "words": words,
-        "signed": signed, "hue": hue, "arrows": arrows, "piece": addresses.piece, "shell": shlex.quote,
-        "status": STATUSES.__getitem__, "why": why,
-    }  # fmt: skip
+        "tokens": tokens,
+        "short": short,
+        "percent": percent,
+        "ago": ago,
+        "utc": utc,
+        "many": many,
+        "words": words,
+        "signed": signed,
+        "hue": hue,
+        "arrows": arrows,
+        "piece": addresses.piece,
+        "shell": shlex.quote,
+        "status": STATUSES.__getitem__,
+        "why": why,
+    }
     made.globals |= {
-        "session_at": addresses.session, "checkpoint_at": addresses.checkpoint, "statuses": STATUSES,
-        "release": version("foreword"), "glossary": glossary,
-    }  # fmt: skip
+        "session_at": addresses.session,
+        "checkpoint_at": addresses.checkpoint,
+        "statuses": STATUSES,
+        "release": version("foreword"),
+        "glossary": glossary,
+    }
     return made
 
 
 def hue(part: str, place: int) -> str:
-    """The colour of a part: those of a conversation have their own in every recipe, others by where they stand."""
+    """The colour of a part: those of a conversation have their own in every recipe, others by
+    where they stand."""
     number = HUES.index(part) if part in HUES else place % len(HUES)
     return f"part-{number + 1}"
 
@@ -123,7 +157,9 @@ def ago(stamp: str) -> str:
         then = datetime.fromisoformat(stamp)
     except ValueError:
         return stamp
-    seconds = (datetime.now(UTC) - (then if then.tzinfo else then.replace(tzinfo=UTC))).total_seconds()
+    seconds = (
+        datetime.now(UTC) - (then if then.tzinfo else then.replace(tzinfo=UTC))
+    ).total_seconds()
     for size, unit in _UNITS:
         if seconds >= size:
             return f"{many(int(seconds // size), unit)} ago"
@@ -131,7 +167,8 @@ def ago(stamp: str) -> str:
 
 
 def shares(sizes: Mapping[str, int], whole: int) -> list[tuple[str, int, float, float]]:
-    """Each part of a whole: its name, its size, where it begins and how wide it is, in hundredths of the whole."""
+    """Each part of a whole: its name, its size, where it begins and how wide it is, in
+    hundredths of the whole."""
     told, at = list[tuple[str, int, float, float]](), 0
     for name, size in sizes.items():
         told.append((name, size, _hundredths(at, whole), _hundredths(size, whole)))

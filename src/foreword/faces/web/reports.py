@@ -23,7 +23,12 @@ def show_all(asked: Asked) -> Response:
     """The reports, the newest first, from one that is older than `before`."""
     with asked.serving.store() as db:
         rows = reports.listed(db, before=asked.number("before", LARGEST_NUMBER), limit=PAGE)
-    return page("reports.html", title="Reports", rows=rows, older=rows[-1].number if len(rows) == PAGE else 0)
+    return page(
+        "reports.html",
+        title="Reports",
+        rows=rows,
+        older=rows[-1].number if len(rows) == PAGE else 0,
+    )
 
 
 def show(asked: Asked) -> Response:
@@ -34,8 +39,16 @@ def show(asked: Asked) -> Response:
         before = Store(db).report(number - 1) if number > 1 else None
     sections = [row for row in kept.report.get("sections", ()) if isinstance(row, dict)]
     largest = max([1, *(int(row.get("tokens", 0)) for row in sections)])
-    return page("report.html", title=f"Report {number}", kept=kept, report=kept.report, sections=sections,
-                largest=largest, asked=asked_for(kept), before=before)  # fmt: skip
+    return page(
+        "report.html",
+        title=f"Report {number}",
+        kept=kept,
+        report=kept.report,
+        sections=sections,
+        largest=largest,
+        asked=asked_for(kept),
+        before=before,
+    )
 
 
 def compare(asked: Asked) -> Response:
@@ -43,10 +56,21 @@ def compare(asked: Asked) -> Response:
     with asked.serving.store() as db:
         store = Store(db)
         newest = [one.number for one in store.reports(2)]
-        old, new = asked.number("old", newest[-1] if newest else 0), asked.number("new", newest[0] if newest else 0)
+        old, new = (
+            asked.number("old", newest[-1] if newest else 0),
+            asked.number("new", newest[0] if newest else 0),
+        )
         values = compared(store, old, new) if newest else None
-    return page("compare.html", title="Compare reports", compared=values, calls=[], old=old, new=new,
-                address="/reports/compare", is_session=False)  # fmt: skip
+    return page(
+        "compare.html",
+        title="Compare reports",
+        compared=values,
+        calls=[],
+        old=old,
+        new=new,
+        address="/reports/compare",
+        is_session=False,
+    )
 
 
 def compared(store: Store, old: int, new: int) -> dict[str, Any]:
@@ -55,9 +79,13 @@ def compared(store: Store, old: int, new: int) -> dict[str, Any]:
     rows = report_diff.sections(before.report, after.report)
     total = Changed("total", before.report["total_tokens"], after.report["total_tokens"])
     return {
-        "before": before, "after": after, "rows": rows, "total": total,
-        "notes": report_diff.notes(before.report, after.report), "largest": max([1, *(abs(row.change) for row in rows)]),
-    }  # fmt: skip
+        "before": before,
+        "after": after,
+        "rows": rows,
+        "total": total,
+        "notes": report_diff.notes(before.report, after.report),
+        "largest": max([1, *(abs(row.change) for row in rows)]),
+    }
 
 
 def asked_for(kept: Stored) -> str:

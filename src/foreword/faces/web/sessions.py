@@ -1,4 +1,5 @@
-"""The way in: what Foreword does, shown on the newest call; and every session, how large it is, in which state."""
+"""The way in: what Foreword does, shown on the newest call; and every session, how large it is,
+in which state."""
 
 from __future__ import annotations
 
@@ -18,9 +19,13 @@ from foreword.store.workflows import Listed, listed
 MOST_SHOWN = 200
 STATES = {"ok": "OK", "warned": "Warned", "compressed": "Compressed"}
 EXAMPLE = {  # for a store with nothing in it yet
-    "system_prompt": 1_246, "current_plan": 2_684, "workflow_snapshot": 4_120, "workflow_variables": 869,
-    "browser_state": 2_912, "conversation_history": 18_265,
-}  # fmt: skip
+    "system_prompt": 1_246,
+    "current_plan": 2_684,
+    "workflow_snapshot": 4_120,
+    "workflow_variables": 869,
+    "browser_state": 2_912,
+    "conversation_history": 18_265,
+}
 EXAMPLE_BUDGET = 40_000
 
 Bars = list[tuple[str, int, float, float]]
@@ -44,9 +49,21 @@ def show(asked: Asked) -> Response:
     found.sort(key=lambda one: one.changed, reverse=True)
     limits = limits_for(asked.serving.settings.window)
     rows = [(one, state_of(one, limits)) for one in found[:MOST_SHOWN]]
-    return page("sessions.html", title="Sessions", rows=rows, found=len(found), every=len(every), q=wanted,
-                limits=limits, place=place, states=STATES, last=last, example=shares(EXAMPLE, EXAMPLE_BUDGET),
-                example_tokens=sum(EXAMPLE.values()), example_budget=EXAMPLE_BUDGET)  # fmt: skip
+    return page(
+        "sessions.html",
+        title="Sessions",
+        rows=rows,
+        found=len(found),
+        every=len(every),
+        q=wanted,
+        limits=limits,
+        place=place,
+        states=STATES,
+        last=last,
+        example=shares(EXAMPLE, EXAMPLE_BUDGET),
+        example_tokens=sum(EXAMPLE.values()),
+        example_budget=EXAMPLE_BUDGET,
+    )
 
 
 def begin(asked: Asked) -> Response:

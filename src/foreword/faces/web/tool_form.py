@@ -1,4 +1,5 @@
-"""A tool as a form: a field for each of its arguments, and the arguments that a filled form stands for."""
+"""A tool as a form: a field for each of its arguments, and the arguments that a filled form
+stands for."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def _field(name: str, schema: Mapping[str, Any], needed: bool, nodes: tuple[str,
         str(schema.get("type")), "json"
     )
     usual = tuple(TYPES) if name == "type" else nodes if name in ("node", "after", "parent") else ()
-    return Field(name, kind, needed, usual, str(schema.get("description", "")), EXAMPLES.get(name, ""))
+    return Field(
+        name, kind, needed, usual, str(schema.get("description", "")), EXAMPLES.get(name, "")
+    )
 
 
 def arguments(tool: Tool, form: Mapping[str, str]) -> dict[str, Any]:
@@ -80,4 +83,6 @@ def _json(name: str, text: str, *, is_object: bool) -> Any:
     except (ValueError, RecursionError) as error:
         if not is_object:
             return text
-        raise UsageError(f"{name} is not JSON: {error}", hint=f"for example {EXAMPLES.get(name, '{}')}") from None
+        raise UsageError(
+            f"{name} is not JSON: {error}", hint=f"for example {EXAMPLES.get(name, '{}')}"
+        ) from None

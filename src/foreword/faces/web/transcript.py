@@ -1,4 +1,5 @@
-"""A conversation as people read it: who said what, and each call of a tool with its result. Secrets are hidden."""
+"""A conversation as people read it: who said what, and each call of a tool with its result.
+Secrets are hidden."""
 
 from __future__ import annotations
 
@@ -77,7 +78,10 @@ def _told(page: Sequence[Line], secrets: KnownValues) -> list[Said]:
                 calls[part.id] = call
             elif isinstance(part, ToolResult) and part.id in calls:
                 call = calls.pop(part.id)
-                call.result, call.state = _cut(secrets.text(part.text)), "failed" if part.failed else "ok"
+                call.result, call.state = (
+                    _cut(secrets.text(part.text)),
+                    "failed" if part.failed else "ok",
+                )
                 one.role = ""  # it is shown with its call
         if one.role:
             told.append(one)
@@ -98,12 +102,20 @@ def _said(line: Line, secrets: KnownValues) -> Said:
 
 def spoken(message: Message) -> str:
     """The words of a message, without its calls; pictures as a short mark."""
-    return "\n".join(_words(part) for part in message.parts if isinstance(part, Text | Image | Opaque | ToolResult))
+    return "\n".join(
+        _words(part)
+        for part in message.parts
+        if isinstance(part, Text | Image | Opaque | ToolResult)
+    )
 
 
 def _words(part: Text | Image | Opaque | ToolResult) -> str:
     return (
-        part.text if isinstance(part, Text | ToolResult) else "[image]" if isinstance(part, Image) else "[attachment]"
+        part.text
+        if isinstance(part, Text | ToolResult)
+        else "[image]"
+        if isinstance(part, Image)
+        else "[attachment]"
     )
 
 
@@ -117,7 +129,8 @@ def _call(key: str, part: ToolCall, secrets: KnownValues) -> Call:
 
 
 def _by_hand(seq: int, text: str) -> Call:
-    """A call by hand as its message tells it: the tool, its arguments on the first line, and the answer below."""
+    """A call by hand as its message tells it: the tool, its arguments on the first line, and the
+    answer below."""
     head, _, result = text.partition("\n")
     name, _, written = head.removeprefix(f"{BY_HAND}: ").partition(" ")
     try:

@@ -18,10 +18,19 @@ NO_REASON = "a change needs a reason: it is what the trail of changes is read by
 def show(asked: Asked) -> Response:
     """Every variable, and why it is what it is."""
     with asked.state() as state:
-        rows = [(mask(name), told, told == HIDDEN) for name, value in state.variables.items()
-                for told in [display(name, value)]]  # fmt: skip
-        return page("variables.html", **header.of(state, "variables"), title=f"Variables · {state.workflow.name}",
-                    rows=rows, changes=state.variable_changes(TRAIL), most=TRAIL)  # fmt: skip
+        rows = [
+            (mask(name), told, told == HIDDEN)
+            for name, value in state.variables.items()
+            for told in [display(name, value)]
+        ]
+        return page(
+            "variables.html",
+            **header.of(state, "variables"),
+            title=f"Variables · {state.workflow.name}",
+            rows=rows,
+            changes=state.variable_changes(TRAIL),
+            most=TRAIL,
+        )
 
 
 def put(asked: Asked) -> Response:

@@ -1,4 +1,5 @@
-"""What a view is asked, and how it is called: in a thread, errors as pages with the message they have everywhere."""
+"""What a view is asked, and how it is called: in a thread, errors as pages with the message they
+have everywhere."""
 
 from __future__ import annotations
 
@@ -128,8 +129,14 @@ async def missing(request: Request) -> Response:
 
 def problem(status: int, message: str, hint: str = "") -> Response:
     """What went wrong, and what to do next."""
-    return page("problem.html", status, title="Not found" if status == 404 else "That did not work",
-                message=mask(message), hint=mask(hint), code=status)  # fmt: skip
+    return page(
+        "problem.html",
+        status,
+        title="Not found" if status == 404 else "That did not work",
+        message=mask(message),
+        hint=mask(hint),
+        code=status,
+    )
 
 
 def go_to(address: str) -> Response:

@@ -1,4 +1,5 @@
-"""A workflow as a list to read: what each node does, how it stands, what it gave last; test, run, and run on."""
+"""A workflow as a list to read: what each node does, how it stands, what it gave last; test,
+run, and run on."""
 
 from __future__ import annotations
 
@@ -22,8 +23,19 @@ from foreword.store import node_results, node_runs, workflows
 from foreword.store.node_results import Result
 from foreword.store.node_runs import Run
 
-STATUSES = {"": "Not run yet", "running": "Running", "success": "Worked", "failed": "Failed", "stopped": "Stopped"}
-TONES = {"running": "state-warned", "success": "state-ok", "failed": "state-bad", "stopped": "state-warned"}
+STATUSES = {
+    "": "Not run yet",
+    "running": "Running",
+    "success": "Worked",
+    "failed": "Failed",
+    "stopped": "Stopped",
+}
+TONES = {
+    "running": "state-warned",
+    "success": "state-ok",
+    "failed": "state-bad",
+    "stopped": "state-warned",
+}
 MOST_RUNS = 8
 DEEPEST = 6  # levels that are indented
 
@@ -84,7 +96,10 @@ def show(asked: Asked) -> Response:
 
 def _stopped_at(runs: list[Run], open_run: str | None) -> str:
     """The node at which the run stopped that can go on."""
-    return next((one.failed_at.rpartition("/")[2].partition("[")[0] for one in runs if one.run == open_run), "")
+    return next(
+        (one.failed_at.rpartition("/")[2].partition("[")[0] for one in runs if one.run == open_run),
+        "",
+    )
 
 
 def _rows(tree: Tree, newest: dict[str, Result], secrets: KnownValues) -> Iterator[Row]:
@@ -116,7 +131,13 @@ def _last(result: Result, secrets: KnownValues) -> Last:
     told: Any = secrets.value(result.told)
     rest = {key: value for key, value in told.items() if key in ("result", "page")}
     return Last(
-        result.run, result.key, result.status, result.created, told.get("seconds"), str(told.get("error") or ""),
-        str(told.get("hint") or ""), {str(k): str(v) for k, v in (told.get("variables") or {}).items()},
+        result.run,
+        result.key,
+        result.status,
+        result.created,
+        told.get("seconds"),
+        str(told.get("error") or ""),
+        str(told.get("hint") or ""),
+        {str(k): str(v) for k, v in (told.get("variables") or {}).items()},
         pretty(rest) if rest else "",
-    )  # fmt: skip
+    )

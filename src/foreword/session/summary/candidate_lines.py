@@ -1,8 +1,9 @@
-"""The lines of a conversation that could stand in its summary, each with what it is and what it weighs.
+"""The lines of a conversation that could stand in its summary, each with what it is and what it
+weighs.
 
-The authors' own words. Prose comes from the user and the assistant; of results only errors, and lines whose names
-were used again later; an error is joined by the line that tells its fix. Repetitions become one. Which of the lines
-go in is decided in `choice`.
+The authors' own words. Prose comes from the user and the assistant; of results only errors, and
+lines whose names were used again later; an error is joined by the line that tells its fix.
+Repetitions become one. Which of the lines go in is decided in `choice`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ REACH = 16  # messages from an error to its fix
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _NUMBERED = re.compile(r"^\s*\d+[\u2192|:\t]\s?")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
-_CODE = re.compile(r"[;{}]\s*$|^\s*(?:[)}\]]|[+-]\s*\w+.*[({;]$)|\w+\([^)]*\)\s*\{|:=|=>|</?\w+>|^\S+ = |\w\([\"'&]")
+_CODE = re.compile(
+    r"[;{}]\s*$|^\s*(?:[)}\]]|[+-]\s*\w+.*[({;]$)|\w+\([^)]*\)\s*\{|:=|=>|</?\w+>|^\S+ ="
+    r" |\w\([\"'&]"
+)
 _RULE = re.compile(r"[\s|:=+*_-]*")
 _COMMAND = re.compile(r"command|cmd|script|url", re.IGNORECASE)
 _BREAKS = (", ", "; ", ",", " ")
@@ -67,18 +71,30 @@ class Line:
 
 
 def lines(
-    said: Sequence[Remark], found: Mapping[str, Mention], earlier: Earlier, length: int, most: int = FEW
+    said: Sequence[Remark],
+    found: Mapping[str, Mention],
+    earlier: Earlier,
+    length: int,
+    most: int = FEW,
 ) -> list[Line]:
     """Every line worth considering, oldest first, none twice; at most so many of one result."""
     before = [
-        _line(text, kind, at - len(earlier.lines), length, FROM_BEFORE) for at, (kind, text) in enumerate(earlier.lines)
+        _line(text, kind, at - len(earlier.lines), length, FROM_BEFORE)
+        for at, (kind, text) in enumerate(earlier.lines)
     ]
     latest = max((remark.at for remark in said if remark.key.startswith(TASK)), default=0)
-    now = [line for remark in said if not _is_past(remark, latest) for line in _of_remark(remark, found, length, most)]
+    now = [
+        line
+        for remark in said
+        if not _is_past(remark, latest)
+        for line in _of_remark(remark, found, length, most)
+    ]
     return _distinct([*before, *_with_fixes(now)])
 
 
-def _of_remark(remark: Remark, found: Mapping[str, Mention], length: int, most: int) -> Iterable[Line]:
+def _of_remark(
+    remark: Remark, found: Mapping[str, Mention], length: int, most: int
+) -> Iterable[Line]:
     match remark.voice:
         case "user" | "said":
             return _prose(remark, length)
@@ -110,7 +126,8 @@ def _prose(remark: Remark, length: int) -> Iterator[Line]:
             fenced = not fenced
         if fenced or _RULE.fullmatch(row[:400]):
             continue
-        # A user who sends pages has pasted them: only how they begin and end is in the user's own words.
+        # A user who sends pages has pasted them: only how they begin and end is in the user's own
+        # words.
         pasted = remark.voice == "user" and size > PASTED and OWN < seen < size - OWN
         voice: Voice = "said" if pasted else remark.voice
         for text in split(row):
@@ -132,7 +149,8 @@ def _says_something(text: str, by_user: bool) -> bool:
 
 
 def _printed(remark: Remark, found: Mapping[str, Mention], length: int, most: int) -> list[Line]:
-    """Of what a tool printed or a call wrote: errors, lines whose names somebody used afterwards, then any others."""
+    """Of what a tool printed or a call wrote: errors, lines whose names somebody used
+    afterwards, then any others."""
     kept: list[tuple[float, Line]] = []
     for row in remark.text.splitlines():
         for text in _chunks(_NUMBERED.sub("", row)):
@@ -145,7 +163,9 @@ def _printed(remark: Remark, found: Mapping[str, Mention], length: int, most: in
             used += 0.5 * (_DEFINES.match(text) is not None)
             rank = 2.0 + remark.failed if kind == "error" else used + 0.1 * bool(names)
             share = 1.0 if kind == "error" else min(1.0, 0.4 * used + 0.1)
-            kept.append((rank, _line(text, "finding" if used else kind, remark.at, length, share, names)))
+            kept.append(
+                (rank, _line(text, "finding" if used else kind, remark.at, length, share, names))
+            )
     best = sorted(range(len(kept)), key=lambda at: (-kept[at][0], at))[:most]
     return [kept[at][1] for at in sorted(best) if kept[at][0] >= 1.0 or most > FEW]
 
@@ -155,18 +175,24 @@ def _chunks(row: str) -> list[str]:
     row = " ".join(bare(row).split()) if len(row) <= LONGEST_LINE else row
     chunks = []
     while len(row) > LONGEST_LINE:
-        end = max(row.rfind(mark, LONGEST_LINE // 2, LONGEST_LINE) for mark in _BREAKS) + 1 or LONGEST_LINE
+        end = (
+            max(row.rfind(mark, LONGEST_LINE // 2, LONGEST_LINE) for mark in _BREAKS) + 1
+            or LONGEST_LINE
+        )
         chunks.append(row[:end].strip())
         row = row[end:]
     return [*chunks, row.strip()]
 
 
 def _used_again(names: Iterable[str], at: int, found: Mapping[str, Mention]) -> float:
-    """How many of these names were first seen there and used by a later call or reply, or by the user."""
+    """How many of these names were first seen there and used by a later call or reply, or by the
+    user."""
     return sum(
         1.0
         for name in names
-        if (mention := found.get(name)) and mention.first == at < mention.last and mention.voices & _USERS
+        if (mention := found.get(name))
+        and mention.first == at < mention.last
+        and mention.voices & _USERS
     )
 
 
@@ -177,12 +203,21 @@ def _with_fixes(now: Sequence[Line]) -> list[Line]:
     for at, line in enumerate(now):
         if line.kind != "error":
             continue
-        fix = next((place for place in _soon_after(now, at) if place not in taken and _tells(now[place], line)), None)
+        fix = next(
+            (
+                place
+                for place in _soon_after(now, at)
+                if place not in taken and _tells(now[place], line)
+            ),
+            None,
+        )
         if fix is not None:
             taken.add(fix)
             text = f"{line.text}\n{FIX}{now[fix].text}"
             names = tuple(dict.fromkeys((*line.names, *now[fix].names)))
-            joined[at] = replace(line, text=text, kind="fix", weight=line.weight + now[fix].weight, names=names)
+            joined[at] = replace(
+                line, text=text, kind="fix", weight=line.weight + now[fix].weight, names=names
+            )
     return [line for at, line in enumerate(joined) if at not in taken]
 
 
@@ -196,11 +231,19 @@ def _soon_after(now: Sequence[Line], at: int) -> Iterator[int]:
 def _tells(line: Line, error: Line) -> bool:
     if line.kind != "fix" or line.at == error.at:
         return False
-    return bool(set(line.names) & set(error.names)) or len(_content(line.text) & _content(error.text)) >= 2
+    return (
+        bool(set(line.names) & set(error.names))
+        or len(_content(line.text) & _content(error.text)) >= 2
+    )
 
 
 def _line(
-    text: str, kind: Kind, at: int, length: int, share: float = 1.0, names: tuple[str, ...] | None = None
+    text: str,
+    kind: Kind,
+    at: int,
+    length: int,
+    share: float = 1.0,
+    names: tuple[str, ...] | None = None,
 ) -> Line:
     weight = WEIGHTS[kind]
     age = 0.5 ** ((length - max(at, 0)) / weight.half_life) if at >= 0 else 0.3
@@ -209,7 +252,8 @@ def _line(
 
 
 def _distinct(found: Sequence[Line]) -> list[Line]:
-    """The lines with repetitions left out: the newest wording stays, at the place of the oldest if that is to last."""
+    """The lines with repetitions left out: the newest wording stays, at the place of the oldest
+    if that is to last."""
     bags = [_content(line.text) for line in found]
     spread = Counter(word for bag in bags for word in bag)
     seen: dict[tuple[str, ...], int] = {}
@@ -230,7 +274,11 @@ def _distinct(found: Sequence[Line]) -> list[Line]:
 
 def _repeats(line: Line, bag: frozenset[str], other: Line, others: frozenset[str]) -> bool:
     numbers = {word for word in bag ^ others if _NUMBER.search(word)}
-    return not numbers and set(line.names) <= set(other.names) and len(bag & others) >= SAME * len(bag | others)
+    return (
+        not numbers
+        and set(line.names) <= set(other.names)
+        and len(bag & others) >= SAME * len(bag | others)
+    )
 
 
 def _said_again(line: Line, older: Line) -> Line:

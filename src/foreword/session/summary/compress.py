@@ -1,8 +1,8 @@
 """Compress a conversation into a summary of its own words: the one path.
 
-Lines that decide, ask, find, fail or fix, and a ledger of what is in play, inside a room that is never exceeded. An
-earlier summary is folded in, so that compressing again and again neither grows nor forgets what was decided. Pure:
-no model, no clock, the same messages give the same bytes.
+Lines that decide, ask, find, fail or fix, and a ledger of what is in play, inside a room that is
+never exceeded. An earlier summary is folded in, so that compressing again and again neither grows
+nor forgets what was decided. Pure: no model, no clock, the same messages give the same bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def compress(
     settled: Sequence[tuple[str, str]] = (),
     query: str = "",
 ) -> Summary:
-    """What stands in for the messages and the earlier summary, at most `room` tokens by the counter."""
+    """What stands in for the messages and the earlier summary, at most `room` tokens by the
+    counter."""
     before_text = "\n".join([earlier, *summaries(messages)]).strip()
     before, said = read(capped(before_text, LONGEST_SUMMARY)), remarks(messages)
     names_before = named_before(before)
@@ -56,7 +57,13 @@ def compress(
         counter,
     )
     text = draft.settle()
-    return Summary(text, counter.count(text), len(draft.taken), len(candidates) - len(draft.taken), len(draft.entries))
+    return Summary(
+        text,
+        counter.count(text),
+        len(draft.taken),
+        len(candidates) - len(draft.taken),
+        len(draft.entries),
+    )
 
 
 def _with_before(found: dict[str, Mention], names: Iterable[str]) -> dict[str, Mention]:
@@ -69,10 +76,15 @@ def _with_before(found: dict[str, Mention], names: Iterable[str]) -> dict[str, M
 
 
 def _unsettled(candidates: Iterable[Line], settled: Sequence[tuple[str, str]]) -> list[Line]:
-    """The lines without those that would reopen what the plan has settled; others that mention it say so."""
+    """The lines without those that would reopen what the plan has settled; others that mention
+    it say so."""
     if not settled:
         return list(candidates)
-    still = [line for line in candidates if line.kind != "open" or not reopens(line.text, settled, among_open=True)]
+    still = [
+        line
+        for line in candidates
+        if line.kind != "open" or not reopens(line.text, settled, among_open=True)
+    ]
     return [replace(line, text=respect(line.text, settled)) for line in still]
 
 
@@ -88,14 +100,19 @@ def _answering(candidates: Sequence[Line], query: str) -> list[Line]:
 
 
 def _asked(values: dict[str, float], query: str) -> Mapping[str, float]:
-    return values | {name: ASKED_NAME * values[name] for name in literals(query[:4_000]) if name in values}
+    return values | {
+        name: ASKED_NAME * values[name] for name in literals(query[:4_000]) if name in values
+    }
 
 
 def _occurring(keep: Iterable[str], messages: Sequence[Message], before: str) -> list[str]:
-    """The wanted names that really occur, each once; one that spans lines can't stand in a ledger."""
+    """The wanted names that really occur, each once; one that spans lines can't stand in a
+    ledger."""
     texts = [before, *(_whole(part) for message in messages for part in message.parts)]
     wanted = dict.fromkeys(name.strip() for name in keep)
-    return [name for name in wanted if name and "\n" not in name and any(name in text for text in texts)]
+    return [
+        name for name in wanted if name and "\n" not in name and any(name in text for text in texts)
+    ]
 
 
 def _whole(part: object) -> str:

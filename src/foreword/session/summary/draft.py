@@ -1,8 +1,9 @@
-"""A summary in the making: lines and names taken until the room is full, then measured whole and trimmed.
+"""A summary in the making: lines and names taken until the room is full, then measured whole and
+trimmed.
 
-Lines have the larger part of the room, the ledger the rest; what one leaves the other may use. The pieces are
-measured as they are taken, but only the measure of the whole text is believed. Where the lines and names come from
-is in `compress`.
+Lines have the larger part of the room, the ledger the rest; what one leaves the other may use. The
+pieces are measured as they are taken, but only the measure of the whole text is believed. Where the
+lines and names come from is in `compress`.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ class Draft:
     def _trimmed(self) -> str:
         """What was chosen last without its last names and lines, as many as it takes."""
         while self.taken or self.entries:
-            shrunk = self.entries if len(self.entries) > len(self.forced) else self.taken or self.entries
+            shrunk = (
+                self.entries if len(self.entries) > len(self.forced) else self.taken or self.entries
+            )
             del shrunk[-max(1, len(shrunk) // 20) :]
             text = self._written()
             if text and self.measure(text) <= self.room:
@@ -80,15 +83,20 @@ class Draft:
         return self._least()
 
     def _choose(self, room: int) -> None:
-        """Take lines, then names that no line says, then more lines, and faint names if there is room even then."""
+        """Take lines, then names that no line says, then more lines, and faint names if there is
+        room even then."""
         room_for_lines = int(LINES * max(0, room - self._total(self.forced)))
         lasting = self.choice.lasting(min(room_for_lines, int(LASTING * room)))
-        within_caps = self.choice.fill(room_for_lines, lasting, {part: int(cap * room) for part, cap in CAPS.items()})
+        within_caps = self.choice.fill(
+            room_for_lines, lasting, {part: int(cap * room) for part, cap in CAPS.items()}
+        )
         self.taken = self.choice.fill(room_for_lines, within_caps)
         self.entries = self._names(room - self.choice.total(self.taken))
         self.taken = self.choice.fill(room - self._total(self.entries), self.taken)
         left = room - self.choice.total(self.taken) - self._total(self.entries)
-        self.entries += ledger.take(self._faint, left, self.measure, _more(self._said(), self.entries))
+        self.entries += ledger.take(
+            self._faint, left, self.measure, _more(self._said(), self.entries)
+        )
 
     def _said(self) -> str:
         return "\n".join(self.lines[at].text for at in self.taken)
@@ -97,7 +105,9 @@ class Draft:
         said = self._said()
         forced = ledger.take(self.forced, room, self.measure, said)
         said, left = _more(said, forced), room - self._total(forced)
-        before = ledger.take_before(self.names_before, self.worth, int(ledger.FROM_BEFORE * left), self.measure, said)
+        before = ledger.take_before(
+            self.names_before, self.worth, int(ledger.FROM_BEFORE * left), self.measure, said
+        )
         said, left = _more(said, before), left - self._total(before)
         return [*forced, *before, *ledger.take(self._clear, left, self.measure, said)]
 
@@ -116,10 +126,14 @@ class Draft:
         return write(parts)
 
     def _least(self) -> str:
-        """For a room too small for headings: the names asked for, or the one line that says most."""
+        """For a room too small for headings: the names asked for, or the one line that says
+        most."""
         order = self.choice.fill(self.room)
         names = ledger.take(self.forced, self.room, self.measure, "")
-        for text in (", ".join(each.name for each in names), *(self.lines[at].text for at in order[:1])):
+        for text in (
+            ", ".join(each.name for each in names),
+            *(self.lines[at].text for at in order[:1]),
+        ):
             if text and self.measure(text) <= self.room:
                 return text
         return ""

@@ -1,7 +1,8 @@
-"""What a line of a conversation is: a wish of the user's, a decision, a finding, an error, a fix, something open.
+"""What a line of a conversation is: a wish of the user's, a decision, a finding, an error, a fix,
+something open.
 
-Told by the words people use for such things, no more. A line is one kind only, the most telling one. How much a kind
-weighs and for how long is a table here; choosing among lines is in `choice`.
+Told by the words people use for such things, no more. A line is one kind only, the most telling
+one. How much a kind weighs and for how long is a table here; choosing among lines is in `choice`.
 """
 
 from __future__ import annotations
@@ -14,13 +15,24 @@ from typing import Literal
 from foreword.session.summary.remarks import Voice
 
 Kind = Literal[
-    "constraint", "request", "decision", "failure", "error", "fix", "finding", "done", "open", "command", "other"
+    "constraint",
+    "request",
+    "decision",
+    "failure",
+    "error",
+    "fix",
+    "finding",
+    "done",
+    "open",
+    "command",
+    "other",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """How much a kind of line weighs, and how many messages it takes to lose half of what age can take from it."""
+    """How much a kind of line weighs, and how many messages it takes to lose half of what age
+    can take from it."""
 
     base: float
     half_life: float
@@ -42,30 +54,38 @@ WEIGHTS: Mapping[Kind, Weight] = {
 }
 
 _CONSTRAINT = re.compile(
-    r"\b(?:must|never|always|only|don'?t|do not|not|no|should|shouldn'?t|shall|prefer\w*|instead|rather|avoid"
-    r"|require\w*|make sure|ensure|keep|without|at (?:most|least)|limit|budget|deadline|actually|wrong|revert|stop"
+    r"\b(?:must|never|always|only|don'?t|do"
+    r" not|not|no|should|shouldn'?t|shall|prefer\w*|instead|rather|avoid"
+    r"|require\w*|make sure|ensure|keep|without|at"
+    r" (?:most|least)|limit|budget|deadline|actually|wrong|revert|stop"
     r"|use|want|need|has to|have to|important|correction)\b",
     re.IGNORECASE,
 )
 _DECISION = re.compile(
-    r"\b(?:decid\w+|decision|chose|chosen|choos\w+|opt(?:ed|ing) (?:for|to)|going with|go with|went with|agreed"
-    r"|settled on|we(?:'ll| will) use|switch\w* to|instead of|rather than|prefer\w*|trade-?offs?|rationale"
+    r"\b(?:decid\w+|decision|chose|chosen|choos\w+|opt(?:ed|ing) (?:for|to)|going with|go with|went"
+    r" with|agreed"
+    r"|settled on|we(?:'ll| will) use|switch\w* to|instead of|rather"
+    r" than|prefer\w*|trade-?offs?|rationale"
     r"|reason(?:ing)?|because|so that|by design|on purpose)\b",
     re.IGNORECASE,
 )
 _FAILURE = re.compile(
-    r"\b(?:did(?:n't| not) (?:work|help)|does(?:n't| not) work|not work(?:ing)?|revert(?:ed|ing)?|roll(?:ed)? back"
-    r"|abandon\w*|gave up|dead end|tried|attempt(?:ed)?|no longer|won'?t work|rejected|ruled out)\b",
+    r"\b(?:did(?:n't| not) (?:work|help)|does(?:n't| not) work|not"
+    r" work(?:ing)?|revert(?:ed|ing)?|roll(?:ed)? back"
+    r"|abandon\w*|gave up|dead end|tried|attempt(?:ed)?|no longer|won'?t work|rejected|ruled"
+    r" out)\b",
     re.IGNORECASE,
 )
 _FIX = re.compile(
-    r"\b(?:fix(?:ed|es)?|resolved?|solved|solution|root cause|the cause|caused by|turn(?:s|ed) out|works now|now works"
+    r"\b(?:fix(?:ed|es)?|resolved?|solved|solution|root cause|the cause|caused by|turn(?:s|ed)"
+    r" out|works now|now works"
     r"|the (?:problem|issue|bug|culprit)|workaround|corrected)\b",
     re.IGNORECASE,
 )
 _ERROR = re.compile(
     r"\b(?:\w*error\w*|\w*exception|traceback|fail(?:s|ed|ure|ures|ing)?|panic|fatal|cannot|can't|undefined|undeclared"
-    r"|not found|no such|denied|refused|timed? ?out|invalid|missing|unexpected|mismatch|crash\w*|broken|conflict)\b",
+    r"|not found|no such|denied|refused|timed?"
+    r" ?out|invalid|missing|unexpected|mismatch|crash\w*|broken|conflict)\b",
     re.IGNORECASE,
 )
 _LOUD = re.compile(
@@ -74,26 +94,32 @@ _LOUD = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:todo|next|remaining|pending|still (?:need|to|have)|not yet|left to do|follow[- ]?up|want me to"
-    r"|would you like|should (?:I|we)|shall (?:I|we)|later|upcoming|outstanding|i(?:'ll| will)|we(?:'ll| will)"
+    r"\b(?:todo|next|remaining|pending|still (?:need|to|have)|not yet|left to do|follow[- ]?up|want"
+    r" me to"
+    r"|would you like|should (?:I|we)|shall (?:I|we)|later|upcoming|outstanding|i(?:'ll|"
+    r" will)|we(?:'ll| will)"
     r"|needs? to)\b|\[ \]",
     re.IGNORECASE,
 )
 _FINDING = re.compile(
     r"\b(?:found|finding|shows?|showed|confirmed|verified|key|insight|actually|means|returns?|contains?|located|exists?"
-    r"|there (?:is|are)|stores?|is (?:now|not|only|already|called|defined|set|stored|used)|are (?:now|not|only|already)"
+    r"|there (?:is|are)|stores?|is (?:now|not|only|already|called|defined|set|stored|used)|are"
+    r" (?:now|not|only|already)"
     r"|currently|default|depends|uses|handles|expects|requires?|summary|result|note|important|recommend\w*)\b",
     re.IGNORECASE,
 )
 _DONE = re.compile(
     r"\b(?:created|added|updated|implemented|removed|renamed|moved|replaced|committed|pushed|merged|deployed|wrote|done"
-    r"|complete[d]?|all (?:tests )?pass\w*|passes|passed|changed|refactored|extracted|installed|configured)\b",
+    r"|complete[d]?|all (?:tests"
+    r" )?pass\w*|passes|passed|changed|refactored|extracted|installed|configured)\b",
     re.IGNORECASE,
 )
 # A pleasantry gives nothing back once read: a long row of them is read once.
 _FILLER = re.compile(
-    r"(?>(?:[\W_]*+(?:ok(?:ay)?|great|perfect|excellent|good|sure|now|alright|thanks?|thank you|yes|hi|hello)\b)*)"
-    r"[\s,.!-]*+(?:(?:let me|let's|i'?ll|i will|i am going to|i'?m going to|now i|i need to|i should|first,? (?:let|i))"
+    r"(?>(?:[\W_]*+(?:ok(?:ay)?|great|perfect|excellent|good|sure|now|alright|thanks?|thank"
+    r" you|yes|hi|hello)\b)*)"
+    r"[\s,.!-]*+(?:(?:let me|let's|i'?ll|i will|i am going to|i'?m going to|now i|i need to|i"
+    r" should|first,? (?:let|i))"
     r"\b(?!.{0,200}\b(?:because|instead|decid|since)\b)|here(?:'s| is| are)\b.{0,60}:$|$)",
     re.IGNORECASE,
 )

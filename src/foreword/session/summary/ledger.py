@@ -1,7 +1,8 @@
 """The ledger of a summary: files with the names in them, names in play, names from before.
 
-Dense on purpose: a name costs little more than its letters. Each is written once, beside the file whose call named it
-last where there is one, and not at all where a line of the summary says it already. What names are worth is in `names`.
+Dense on purpose: a name costs little more than its letters. Each is written once, beside the file
+whose call named it last where there is one, and not at all where a line of the summary says it
+already. What names are worth is in `names`.
 """
 
 from __future__ import annotations
@@ -52,9 +53,12 @@ def named_before(earlier: Earlier) -> list[str]:
 
 
 def entries(found: Mapping[str, Mention], worth: Mapping[str, float]) -> list[Entry]:
-    """The names in play, the most telling for its length first, and all the faint ones behind them."""
+    """The names in play, the most telling for its length first, and all the faint ones behind
+    them."""
     fit = [name for name in found if _SEPARATOR not in name]
-    order = sorted(fit, key=lambda name: (worth[name] < FAINT, -worth[name] / (len(name) + THRIFT), name))
+    order = sorted(
+        fit, key=lambda name: (worth[name] < FAINT, -worth[name] / (len(name) + THRIFT), name)
+    )
     return [entry(name, found[name].subject) for name in order]
 
 
@@ -103,7 +107,8 @@ def take_before(
 
 
 def parts(taken: Sequence[Entry], found: Mapping[str, Mention]) -> dict[Part, list[str]]:
-    """The lines of the ledger: files as they were touched, beside each its names, then the other names."""
+    """The lines of the ledger: files as they were touched, beside each its names, then the other
+    names."""
     files: dict[str, list[str]] = {each.name: [] for each in taken if each.part == "files"}
     lists: dict[Part, list[str]] = {"names": [], "before": []}
     for each in taken:
@@ -111,7 +116,10 @@ def parts(taken: Sequence[Entry], found: Mapping[str, Mention]) -> dict[Part, li
             files.get(each.file, lists[each.part]).append(each.name)
     touched = sorted(files, key=lambda file: found[file].last if file in found else -1)
     rows = [f"{file}: {_SEPARATOR.join(files[file])}" if files[file] else file for file in touched]
-    return {"files": rows, **{part: [_SEPARATOR.join(names)] for part, names in lists.items() if names}}
+    return {
+        "files": rows,
+        **{part: [_SEPARATOR.join(names)] for part, names in lists.items() if names},
+    }
 
 
 def _unlisted(row: str) -> list[str]:

@@ -1,7 +1,9 @@
-"""Choose lines for a room: what weighs most for its size, and names what no line taken before has named.
+"""Choose lines for a room: what weighs most for its size, and names what no line taken before has
+named.
 
-Greedy with a heap: a line's gain only falls as others are taken, so a line is looked at again only when it comes to
-the top. What an earlier summary found worth lasting has part of the room to itself.
+Greedy with a heap: a line's gain only falls as others are taken, so a line is looked at again only
+when it comes to the top. What an earlier summary found worth lasting has part of the room to
+itself.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ class Choice:
         return sum(map(self.size, places))
 
     def lasting(self, room: int) -> list[int]:
-        """The lines that outlive this compression: the oldest first, then the newest; the middle gives way."""
+        """The lines that outlive this compression: the oldest first, then the newest; the middle
+        gives way."""
         places = self._by_age()
         taken: dict[int, None] = {}
         used = 0
@@ -48,8 +51,11 @@ class Choice:
                     used += self.size(at)
         return list(taken)
 
-    def fill(self, room: int, taken: Sequence[int] = (), caps: Mapping[Part, int] | None = None) -> list[int]:
-        """The lines taken and those to take beside them, in order of gain, within the room and each part's cap."""
+    def fill(
+        self, room: int, taken: Sequence[int] = (), caps: Mapping[Part, int] | None = None
+    ) -> list[int]:
+        """The lines taken and those to take beside them, in order of gain, within the room and
+        each part's cap."""
         chosen, used, spent = list(taken), self.total(taken), self._spent(taken)
         named = {name for at in taken for name in self.lines[at].names}
         heap = [(-self._gain(at, named), at) for at in set(range(len(self.lines))) - set(taken)]
@@ -70,7 +76,8 @@ class Choice:
         return chosen
 
     def _by_age(self) -> list[int]:
-        """The lasting lines, oldest first: each part is in order of time, so the first of each are the oldest."""
+        """The lasting lines, oldest first: each part is in order of time, so the first of each
+        are the oldest."""
         age: dict[int, int] = {}
         seen: dict[Part, int] = dict.fromkeys(HEADINGS, 0)
         for at, line in enumerate(self.lines):

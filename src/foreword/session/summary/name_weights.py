@@ -1,8 +1,8 @@
 """What a conversation names, and how likely each name is to be needed again.
 
-Paths, addresses, identifiers, codes, selectors. A name is worth much when it was used lately, often, and by more than
-one voice: what a tool printed once is rarely asked for again, what the user said and a call then used nearly always
-is. How the names are written out is in `ledger`.
+Paths, addresses, identifiers, codes, selectors. A name is worth much when it was used lately,
+often, and by more than one voice: what a tool printed once is rarely asked for again, what the user
+said and a call then used nearly always is. How the names are written out is in `ledger`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ from foreword.text.words import is_literal, names
 
 LONGEST_PATH = 300
 
-VOICES: Mapping[Voice, float] = {"user": 3.0, "said": 2.0, "call": 3.0, "edit": 1.5, "result": 0.15, "before": 1.0}
+VOICES: Mapping[Voice, float] = {
+    "user": 3.0,
+    "said": 2.0,
+    "call": 3.0,
+    "edit": 1.5,
+    "result": 0.15,
+    "before": 1.0,
+}
 HALF_LIFE = 10  # messages
 FLOOR = 0.02  # what is left of a mention's weight however long ago it was
 PHRASE = 0.4  # a backticked phrase, or a word behind a slash, is rarely repeated to the letter
@@ -47,7 +54,8 @@ class Mention:
 
 
 def mentioned(said: Sequence[Remark], length: int) -> dict[str, Mention]:
-    """Every name in the remarks of a conversation of so many messages, in order of first mention."""
+    """Every name in the remarks of a conversation of so many messages, in order of first
+    mention."""
     found: dict[str, Mention] = {}
     for remark in said:
         weight = VOICES[remark.voice] * (FLOOR + 0.5 ** ((length - remark.at) / HALF_LIFE))
@@ -67,7 +75,8 @@ def worth(found: Mapping[str, Mention]) -> dict[str, float]:
     """How likely each name is to be needed again, about 1 for the likeliest."""
     alone = {name: _alone(name, mention) for name, mention in found.items()}
     whole = {
-        name: value + PART_SHARE * sum(alone.get(part, 0.0) for part in _parts(name)) for name, value in alone.items()
+        name: value + PART_SHARE * sum(alone.get(part, 0.0) for part in _parts(name))
+        for name, value in alone.items()
     }
     top = sorted(whole.values(), reverse=True)[: max(1, min(10, len(whole)))]
     scale = (sum(top) / len(top) if top else 0.0) or 1.0
@@ -85,7 +94,9 @@ def _literals(text: str) -> Iterator[str]:
     if "://" in text:
         yield from (match[0].rstrip(".,;:") for match in _ADDRESS.finditer(text))
     if "/" in text:
-        yield from (match[0] for match in _LONG_PATH.finditer(text) if 100 < len(match[0]) <= LONGEST_PATH)
+        yield from (
+            match[0] for match in _LONG_PATH.finditer(text) if 100 < len(match[0]) <= LONGEST_PATH
+        )
     yield from (name for name in names(text) if _is_telling(name))
 
 

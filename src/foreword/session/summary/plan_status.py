@@ -1,7 +1,7 @@
 """What the plan has settled stays settled: a summary must not make a finished task look open again.
 
-Works on any text, by this package or by a model. It adds a word to the lines that speak of a settled task as
-something to do; it removes nothing and moves nothing.
+Works on any text, by this package or by a model. It adds a word to the lines that speak of a
+settled task as something to do; it removes nothing and moves nothing.
 """
 
 from __future__ import annotations
@@ -16,18 +16,26 @@ ENOUGH = 0.6  # of the words of a task, for a line to be about it
 LONGEST_LINE = 2_000
 
 _HEADING = re.compile(
-    r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|\d+[.)]\s+\*{0,2}[A-Z][^.]{0,60}:\*{0,2}\s*$|[A-Z][\w /]{2,40}:\s*$)"
+    r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|\d+[.)]\s+\*{0,2}[A-Z][^.]{0,60}:\*{0,2}\s*$|[A-Z][\w"
+    r" /]{2,40}:\s*$)"
 )
 _OPEN_HEADING = re.compile(
-    r"\b(?:open|todo|to do|next|pending|remaining|outstanding|upcoming|in progress|current work|plan)\b", re.IGNORECASE
+    r"\b(?:open|todo|to do|next|pending|remaining|outstanding|upcoming|in progress|current"
+    r" work|plan)\b",
+    re.IGNORECASE,
 )
 _SAYS = ", says the plan)"
 _DONE = re.compile(r"\[[xX]\]|\u2713|\u2705")
 
 
 def respect(text: str, settled: Sequence[tuple[str, str]]) -> str:
-    """The text, its lines that present a settled task as open marked with what the plan says of it."""
-    tasks = [(_stems(description), status) for description, status in settled if description.strip() and status]
+    """The text, its lines that present a settled task as open marked with what the plan says of
+    it."""
+    tasks = [
+        (_stems(description), status)
+        for description, status in settled
+        if description.strip() and status
+    ]
     if not tasks:
         return text
     lines, under_open = text.split("\n"), False
@@ -41,7 +49,11 @@ def respect(text: str, settled: Sequence[tuple[str, str]]) -> str:
 
 def reopens(line: str, settled: Sequence[tuple[str, str]], *, among_open: bool = False) -> bool:
     """Whether a line presents a settled task as open; among what is open, to name it is enough."""
-    tasks = [(_stems(description), status) for description, status in settled if description.strip() and status]
+    tasks = [
+        (_stems(description), status)
+        for description, status in settled
+        if description.strip() and status
+    ]
     return bool(tasks) and _reopened(line, tasks, among_open) != ""
 
 

@@ -1,7 +1,8 @@
 """What a model is asked when it compresses a conversation, and whether its answer will do. Pure.
 
-The fresh parts of every call (system prompt, plan, snapshot, variables, browser) are given to it so that it leaves
-them out: they survive by themselves. What is worth writing down is what is stored nowhere else.
+The fresh parts of every call (system prompt, plan, snapshot, variables, browser) are given to it so
+that it leaves them out: they survive by themselves. What is worth writing down is what is stored
+nowhere else.
 """
 
 from __future__ import annotations
@@ -14,25 +15,29 @@ from foreword.message import Message
 from foreword.tokens import Counter
 
 INSTRUCTIONS = """\
-You shorten the history of a conversation between a user and an agent so that the agent can go on with its work. Your \
-answer replaces the history: what you do not write down is gone from the agent's sight.
+You shorten the history of a conversation between a user and an agent so that the agent can go on \
+with its work. Your answer replaces the history: what you do not write down is gone from the \
+agent's sight.
 
-These survive by themselves, fresh in every call, so do not repeat them: the system prompt, the current plan, the \
-workflow and its nodes, the variables, the browser's tabs. The plan's statuses are right whatever was said before: \
-never present a task as open that the plan calls completed, failed or cancelled.
+These survive by themselves, fresh in every call, so do not repeat them: the system prompt, the \
+current plan, the workflow and its nodes, the variables, the browser's tabs. The plan's statuses \
+are right whatever was said before: never present a task as open that the plan calls completed, \
+failed or cancelled.
 
 Write down what is stored nowhere else:
 1. Every decision, with the reason it was made.
 2. What scouts and investigations found, and what they recommended.
 3. How the work went, in order of time, in as few words as the thread needs.
-4. What the user wants, prefers and forbids, as near to the user's own words as you can; a later word beats an earlier.
+4. What the user wants, prefers and forbids, as near to the user's own words as you can; a later \
+word beats an earlier.
 5. Errors, what caused them, and what fixed them; approaches that failed, and why.
 6. Results of tool calls that something was decided on, with their exact values.
 7. No pleasantries, no repeated explanations, no output that led to nothing.
 8. At most {tokens:,} tokens.
 
-Also: promises made, and questions still open. Copy identifiers, file names, paths, selectors, commands, addresses and \
-numbers exactly. These must all be in your answer where the history has them: {keep}.
+Also: promises made, and questions still open. Copy identifiers, file names, paths, selectors, \
+commands, addresses and numbers exactly. These must all be in your answer where the history has \
+them: {keep}.
 
 Answer with the shortened history alone, as plain text under short headings."""
 
@@ -43,11 +48,14 @@ def instructions(tokens: int, keep: Sequence[str]) -> str:
 
 
 def request(parts: Iterable[tuple[str, str]], earlier: str, messages: Sequence[Message]) -> str:
-    """The fresh parts, the earlier summary and the history, each under its tag; no text in them opens or closes one."""
+    """The fresh parts, the earlier summary and the history, each under its tag; no text in them
+    opens or closes one."""
     given = [*parts, *([("earlier_summary", earlier)] if earlier else [])]
     pattern = boundary_pattern(frozenset((*(tag for tag, _ in given), "history", TURN)))
     blocks = [f"<{tag}>\n{pattern.sub(HARMLESS, text)}\n</{tag}>" for tag, text in given]
-    turns = "\n".join(turn_text(message.role, pattern.sub(HARMLESS, message.text)) for message in messages)
+    turns = "\n".join(
+        turn_text(message.role, pattern.sub(HARMLESS, message.text)) for message in messages
+    )
     return "\n\n".join([*blocks, f"<history>\n{turns}\n</history>"])
 
 

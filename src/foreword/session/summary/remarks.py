@@ -1,8 +1,8 @@
 """A conversation as remarks in order of time: who said it, and what.
 
-Messages fall into the user's words, the assistant's, short arguments of calls, long ones (what was written into
-files) and results. A remark is never longer than its cap, so one giant message costs no more than a large one. What
-the remarks are worth is the business of `names` and `facts`.
+Messages fall into the user's words, the assistant's, short arguments of calls, long ones (what was
+written into files) and results. A remark is never longer than its cap, so one giant message costs
+no more than a large one. What the remarks are worth is the business of `names` and `facts`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _PRINTED = ("execution_result", "debug_action")
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One thing said: the place of its message, whose voice it is, and what it is about where a call names it."""
+    """One thing said: the place of its message, whose voice it is, and what it is about where a
+    call names it."""
 
     at: int
     voice: Voice
@@ -43,7 +44,8 @@ class Remark:
 
 
 def remarks(messages: Sequence[Message]) -> list[Remark]:
-    """Everything said in the conversation, oldest first; standing instructions, images and thinking are not remarks."""
+    """Everything said in the conversation, oldest first; standing instructions, images and
+    thinking are not remarks."""
     found: list[Remark] = []
     subjects: dict[str, str] = {}
     for at, message in enumerate(messages):
@@ -90,7 +92,8 @@ def _voice(role: str, text: str) -> Voice:
 
 
 def _arguments(arguments: str) -> Iterator[tuple[str, str]]:
-    """The values in a call's arguments with their keys; what is no JSON, or too much of it, is one value."""
+    """The values in a call's arguments with their keys; what is no JSON, or too much of it, is
+    one value."""
     try:
         value = json.loads(arguments) if len(arguments) < 25 * LONGEST_REMARK else arguments
     except (ValueError, RecursionError):
@@ -116,5 +119,7 @@ def _task(value: dict[object, object], name: str) -> str:
 
 
 def _subject(given: Sequence[tuple[str, str]]) -> str:
-    named = [value for key, value in given if _SUBJECT.search(key) and len(value) <= LONGEST_ARGUMENT]
+    named = [
+        value for key, value in given if _SUBJECT.search(key) and len(value) <= LONGEST_ARGUMENT
+    ]
     return named[0].strip().partition("\n")[0] if named else ""

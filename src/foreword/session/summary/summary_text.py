@@ -1,7 +1,9 @@
-"""The written form of a compressed history: parts under fixed headings, one fact a line, and reading it back.
+"""The written form of a compressed history: parts under fixed headings, one fact a line, and
+reading it back.
 
-A summary that was written by a model is read too: its headings are taken for the part they resemble, its lines for
-what they say. What goes in is decided in `compress`; this only knows how it looks.
+A summary that was written by a model is read too: its headings are taken for the part they
+resemble, its lines for what they say. What goes in is decided in `compress`; this only knows how it
+looks.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from typing import Literal
 from foreword.session.summary.facts import Kind, is_filler, kind_of
 from foreword.text.sentences import sentences
 
-Part = Literal["user", "decisions", "findings", "errors", "open", "commands", "files", "names", "before"]
+Part = Literal[
+    "user", "decisions", "findings", "errors", "open", "commands", "files", "names", "before"
+]
 
 HEADINGS: Mapping[Part, str] = {
     "user": "## What the user said",
@@ -46,12 +50,23 @@ FIX = "  fix: "
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]*#{1,6}[ \t]+|[ \t]*>[ \t]*")
 _TITLE = re.compile(
-    r"[ \t]*(?:#{1,6}[ \t]+|\d{1,3}[.)][ \t]+\*{0,2}(?=[A-Z][^.]{0,60}:)|\*\*(?=[^*]+\*\*:?\s*$))(?P<title>[^\n]{1,80})"
+    r"[ \t]*(?:#{1,6}[ \t]+|\d{1,3}[.)]["
+    r" \t]+\*{0,2}(?=[A-Z][^.]{0,60}:)|\*\*(?=[^*]+\*\*:?\s*$))(?P<title>[^\n]{1,80})"
 )
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-_KIND_IN: Mapping[Part, Kind] = {"decisions": "decision", "errors": "fix", "open": "open", "commands": "command"}
+_KIND_IN: Mapping[Part, Kind] = {
+    "decisions": "decision",
+    "errors": "fix",
+    "open": "open",
+    "commands": "command",
+}
 _RESEMBLES: tuple[tuple[Part, re.Pattern[str]], ...] = (
-    ("user", re.compile(r"user|request|intent|constraint|preference|requirement|instruction", re.IGNORECASE)),
+    (
+        "user",
+        re.compile(
+            r"user|request|intent|constraint|preference|requirement|instruction", re.IGNORECASE
+        ),
+    ),
     ("errors", re.compile(r"error|fix|problem|issue|fail", re.IGNORECASE)),
     ("decisions", re.compile(r"decision|rationale|reason|approach|design", re.IGNORECASE)),
     ("open", re.compile(r"open|pending|todo|next|remaining|current work|progress", re.IGNORECASE)),
@@ -60,7 +75,8 @@ _RESEMBLES: tuple[tuple[Part, re.Pattern[str]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What stands in for the messages, its size by the counter, and how many lines and names it took and left."""
+    """What stands in for the messages, its size by the counter, and how many lines and names it
+    took and left."""
 
     text: str
     tokens: int
@@ -82,7 +98,11 @@ class Earlier:
 def write(parts: Mapping[Part, Iterable[str]]) -> str:
     """The parts that have lines, in the fixed order."""
     written = [(heading, list(parts.get(part, ()))) for part, heading in HEADINGS.items()]
-    return "\n\n".join("\n".join([heading, *(f"- {line}" for line in lines)]) for heading, lines in written if lines)
+    return "\n\n".join(
+        "\n".join([heading, *(f"- {line}" for line in lines)])
+        for heading, lines in written
+        if lines
+    )
 
 
 def read(text: str) -> Earlier:
@@ -113,7 +133,9 @@ def split(row: str) -> list[str]:
     line = bare(row)
     if len(line) <= LONGEST_LINE:
         return [line] if line else []
-    return [shortened(sentence) for sentence in sentences(line[: 20 * LONGEST_LINE]) if sentence.strip()]
+    return [
+        shortened(sentence) for sentence in sentences(line[: 20 * LONGEST_LINE]) if sentence.strip()
+    ]
 
 
 def shortened(line: str) -> str:
@@ -136,7 +158,8 @@ def _rows(text: str) -> Iterable[str]:
 
 
 def _heading(row: str) -> Part | Literal[""] | None:
-    """The part that a heading opens, empty for a heading that is like none of them, None for any other line."""
+    """The part that a heading opens, empty for a heading that is like none of them, None for any
+    other line."""
     known = next((part for part, heading in HEADINGS.items() if row.rstrip() == heading), None)
     if known:
         return known
