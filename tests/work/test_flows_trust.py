@@ -27,7 +27,7 @@ SOCKETS = """
 import os, sys
 from contextlib import suppress
 from pathlib import Path
-from foreword.runtime import flows
+from foreword.work import flow_runs
 def look(standings):
     mine = set()
     for number in os.listdir("/proc/self/fd"):
@@ -37,7 +37,7 @@ def look(standings):
         lines = [line.split() for line in Path(f"/proc/net/{kind}").read_text().splitlines()[1:]]
         found.extend(line[1] for line in lines if f"socket:[{line[9]}]" in mine)
 found = []
-done = flows.run(sys.argv[1], "feature", "cancel", "test", watch=look)
+done = flow_runs.run(sys.argv[1], "feature", "cancel", "test", watch=look)
 assert done.status == "done"
 print(found)
 """

@@ -31,7 +31,7 @@ DYING_RESCUER = """
 import sys
 from pathlib import Path
 from threading import Event
-from foreword.runtime import workers
+from foreword.work import workers
 from tests.work.killed_process import PUT_BACK, kill_at
 kill_at(1, sys.argv[2], PUT_BACK)
 with workers.working(sys.argv[1], Path("."), queues=["foreword-agents"], everything=True):

@@ -2,7 +2,7 @@
 JSON.
 
 Which kinds and keys make which section is the recipe's; reading the source is done
-(`sources.items`, `sources.state`). What can't be made is a reason, in words for the report.
+(`sources.items`, `sources.json_state`). What can't be made is a reason, in words for the report.
 """
 
 from __future__ import annotations

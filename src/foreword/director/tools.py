@@ -2,7 +2,7 @@
 
 A model is given them, and so is a person without one, at the command line and on the page. What a
 tool does is somebody else's business: `nodes`, `running`, `debugging`, `scout`, and
-`runtime.operations` for plan and variables. How a call is checked, run and told is `performing`'s.
+`operations.operations` for plan and variables. How a call is checked, run and told is `performing`'s.
 """
 
 from __future__ import annotations

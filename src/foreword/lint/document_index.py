@@ -1,7 +1,7 @@
 """The documents under check: found by the recipe, each read once, and looked up by name without a
 search through all.
 
-Neighbours: `sources.documents` finds and resolves, `runtime.library` has the documents of one
+Neighbours: `sources.documents` finds and resolves, `sources.library` has the documents of one
 project. Here a thousand of them name one another, so what was answered once is remembered.
 """
 

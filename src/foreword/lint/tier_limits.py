@@ -1,7 +1,7 @@
 """Tiers over their limits, before anything is loaded: what every call would carry, every session,
 every phase.
 
-The sums are of whole documents. What an agent really gets is made to fit (`runtime.tiers`): a
+The sums are of whole documents. What an agent really gets is made to fit (`context.tiers`): a
 persona becomes a header, a panel an excerpt. A tier that is over its limit here is one where that
 happens every time.
 """

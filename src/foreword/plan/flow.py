@@ -1,7 +1,7 @@
 """A flow: the phases of a piece of work, and which of them wait for which.
 
 Plain values and their order. Reading them out of a project's Markdown is the business of `sources`;
-running them is that of `runtime.flows`.
+running them is that of `work.flow_runs`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A panel: the personas that look at one change, each on its own.
 
 Plain values. Reading them out of a project's Markdown is the business of `sources.panel_file`;
-asking them is that of `runtime.panels`; what they find is in `findings`.
+asking them is that of `work.panel_runs`; what they find is in `findings`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 to the newest.
 
 Nothing that was written for the last call is written again. Where the window begins is
-`history.window`'s decision; what the parts beside the history take is given.
+`session.window`'s decision; what the parts beside the history take is given.
 """
 
 from __future__ import annotations

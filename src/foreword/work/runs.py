@@ -292,11 +292,7 @@ def _leave(engine: Engine) -> None:
 def registered() -> dict[str, Any]:
     """Every kind of run as dbos knows it; the modules that define them are imported first."""
     for holder in HOLDERS:
-        try:
-            import_module(holder)
-        except ModuleNotFoundError as error:
-            if error.name != holder:
-                raise
+        import_module(holder)
     from dbos import DBOS
 
     for kind, run in _collected.items():

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from foreword.director.tool_calls import Outcome
 
 MODULES = {
-    "chat": "chat",
+    "chat": "director_chat",
     "demo": "director_demo",
-    "site": "practice",
+    "site": "director_site",
     "tools": "director",
     "call": "director",
-    "nodes": "nodes",
-    "test": "nodes",
-    "run": "nodes",
+    "nodes": "director_nodes",
+    "test": "director_nodes",
+    "run": "director_nodes",
 }
 JSON_HINT = """for example '{"node": "node1"}'; - reads it from standard input"""
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="The same for programs.")

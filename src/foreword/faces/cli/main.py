@@ -48,7 +48,7 @@ LONGEST_SHOWN = 200  # characters of an error that is not ours
 COMMANDS = {
     "assemble": "assemble",
     "why": "assemble",
-    "recall": "originals",
+    "recall": "recall",
     "lookup": "lookup",
     "report": "report",
     "session": "session",
@@ -69,7 +69,7 @@ COMMANDS = {
     "init": "init",
     "hook": "hook",
     "statusline": "statusline",
-    "demo": "demonstrate",
+    "demo": "demo_command",
 }
 
 

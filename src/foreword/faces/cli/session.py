@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 MODULES = {
     "new": "session",
     "list": "session",
-    "append": "messages",
-    "import": "messages",
-    "context": "context",
-    "usage": "context",
-    "compress": "compression",
-    "expand": "compression",
-    "undo": "compression",
+    "append": "session_messages",
+    "import": "session_messages",
+    "context": "session_context",
+    "usage": "session_context",
+    "compress": "session_compress",
+    "expand": "session_compress",
+    "undo": "session_compress",
 }
 BAR = 12
 

@@ -1,7 +1,7 @@
 """The tools: what each is called, takes and gives, and the operation behind it.
 
 Their definitions are in every conversation of an agent that has them, so they are short: a test
-holds them under 2,000 tokens. What a tool does is `runtime.operations`' business; errors become
+holds them under 2,000 tokens. What a tool does is `operations.operations`' business; errors become
 results in `server`.
 """
 

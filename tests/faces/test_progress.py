@@ -13,9 +13,9 @@ from tests.sessions import said
 
 # Patience ends at once, so that no test has to wait for it.
 IMPATIENT = """
-from foreword.faces.cli import waiting
+from foreword.faces.cli import progress
 from foreword.faces.cli.main import run
-waiting.PATIENT_SECONDS = 0.0
+progress.PATIENT_SECONDS = 0.0
 run()
 """
 
