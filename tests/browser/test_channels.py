@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from foreword.browser import Browser, Rules
+from foreword.browser.profile import program
 from foreword.errors import BrowserFailed, UsageError
 from tests.attacks import AT_LENGTH, sample
 from tests.browser.channels import (
@@ -183,6 +186,33 @@ def test_behind_a_proxy_of_the_users_the_allowed_origins_are_reached_through_it_
             for channel in ("fetch-post", "websocket", "image", "service-worker"):
                 attempt(browser, allowed, channel)
         assert set(away.reached) == {"connection", "http://harbour.example/door", "http://harbour.example/favicon.ico"}
+
+
+@pytest.mark.parametrize("proxy", ["", "http://127.0.0.1:9"])
+def test_no_name_is_looked_up_but_those_of_the_allowed_origins(
+    allowed: Home, away: Elsewhere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    log, noting = tmp_path / "net.json", tmp_path / "chromium"
+    noting.write_text(f'#!/bin/sh\nexec {program()} --log-net-log={log} "$@"\n')
+    noting.chmod(0o700)
+    here = replace(allowed, url=allowed.url.replace("127.0.0.1", "localhost"))
+    rules = Rules((here.url, "http://harbour.example"), page_seconds=6)
+    with Browser.start(rules, path=noting, folder=tmp_path / "profiles") as browser:
+        # Behind a proxy of the user's, Chromium itself decides about addresses of this machine.
+        for allowed.away in ("http://elsewhere.example:81", away.origin("127.0.0.2")):
+            for channel in ("img", "dns-prefetch", "preconnect", "websocket", "stun", "turn-tcp"):
+                attempt(browser, here, channel)
+
+    assert looked_up(log) == {here.url}
+
+
+def looked_up(log: Path) -> set[str]:
+    """The hosts that Chromium's log of its network says were to be resolved, in the cache or by a server."""
+    told = json.loads(log.read_text())
+    kinds = {number: name for name, number in told["constants"]["logEventTypes"].items()}
+    resolving = [one for one in told["events"] if kinds[one["type"]].startswith("HOST_RESOLVER")]
+    return {one["params"]["host"] for one in resolving if "host" in one.get("params", ())}
 
 
 def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_of_theirs(
