@@ -498,6 +498,13 @@ def as_a_bare_one(root: Path, other: Path) -> None:
     (root / ".git").write_text(f"gitdir: {other}/x.git\n")
 
 
+def as_one_of_its_submodules(root: Path, other: Path) -> None:
+    """Kept under another name than `.git`: only its `core.worktree` says that it is not this folder's."""
+    (other / ".git").rename(other / "modules")
+    run(other, "--git-dir=modules", "config", "core.worktree", str(other))
+    (root / ".git").write_text(f"gitdir: {other}/modules\n")
+
+
 def as_a_common_folder(root: Path, other: Path) -> None:
     run(root, "init", "-q", "-b", "main")
     (root / ".git/commondir").write_text(f"{other}/.git\n")
@@ -541,6 +548,7 @@ def as_a_work_tree_elsewhere(root: Path, other: Path) -> None:
         as_a_file,
         as_a_link,
         as_a_bare_one,
+        as_one_of_its_submodules,
         as_a_common_folder,
         as_links_inside,
         as_a_link_of_one_branch,
