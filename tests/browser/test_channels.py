@@ -234,6 +234,34 @@ def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_o
         assert "theirs" in away.reached
 
 
+def test_in_the_users_own_browser_frames_and_pages_that_were_open_before_are_judged_and_assets_load(
+    allowed: Home, away: Elsewhere, tmp_path: Path
+) -> None:
+    allowed.away = cdn = away.origin("127.0.0.2")
+    rules = Rules((allowed.url,), assets=(cdn,), action_seconds=2, page_seconds=6)
+    with users_own(tmp_path, allowed.url) as address, Browser.attach(address, rules) as browser:
+        users = browser.tabs()[0]["name"]
+        browser.extract("h1", tab=users)  # a tab that is used is ours to judge, though its page has no policy
+        asked = f"() => fetch('{cdn}/before', {{mode: 'no-cors'}}).catch(() => 'refused')"
+        assert in_the_page(browser, asked, tab=users) == "refused"
+
+        browser.open_tab(allowed.url, name="Ours")
+        assert away.reached == []
+        attempt(browser, allowed, "img", tab="Ours")
+        # Chromium may connect and then ask the user first, as it does before it asks this machine for anything.
+        until(lambda: "connection" in away.reached)
+        attempt(browser, allowed, "iframe", tab="Ours")
+        in_the_page(browser, f"() => {{ document.querySelector('iframe').src = '{cdn}/again' }}", tab="Ours")
+        told: list[str] = []
+
+        def is_told() -> bool:
+            told.extend(browser.extract("h1", tab="Ours").get("refused", []))
+            return f"{cdn}/again" in told
+
+        until(is_told)
+        assert set(away.reached) <= {"connection", "img"}
+
+
 @pytest.mark.parametrize("origin", ["https://*.example.com", "https://a;b.example", "https://a,b", "https://a b"])
 def test_an_origin_that_is_a_pattern_or_two_is_refused(origin: str) -> None:
     with pytest.raises(UsageError, match="is not an origin"):
