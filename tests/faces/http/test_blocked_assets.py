@@ -31,6 +31,7 @@ def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(tmp
             assert now == [{"origin": cdn, "kinds": ["script"], "requests": 1, "option": f"--assets {cdn}"}]
             assert f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/chat").body
             assert f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/workflow").body
+            assert f"<bdi>{cdn}</bdi>".encode() in address.ask("GET", "/sessions/letters/chat").body
         with running(limited) as (address, _):
             assert standing(address, "letters")["blocked"] == [{**now[0], "requests": 0}]
             assert f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/chat").body
