@@ -230,6 +230,18 @@ def test_a_remembered_measure_holds_only_so_many_bytes_however_much_it_is_asked(
     assert held < 1_500_000
 
 
+def test_a_remembered_measure_is_bounded_unless_another_bound_is_given() -> None:
+    measure = remembered(len)
+    tracemalloc.start()
+    try:
+        for number in range(400):
+            measure(f"{number} " + "x" * 99_000)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 20_000_000  # of 40
+
+
 def test_a_remembered_measure_keeps_what_is_asked_for_again_and_again() -> None:
     counting = Counting()
     measure = remembered(counting, most_bytes=10_000)

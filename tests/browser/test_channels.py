@@ -3,13 +3,16 @@ blocked is told."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from foreword.browser import Browser, Rules
+from foreword.browser.profile import program
 from foreword.errors import BrowserFailed, UsageError
 from tests.attacks import AT_LENGTH, sample
 from tests.browser.channels import (
@@ -236,6 +239,34 @@ def test_behind_a_proxy_of_the_users_the_allowed_origins_are_reached_through_it_
         }
 
 
+@pytest.mark.parametrize("proxy", ["", "http://127.0.0.1:9"])
+def test_no_name_is_looked_up_but_those_of_the_allowed_origins(
+    allowed: Home, away: Elsewhere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    log, noting = tmp_path / "net.json", tmp_path / "chromium"
+    noting.write_text(f'#!/bin/sh\nexec {program()} --log-net-log={log} "$@"\n')
+    noting.chmod(0o700)
+    here = replace(allowed, url=allowed.url.replace("127.0.0.1", "localhost"))
+    rules = Rules((here.url, "http://harbour.example"), page_seconds=6)
+    with Browser.start(rules, path=noting, folder=tmp_path / "profiles") as browser:
+        # Behind a proxy of the user's, Chromium itself decides about addresses of this machine.
+        for allowed.away in ("http://elsewhere.example:81", away.origin("127.0.0.2")):
+            for channel in ("img", "dns-prefetch", "preconnect", "websocket", "stun", "turn-tcp"):
+                attempt(browser, here, channel)
+
+    assert looked_up(log) == {here.url}
+
+
+def looked_up(log: Path) -> set[str]:
+    """The hosts that Chromium's log of its network says were to be resolved, in the cache or by
+    a server."""
+    told = json.loads(log.read_text())
+    kinds = {number: name for name, number in told["constants"]["logEventTypes"].items()}
+    resolving = [one for one in told["events"] if kinds[one["type"]].startswith("HOST_RESOLVER")]
+    return {one["params"]["host"] for one in resolving if "host" in one.get("params", ())}
+
+
 def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_of_theirs(
     allowed: Home, away: Elsewhere, tmp_path: Path
 ) -> None:
@@ -255,6 +286,38 @@ def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_o
             browser, f"() => fetch('{origin}/theirs', {{mode: 'no-cors'}}).then(() => 1)", tab=users
         )
         assert "theirs" in away.reached
+
+
+def test_in_the_users_own_browser_frames_and_pages_that_were_open_before_are_judged_and_assets_load(
+    allowed: Home, away: Elsewhere, tmp_path: Path
+) -> None:
+    allowed.away = cdn = away.origin("127.0.0.2")
+    rules = Rules((allowed.url,), assets=(cdn,), action_seconds=2, page_seconds=6)
+    with users_own(tmp_path, allowed.url) as address, Browser.attach(address, rules) as browser:
+        users = browser.tabs()[0]["name"]
+        # a tab that is used is ours to judge, though its page has no policy
+        browser.extract("h1", tab=users)
+        asked = f"() => fetch('{cdn}/before', {{mode: 'no-cors'}}).catch(() => 'refused')"
+        assert in_the_page(browser, asked, tab=users) == "refused"
+
+        browser.open_tab(allowed.url, name="Ours")
+        assert away.reached == []
+        attempt(browser, allowed, "img", tab="Ours")
+        # Chromium may connect and then ask the user first, as it does before it asks this machine
+        # for anything.
+        until(lambda: "connection" in away.reached)
+        attempt(browser, allowed, "iframe", tab="Ours")
+        in_the_page(
+            browser, f"() => {{ document.querySelector('iframe').src = '{cdn}/again' }}", tab="Ours"
+        )
+        told: list[str] = []
+
+        def is_told() -> bool:
+            told.extend(browser.extract("h1", tab="Ours").get("refused", []))
+            return f"{cdn}/again" in told
+
+        until(is_told)
+        assert set(away.reached) <= {"connection", "img"}
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,17 @@ def test_the_original_of_what_was_cut_is_shown_as_text_too(tmp_path: Path) -> No
     assert not set(shown) & set("\x1b\x07\x08\x7f\x9b\u202e")
 
 
+@pytest.mark.parametrize("argv", [["recipes"], ["lint"], ["recipe", "show", "odd"]], ids=" ".join)
+def test_the_name_of_a_projects_file_is_shown_as_text_in_lists_problems_and_hints(
+    tmp_path: Path, argv: list[str]
+) -> None:
+    (tmp_path / "foreword/recipes").mkdir(parents=True)
+    (tmp_path / f"foreword/recipes/odd {HARM}.yaml").write_text("sections: 7\n")
+    shown = on_a_terminal(tmp_path, argv)
+    assert "odd \ufffd[2J" in shown
+    assert not set(shown) & set("\x1b\x07\x08\x7f\x9b\u202e")
+
+
 def test_a_pipe_gets_a_file_as_it_is(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "foreword", "assemble", "hostile"],

@@ -288,8 +288,7 @@ SPELLINGS = """
     --recurse-submodules; --textconv; -e line -- -O./e.sh; --threads 1 -O./e.sh
 """
 OPENINGS = tuple(f"git grep {spelling} line" for spelling in listed(SPELLINGS))
-READING = listed(
-    """
+READING = listed("""
     git log -p; git log -p --all; git show HEAD; git show HEAD~1:f.txt; git diff HEAD~1; git
     diff; git diff --stat; git status; git status -s -b; git status -v -v; git blame f.txt; git
     describe --always; git describe --always --dirty; git ls-files -m; git diff-files -p; git
@@ -301,10 +300,8 @@ READING = listed(
     reflog; git remote -v; git count-objects -v; git worktree list; git -C inner status; git -C
     inner diff; git -C inner log -p; git log --all --remotes --follow -p f.txt; git log -m -p
     --cc; git cherry -v v1; git name-rev HEAD; git merge-base HEAD v1; git ls-tree -r HEAD
-    """
-)
-STARTING = listed(
-    """
+    """)
+STARTING = listed("""
     git log --show-signature; git log '--format=%G?'; git log --pretty=format:%h%+GG; git log
     --pretty=mine; git show '--format=%<(5)%GK'; git log --format=%-GS; git tag -v v1; git
     verify-commit HEAD; git branch '--format=%(signature)'; git cat-file --filters HEAD:f.txt; git
@@ -326,8 +323,7 @@ STARTING = listed(
     git hook run post-checkout; git stash; git update-index --refresh; git interpret-trailers
     f.txt; git var GIT_EDITOR; git web--browse x; git instaweb; git daemon; git upload-pack .;
     git send-email x; git svn x; git request-pull v1 .; git shell -c x; git
-    """
-)
+    """)
 ATTACKS = {
     "a missing blob is fetched over ext": Attack(lazy_fetch, READING),
     "a missing blob is fetched by a program": Attack(lazy_fetch_from_a_path, READING),
@@ -435,8 +431,7 @@ def test_what_does_more_than_read_is_refused_whoever_allows_it(
 
 # --- writing --------------------------------------------------------------------------------------
 
-WRITING = listed(
-    """
+WRITING = listed("""
     git branch made; git branch -f main v1; git branch -v made; git branch -D main; git branch
     -m x; git branch --edit-description; git branch --sort=x made; git branch --format x made;
     git branch -- made; git branch -u v1; git branch -- --list; git tag made; git tag -d v1; git
@@ -458,8 +453,7 @@ WRITING = listed(
     read-tree HEAD; git fast-import; git rerere; git update-server-info; git bugreport; git
     diagnose; git status; git diff; git describe --dirty; git diff-index HEAD; git ls-files -m;
     git blame f.txt
-    """
-)
+    """)
 
 
 def snapshot(root: Path) -> dict[str, bytes]:
@@ -477,8 +471,7 @@ def test_no_command_writes_anything_anywhere_in_the_project(tmp_path: Path) -> N
 # --- reading elsewhere ----------------------------------------------------------------------------
 
 
-ELSEWHERE = listed(
-    """
+ELSEWHERE = listed("""
     git diff --no-index {secret} f.txt; git diff {secret} f.txt; git diff ../secret.txt f.txt;
     git diff -- ../secret.txt f.txt; git diff -- f.txt {secret}; git diff f.txt --
     ../secret.txt; git diff ./x/../../secret.txt f.txt; git diff --stat -p f.txt ../secret.txt;
@@ -490,8 +483,7 @@ ELSEWHERE = listed(
     {folder} diff a b; git -C .. status; git -C x/../.. status; git --work-tree={folder} ls-files
     -o; git hash-object ../secret.txt; git status --pathspec-from-file={secret}; git tag -F
     {secret} x; git log --mailmap-file={secret}
-    """
-)
+    """)
 
 
 def test_no_option_reads_a_file_outside_the_repository(tmp_path: Path) -> None:
@@ -527,6 +519,14 @@ def as_a_bare_one(root: Path, other: Path) -> None:
     run(other, "config", "core.bare", "true")
     (other / ".git").rename(other / "x.git")
     (root / ".git").write_text(f"gitdir: {other}/x.git\n")
+
+
+def as_one_of_its_submodules(root: Path, other: Path) -> None:
+    """Kept under another name than `.git`: only its `core.worktree` says that it is not this
+    folder's."""
+    (other / ".git").rename(other / "modules")
+    run(other, "--git-dir=modules", "config", "core.worktree", str(other))
+    (root / ".git").write_text(f"gitdir: {other}/modules\n")
 
 
 def as_a_common_folder(root: Path, other: Path) -> None:
@@ -572,6 +572,7 @@ def as_a_work_tree_elsewhere(root: Path, other: Path) -> None:
         as_a_file,
         as_a_link,
         as_a_bare_one,
+        as_one_of_its_submodules,
         as_a_common_folder,
         as_links_inside,
         as_a_link_of_one_branch,
@@ -633,8 +634,7 @@ def test_further_work_trees_submodules_and_repositories_kept_apart_are_read(tmp_
     assert "sub" in asked(main, "git status --short").text
 
 
-ORDINARY = listed(
-    """
+ORDINARY = listed("""
     git log --oneline -5; git log --oneline --since="10 years ago" --pretty=format:"%h %s" --
     f.txt; git diff --stat HEAD~1; git status --short --branch; git branch --show-current; git
     log -n 5 --graph; git rev-parse --short HEAD; git diff --cached --name-only; git log -p -1;
@@ -657,8 +657,7 @@ ORDINARY = listed(
     git count-objects -vH; git config user.name || echo; git stash show -p; git name-rev HEAD;
     git log --author=A -i --grep=com; git status -sb; git status -uno; git diff --word-diff
     --color=never; git log --stat -M -C -2
-    """
-)
+    """)
 
 
 def test_links_that_people_make_in_a_repository_are_no_reason_to_refuse_it(tmp_path: Path) -> None:

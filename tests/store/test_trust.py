@@ -113,6 +113,29 @@ def test_recall_changes_no_byte_of_a_store_and_makes_none(tmp_path: Path) -> Non
     assert list(elsewhere.iterdir()) == []
 
 
+KILLED = """
+import os, sys
+from pathlib import Path
+from foreword.model import handle_of
+from foreword.store.kept import Store
+from foreword.store.sqlite import Sqlite
+report = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
+store = Store(Sqlite(Path(sys.argv[1])))
+store.save({handle_of(b"in the log"): b"in the log"}, report, created="")
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_recall_leaves_a_log_where_it_is_although_it_could_be_written_back(tmp_path: Path) -> None:
+    path = kept(tmp_path)
+    subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
+    log = path.with_name("state.db-wal")
+    before = path.read_bytes(), log.read_bytes()
+    assert before[1]
+    assert recall(handle_of(b"in the log"), tmp_path) == b"in the log"
+    assert (path.read_bytes(), log.read_bytes()) == before
+
+
 def test_a_root_that_became_read_only_still_gives_back_what_it_kept(tmp_path: Path) -> None:
     root = tmp_path / "root"
     path = kept(root, "2024-01-01")

@@ -39,6 +39,9 @@ _PROXIES = {
 _SCRIPT = """function FindProxyForURL(url, host) {{ var ways = {ways};
   for (var place in ways) if (url.lastIndexOf(place, 0) === 0) return ways[place];
   return "{refusing}"; }}"""
+# Chromium's word for a lookup that fails at once. `~NOTFOUND`, as it once was, is a name like any
+# other today.
+_NO_ADDRESS = "^NOTFOUND"
 # WebRTC's packets pass by every proxy, so it may send none. Chromium and its headless shell read
 # different switches.
 _NO_PACKETS = ("--webrtc-ip-handling-policy", "--force-webrtc-ip-handling-policy")
@@ -104,7 +107,7 @@ def switches(rules: Rules, port: int) -> list[str]:
         *(_by_script(rules, port, upstream) if upstream else _by_exceptions(rules, port)),
         # No name is looked up but those of allowed origins: a lookup tells a name's server that it
         # was asked for.
-        f"--host-resolver-rules={', '.join([*_own(rules), *known, 'MAP * ~NOTFOUND'])}",
+        f"--host-resolver-rules={', '.join([*_own(rules), *known, f'MAP * {_NO_ADDRESS}'])}",
         *(f"{switch}=disable_non_proxied_udp" for switch in _NO_PACKETS),
         # A server may name another one for its pages by QUIC, and WebTransport is nothing but QUIC.
         "--disable-quic",
@@ -179,7 +182,7 @@ def _lookups(rules: Rules) -> list[str]:
 def _own(rules: Rules) -> list[str]:
     """A server of ours has no address."""
     places = (f"{_bracketed(host)}:{rules.own_port}" for host in LOOPBACK_HOSTS)
-    return [f"MAP {place} ~NOTFOUND" for place in places] if rules.own_port else []
+    return [f"MAP {place} {_NO_ADDRESS}" for place in places] if rules.own_port else []
 
 
 def _this_machine(rules: Rules) -> tuple[str, ...]:

@@ -174,6 +174,10 @@ class Tabs:
             await tab.page.add_init_script(_NO_WEBRTC)
             if tab.session is not None:
                 await tab.session.send("Page.setPrerenderingAllowed", {"isAllowed": False})
+                # A page that was open before goes on asking past the guard until Chromium connects
+                # it anew, as it does for this; there are no such addresses.
+                await tab.session.send("Fetch.enable", {"patterns": [{"urlPattern": "none:*"}]})
+                await tab.session.send("Fetch.disable")
             for frame in tab.page.frames:
                 await asyncio.wait_for(frame.evaluate(_NO_WEBRTC), TITLE_SECONDS)
 

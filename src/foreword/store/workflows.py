@@ -90,8 +90,13 @@ def drop_empty(db: Database, workflow: int) -> None:
         "SELECT 1 FROM messages m JOIN conversations c ON c.id = m.conversation WHERE"
         " c.workflow = ?"
     )
+    answered = (
+        "SELECT 1 FROM append_keys k JOIN conversations c ON c.id = k.conversation WHERE"
+        " c.workflow = ?"
+    )
+    holding = f"{held} UNION ALL {said} UNION ALL {answered} LIMIT 1"
     with db.transaction(f"foreword: workflow {workflow}"):
-        if not db.rows(f"{held} UNION ALL {said} LIMIT 1", (workflow,) * (len(_HOLDERS) + 1)):
+        if not db.rows(holding, (workflow,) * (len(_HOLDERS) + 2)):
             db.rows("DELETE FROM conversations WHERE workflow = ?", (workflow,))
             db.rows("DELETE FROM workflows WHERE id = ?", (workflow,))
 

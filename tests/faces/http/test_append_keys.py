@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from foreword.errors import UsageError
 from foreword.session.session import Session
 from tests.faces.http.running import (
     Address,
@@ -125,6 +126,25 @@ def test_two_keys_at_once_are_refused(address: Address, name: str) -> None:
         head.encode() + keys + b"Content-Length: %d\r\n\r\n" % len(body) + body
     )
     assert answer.split()[1] == b"400"
+
+
+def test_a_new_session_with_a_key_in_it_stays_although_who_made_it_is_refused(
+    url: str, tmp_path: Path
+) -> None:
+    """Somebody appends nothing, under a key, while the request that made the session is still
+    under way."""
+
+    def refuse() -> None:
+        with serving.session("kiln", create=True):
+            assert append(address, "k", {"messages": []}).status == 201
+            raise UsageError("refused")
+
+    with running(settings_for(tmp_path, db=url)) as (address, serving):
+        with pytest.raises(UsageError, match="refused"):
+            refuse()
+        assert append(address, "k", {"messages": []}).json["count"] == 0
+        assert append(address, "k").status == 422
+        assert append(address, "l").json["seq"] == 1
 
 
 def test_the_first_answer_is_given_again_with_what_it_warned_of(tmp_path: Path) -> None:

@@ -346,6 +346,7 @@ def test_every_answer_carries_the_headers_that_bind_a_browser(
     for name, value in HEADERS.items():
         assert reply.headers[name] == value
     assert "unsafe" not in reply.headers["content-security-policy"]
+    assert reply.headers["referrer-policy"] == "same-origin"
 
 
 def test_refusals_carry_them_too(address: Address) -> None:

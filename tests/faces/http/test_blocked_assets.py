@@ -44,6 +44,7 @@ def test_what_was_blocked_is_on_the_page_until_the_server_is_started_with_it(
             assert (
                 f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/workflow").body
             )
+            assert f"<bdi>{cdn}</bdi>".encode() in address.ask("GET", "/sessions/letters/chat").body
         with running(limited) as (address, _):
             assert standing(address, "letters")["blocked"] == [{**now[0], "requests": 0}]
             assert f"--assets {cdn}".encode() in address.ask("GET", "/sessions/letters/chat").body

@@ -11,6 +11,7 @@ import pytest
 
 from foreword.errors import StoreError
 from foreword.faces.http import change_poller
+from foreword.faces.http import events as streams
 from foreword.faces.http.change_poller import ANY, Live
 from foreword.session.session import Session
 from foreword.store.changes import Event, Vector
@@ -132,6 +133,40 @@ def test_who_leaves_is_forgotten(tmp_path: Path) -> None:
         with address.opened("GET", session_path("kiln", "events")):
             wait_until(lambda: serving.live.listeners == 1)
         wait_until(lambda: serving.live.listeners == 0)
+
+
+@pytest.mark.attack
+def test_a_change_wakes_every_listener_at_once_and_who_leaves_gives_back_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is told, and nobody is missed, by the clock: its turns are longer than anyone
+    waits here."""
+    monkeypatch.setattr(change_poller, "HEARTBEAT_SECONDS", 3_600.0)
+    monkeypatch.setattr(change_poller, "EVERY_SECONDS", 3_600.0)
+    monkeypatch.setattr(streams, "MOST_LISTENERS", 80)
+    one, everything = session_path("kiln", "events"), "/v1/events"
+    with running(settings_for(tmp_path)) as (address, serving), ExitStack() as open_streams:
+        address.ask("POST", "/v1/sessions", {"name": "kiln"})
+        answers = [
+            open_streams.enter_context(address.opened("GET", path))
+            for path in [one] * 40 + [everything] * 40
+        ]
+        wait_until(lambda: serving.live.listeners == 80)
+        listening = [events(answer) for answer in answers]
+        for number in (1, 2):  # who was woken waits again
+            address.ask("POST", session_path("kiln", "messages"), {"message": said(number)})
+            told = [next(events_of_one).data for events_of_one in listening]
+            assert told == [{"workflow": "kiln", "kind": "messages", "seq": number}] * 80
+        refused = address.ask("GET", one)
+        assert (refused.status, refused.json["code"]) == (503, "no_more_listeners")
+        open_streams.close()  # all hang up without a word
+        wait_until(lambda: serving.live.listeners == 0)
+        for path in (one, everything):
+            with address.opened("GET", path) as answer:
+                wait_until(lambda: serving.live.listeners == 1)
+                address.ask("POST", session_path("kiln", "messages"), {"message": said(3)})
+                assert next(events(answer)).event == "messages"
+            wait_until(lambda: serving.live.listeners == 0)
 
 
 # --- without a server -----------------------------------------------------------------------------

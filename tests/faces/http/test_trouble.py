@@ -55,6 +55,24 @@ def locked(path: Path) -> Iterator[None]:
         holder.wait(20)
 
 
+@pytest.mark.attack
+def test_whose_form_waits_too_long_for_a_locked_store_learns_that_it_may_still_be_done(
+    tmp_path: Path,
+) -> None:
+    headers = {"content-type": "application/x-www-form-urlencoded", "accept": "text/html"}
+    with running(settings_for(tmp_path, timeout_seconds=2.0)) as (address, serving):
+        address.ask("POST", "/v1/sessions", {"name": "kiln"})
+        with locked(tmp_path / "state.db"):
+            late = address.ask(
+                "POST", "/sessions/kiln/variables", b"name=v&value=1&reason=try", headers=headers
+            )
+        assert late.status == 504
+        assert b"may still be done" in late.body
+        wait_until(lambda: not serving.threads_at_work)
+        # as it said
+        assert address.ask("GET", session_path("kiln", "variables", "v")).json["value"] == "1"
+
+
 def test_while_writers_wait_for_a_locked_store_it_can_be_read(tmp_path: Path) -> None:
     with running(settings_for(tmp_path)) as (address, serving):
         address.ask("POST", "/v1/sessions", {"name": "kiln"})
