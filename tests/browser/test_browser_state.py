@@ -14,7 +14,7 @@ from subprocess import PIPE, Popen
 import pytest
 
 from foreword.browser import Browser, Rules, browser_state
-from foreword.browser.profile import Profile
+from foreword.browser.profile import BrowserProfile
 from foreword.demos.site import Site
 from foreword.errors import BrowserFailed
 from tests.browser.working import in_the_page, sign_in
@@ -88,7 +88,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_profile_is_closed_to_others_and_removed(tmp_path: Path) -> None:
-    profile = Profile(tmp_path / "profiles")
+    profile = BrowserProfile(tmp_path / "profiles")
     assert stat.S_IMODE(profile.folder.stat().st_mode) == 0o700
 
     profile.remove()
@@ -102,12 +102,12 @@ def test_the_profile_of_a_killed_process_is_removed_by_the_next_start(tmp_path: 
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
         [held] = tmp_path.iterdir()
-        mine = Profile(tmp_path)
+        mine = BrowserProfile(tmp_path)
         assert set(tmp_path.iterdir()) == {held, mine.folder}
         mine.remove()
 
         os.kill(other.pid, signal.SIGKILL)
         other.wait()
-    again = Profile(tmp_path)
+    again = BrowserProfile(tmp_path)
     assert list(tmp_path.iterdir()) == [again.folder]
     again.remove()

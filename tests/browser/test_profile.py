@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from foreword.browser import Browser
-from foreword.browser.profile import Profile
+from foreword.browser.profile import BrowserProfile
 from foreword.errors import BrowserFailed
 
 pytestmark = pytest.mark.attack
@@ -78,7 +78,7 @@ def test_a_cache_that_others_can_change_is_not_used(
 ) -> None:
     kept = treasure(tmp_path / "victim")
     plant(tmp_path / "home" / ".cache" / "foreword" / "browser", tmp_path / "victim")
-    profile = Profile()
+    profile = BrowserProfile()
     try:
         assert profile.folder.parent.parent == shared
         assert profile.folder.parent.stat().st_mode & 0o777 == 0o700
@@ -94,7 +94,7 @@ def test_a_folder_that_was_named_and_is_open_to_all_is_refused(tmp_path: Path, m
     folder.mkdir()
     folder.chmod(mode)
     with pytest.raises(BrowserFailed, match="can be changed by others") as failure:
-        Profile(folder)
+        BrowserProfile(folder)
     assert "chmod 700" in failure.value.hint
 
 
@@ -102,7 +102,7 @@ def test_a_folder_that_was_named_and_is_a_link_is_refused(tmp_path: Path) -> Non
     kept = treasure(tmp_path / "victim")
     (tmp_path / "profiles").symlink_to(tmp_path / "victim")
     with pytest.raises(BrowserFailed, match="is a symbolic link, so it is not used"):
-        Profile(tmp_path / "profiles")
+        BrowserProfile(tmp_path / "profiles")
     assert kept.exists()
 
 
@@ -121,7 +121,7 @@ def test_only_what_is_ours_and_without_a_user_is_removed_and_no_link_is_followed
     (base / "profile-folder" / "photographs").mkdir()
     os.utime(base / "profile-folder", (1, 1))
     (base / "profile-lock-elsewhere" / "in-use").symlink_to(kept / "in-use")
-    Profile(base).remove()
+    BrowserProfile(base).remove()
 
     assert not stale.exists()
     assert (kept / "letters.txt").read_text() == "dear"
@@ -139,19 +139,19 @@ def test_only_what_is_ours_and_without_a_user_is_removed_and_no_link_is_followed
 def test_a_folder_of_somebody_else_is_neither_used_nor_removed(tmp_path: Path) -> None:
     theirs = treasure(tmp_path / "profiles")
     os.chown(theirs, 4_321, 4_321)
-    Profile(tmp_path / "profiles").remove()
+    BrowserProfile(tmp_path / "profiles").remove()
     assert theirs.exists()
 
     os.chown(tmp_path / "profiles", 4_321, 4_321)
     with pytest.raises(BrowserFailed, match="can be changed by others"):
-        Profile(tmp_path / "profiles")
+        BrowserProfile(tmp_path / "profiles")
 
 
 def test_a_folder_that_is_removed_when_a_link_has_taken_its_place_leaves_the_links_target_alone(
     tmp_path: Path,
 ) -> None:
     kept = treasure(tmp_path / "victim")
-    profile = Profile(tmp_path / "profiles")
+    profile = BrowserProfile(tmp_path / "profiles")
     profile.folder.rename(tmp_path / "moved")
     profile.folder.symlink_to(kept)
     profile.remove()

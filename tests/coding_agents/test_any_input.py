@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foreword.coding_agents import hooks, long_results, window_fill
-from foreword.coding_agents.events import Event, read_object
+from foreword.coding_agents.events import HookEvent, read_object
 from tests.coding_agents.agent import DATA, Desk, set_up
 from tests.command import foreword
 from tests.formats.conversation import JSON
@@ -130,7 +130,7 @@ def test_texts_never_get_more_room_than_there_is(texts: list[str], room: int) ->
 @settings(max_examples=80, deadline=None)
 @given(VALUES, st.sampled_from(["Bash", "Grep", "WebFetch", "mcp__a__b", "Read", ""]))
 def test_looking_for_texts_in_a_response_never_fails(response: Any, tool: str) -> None:
-    found = long_results.texts_of(Event("PostToolUse", tool=tool, tool_response=response))
+    found = long_results.texts_of(HookEvent("PostToolUse", tool=tool, tool_response=response))
     assert all(isinstance(text, str) for text in found.values())
 
 

@@ -20,7 +20,7 @@ from foreword.review.verdict import SCHEMA
 from foreword.sources.diff_source import as_diff
 from foreword.testing import Reply, fake_provider
 from foreword.work import factory_project, panel_runs
-from foreword.work.panel_runs import Asking
+from foreword.work.panel_runs import PanelRequest
 from tests.factory import DIFF, project
 
 SAMPLE = Path(foreword.__file__).parent / "demos" / "factory"
@@ -48,14 +48,14 @@ def test_all_members_are_asked_at_the_same_time(tmp_path: Path) -> None:
     root = project(tmp_path, [f"m{number}" for number in range(8)])
     with fake_provider(script) as provider:
         result = panel_runs.run(
-            root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.openai, 90)
+            root, "review", as_diff(DIFF.encode(), "x"), PanelRequest(provider.openai, 90)
         )
     assert [member.status for member in result.members] == ["answered"] * 8
 
 
 def test_members_of_one_panel_know_nothing_of_each_other(sample: Path) -> None:
     diff = as_diff((sample / "change.diff").read_bytes(), "change.diff")
-    payload = panel_runs.prepare(sample, "code-review", diff, Asking("test"))
+    payload = panel_runs.prepare(sample, "code-review", diff, PanelRequest("test"))
     members = factory_project.read_panel(sample, "code-review").members
     for member, question in zip(members, payload["questions"], strict=True):
         others = [other for other in members if other is not member]
@@ -75,7 +75,7 @@ def test_members_of_one_panel_know_nothing_of_each_other(sample: Path) -> None:
 
 def test_the_sample_is_reviewed_without_a_key(sample: Path) -> None:
     diff = as_diff((sample / "change.diff").read_bytes(), "change.diff")
-    result = panel_runs.run(sample, "code-review", diff, Asking("test"))
+    result = panel_runs.run(sample, "code-review", diff, PanelRequest("test"))
     jsonschema.validate(result.to_dict(), SCHEMA)
     assert result.verdict == "changes_requested"
     assert [(one.severity, one.file, one.line) for one in result.findings] == [
@@ -97,7 +97,7 @@ def test_who_does_not_answer_in_time_is_named_and_the_moderator_goes_on(tmp_path
     root = project(tmp_path, ["anna", "bert", "cleo", "dora"])
     with fake_provider(script) as provider:
         result = panel_runs.run(
-            root, "review", as_diff(DIFF.encode(), "x"), Asking(provider.anthropic, 6, 1)
+            root, "review", as_diff(DIFF.encode(), "x"), PanelRequest(provider.anthropic, 6, 1)
         )
     assert [(member.name, member.status) for member in result.unheard] == [("cleo", "late")]
     assert [one.said_by for one in result.findings] == [("anna", "bert", "dora")]

@@ -19,7 +19,7 @@ from foreword import tokens
 from foreword.browser import Browser, Rules
 from foreword.demos.scripted_model import FINISHED, GUESS, TASK, scripted_model
 from foreword.demos.site import NAME, PASSWORD, ROWS, Site, site
-from foreword.director import Director, Turn
+from foreword.director import Director, TurnResult
 from foreword.testing import FakeProvider, Reply, fake_provider
 from tests.director.scenes import PARTS, calls, opened, parts_of, results_in, system_of
 
@@ -34,7 +34,7 @@ class Job:
     ) -> None:
         self.folder, self.desk, self.provider, self.director = folder, desk, provider, director
         self.events: list[dict[str, Any]] = []
-        self.turn: Turn = director.say(TASK, on_event=self.events.append)
+        self.turn: TurnResult = director.say(TASK, on_event=self.events.append)
 
     @property
     def own(self) -> list[dict[str, Any]]:

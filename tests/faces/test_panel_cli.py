@@ -14,11 +14,11 @@ from click.testing import CliRunner
 import foreword as package
 from foreword.faces.cli.main import cli
 from foreword.faces.cli.panel import as_markdown, as_text
-from foreword.faces.cli.run_board import Board
+from foreword.faces.cli.run_board import RunBoard
 from foreword.review.findings import Finding
-from foreword.review.verdict import Change, MemberResult, PanelResult
+from foreword.review.verdict import MemberResult, PanelResult, ReviewedChange
 from foreword.testing import fake_provider
-from foreword.work.question_queue import Standing
+from foreword.work.question_queue import RunStatus
 from tests.command import foreword, in_here
 from tests.factory import DIFF, project
 
@@ -46,7 +46,7 @@ RESULT = PanelResult(
         *(MemberResult(name, "answered") for name in ("Anna", "Bert")),
         MemberResult("Cleo", "late", "no answer in 9 s"),
     ),
-    Change("HEAD~1", "sha256:0", ("a.py",), 3),
+    ReviewedChange("HEAD~1", "sha256:0", ("a.py",), 3),
 )
 
 
@@ -232,8 +232,8 @@ class Terminal(StringIO):
         return True
 
 
-def standing(agent: str, status: str, error: str = "") -> Standing:
-    return Standing(f"run/{agent}", agent, status, 1.5, error)
+def standing(agent: str, status: str, error: str = "") -> RunStatus:
+    return RunStatus(f"run/{agent}", agent, status, 1.5, error)
 
 
 def test_on_a_terminal_every_agent_has_one_line_that_is_kept_up_to_date(
@@ -241,7 +241,7 @@ def test_on_a_terminal_every_agent_has_one_line_that_is_kept_up_to_date(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr("sys.stderr", screen := Terminal())
-    board = Board()
+    board = RunBoard()
     board([standing("anna", "running"), standing("bert", "waiting")])
     board([standing("anna", "answered"), standing("bert", "failed", "no\nkey \x1b[31m")])
     first, second = screen.getvalue().split("\x1b[2A")
@@ -258,7 +258,7 @@ def test_on_a_terminal_every_agent_has_one_line_that_is_kept_up_to_date(
 def test_in_a_pipe_an_agent_is_told_once_when_it_is_settled(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    board = Board()
+    board = RunBoard()
     for status in ("waiting", "running", "answered", "answered"):
         board([standing("anna", status)])
     assert capsys.readouterr().err == "  anna  answered     1.5 s\n"
@@ -267,9 +267,9 @@ def test_in_a_pipe_an_agent_is_told_once_when_it_is_settled(
 def test_phases_are_told_with_their_titles_under_each_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    one = Standing("r/1", "1", "already done", 4.1, title="Requirements")
-    two = Standing("r/3a", "3a", "answered", 1.5, title="Build")
-    Board()([one, two, standing("anna", "nonsense", "no findings")])
+    one = RunStatus("r/1", "1", "already done", 4.1, title="Requirements")
+    two = RunStatus("r/3a", "3a", "answered", 1.5, title="Build")
+    RunBoard()([one, two, standing("anna", "nonsense", "no findings")])
     assert capsys.readouterr().err.splitlines() == [
         "  1   Requirements  already done",
         "  3a  Build         answered     1.5 s",

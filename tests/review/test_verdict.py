@@ -11,9 +11,9 @@ from foreword.errors import BadSource
 from foreword.review.findings import Finding
 from foreword.review.verdict import (
     SCHEMA,
-    Change,
     MemberResult,
     PanelResult,
+    ReviewedChange,
     Thresholds,
     confidence_in,
     decide,
@@ -121,7 +121,7 @@ def test_the_result_follows_its_published_schema() -> None:
         "default",
         tuple(found("low", "high")),
         members,
-        Change("HEAD~1", "sha256:0", ("a.py",), 3),
+        ReviewedChange("HEAD~1", "sha256:0", ("a.py",), 3),
     )
     jsonschema.validate(result.to_dict(), SCHEMA)
     assert [member.name for member in result.unheard] == ["C", "D", "E"]

@@ -6,20 +6,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.message import Message, Text, ToolCall, ToolResult, together
-from foreword.session.timeline import Group, Timeline, Turn, grouped
+from foreword.session.timeline import Group, Timeline, TimelineMessage, grouped
 from foreword.session.window import choose, low_water
 
 
-def said(seq: int, tokens: int = 10) -> Turn:
-    return Turn(seq, Message("user", (Text("hello"),)), tokens)
+def said(seq: int, tokens: int = 10) -> TimelineMessage:
+    return TimelineMessage(seq, Message("user", (Text("hello"),)), tokens)
 
 
-def asks(seq: int, *ids: str) -> Turn:
-    return Turn(seq, Message("assistant", tuple(ToolCall(call, "look", "{}") for call in ids)), 10)
+def asks(seq: int, *ids: str) -> TimelineMessage:
+    return TimelineMessage(
+        seq, Message("assistant", tuple(ToolCall(call, "look", "{}") for call in ids)), 10
+    )
 
 
-def answers(seq: int, *ids: str) -> Turn:
-    return Turn(seq, Message("tool", tuple(ToolResult(call, "found") for call in ids)), 10)
+def answers(seq: int, *ids: str) -> TimelineMessage:
+    return TimelineMessage(
+        seq, Message("tool", tuple(ToolResult(call, "found") for call in ids)), 10
+    )
 
 
 def spans(groups: list[Group]) -> list[tuple[int, int]]:
@@ -79,7 +83,7 @@ messages = st.lists(
 def test_growing_message_by_message_gives_the_same_groups_as_looking_at_all_of_them(
     said: list[Message],
 ) -> None:
-    groups = grouped(Turn(at + 1, message, 1) for at, message in enumerate(said))
+    groups = grouped(TimelineMessage(at + 1, message, 1) for at, message in enumerate(said))
     assert [group.messages for group in groups] == together(said)
     assert [group.tokens for group in groups] == [len(group.turns) for group in groups]
 

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.errors import UsageError
-from foreword.sources.commands import Injected, Policy, alternatives, inject
+from foreword.sources.commands import CommandText, Policy, alternatives, inject
 
 ALL = Policy(allow=("*",))
 SHORT = Policy(allow=("*",), shell=True, timeout_seconds=0.3, output_bytes=1_000)
 
 
-def outcomes(result: Injected) -> list[str]:
+def outcomes(result: CommandText) -> list[str]:
     return [ran.outcome for ran in result.ran]
 
 
@@ -434,7 +434,9 @@ def test_output_is_not_read_for_commands_again(tmp_path: Path) -> None:
     ],
 )
 def test_what_merely_looks_like_a_command_is_left_alone(tmp_path: Path, text: str) -> None:
-    assert inject(text, tmp_path, Policy(allow=("cat", "echo", "*"), shell=True)) == Injected(text)
+    assert inject(text, tmp_path, Policy(allow=("cat", "echo", "*"), shell=True)) == CommandText(
+        text
+    )
 
 
 @pytest.mark.parametrize(

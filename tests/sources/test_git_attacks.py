@@ -22,7 +22,7 @@ import pytest
 from foreword import assemble
 from foreword.errors import BadSource
 from foreword.sources import git, git_status
-from foreword.sources.commands import Injected, Policy, inject
+from foreword.sources.commands import CommandText, Policy, inject
 from foreword.sources.diff_source import read_change
 from tests.attacks import AT_LENGTH, sample
 from tests.sources.test_git import run, signed
@@ -350,7 +350,7 @@ ATTACKS = {
 }
 
 
-def asked(root: Path, *commands: str) -> Injected:
+def asked(root: Path, *commands: str) -> CommandText:
     """Every command in a skill's text, all of them carried out as far as they may be."""
     text = "\n".join(f"!`{command}`" for command in commands)
     return inject(text, root, ALL)

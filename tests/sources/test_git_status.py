@@ -7,27 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from foreword.sources.git_status import Git, apart, standing
+from foreword.sources.git_status import GitStatus, apart, standing
 from tests.sources.test_git import repository, run
 
 
 def test_branch_head_and_changes_are_told(tmp_path: Path) -> None:
     repository(tmp_path, "Begin")
     head = run(tmp_path, "rev-parse", "HEAD")
-    assert standing(tmp_path) == Git("main", head, False)
+    assert standing(tmp_path) == GitStatus("main", head, False)
     (tmp_path / ".checkpoints").mkdir()
     (tmp_path / ".checkpoints" / "a-phase-1.json").touch()
-    assert standing(tmp_path, [".checkpoints"]) == Git("main", head, False)
-    assert standing(tmp_path) == Git("main", head, True)
+    assert standing(tmp_path, [".checkpoints"]) == GitStatus("main", head, False)
+    assert standing(tmp_path) == GitStatus("main", head, True)
     run(tmp_path, "checkout", "-q", "--detach")
-    assert standing(tmp_path, [".checkpoints"]) == Git(None, head, False)
+    assert standing(tmp_path, [".checkpoints"]) == GitStatus(None, head, False)
 
 
 def test_a_folder_without_a_repository_or_a_commit_stands_nowhere(tmp_path: Path) -> None:
-    assert standing(tmp_path) == Git()
-    assert standing(tmp_path / "none") == Git()
+    assert standing(tmp_path) == GitStatus()
+    assert standing(tmp_path / "none") == GitStatus()
     repository(tmp_path)
-    assert standing(tmp_path) == Git("main", None, False)
+    assert standing(tmp_path) == GitStatus("main", None, False)
     assert apart(tmp_path, "1" * 40) is None
 
 
@@ -36,7 +36,7 @@ def test_without_the_command_there_is_no_answer(
 ) -> None:
     repository(tmp_path, "Begin")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert standing(tmp_path) == Git()
+    assert standing(tmp_path) == GitStatus()
 
 
 def test_commits_are_counted_both_ways(tmp_path: Path) -> None:

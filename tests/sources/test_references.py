@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foreword.sources.references import Named, named_in
+from foreword.sources.references import Reference, named_in
 
 
 def names(text: str) -> list[tuple[str, str]]:
@@ -39,8 +39,8 @@ def test_a_line_names_documents(line: str, named: list[tuple[str, str]]) -> None
 def test_only_adopting_and_invoking_tells_to_and_places_are_offsets() -> None:
     text = "Adopt persona: a\n\nPersona: `b`\n"
     assert list(named_in(text)) == [
-        Named(15, "a", "persona", is_told=True, is_path=False),
-        Named(27, "b", "persona", is_told=False, is_path=False),
+        Reference(15, "a", "persona", is_told=True, is_path=False),
+        Reference(27, "b", "persona", is_told=False, is_path=False),
     ]
 
 

@@ -29,7 +29,7 @@ from foreword.section import handle_of
 from foreword.store import checkpoints, compressions, messages, plans, variables, workflows
 from foreword.store.compressions import Cut
 from foreword.store.database import LARGEST_NUMBER, Database
-from foreword.store.messages import Extent, Line, Range
+from foreword.store.messages import Extent, Range, StoredMessage
 from foreword.store.packages import Store, open_existing, recall
 from tests.store.databases import KINDS, USAGE, conversation_in, new_url, opened, said, workflow_in
 
@@ -384,7 +384,7 @@ def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
         db, conversation, [(said(str(number)), 1, number in (2, 5)) for number in range(1, 8)]
     )
 
-    def numbers(lines: list[Line]) -> list[int]:
+    def numbers(lines: list[StoredMessage]) -> list[int]:
         assert all(line.message.text == str(line.seq) for line in lines)
         return [line.seq for line in lines]
 

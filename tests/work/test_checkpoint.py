@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.errors import BadCheckpoint, UsageError
-from foreword.sources.git_status import Git
+from foreword.sources.git_status import GitStatus
 from foreword.work.checkpoint import (
     Checkpoint,
-    Present,
+    CurrentState,
     as_data,
     as_json,
     as_text,
@@ -47,7 +47,7 @@ WRITTEN = Checkpoint(
     done=("1", "2"),
     pending=("3a", "3b"),
     tiers={"0": {"digest": "aa", "tokens": 380}, "1": {"digest": "bb", "tokens": 900}},
-    git=Git("main", "1" * 40, False),
+    git=GitStatus("main", "1" * 40, False),
     written_at="2026-01-02T03:04:05.678+00:00",
     sequence=2,
     previous="FEAT-1-phase-1",
@@ -263,13 +263,18 @@ def test_secrets_are_hidden_wherever_somebody_may_have_put_them() -> None:
 
 
 def test_nothing_has_changed_where_everything_is_as_it_was() -> None:
-    assert changes_since(WRITTEN, Present(WRITTEN.git, tiers=WRITTEN.tiers)) == ()
-    assert changes_since(replace(WRITTEN, git=Git()), Present(Git("main", "1" * 40, True))) == ()
+    assert changes_since(WRITTEN, CurrentState(WRITTEN.git, tiers=WRITTEN.tiers)) == ()
+    assert (
+        changes_since(
+            replace(WRITTEN, git=GitStatus()), CurrentState(GitStatus("main", "1" * 40, True))
+        )
+        == ()
+    )
 
 
 def test_every_change_is_one_line() -> None:
-    now = Present(
-        Git("other", "2" * 40, True),
+    now = CurrentState(
+        GitStatus("other", "2" * 40, True),
         (3, 1),
         {"FEAT-1": "req.md is missing"},
         {"0": {"digest": "aa"}, "1": {"digest": "cc"}, "2": {"digest": "dd"}},
@@ -289,26 +294,26 @@ def test_every_change_is_one_line() -> None:
 @pytest.mark.parametrize(
     ("then", "now", "told"),
     [
-        (Git("main", "1" * 40, False), Git(), "there is no git repository any more"),
+        (GitStatus("main", "1" * 40, False), GitStatus(), "there is no git repository any more"),
         (
-            Git("x", "1" * 40, True),
-            Git("x", "1" * 40, False),
+            GitStatus("x", "1" * 40, True),
+            GitStatus("x", "1" * 40, False),
             "the changes that were not committed then are gone",
         ),
         (
-            Git("main", "1" * 40),
-            Git(None, "1" * 40),
+            GitStatus("main", "1" * 40),
+            GitStatus(None, "1" * 40),
             "the branch is none (a commit is checked out), it was main",
         ),
         (
-            Git("main", "1" * 40),
-            Git("main", "2" * 40),
+            GitStatus("main", "1" * 40),
+            GitStatus("main", "2" * 40),
             "HEAD is 222222222222, it was 111111111111: that commit is not in this repository",
         ),
     ],
 )
-def test_git_is_told_as_far_as_it_is_known(then: Git, now: Git, told: str) -> None:
-    assert changes_since(replace(WRITTEN, git=then), Present(now)) == (told,)
+def test_git_is_told_as_far_as_it_is_known(then: GitStatus, now: GitStatus, told: str) -> None:
+    assert changes_since(replace(WRITTEN, git=then), CurrentState(now)) == (told,)
 
 
 # --- as a model reads it --------------------------------------------------------------------------

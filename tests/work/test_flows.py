@@ -17,7 +17,7 @@ from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 from foreword.work import flow_runs
 from foreword.work.artifacts import looked_up, lookup_tool
 from foreword.work.flow_status import FlowStatus
-from foreword.work.question_queue import Standing
+from foreword.work.question_queue import RunStatus
 from foreword.work.workers import working
 from tests.work.flow_scene import (
     ARTIFACTS,
@@ -255,7 +255,7 @@ def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(
         stopped = flow_runs.run(root, "feature", TASK, provider.openai, stop_at_gates=True)
         assert (stopped.status, stopped.why) == ("stopped", "at the gate after phase 1")
         assert agent.asked == {"1": 1}
-        told: list[Standing] = []
+        told: list[RunStatus] = []
         stopped = flow_runs.resume(root, timeout_seconds=77, watch=told.extend)
         assert (stopped.status, stopped.why) == ("stopped", "at the gate after phase 2")
         assert stopped.phases[0].gate == "every requirement has a way to see it."

@@ -14,7 +14,7 @@ from foreword.testing import Reply, fake_provider
 from foreword.tokens import counter
 from foreword.work import flow_runs
 from foreword.work.flow_status import FlowStatus
-from foreword.work.question_queue import AGENTS, Standing, root_queue
+from foreword.work.question_queue import AGENTS, RunStatus, root_queue
 from foreword.work.workers import working
 from tests.work.flow_scene import DIFF, Agent, project, workflow
 from tests.work.test_flows_killed import until
@@ -51,7 +51,7 @@ def test_panels_that_wait_for_nothing_of_each_other_sit_at_the_same_time_and_bes
     root, meet, told = (
         project(tmp_path),
         Barrier(2 * MEMBERS + 1, timeout=SECONDS),
-        list[Standing](),
+        list[RunStatus](),
     )
     name = workflow(root, "panels", p1a="panel gate", p1b="panel", p1c="", p2="p1a p1b p1c")
     agent = Agent(dict.fromkeys(("panel", "1c"), lambda: NOTHING_FOUND if meet.wait() >= 0 else ""))

@@ -25,8 +25,8 @@ from foreword.review.verdict import SCHEMA, PanelResult
 from foreword.sources.diff_source import as_diff
 from foreword.testing import Reply, fake_provider
 from foreword.work import panel_runs
-from foreword.work.panel_runs import Asking
-from foreword.work.question_queue import Standing
+from foreword.work.panel_runs import PanelRequest
+from foreword.work.question_queue import RunStatus
 from tests.command import in_here
 from tests.factory import DIFF, project, write
 from tests.postgres import new_database
@@ -58,7 +58,7 @@ def run(
     root: Path, script: Any, diff: str = DIFF, watch: panel_runs.Watch | None = None, **asking: Any
 ) -> tuple[PanelResult, list[dict[str, Any]]]:
     with fake_provider(script) as provider:
-        asked = Asking(provider.openai, **{"timeout_seconds": SECONDS, **asking})
+        asked = PanelRequest(provider.openai, **{"timeout_seconds": SECONDS, **asking})
         result = panel_runs.run(
             root, "review", as_diff(diff.encode(), "c.diff"), asked, watch=watch
         )
@@ -122,12 +122,12 @@ def test_an_empty_list_from_everyone_is_an_approval(tmp_path: Path) -> None:
 
 
 def test_a_panel_runs_on_postgresql_as_well(tmp_path: Path) -> None:
-    told: list[list[Standing]] = []
+    told: list[list[RunStatus]] = []
     result = panel_runs.run(
         project(tmp_path, ["anna", "bert"]),
         "review",
         as_diff(DIFF.encode(), "x"),
-        Asking("test"),
+        PanelRequest("test"),
         db=new_database(),
         watch=told.append,
     )
@@ -152,14 +152,14 @@ def test_a_missing_persona_is_named_and_counts_as_unheard(tmp_path: Path) -> Non
 def test_a_threshold_that_nobody_knows_is_told(tmp_path: Path) -> None:
     root = project(tmp_path, ["anna"])
     write(root, "policy/default.yaml", "profile: default\nthresholds: {hgih: 0}\n")
-    payload = panel_runs.prepare(root, "review", as_diff(DIFF.encode(), "x"), Asking("test"))
+    payload = panel_runs.prepare(root, "review", as_diff(DIFF.encode(), "x"), PanelRequest("test"))
     assert payload["notes"] == ["profile default: no panel knows the threshold 'hgih'"]
 
 
 def test_an_unknown_panel_gets_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="unknown panel 'reviw', did you mean 'review'"):
         panel_runs.prepare(
-            project(tmp_path, ["anna"]), "reviw", as_diff(DIFF.encode(), "x"), Asking("test")
+            project(tmp_path, ["anna"]), "reviw", as_diff(DIFF.encode(), "x"), PanelRequest("test")
         )
 
 
@@ -192,7 +192,10 @@ def test_the_same_is_told_once_and_the_worst_severity_decides(tmp_path: Path) ->
 def test_a_change_can_neither_leave_its_tags_nor_open_others(line: str, tmp_path: Path) -> None:
     hostile = DIFF + "".join(f"+{part}\n" for part in line.splitlines())
     payload = panel_runs.prepare(
-        project(tmp_path, ["anna"]), "review", as_diff(hostile.encode(), "c.diff"), Asking("test")
+        project(tmp_path, ["anna"]),
+        "review",
+        as_diff(hostile.encode(), "c.diff"),
+        PanelRequest("test"),
     )
     system, user = (payload["questions"][0][part] for part in ("instructions", "request"))
     tags = re.findall(
@@ -255,7 +258,7 @@ def test_a_moderator_may_say_what_is_the_same(tmp_path: Path) -> None:
         return said.get(who(body)) or '{"same": [[1, 2]]}'
 
     with fake_provider(script) as provider:
-        asking = Asking(provider.openai, SECONDS, moderator=provider.openai)
+        asking = PanelRequest(provider.openai, SECONDS, moderator=provider.openai)
         result = panel_runs.run(
             project(tmp_path, said), "review", as_diff(DIFF.encode(), "x"), asking
         )
@@ -289,7 +292,7 @@ def test_a_time_limit_that_makes_no_sense_is_an_error_and_not_a_panel_of_the_lat
             project(tmp_path, ["anna"]),
             "review",
             as_diff(DIFF.encode(), "x"),
-            Asking("test", seconds),
+            PanelRequest("test", seconds),
         )
 
 

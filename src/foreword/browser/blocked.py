@@ -46,7 +46,7 @@ class BlockedOrigin:
 
 
 @dataclass(slots=True)
-class Blocked:
+class BlockedRequests:
     """All of it since the browser was started, and what of it was not told yet."""
 
     rules: Rules

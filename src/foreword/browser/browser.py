@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from foreword.browser import actions, browser_state, chromium, explore, failures, tab_care
-from foreword.browser.blocked import Blocked, BlockedOrigin
+from foreword.browser.blocked import BlockedOrigin, BlockedRequests
 from foreword.browser.chromium import CLOSE_SECONDS, START_SECONDS, Chromium
 from foreword.browser.dom import Dom
 from foreword.browser.page_script import READ_SECONDS
@@ -34,11 +34,11 @@ class Browser:
     def __init__(
         self,
         rules: Rules,
-        reach: Callable[[Blocked], Awaitable[Chromium]],
+        reach: Callable[[BlockedRequests], Awaitable[Chromium]],
         restore: Path | None = None,
     ) -> None:
         self.rules, self._reach, self._saved = rules, reach, restore
-        self._blocked = Blocked(rules)
+        self._blocked = BlockedRequests(rules)
         self._thread = LoopThread()
         self._lock = asyncio.Lock()
         self._chromium: Chromium | None = None

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foreword.browser import page_script, proxy
-from foreword.browser.blocked import Blocked
-from foreword.browser.guard import Guard
-from foreword.browser.profile import Profile, program
+from foreword.browser.blocked import BlockedRequests
+from foreword.browser.guard import OriginGuard
+from foreword.browser.profile import BrowserProfile, program
 from foreword.browser.proxy import RefusingProxy
 from foreword.browser.rules import Rules
 from foreword.browser.tabs import Tabs
@@ -42,9 +42,9 @@ class Chromium:
     browser: Browser
     context: BrowserContext
     tabs: Tabs
-    guard: Guard
-    blocked: Blocked
-    profile: Profile | None  # None: the user's own, which is never closed
+    guard: OriginGuard
+    blocked: BlockedRequests
+    profile: BrowserProfile | None  # None: the user's own, which is never closed
     proxy: RefusingProxy | None = None
     has_ended: bool = False
 
@@ -64,13 +64,17 @@ class Chromium:
 
 
 async def started(
-    rules: Rules, path: str | Path | None, headless: bool, folder: Path | None, blocked: Blocked
+    rules: Rules,
+    path: str | Path | None,
+    headless: bool,
+    folder: Path | None,
+    blocked: BlockedRequests,
 ) -> Chromium:
     """Start a Chromium of our own; connections to other places than the rules allow end at a
     proxy."""
     executable = program(path)
     playwright = await _playwright()
-    profile = Profile(folder)
+    profile = BrowserProfile(folder)
     refusing = RefusingProxy(blocked.connection) if rules.are_limits else None
     try:
         limits = (
@@ -106,7 +110,7 @@ async def started(
     return found
 
 
-async def attached(address: str, rules: Rules, blocked: Blocked) -> Chromium:
+async def attached(address: str, rules: Rules, blocked: BlockedRequests) -> Chromium:
     """Reach a Chromium that was started with `--remote-debugging-port`; nothing in it is
     changed."""
     address = _whole(address)
@@ -138,8 +142,8 @@ async def _reached(
     playwright: Playwright,
     context: BrowserContext,
     rules: Rules,
-    profile: Profile | None,
-    blocked: Blocked,
+    profile: BrowserProfile | None,
+    blocked: BlockedRequests,
 ) -> Chromium:
     assert context.browser is not None
     tabs = Tabs(context, blocked, attached=profile is None)
@@ -149,7 +153,7 @@ async def _reached(
         browser=context.browser,
         context=context,
         tabs=tabs,
-        guard=Guard(rules, tabs, session),
+        guard=OriginGuard(rules, tabs, session),
         blocked=blocked,
         profile=profile,
     )

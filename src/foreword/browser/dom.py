@@ -21,18 +21,18 @@ _CODES = ("one-time-code", "cc-csc", "cc-number", "current-password", "new-passw
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class DomElement:
     """One element: its opening tag without brackets, what it is like, and what is in it."""
 
     head: str
     shape: str
-    children: tuple[Node | str, ...]
+    children: tuple[DomElement | str, ...]
     elements: int  # itself and all below
     chars: int  # of all texts in it
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DomLimits:
     """How many alike stand in a row, how deep it goes, how long a text is."""
 
     alike: int = NO_LIMIT
@@ -44,12 +44,12 @@ class Limits:
 class Dom:
     """A page's elements."""
 
-    root: Node | None
+    root: DomElement | None
     unread: int = 0  # elements beyond what is read of any page
 
     def text(self) -> str:
         """All of it, one element on a line."""
-        return mask(self._written(Limits()))
+        return mask(self._written(DomLimits()))
 
     def shortened(self, budget: int, measure: Measure, mark: Mark) -> str | None:
         """At most `budget` by the measure, the mark at its end; None when nothing worth having
@@ -59,14 +59,14 @@ class Dom:
             return whole
         lines = whole.count("\n") + 1
 
-        def cut(limits: Limits) -> str:
+        def cut(limits: DomLimits) -> str:
             kept = mask(self._written(limits))
             return f"{kept}\n{mark(max(0, lines - kept.count(chr(10)) - 1), max(0, total - measure(kept)))}"
 
         for makes, most, least in (
-            (lambda at: Limits(alike=at), self._most_alike(), 1),
-            (lambda at: Limits(alike=1, depth=at), _depth(self.root), LEAST_DEPTH),
-            (lambda at: Limits(alike=1, depth=LEAST_DEPTH, text=at), 2_000, LEAST_TEXT),
+            (lambda at: DomLimits(alike=at), self._most_alike(), 1),
+            (lambda at: DomLimits(alike=1, depth=at), _depth(self.root), LEAST_DEPTH),
+            (lambda at: DomLimits(alike=1, depth=LEAST_DEPTH, text=at), 2_000, LEAST_TEXT),
         ):
             found = _largest(
                 lambda at, makes=makes: cut(makes(at)),  # type: ignore[misc]
@@ -79,7 +79,7 @@ class Dom:
                 return found
         return None
 
-    def _written(self, limits: Limits) -> str:
+    def _written(self, limits: DomLimits) -> str:
         lines = list(_lines(self.root, 0, limits)) if self.root else ["(the page is empty)"]
         if self.unread:
             lines.append(f"... {self.unread:,} more elements were not read")
@@ -91,7 +91,7 @@ class Dom:
         )
 
 
-def read(raw: Any, inside: Sequence[Dom] = ()) -> Node | None:
+def read(raw: Any, inside: Sequence[Dom] = ()) -> DomElement | None:
     """A node of what the browser gave; the frames in it are put in their places."""
     if raw is None:
         return None
@@ -100,7 +100,7 @@ def read(raw: Any, inside: Sequence[Dom] = ()) -> Node | None:
     shadow = attributes.pop("#shadow", None)
     if frame is not None:
         root = inside[int(frame)].root
-        children: tuple[Node | str, ...] = (root,) if root else ()
+        children: tuple[DomElement | str, ...] = (root,) if root else ()
     else:
         children = tuple(
             child if isinstance(child, str) else _known(read(child, inside)) for child in below
@@ -112,9 +112,9 @@ def read(raw: Any, inside: Sequence[Dom] = ()) -> Node | None:
             *(["(shadow)"] if shadow else []),
         ]
     )
-    nodes = [child for child in children if isinstance(child, Node)]
+    nodes = [child for child in children if isinstance(child, DomElement)]
     texts = sum(len(child) for child in children if isinstance(child, str))
-    return Node(
+    return DomElement(
         head,
         f"{tag}.{attributes.get('class', '')}",
         children,
@@ -123,7 +123,7 @@ def read(raw: Any, inside: Sequence[Dom] = ()) -> Node | None:
     )
 
 
-def _known(node: Node | None) -> Node:
+def _known(node: DomElement | None) -> DomElement:
     assert node is not None
     return node
 
@@ -146,7 +146,7 @@ def _shown(attributes: Mapping[str, str]) -> dict[str, str]:
     return shown
 
 
-def _lines(node: Node, depth: int, limits: Limits) -> Iterator[str]:
+def _lines(node: DomElement, depth: int, limits: DomLimits) -> Iterator[str]:
     indent = "  " * depth
     texts = [child for child in node.children if isinstance(child, str)]
     if len(texts) == len(node.children):
@@ -161,13 +161,13 @@ def _lines(node: Node, depth: int, limits: Limits) -> Iterator[str]:
         yield from _run(run, depth + 1, limits)
 
 
-def _run(run: Sequence[Node | str], depth: int, limits: Limits) -> Iterator[str]:
+def _run(run: Sequence[DomElement | str], depth: int, limits: DomLimits) -> Iterator[str]:
     for child in run[: limits.alike]:
         if isinstance(child, str):
             yield f"{'  ' * depth}{_cut(child, limits.text)}"
         else:
             yield from _lines(child, depth, limits)
-    if left := [child for child in run[limits.alike :] if isinstance(child, Node)]:
+    if left := [child for child in run[limits.alike :] if isinstance(child, DomElement)]:
         what = left[0].shape.partition(".")[0]
         amount = _amount(sum(node.elements for node in left), sum(node.chars for node in left))
         yield f"{'  ' * depth}... {len(left):,} more <{what}> like this ({amount})"
@@ -187,27 +187,30 @@ def _cut(text: str, longest: int) -> str:
     )
 
 
-def _runs(children: Sequence[Node | str]) -> list[list[Node | str]]:
+def _runs(children: Sequence[DomElement | str]) -> list[list[DomElement | str]]:
     """Children in runs of the same kind; a text is a run of its own."""
-    runs: list[list[Node | str]] = []
+    runs: list[list[DomElement | str]] = []
     for shape, group in groupby(
-        enumerate(children), lambda at: at[1].shape if isinstance(at[1], Node) else at[0]
+        enumerate(children), lambda at: at[1].shape if isinstance(at[1], DomElement) else at[0]
     ):
         members = [child for _, child in group]
         runs.extend([members] if isinstance(shape, str) else [[member] for member in members])
     return runs
 
 
-def _all(node: Node | None) -> Iterator[Node]:
+def _all(node: DomElement | None) -> Iterator[DomElement]:
     waiting = [node] if node else []
     while waiting:
         yield (here := waiting.pop())
-        waiting.extend(child for child in here.children if isinstance(child, Node))
+        waiting.extend(child for child in here.children if isinstance(child, DomElement))
 
 
-def _depth(node: Node | None) -> int:
+def _depth(node: DomElement | None) -> int:
     return (
-        1 + max((_depth(child) for child in node.children if isinstance(child, Node)), default=0)
+        1
+        + max(
+            (_depth(child) for child in node.children if isinstance(child, DomElement)), default=0
+        )
         if node
         else 0
     )

@@ -29,13 +29,13 @@ ROWS_SHOWN = 3
 
 
 @dataclass(slots=True)
-class Seen:
+class Exploration:
     """What one frame shows."""
 
     frame: Frame
     prefix: str  # the way into it: `frame=... >> `
     facts: dict[str, Any]
-    inside: list[Seen] = field(default_factory=list)
+    inside: list[Exploration] = field(default_factory=list)
 
 
 async def explored(page: Page, instruction: str, limit: int = MOST_ELEMENTS) -> dict[str, Any]:
@@ -97,12 +97,12 @@ async def _dom(frame: Frame, most: int) -> Dom:
     return Dom(read(raw["tree"], inside), raw["left"] + sum(one.unread for one in inside))
 
 
-async def _seen(frame: Frame, prefix: str, most: int) -> Seen:
+async def _seen(frame: Frame, prefix: str, most: int) -> Exploration:
     from playwright.async_api import Error
 
     children = await asyncio.wait_for(page_script.frames(frame, max(0, most)), READ_SECONDS)
     facts = await _read(frame, "explore")
-    seen = Seen(frame, prefix, facts)
+    seen = Exploration(frame, prefix, facts)
     for at, one in enumerate(facts["elements"]):
         child = children[one["frame"]] if one["frame"] >= 0 else None
         if child:
@@ -124,7 +124,7 @@ async def _read(frame: Frame, what: str) -> dict[str, Any]:
     return found
 
 
-def _flat(seen: Seen) -> list[Seen]:
+def _flat(seen: Exploration) -> list[Exploration]:
     return [seen, *(deeper for inside in seen.inside for deeper in _flat(inside))]
 
 
@@ -151,7 +151,7 @@ def _row(one: dict[str, Any]) -> str:
     return str(one["row"]["text"]) if one["row"] else ""
 
 
-async def _element(seen: Seen, at: int, one: dict[str, Any]) -> dict[str, Any]:
+async def _element(seen: Exploration, at: int, one: dict[str, Any]) -> dict[str, Any]:
     fact = dict(one["fact"])
     field_id, name, autocomplete = one["about"]
     about = {
@@ -168,7 +168,7 @@ async def _element(seen: Seen, at: int, one: dict[str, Any]) -> dict[str, Any]:
     return {"selector": seen.prefix + await _selector(seen, at, one), **shown, **row}
 
 
-async def _selector(seen: Seen, at: int, one: dict[str, Any]) -> str:
+async def _selector(seen: Exploration, at: int, one: dict[str, Any]) -> str:
     """The first selector that leads to this element alone."""
     from playwright.async_api import Error
 
@@ -181,7 +181,7 @@ async def _selector(seen: Seen, at: int, one: dict[str, Any]) -> str:
     return str(one["tries"][-1]) if one["tries"] else ""
 
 
-async def _rows(seen: Seen, row: dict[str, Any]) -> dict[str, Any] | None:
+async def _rows(seen: Exploration, row: dict[str, Any]) -> dict[str, Any] | None:
     """Rows that are alike, with how many the selector really finds and the parts of the first
     one."""
     from playwright.async_api import Error
@@ -197,7 +197,7 @@ async def _rows(seen: Seen, row: dict[str, Any]) -> dict[str, Any] | None:
     return {**told, "cells": cells} if cells else told
 
 
-def _told(frames: Sequence[Seen], what: str) -> list[str]:
+def _told(frames: Sequence[Exploration], what: str) -> list[str]:
     return [mask(text) for frame in frames for text in frame.facts[what] if text][:MOST_TOLD]
 
 

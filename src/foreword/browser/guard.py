@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _WORKERS = ("shared_worker", "service_worker")
 
 
-class Guard:
+class OriginGuard:
     """The one who looks at every address that is asked for."""
 
     def __init__(self, rules: Rules, tabs: Tabs, session: CDPSession) -> None:

@@ -40,7 +40,7 @@ _NEW_SECONDS = 60.0
 _PREFERENCES = {"net": {"network_prediction_options": 2}}
 
 
-class Profile:
+class BrowserProfile:
     """One folder, in use until `remove`."""
 
     def __init__(self, base: Path | None = None) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from foreword.browser.blocked import Blocked
+from foreword.browser.blocked import BlockedRequests
 from foreword.browser.side_events import LONGEST_SAID, MOST_TABS, Notes, short
 from foreword.errors import BrowserFailed, did_you_mean, listed
 
@@ -68,7 +68,9 @@ class Tab:
 class Tabs:
     """All tabs of one browser."""
 
-    def __init__(self, context: BrowserContext, blocked: Blocked, *, attached: bool) -> None:
+    def __init__(
+        self, context: BrowserContext, blocked: BlockedRequests, *, attached: bool
+    ) -> None:
         self.context, self.attached, self._blocked = context, attached, blocked
         self.notes = Notes()
         self._tabs: list[Tab] = []

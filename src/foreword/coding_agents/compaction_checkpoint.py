@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foreword.coding_agents import trusted_files
-from foreword.coding_agents.events import WHERE, Event
+from foreword.coding_agents.events import WHERE, HookEvent
 from foreword.errors import BadSource
 
 if TYPE_CHECKING:
     from foreword.message import Message
-    from foreword.session.summary.summary_text import Earlier
+    from foreword.session.summary.summary_text import EarlierSummary
     from foreword.work.checkpoint import Checkpoint
 
 ROOM_TOKENS = 1_800
@@ -33,7 +33,7 @@ _HEAD = re.compile(r"ref: refs/heads/(?P<branch>[^\s\x00-\x1f]{1,120})\s*")
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def write(event: Event, root: Path) -> Path:
+def write(event: HookEvent, root: Path) -> Path:
     """Write the checkpoint of this conversation, in place of an earlier one; returns its file."""
     from foreword.formats import read_transcript
     from foreword.session.summary.compress import compress
@@ -61,7 +61,9 @@ def write(event: Event, root: Path) -> Path:
     return checkpoints.write(root, None, _made(task, phase, objective, read(summary.text), event))
 
 
-def _made(task: str, phase: str, objective: str, found: Earlier, event: Event) -> Checkpoint:
+def _made(
+    task: str, phase: str, objective: str, found: EarlierSummary, event: HookEvent
+) -> Checkpoint:
     from foreword.work.checkpoint import Checkpoint
 
     return Checkpoint(
@@ -133,5 +135,5 @@ def _first_request(said: Iterable[str]) -> str:
     )
 
 
-def _of(found: Earlier, *kinds: str) -> list[str]:
+def _of(found: EarlierSummary, *kinds: str) -> list[str]:
     return [" ".join(text.split()) for kind, text in found.lines if kind in kinds]

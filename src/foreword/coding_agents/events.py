@@ -20,7 +20,7 @@ SESSION_START, PRE_COMPACT, POST_TOOL_USE = "SessionStart", "PreCompact", "PostT
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class HookEvent:
     """What happened, as far as we use it; a text that is not there is empty."""
 
     name: str
@@ -35,12 +35,12 @@ class Event:
     tool_response: Any = None
 
 
-def read_event(raw: bytes) -> Event:
+def read_event(raw: bytes) -> HookEvent:
     """The event in the input of a hook, or `BadSource`."""
     return event_of(read_object(raw))
 
 
-def event_of(data: Mapping[str, Any]) -> Event:
+def event_of(data: Mapping[str, Any]) -> HookEvent:
     """The event that an object tells of."""
     named = {
         "name": "hook_event_name",
@@ -56,7 +56,7 @@ def event_of(data: Mapping[str, Any]) -> Event:
         field: value for field, key in named.items() if isinstance(value := data.get(key), str)
     }
     given = data.get("tool_input")
-    return Event(
+    return HookEvent(
         **{"name": "", **texts},
         tool_input=given if isinstance(given, dict) else {},
         tool_response=data.get("tool_response"),

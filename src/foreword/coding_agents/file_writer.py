@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from foreword.coding_agents.targets import Wanted
+from foreword.coding_agents.targets import TargetFile
 from foreword.errors import BadSource, StoreError
 
 LARGEST_BYTES = 4 * 1024 * 1024
@@ -31,7 +31,7 @@ State = Literal["new", "add", "same", "other"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """One file as it is and as it would be; `other` is a file of ours in whose place there is
     another."""
 
@@ -49,25 +49,25 @@ class Change:
         return iter(lines[2:])
 
 
-def changes(root: Path, files: Sequence[Wanted]) -> list[Change]:
+def changes(root: Path, files: Sequence[TargetFile]) -> list[FileChange]:
     """What would become of each file; an error where one can't be read or added to, and then
     nothing is changed."""
     return [_change(root, one) for one in files]
 
 
-def _change(root: Path, one: Wanted) -> Change:
+def _change(root: Path, one: TargetFile) -> FileChange:
     there = _read(root, one.path)
     before = there or ""
     after = one.added(before) if one.added else one.content
     if there is None:
-        return Change(one.path, "new", "", after)
+        return FileChange(one.path, "new", "", after)
     kept = tuple(one.kept(after))
     if before == after:
-        return Change(one.path, "same", before, after, kept)
-    return Change(one.path, "add" if one.added else "other", before, after, kept)
+        return FileChange(one.path, "same", before, after, kept)
+    return FileChange(one.path, "add" if one.added else "other", before, after, kept)
 
 
-def put(root: Path, change: Change) -> None:
+def put(root: Path, change: FileChange) -> None:
     """Write a file as it should be, whole or not at all; it must still be as it was when it was
     looked at."""
     path = PurePosixPath(change.path)

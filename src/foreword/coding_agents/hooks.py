@@ -21,7 +21,7 @@ from foreword.coding_agents.events import (
     POST_TOOL_USE,
     PRE_COMPACT,
     SESSION_START,
-    Event,
+    HookEvent,
     read_event,
 )
 from foreword.errors import ForewordError, UsageError
@@ -59,7 +59,7 @@ class Options:
     timeout_seconds: float = TIMEOUT_SECONDS
 
 
-def concerns_us(event: Event, options: Options) -> bool:
+def concerns_us(event: HookEvent, options: Options) -> bool:
     """Whether there is something to do; all else passes through."""
     if event.name == SESSION_START:
         return event.source in SOURCES or (options.startup and event.source == STARTUP)
@@ -68,7 +68,7 @@ def concerns_us(event: Event, options: Options) -> bool:
     return event.name == PRE_COMPACT
 
 
-def answer(event: Event, root: Path, options: Options) -> dict[str, Any] | None:
+def answer(event: HookEvent, root: Path, options: Options) -> dict[str, Any] | None:
     """What to answer with, in the documented shape; nothing where there is nothing to say."""
     said: dict[str, Any] | None = None
     if event.name == SESSION_START:
@@ -113,7 +113,7 @@ def respond(options: Options, given: Source, answers: Sink) -> None:
         watch.cancel()
 
 
-def _worked_out(event: Event, raw: bytes, options: Options) -> dict[str, Any] | None:
+def _worked_out(event: HookEvent, raw: bytes, options: Options) -> dict[str, Any] | None:
     root = trusted_files.project_of(event, options.root)
     if root is None:
         raise UsageError(
@@ -131,7 +131,7 @@ def _worked_out(event: Event, raw: bytes, options: Options) -> dict[str, Any] | 
     return _checked(told["output"], event) if told is not None else answer(event, root, options)
 
 
-def _checked(output: Any, event: Event) -> dict[str, Any] | None:
+def _checked(output: Any, event: HookEvent) -> dict[str, Any] | None:
     """Of what a server said, what we might have said ourselves."""
     said = output.get("hookSpecificOutput") if isinstance(output, dict) else None
     known = {SESSION_START: "additionalContext", POST_TOOL_USE: "updatedToolOutput"}.get(event.name)

@@ -25,21 +25,21 @@ _MOST_DEPTH = 200
 
 
 @dataclass(slots=True)
-class Node:
+class JsonNode:
     """A value and where it stands in the text."""
 
     kind: Literal["object", "array", "other"]
     start: int
     end: int = 0
     value: Any = None
-    members: dict[str, Node] = field(default_factory=dict)
-    items: list[Node] = field(default_factory=list)
+    members: dict[str, JsonNode] = field(default_factory=dict)
+    items: list[JsonNode] = field(default_factory=list)
     firsts: list[int] = field(default_factory=list)  # where each member or item begins
     last: int = 0  # the end of the last one
     comma: bool = False  # whether a comma follows the last one
 
 
-def read(text: str, where: str, *, comments: bool = False) -> Node:
+def read(text: str, where: str, *, comments: bool = False) -> JsonNode:
     """The value in a text, or `BadSource` with line and column."""
     reader = _Reader(text, where, comments)
     root = reader.value(reader.blanks(0), 0)
@@ -94,13 +94,13 @@ def differing(
     return bool(_plain(node) != value)
 
 
-def _plain(node: Node) -> Any:
+def _plain(node: JsonNode) -> Any:
     if node.kind == "object":
         return {name: _plain(member) for name, member in node.members.items()}
     return [_plain(item) for item in node.items] if node.kind == "array" else node.value
 
 
-def _at(node: Node, where: str, path: str = "") -> Node:
+def _at(node: JsonNode, where: str, path: str = "") -> JsonNode:
     if node.kind != "object":
         raise BadSource(where, f"{path or 'it'} must be an object", hint=HINT)
     return node
@@ -109,7 +109,7 @@ def _at(node: Node, where: str, path: str = "") -> Node:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def _added(text: str, node: Node, value: Any, name: str | None = None) -> str:
+def _added(text: str, node: JsonNode, value: Any, name: str | None = None) -> str:
     """The text with a member or an item behind the last one of a node."""
     newline = "\r\n" if "\r\n" in text else "\n"
     inside = text[node.start : node.end]
@@ -135,7 +135,7 @@ def _added(text: str, node: Node, value: Any, name: str | None = None) -> str:
     return f"{text[: node.last]},{text[node.last : close]}{written}{text[close:]}"
 
 
-def _indent(text: str, node: Node, outer: str) -> str:
+def _indent(text: str, node: JsonNode, outer: str) -> str:
     """How the members of a node are indented, by the first that begins a line."""
     found = (_INDENT.search(text[:first]) for first in node.firsts)
     return next((indent[1] for indent in found if indent), outer + _unit(text))
@@ -177,23 +177,23 @@ class _Reader:
                 raise self.wrong(at, "it has no comments")
             at = comment.end()
 
-    def value(self, at: int, depth: int) -> Node:
+    def value(self, at: int, depth: int) -> JsonNode:
         if depth > _MOST_DEPTH:
             raise self.wrong(at, "nested too deeply")
         start = self.text[at : at + 1]
         if start == "{":
-            return self._many(Node("object", at), "}", depth)
+            return self._many(JsonNode("object", at), "}", depth)
         if start == "[":
-            return self._many(Node("array", at), "]", depth)
+            return self._many(JsonNode("array", at), "]", depth)
         found = (_STRING if start == '"' else _WORD).match(self.text, at)
         if found is None:
             raise self.wrong(at, "it ends too early" if not start else f"{start!r} is out of place")
         try:
-            return Node("other", at, found.end(), json.loads(found[0], parse_constant=_refuse))
+            return JsonNode("other", at, found.end(), json.loads(found[0], parse_constant=_refuse))
         except ValueError:
             raise self.wrong(at, f"{found[0][:40]!r} is no value") from None
 
-    def _many(self, node: Node, closing: str, depth: int) -> Node:
+    def _many(self, node: JsonNode, closing: str, depth: int) -> JsonNode:
         at = self.blanks(node.start + 1)
         while self.text[at : at + 1] != closing:
             if node.firsts and not node.comma:
@@ -214,7 +214,7 @@ class _Reader:
         node.end = at + 1
         return node
 
-    def _member(self, node: Node, at: int, depth: int) -> Node:
+    def _member(self, node: JsonNode, at: int, depth: int) -> JsonNode:
         name = self.value(at, depth + 1)
         if not isinstance(name.value, str):
             raise self.wrong(at, "a name in quotes is missing")

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foreword.coding_agents.events import Event
+from foreword.coding_agents.events import HookEvent
 
 if TYPE_CHECKING:
     from foreword.tokens import Counter
@@ -36,7 +36,7 @@ LONGEST_QUERY = 2_000
 Place = tuple[str | int, ...]
 
 
-def may_be_large(event: Event, budget_tokens: int) -> bool:
+def may_be_large(event: HookEvent, budget_tokens: int) -> bool:
     """Whether the result may be over its budget; cheap, and right about what it calls small."""
     found = texts_of(event)
     chars = sum(map(len, found.values()))
@@ -48,7 +48,7 @@ def may_be_large(event: Event, budget_tokens: int) -> bool:
     )
 
 
-def texts_of(event: Event) -> dict[Place, str]:
+def texts_of(event: HookEvent) -> dict[Place, str]:
     """The texts of a result that may be cut, by where they are in it; none where the result is
     left alone."""
     response = event.tool_response
@@ -61,7 +61,7 @@ def texts_of(event: Event) -> dict[Place, str]:
     }
 
 
-def _is_spoken_for(event: Event, response: Mapping[str, Any]) -> bool:
+def _is_spoken_for(event: HookEvent, response: Mapping[str, Any]) -> bool:
     """Whether a result is an image, was cut and kept by the agent itself, or is what we were
     asked to bring back."""
     command = event.tool_input.get("command")
@@ -93,7 +93,7 @@ def _blocks(content: Any) -> dict[Place, str]:
 
 
 def shortened(
-    event: Event, root: Path, budget_tokens: int = BUDGET_TOKENS
+    event: HookEvent, root: Path, budget_tokens: int = BUDGET_TOKENS
 ) -> dict[str, Any] | None:
     """The answer that replaces a result over its budget; nothing where it is within it."""
     from foreword import tokens
@@ -154,7 +154,7 @@ def _with(value: Any, place: Place, text: str) -> Any:
     return value
 
 
-def _query(event: Event) -> str:
+def _query(event: HookEvent) -> str:
     """What was asked for: lines that answer it are kept first."""
     asked = (value for value in event.tool_input.values() if isinstance(value, str))
     return " ".join(asked)[:LONGEST_QUERY]

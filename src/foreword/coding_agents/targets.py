@@ -28,7 +28,7 @@ Kept = Callable[[str], list[str]]  # which of our settings a file has with anoth
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TargetFile:
     """One file: `content` where it is ours, `added` where it is the user's."""
 
     path: str
@@ -37,9 +37,9 @@ class Wanted:
     kept: Kept = lambda before: []
 
 
-def wanted(agents: Sequence[str]) -> list[Wanted]:
+def wanted(agents: Sequence[str]) -> list[TargetFile]:
     """The files for these agents, each once; the recipe first."""
-    recipe = Wanted(f"foreword/recipes/{RECIPE}.yaml", text("coding.yaml"))
+    recipe = TargetFile(f"foreword/recipes/{RECIPE}.yaml", text("coding.yaml"))
     every = [recipe, *(one for agent in agents for one in AGENTS[agent]())]
     return list({one.path: one for one in every}.values())
 
@@ -47,7 +47,7 @@ def wanted(agents: Sequence[str]) -> list[Wanted]:
 # --- the agents -----------------------------------------------------------------------------------
 
 
-def _claude_code() -> list[Wanted]:
+def _claude_code() -> list[TargetFile]:
     ours = {
         ".claude-plugin/plugin.json": "plugin.json",
         ".claude-plugin/marketplace.json": "marketplace.json",
@@ -62,7 +62,10 @@ def _claude_code() -> list[Wanted]:
         ("statusLine",): {"type": "command", "command": "foreword statusline", "padding": 0},
     }
     return [
-        *(Wanted(f"{PLUGIN}/{path}", text(f"claude-code/{name}")) for path, name in ours.items()),
+        *(
+            TargetFile(f"{PLUGIN}/{path}", text(f"claude-code/{name}"))
+            for path, name in ours.items()
+        ),
         _members(
             ".mcp.json", {("mcpServers", "foreword"): {"command": "foreword", "args": ["mcp"]}}
         ),
@@ -70,24 +73,26 @@ def _claude_code() -> list[Wanted]:
     ]
 
 
-def _cursor() -> list[Wanted]:
+def _cursor() -> list[TargetFile]:
     server = {"command": "foreword", "args": ["mcp", "--root", "${workspaceFolder}"]}
-    rule = Wanted(".cursor/rules/foreword.mdc", text("cursor/foreword.mdc"))
+    rule = TargetFile(".cursor/rules/foreword.mdc", text("cursor/foreword.mdc"))
     return [rule, _members(".cursor/mcp.json", {("mcpServers", "foreword"): server})]
 
 
-def _codex() -> list[Wanted]:
+def _codex() -> list[TargetFile]:
     table = '[mcp_servers.foreword]\ncommand = "foreword"\nargs = ["mcp"]\n'
-    config = Wanted(".codex/config.toml", added=partial(_with_table, ".codex/config.toml", table))
-    return [config, Wanted(".codex/hooks.json", added=_with_codex_hooks), *_agents_md()]
+    config = TargetFile(
+        ".codex/config.toml", added=partial(_with_table, ".codex/config.toml", table)
+    )
+    return [config, TargetFile(".codex/hooks.json", added=_with_codex_hooks), *_agents_md()]
 
 
-def _opencode() -> list[Wanted]:
+def _opencode() -> list[TargetFile]:
     server = {"type": "local", "command": ["foreword", "mcp"], "enabled": True}
     return [_members("opencode.json", {("mcp", "foreword"): server}, comments=True), *_agents_md()]
 
 
-def _vscode() -> list[Wanted]:
+def _vscode() -> list[TargetFile]:
     server = {
         "type": "stdio",
         "command": "foreword",
@@ -99,11 +104,11 @@ def _vscode() -> list[Wanted]:
     ]
 
 
-def _agents_md() -> list[Wanted]:
-    return [Wanted("AGENTS.md", added=_with_block)]
+def _agents_md() -> list[TargetFile]:
+    return [TargetFile("AGENTS.md", added=_with_block)]
 
 
-AGENTS: Mapping[str, Callable[[], list[Wanted]]] = {
+AGENTS: Mapping[str, Callable[[], list[TargetFile]]] = {
     "claude-code": _claude_code,
     "cursor": _cursor,
     "codex": _codex,
@@ -118,7 +123,7 @@ AGENTS: Mapping[str, Callable[[], list[Wanted]]] = {
 
 def _members(
     path: str, members: Mapping[tuple[str, ...], Any], *, comments: bool = False
-) -> Wanted:
+) -> TargetFile:
     def added(before: str) -> str:
         after = before if before.strip() else "{}\n"
         for place, value in members.items():
@@ -129,7 +134,7 @@ def _members(
         other = partial(jsonc.differing, text, path, comments=comments)
         return [".".join(place) for place, value in members.items() if other(place, value)]
 
-    return Wanted(path, added=added, kept=kept)
+    return TargetFile(path, added=added, kept=kept)
 
 
 def _with_codex_hooks(before: str) -> str:

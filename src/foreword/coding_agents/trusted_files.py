@@ -11,7 +11,7 @@ import os
 import stat
 from pathlib import Path
 
-from foreword.coding_agents.events import Event
+from foreword.coding_agents.events import HookEvent
 from foreword.errors import BadSource, OutsideRoot
 
 MARKS = ("foreword/recipes", ".foreword", ".checkpoints")  # of a project that wants us
@@ -19,7 +19,7 @@ LARGEST_BYTES = 24 * 1024 * 1024
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def project_of(event: Event, root: str = "") -> Path | None:
+def project_of(event: HookEvent, root: str = "") -> Path | None:
     """The project of an event: the nearest folder at or above where the agent works that has a mark
     of ours.
 

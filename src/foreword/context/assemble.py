@@ -13,7 +13,7 @@ from pathlib import Path
 
 from foreword.context import carried_items as carrying
 from foreword.context import tiers
-from foreword.context.readers import Gathered, Inputs, gather
+from foreword.context.readers import Inputs, SectionsRead, gather
 from foreword.context.self_check import self_check
 from foreword.engine.assemble import Request
 from foreword.engine.assemble import assemble as fit_and_write
@@ -105,7 +105,7 @@ def assemble(
 
 def packed(
     selection: Selection,
-    gathered: Gathered,
+    gathered: SectionsRead,
     library: Library,
     budget: Budget,
     counter: Counter,
@@ -164,7 +164,7 @@ def recall(handle: str, root: str | Path = ".") -> str:
 
 
 def _request(
-    selection: Selection, gathered: Gathered, budget: Budget, counter: Counter, limits: Tiers
+    selection: Selection, gathered: SectionsRead, budget: Budget, counter: Counter, limits: Tiers
 ) -> Request:
     notes = [*gathered.notes]
     if budget.tokens > budget.window_tokens:

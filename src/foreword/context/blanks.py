@@ -90,11 +90,11 @@ def _is_needed(name: str, selection: Selection) -> bool:
     )
 
 
-def _find(how: Locate, root: Path, values: Mapping[str, str]) -> locate.Found:
+def _find(how: Locate, root: Path, values: Mapping[str, str]) -> locate.LocatedName:
     if how.above_task and values.get("task"):
         return locate.nearest_above(root, values["task"], how.above_task)
     if first_blank(how.among or "", values):
-        return locate.Found()
+        return locate.LocatedName()
     among = fill(how.among or "", values)
     if how.pending:
         return locate.current_folder(root, among, how.named_in, how.pending, how.leave_out)

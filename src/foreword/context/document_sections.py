@@ -27,7 +27,7 @@ HEADER_CHARS = 200_000  # of a persona, to look for its header in
 
 
 @dataclass(slots=True)
-class Loaded:
+class DocumentSections:
     """What the document sections came to."""
 
     sections: list[Section] = field(default_factory=list)
@@ -43,10 +43,10 @@ def document_sections(
     values: dict[str, str],
     asked: Mapping[str, str],
     allowance: files.Allowance,
-) -> Loaded:
+) -> DocumentSections:
     """The sections of a tag whose text is in documents; a phase leaves what it invokes in
     `values`."""
-    spec, out = selection.sections[tag], Loaded()
+    spec, out = selection.sections[tag], DocumentSections()
     if spec.phase is not None and "workflow" in asked and not fill(spec.phase, values).strip():
         out.notes.append(
             f"workflow {asked['workflow']!r} is not loaded without a phase: give --phase"
@@ -83,7 +83,7 @@ def _wanted(spec: SectionSpec, values: Mapping[str, str], library: Library) -> l
 
 
 def _instead(
-    spec: SectionSpec, name: str, library: Library, asked: Mapping[str, str], out: Loaded
+    spec: SectionSpec, name: str, library: Library, asked: Mapping[str, str], out: DocumentSections
 ) -> Document | None:
     """What to do about a name that means nothing: an error if somebody asked for it, else a
     note."""
@@ -105,7 +105,7 @@ def _instead(
 
 
 def _part(
-    spec: SectionSpec, file: files.File, values: Mapping[str, str], out: Loaded
+    spec: SectionSpec, file: files.File, values: Mapping[str, str], out: DocumentSections
 ) -> str | None:
     """The part of a document that the section wants."""
     if spec.fields:

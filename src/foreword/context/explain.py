@@ -38,20 +38,20 @@ MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Explanation:
     """The answer in words; `met` is false where there is no context at all."""
 
     text: str
     met: bool = True
 
 
-def explain(recipe: str, about: str, **request: Any) -> Answer:
+def explain(recipe: str, about: str, **request: Any) -> Explanation:
     """Why `about` (a tag, a title, a path, the name of a file or a handle) is or is not in the
     context."""
     try:
         package = assemble(recipe, **request, save=False)
     except EssentialsTooLarge as too_large:
-        return Answer(_no_context(about, too_large), met=False)
+        return Explanation(_no_context(about, too_large), met=False)
     root = project_root(request.get("root", "."))
     path, case = _inside(about, root), _Case(package.report)
     answers = [
@@ -63,7 +63,7 @@ def explain(recipe: str, about: str, **request: Any) -> Answer:
         for absent in package.report.absent
         if {about, path} & {absent.tag, absent.source}
     ]
-    return Answer("\n".join(lines or [_elsewhere(package, path, root, load(recipe, root))]))
+    return Explanation("\n".join(lines or [_elsewhere(package, path, root, load(recipe, root))]))
 
 
 def _inside(about: str, root: Path) -> str:
@@ -84,7 +84,7 @@ def _is_about(choice: Choice, about: str, path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _ReportQuery:
     """The answer for one section, in parts that tell whether others have the same."""
 
     tag: str
@@ -116,11 +116,11 @@ class _Case:
                 key = _place(choice)
                 self.cut[choice.section.tag] = max(self.cut.get(choice.section.tag, key), key)
 
-    def answer(self, choice: Choice, row: Row | None) -> _Said:
+    def answer(self, choice: Choice, row: Row | None) -> _ReportQuery:
         section, form = choice.section, choice.body.form
         name = printable(section.name)
         if row is None:
-            return _Said(section.tag, name, "not in", self._stands_by(choice))
+            return _ReportQuery(section.tag, name, "not in", self._stands_by(choice))
         size = (
             f"{row.tokens:,} of {row.original_tokens:,} tokens"
             if form != "full"
@@ -128,7 +128,7 @@ class _Case:
         )
         whole = "" if form == "full" else f"foreword recall {section.handle}"
         source = printable(section.source or "the recipe")
-        return _Said(
+        return _ReportQuery(
             section.tag, name, DIGEST[form], self._why(choice), f"{size}, from {source}", whole
         )
 
@@ -161,15 +161,15 @@ def _place(choice: Choice) -> tuple[int, float]:
     return choice.section.rule.tier, -choice.section.rank
 
 
-def _grouped(answers: list[_Said]) -> list[str]:
+def _grouped(answers: list[_ReportQuery]) -> list[str]:
     """Each answer once, with the sections of one tag that it is the same for."""
-    same = dict[tuple[str, str, str], list[_Said]]()
+    same = dict[tuple[str, str, str], list[_ReportQuery]]()
     for said in answers:
         same.setdefault((said.tag, said.digest, said.why), []).append(said)
     return [_one(group[0]) if len(group) == 1 else _many(group) for group in same.values()]
 
 
-def _one(said: _Said) -> str:
+def _one(said: _ReportQuery) -> str:
     lines = [
         f"{said.name}: {said.digest}" + (f" ({said.size})" if said.size else ""),
         f"  why: {said.why}",
@@ -179,7 +179,7 @@ def _one(said: _Said) -> str:
     )
 
 
-def _many(group: list[_Said]) -> str:
+def _many(group: list[_ReportQuery]) -> str:
     first = group[0]
     lines = [f"{first.tag}: {first.digest} ({len(group):,} sections)", f"  why: {first.why}"]
     for said in group[:MOST_SHOWN]:

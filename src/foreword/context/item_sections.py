@@ -15,7 +15,7 @@ from typing import Any
 
 from foreword.errors import did_you_mean
 from foreword.plan.fresh_parts import shown
-from foreword.recipe.schema import Ended, SectionSpec
+from foreword.recipe.schema import EndRule, SectionSpec
 from foreword.recipe.selection import Selection
 from foreword.section import Entry, Section
 from foreword.sources import json_state
@@ -34,7 +34,7 @@ def with_carried(items: list[Item], carried: Sequence[Item]) -> list[Item]:
     ]
 
 
-def ended(item: Item, rules: Ended) -> str:
+def ended(item: Item, rules: EndRule) -> str:
     """Why an item no longer counts, or nothing."""
     if item.kind in rules.kinds and item.status.lower() in rules.statuses:
         return f"it is {item.status.lower()}"

@@ -51,7 +51,7 @@ class Inputs:
 
 
 @dataclass(slots=True)
-class Gathered:
+class SectionsRead:
     """What was read, and what a report should say about it."""
 
     sections: list[Section] = field(default_factory=list)
@@ -64,17 +64,17 @@ class Gathered:
     query: str = ""  # what relevance is measured against
 
 
-def gather(selection: Selection, inputs: Inputs) -> Gathered:
+def gather(selection: Selection, inputs: Inputs) -> SectionsRead:
     """Read every section of the selection."""
-    return _Gathering(selection, inputs).run()
+    return _SectionReader(selection, inputs).run()
 
 
-class _Gathering:
+class _SectionReader:
     """One pass over a selection; its parts share what was found on the way."""
 
     def __init__(self, selection: Selection, inputs: Inputs) -> None:
         self.selection, self.inputs, self.root = selection, inputs, inputs.root
-        self.out = Gathered()
+        self.out = SectionsRead()
         self.data: dict[str, Any] = {}
         self.missing = list[str]()  # what is essential or named by the project, and not there
         self.wanted = Counter[str]()  # how many types of this task load a file
@@ -88,7 +88,7 @@ class _Gathering:
         self.values = {**read, **selection.values, **places, **inputs.values}
         self.library = Library(inputs.root, selection.recipe)
 
-    def run(self) -> Gathered:
+    def run(self) -> SectionsRead:
         for name in ("task", "source"):
             if name in self.selection.recipe.needs and getattr(self.inputs, name) is None:
                 raise self._not_given(name)

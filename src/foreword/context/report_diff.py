@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class SectionDifference:
     """A section in both reports, in tokens; 0 where it is not in one."""
 
     tag: str
@@ -31,10 +31,10 @@ class Changed:
         return "grew" if self.change > 0 else "shrank"
 
 
-def sections(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Changed]:
+def sections(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[SectionDifference]:
     """Every section of either report."""
     old, new = _sizes(before), _sizes(after)
-    each = [Changed(tag, old[tag], new[tag]) for tag in dict.fromkeys([*new, *old])]
+    each = [SectionDifference(tag, old[tag], new[tag]) for tag in dict.fromkeys([*new, *old])]
     return sorted(each, key=lambda one: -abs(one.change))
 
 

@@ -13,12 +13,12 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from foreword.context.readers import Gathered
+from foreword.context.readers import SectionsRead
 from foreword.engine.render import TURN, boundary_pattern
 from foreword.engine.report import Report
 from foreword.errors import TierTooLarge
 from foreword.lint import document_checks
-from foreword.lint.document_index import Reading
+from foreword.lint.document_index import DocumentIndex
 from foreword.lint.problem import Problem
 from foreword.recipe.schema import RecipeSpec
 from foreword.recipe.selection import Selection
@@ -57,7 +57,7 @@ class TierUse:
 
 
 def settle(
-    gathered: Gathered,
+    gathered: SectionsRead,
     selection: Selection,
     library: Library,
     budget: int,
@@ -298,7 +298,7 @@ def _size(section: Section, counter: Counter) -> int:
 # --- limits ---------------------------------------------------------------------------------------
 
 
-def _limits(gathered: Gathered, recipe: RecipeSpec, counter: Counter, strict: bool) -> Tiers:
+def _limits(gathered: SectionsRead, recipe: RecipeSpec, counter: Counter, strict: bool) -> Tiers:
     """The limits of the tiers above 0; what tier 0 has too much, the last one has less."""
     limits = {tier: tokens for tier, tokens in recipe.tiers.items() if tier != ALWAYS}
     allowed, sizes = recipe.tiers.get(ALWAYS), dict[str, int]()
@@ -336,7 +336,7 @@ def _authors_notes(
 ) -> list[str]:
     """What `lint` would say about the files that are in, as far as it is about size and names; a
     line for each file."""
-    reading, problems = Reading(library, counter), dict[str, list[str]]()
+    reading, problems = DocumentIndex(library, counter), dict[str, list[str]]()
     kinds = {document.path: document for document in library.documents}
     for section in sections:
         path = section.source
@@ -351,7 +351,9 @@ def _authors_notes(
     return [f"{path}: {'; '.join(dict.fromkeys(said))}" for path, said in problems.items() if said]
 
 
-def _sizes(reading: Reading, document: Document, section: Section, phase: str) -> Iterator[Problem]:
+def _sizes(
+    reading: DocumentIndex, document: Document, section: Section, phase: str
+) -> Iterator[Problem]:
     """A file over the limit of its kind; of a workflow, the phase that is in."""
     if document.kind == "workflow":
         return document_checks.phase_size(reading, document, Part(phase, "", section.text, 0))

@@ -34,7 +34,7 @@ _TASKS = {
 }
 
 
-class Asked(NamedTuple):
+class ModelRequest(NamedTuple):
     """What a request says."""
 
     plan: dict[str, Any]
@@ -52,7 +52,7 @@ def scripted_model(url: str, pages: int = 3) -> Callable[[Mapping[str, Any]], Re
     )
 
 
-def read(body: Mapping[str, Any]) -> Asked:
+def read(body: Mapping[str, Any]) -> ModelRequest:
     """A request of OpenAI's chat completions."""
     messages: Sequence[Mapping[str, Any]] = body["messages"]
     system = str(messages[0]["content"])
@@ -68,7 +68,9 @@ def read(body: Mapping[str, Any]) -> Asked:
     ]
     plan, snapshot = _part(system, "current_plan"), _part(system, "workflow_snapshot")
     is_scout = "<current_plan>" not in system
-    return Asked(plan, snapshot.get("nodes", []), is_scout, results, messages[-1]["role"] == "tool")
+    return ModelRequest(
+        plan, snapshot.get("nodes", []), is_scout, results, messages[-1]["role"] == "tool"
+    )
 
 
 def _part(system: str, tag: str) -> dict[str, Any]:
@@ -91,7 +93,7 @@ def _call(text: str, name: str, **arguments: Any) -> Reply:
 # --- the director ---------------------------------------------------------------------------------
 
 
-def _director(url: str, asked: Asked, pages: int) -> Reply:
+def _director(url: str, asked: ModelRequest, pages: int) -> Reply:
     """The next step, by the plan and the nodes."""
     if not asked.plan:
         return _planned("I plan first.", "first plan", {"scout": "in_progress"})
@@ -132,7 +134,7 @@ def _planned(
     return _call(text, "update_plan", plan=plan, reason=reason)
 
 
-def _scouting(url: str, asked: Asked) -> Reply:
+def _scouting(url: str, asked: ModelRequest) -> Reply:
     name, answer = asked.results[-1]
     if asked.is_answer and name == "deploy_scout" and (report := _json(answer).get("report")):
         found = {element.lower(): selector for element, selector in _FOUND.findall(report)}
@@ -154,7 +156,7 @@ def _scouting(url: str, asked: Asked) -> Reply:
     )
 
 
-class Wanted(NamedTuple):
+class PlannedNode(NamedTuple):
     """A node that the job needs."""
 
     type: str
@@ -164,52 +166,56 @@ class Wanted(NamedTuple):
     is_tested: bool = True
 
 
-def _wanted(url: str, found: Mapping[str, str], pages: int) -> list[Wanted]:
+def _wanted(url: str, found: Mapping[str, str], pages: int) -> list[PlannedNode]:
     fields = {name: found[name] for name in ("number", "subject", "sender", "kind")}
     return [
-        Wanted("navigate", {"url": f"{url}/login"}, "Open the login"),
-        Wanted(
+        PlannedNode("navigate", {"url": f"{url}/login"}, "Open the login"),
+        PlannedNode(
             "type", {"selector": found["name field"], "text": "{{creds.name}}"}, "Type the name"
         ),
-        Wanted(
+        PlannedNode(
             "type",
             {"selector": found["password field"], "text": "{{creds.password}}"},
             "Type the password",
         ),
-        Wanted("click", {"selector": GUESS}, "Sign in"),
-        Wanted("loop", {"over": [*range(1, pages + 1)], "as": "page"}, "For each page of the list"),
-        Wanted("navigate", {"url": f"{url}/list?page={{{{page}}}}"}, "Open the page", 5),
-        Wanted(
+        PlannedNode("click", {"selector": GUESS}, "Sign in"),
+        PlannedNode(
+            "loop", {"over": [*range(1, pages + 1)], "as": "page"}, "For each page of the list"
+        ),
+        PlannedNode("navigate", {"url": f"{url}/list?page={{{{page}}}}"}, "Open the page", 5),
+        PlannedNode(
             "extract",
             {"selector": found["rows"], "variable": "letters", "many": True, "fields": fields},
             "Read its letters",
             5,
         ),
-        Wanted("loop", {"over": "{{node7.letters}}", "as": "letter"}, "For each letter", 5),
-        Wanted("navigate", {"url": f"{url}/form"}, "Open the form", 8),
-        Wanted(
+        PlannedNode("loop", {"over": "{{node7.letters}}", "as": "letter"}, "For each letter", 5),
+        PlannedNode("navigate", {"url": f"{url}/form"}, "Open the form", 8),
+        PlannedNode(
             "type",
             {"selector": found["subject field"], "text": "{{letter.subject}}"},
             "Fill in the subject",
             8,
         ),
-        Wanted(
+        PlannedNode(
             "type",
             {"selector": found["from field"], "text": "{{letter.sender}}"},
             "Fill in the sender",
             8,
         ),
-        Wanted(
+        PlannedNode(
             "type",
             {"selector": found["kind field"], "text": "{{letter.kind}}"},
             "Choose the kind",
             8,
         ),
-        Wanted("click", {"selector": found["register button"]}, "Register it", 8, is_tested=False),
+        PlannedNode(
+            "click", {"selector": found["register button"]}, "Register it", 8, is_tested=False
+        ),
     ]
 
 
-def _building(asked: Asked, wanted: Sequence[Wanted]) -> Reply | None:
+def _building(asked: ModelRequest, wanted: Sequence[PlannedNode]) -> Reply | None:
     """Create the next node, test it, or repair it; nothing where all are there."""
     for number, want in enumerate(wanted, 1):
         node = next((node for node in asked.nodes if node["id"] == f"node{number}"), None)
@@ -233,7 +239,7 @@ def _building(asked: Asked, wanted: Sequence[Wanted]) -> Reply | None:
     return None
 
 
-def _tested(asked: Asked, node: Mapping[str, Any], want: Wanted) -> Reply:
+def _tested(asked: ModelRequest, node: Mapping[str, Any], want: PlannedNode) -> Reply:
     if node.get("status") != "failed":
         return _call("", "test_single_node", node=node["id"])
     name, answer = asked.results[-1] if asked.is_answer else ("", "")
@@ -254,7 +260,7 @@ def _tested(asked: Asked, node: Mapping[str, Any], want: Wanted) -> Reply:
     )
 
 
-def _running(asked: Asked, status: str, selectors: Mapping[str, str]) -> Reply:
+def _running(asked: ModelRequest, status: str, selectors: Mapping[str, str]) -> Reply:
     if status == "completed":
         return Reply(FINISHED)
     answer = next(
@@ -274,7 +280,7 @@ def _running(asked: Asked, status: str, selectors: Mapping[str, str]) -> Reply:
 # --- its scout ------------------------------------------------------------------------------------
 
 
-def _scout(url: str, asked: Asked) -> Reply:
+def _scout(url: str, asked: ModelRequest) -> Reply:
     """The next step, by how many answers there are."""
     seen = [_json(answer) for _, answer in asked.results]
     look = {"inspection": "lightweight_exploration"}

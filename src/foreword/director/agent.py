@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from foreword import models
 from foreword.director import runner
 from foreword.director.stream_mask import StreamMask
-from foreword.director.tool import Tool
+from foreword.director.tool import DirectorTool
 from foreword.director.tool_calls import Outcome, perform, shown_arguments
-from foreword.director.tool_context import Desk
+from foreword.director.tool_context import ToolContext
 from foreword.errors import ModelFailed
 from foreword.message import Message, Part, Text, ToolCall, ToolResult
 from foreword.store import messages
@@ -35,7 +35,7 @@ NOT_KNOWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnResult:
     """What came of one turn."""
 
     text: str  # the answer
@@ -51,8 +51,8 @@ class Turn:
 class Agent:
     """One conversation: its desk, its tools, and how its model is asked."""
 
-    desk: Desk
-    tools: Mapping[str, Tool]
+    desk: ToolContext
+    tools: Mapping[str, DirectorTool]
     most_requests: int = MOST_REQUESTS
     timeout_seconds: float = 120
     attempts: int = 3
@@ -69,9 +69,9 @@ class Agent:
             )
         self._append(Message("user", (Text(shown),)))
 
-    def turn(self) -> Turn:
+    def turn(self) -> TurnResult:
         """Ask and act until there is an answer without calls."""
-        made = Turn("")
+        made = TurnResult("")
         while made.requests < self.most_requests:
             said = StreamMask(self.desk.secrets, self._say)
             try:
@@ -105,7 +105,7 @@ class Agent:
 
     # --- asking -----------------------------------------------------------------------------------
 
-    def _asked(self, said: StreamMask) -> models.Reply:
+    def _asked(self, said: StreamMask) -> models.ModelReply:
         desk = self.desk
         desk.learn()
         desk.session.browser = desk.tabs()
@@ -165,7 +165,7 @@ class Agent:
             else shown_arguments(self.desk, read)
         )
 
-    def _stopped(self, made: Turn, said: str = "") -> Turn:
+    def _stopped(self, made: TurnResult, said: str = "") -> TurnResult:
         """Keep how far the answer came, and that it was stopped."""
         self._append(Message("assistant", (Text(f"{said}\n{STOPPED}".strip()),)))
         return replace(made, text=said, stopped=True)
@@ -225,7 +225,7 @@ class Agent:
             self.desk.tell({"type": "warning", "text": self.desk.secrets.text(warning)})
 
 
-def _counted(made: Turn, reply: models.Reply) -> Turn:
+def _counted(made: TurnResult, reply: models.ModelReply) -> TurnResult:
     return replace(
         made,
         requests=made.requests + 1,

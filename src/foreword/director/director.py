@@ -15,10 +15,10 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 
-from foreword.director.agent import Agent, Turn
+from foreword.director.agent import Agent, TurnResult
 from foreword.director.prompt import DIRECTOR
 from foreword.director.tool_calls import Outcome, perform, shown_arguments
-from foreword.director.tool_context import Desk, Start, nobody
+from foreword.director.tool_context import Start, ToolContext, nobody
 from foreword.director.tools import TOOLS
 from foreword.director.turn_lock import BY_HAND, alone
 from foreword.errors import UsageError
@@ -39,7 +39,7 @@ OnEvent = Callable[[dict[str, Any]], None]
 class Director:
     """One workflow's director; each thread opens its own."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ToolContext) -> None:
         self.desk = desk
         self.agent = Agent(desk, TOOLS)
         self._is_alone = False
@@ -69,7 +69,7 @@ class Director:
         try:
             if opened.system_prompt != system_prompt:
                 opened.system_prompt = system_prompt
-            return cls(Desk(opened, browser, model=model, inspect_with=inspect_with))
+            return cls(ToolContext(opened, browser, model=model, inspect_with=inspect_with))
         except BaseException:
             opened.close()
             raise
@@ -79,7 +79,9 @@ class Director:
         """The conversation, the plan, the nodes and the variables."""
         return self.desk.session
 
-    def say(self, text: str, *, on_event: OnEvent = nobody, cancel: Event | None = None) -> Turn:
+    def say(
+        self, text: str, *, on_event: OnEvent = nobody, cancel: Event | None = None
+    ) -> TurnResult:
         """Tell the director something, and have it work until it answers.
 
         `on_event` is given what happens as it happens: text (an empty one: it begins again), call,
@@ -94,7 +96,7 @@ class Director:
             self.agent.hear(text)
             return self._turn()
 
-    def go_on(self, *, on_event: OnEvent = nobody, cancel: Event | None = None) -> Turn:
+    def go_on(self, *, on_event: OnEvent = nobody, cancel: Event | None = None) -> TurnResult:
         """Go on where a process ended, or a model failed: calls without a result are told to be
         unknown."""
         self._begin(on_event, cancel)
@@ -104,7 +106,7 @@ class Director:
                 raise UsageError("there is nothing to go on with", hint="say what is wanted")
             if last.role == "assistant" and not last.calls:
                 self.desk.tell({"type": "done"})
-                return Turn(last.text)
+                return TurnResult(last.text)
             return self._turn()
 
     @contextmanager
@@ -150,7 +152,7 @@ class Director:
             raise UsageError("the director has no model", hint=NO_MODEL)
         self.desk.tell, self.desk.cancel = on_event, cancel or Event()
 
-    def _turn(self) -> Turn:
+    def _turn(self) -> TurnResult:
         turn = self.agent.turn()
         self.desk.tell({"type": "done"})
         return turn

@@ -28,7 +28,7 @@ NO_BROWSER = "there is no browser to do it in"
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class NodeOutcome:
     """What came of one turn."""
 
     status: str
@@ -46,7 +46,7 @@ class _Made:
 
 def take(
     one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues
-) -> Turn:
+) -> NodeOutcome:
     """Carry out a node once; of a loop or a condition, only its own part."""
     secrets.learn([one.get("config"), dict(scope.loops)])
     began = monotonic()
@@ -56,16 +56,16 @@ def take(
             name: display(name, secrets.value(value)) for name, value in made.variables.items()
         }
         told = {"result": made.result, "variables": shown}
-        turn = Turn(
+        turn = NodeOutcome(
             SUCCESS, {name: part for name, part in told.items() if part}, made.variables, made.value
         )
     except ForewordError as error:
-        turn = Turn(FAILED, _failure(error))
+        turn = NodeOutcome(FAILED, _failure(error))
     except Exception as error:  # noqa: BLE001 - a run goes on to say where it stopped
-        turn = Turn(FAILED, {"error": f"{type(error).__name__}: {error}"})
+        turn = NodeOutcome(FAILED, {"error": f"{type(error).__name__}: {error}"})
     hidden = secrets.value(turn.told)
     assert isinstance(hidden, dict)
-    return Turn(
+    return NodeOutcome(
         turn.status,
         {**hidden, "seconds": round(monotonic() - began, 3)},
         turn.variables,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from foreword.director import browser_files, node_tools
-from foreword.director.node_turn import Turn, take
+from foreword.director.node_turn import NodeOutcome, take
 from foreword.errors import ForewordError
 from foreword.plan.node import BRANCHES, TYPES
 from foreword.plan.node_tree import Node, Tree
@@ -26,7 +26,7 @@ from foreword.secrets.known_values import KnownValues
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, workflows
 from foreword.store.node_results import FAILED, RUNNING, SUCCESS, Result
-from foreword.work.runs import Leaving, current, step
+from foreword.work.runs import ShuttingDown, current, step
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
@@ -35,7 +35,7 @@ OnStep = Callable[[dict[str, Any]], None]
 _LOADS = ("navigate", "click")  # what may have loaded another page
 
 
-class Halted(Exception):
+class WalkStop(Exception):
     """The run does not go on: a node has failed, or somebody said stop."""
 
     def __init__(self, key: str, *, failed: bool) -> None:
@@ -44,7 +44,7 @@ class Halted(Exception):
 
 
 @dataclass(slots=True)
-class Walk:
+class NodeWalk:
     """How far a run is."""
 
     state: WorkflowState  # of the thread that the run is in
@@ -62,7 +62,7 @@ class Walk:
     stamp: int = -1  # of the variables
 
     def go(self) -> None:
-        """Go all the way; `Halted` where it ends before."""
+        """Go all the way; `WalkStop` where it ends before."""
         self.done = node_results.of_run(self.state.db, self.state.workflow.id, self.run)
         self._inside("", "", {}, "")
 
@@ -78,7 +78,7 @@ class Walk:
             return
         turn = self._step(node, loops, key)
         if turn.status == FAILED:
-            raise Halted(key, failed=not self.is_stopped())
+            raise WalkStop(key, failed=not self.is_stopped())
         if node["type"] == "condition":
             self._inside(str(node["id"]), BRANCHES[not turn.value], loops, path)
         if node["type"] == "loop":
@@ -96,7 +96,7 @@ class Walk:
         elif "type" in kinds:
             self.typed.append((node, Scope(self._known(), loops)))
 
-    def _turns(self, node: Node, loops: Mapping[str, Any], key: str, turn: Turn) -> None:
+    def _turns(self, node: Node, loops: Mapping[str, Any], key: str, turn: NodeOutcome) -> None:
         name = str(node["config"]["as"])
         before = self.done.get(key)
         if (
@@ -112,13 +112,13 @@ class Walk:
             self._inside(str(node["id"]), "", {**loops, name: value}, f"{key}[{number}]/")
         self._keep(node, key, turn, SUCCESS)
 
-    def _step(self, node: Node, loops: Mapping[str, Any], key: str) -> Turn:
+    def _step(self, node: Node, loops: Mapping[str, Any], key: str) -> NodeOutcome:
         """One turn of a node, as a step of the engine."""
         if current().leaving.is_set():
-            raise Leaving
+            raise ShuttingDown
         if self.is_stopped():
-            raise Halted(key, failed=False)
-        taken: list[Turn] = []
+            raise WalkStop(key, failed=False)
+        taken: list[NodeOutcome] = []
 
         def work() -> str:
             taken.append(self._taken(node, Scope(self._known(), loops), key))
@@ -132,7 +132,7 @@ class Walk:
         self._tell(self.steps[-1])
         return taken[0]
 
-    def _taken(self, node: Node, scope: Scope, key: str) -> Turn:
+    def _taken(self, node: Node, scope: Scope, key: str) -> NodeOutcome:
         node_tools.set_status(self.state, str(node["id"]), RUNNING)
         in_browser = TYPES[str(node["type"])].in_browser
         if in_browser:
@@ -146,7 +146,7 @@ class Walk:
             self._keep(node, key, turn, status)
         return turn
 
-    def _keep(self, node: Node, key: str, turn: Turn, status: str) -> None:
+    def _keep(self, node: Node, key: str, turn: NodeOutcome, status: str) -> None:
         """Write a result down, with the variables it sets and the status of its node, all or
         nothing."""
         workflow, name = self.state.workflow.id, str(node["id"])

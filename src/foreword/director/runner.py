@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from foreword.director import browser_files, node_tools
 from foreword.director.node_turn import take
-from foreword.director.node_walk import Halted, OnStep, Walk
+from foreword.director.node_walk import NodeWalk, OnStep, WalkStop
 from foreword.director.run_engine import QUEUE, launched
 from foreword.errors import BadNode, UnknownName, UsageError
 from foreword.plan import node as kinds
@@ -91,7 +91,7 @@ def run_workflow(
     _refuse_unready(tree)
     with launched(state.url, state.root) as engine:
         run = _begun(state, engine, resume)
-        job = _Job(state, browser, run, tree, cancel or Event(), on_step)
+        job = _RunJob(state, browser, run, tree, cancel or Event(), on_step)
         attempt = _attempt(run)
         _jobs[attempt] = job
         try:
@@ -132,7 +132,7 @@ def saved_browser(state: WorkflowState) -> Path | None:
 
 
 @dataclass(slots=True)
-class _Job:
+class _RunJob:
     """What a run needs that can't be kept in a database."""
 
     state: WorkflowState
@@ -145,14 +145,14 @@ class _Job:
     left: Event = field(default_factory=Event)  # whoever waited for it is gone
     status: str = STOPPED
     key: str = ""  # where it stopped
-    walk: Walk | None = None
+    walk: NodeWalk | None = None
 
     def is_stopped(self) -> bool:
         """Whether somebody said stop."""
         return self.cancel.is_set() or self.left.is_set()
 
 
-_jobs: dict[str, _Job] = {}
+_jobs: dict[str, _RunJob] = {}
 
 
 @workflow(KIND)
@@ -165,18 +165,18 @@ def _conduct(payload: dict[str, Any]) -> dict[str, Any]:
         job.state.url, job.state.workflow.name, root=job.state.root, create=False
     )
     with closing(opened) as state:
-        job.walk = Walk(state, job.browser, job.run.run, job.tree, job.is_stopped, job.on_step)
+        job.walk = NodeWalk(state, job.browser, job.run.run, job.tree, job.is_stopped, job.on_step)
         try:
             job.walk.go()
             job.status = SUCCESS
-        except Halted as halted:
+        except WalkStop as halted:
             job.status, job.key = FAILED if halted.failed else STOPPED, halted.key
         finally:
             _ended(state, job)
     return {"status": job.status}
 
 
-def _ended(state: WorkflowState, job: _Job) -> None:
+def _ended(state: WorkflowState, job: _RunJob) -> None:
     """Write down how an attempt ended; nothing where another has begun since."""
     try:
         noted = node_runs.end(state.db, state.workflow.id, job.run, job.status, job.key)
@@ -186,7 +186,7 @@ def _ended(state: WorkflowState, job: _Job) -> None:
         job.over.set()
 
 
-def _told(job: _Job) -> dict[str, Any]:
+def _told(job: _RunJob) -> dict[str, Any]:
     walk = job.walk
     assert walk
     before = sum(one.status == SUCCESS for one in walk.done.values())

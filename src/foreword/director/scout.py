@@ -17,7 +17,7 @@ from foreword.director import debug_tools
 from foreword.director.agent import Agent
 from foreword.director.prompt import SCOUT
 from foreword.director.tool import Answer, Arguments
-from foreword.director.tool_context import Desk, Tell
+from foreword.director.tool_context import Tell, ToolContext
 from foreword.errors import BrowserFailed, UsageError
 from foreword.session.session import Session
 from foreword.store import messages
@@ -33,7 +33,7 @@ BLANK = "about:blank"
 NO_MODEL = "explore with inspect_tab and debug_navigate, or open the director with a model"
 
 
-def deploy_scout(desk: Desk, given: Arguments) -> Answer:
+def deploy_scout(desk: ToolContext, given: Arguments) -> Answer:
     """Send a scout; its report, and the name of the conversation in which it came about."""
     if desk.model is None:
         raise UsageError("a scout needs a model", hint=NO_MODEL)
@@ -66,7 +66,7 @@ def _report(agent: Agent, given: Arguments) -> str:
 
 
 @contextmanager
-def _session(desk: Desk) -> Iterator[Session]:
+def _session(desk: ToolContext) -> Iterator[Session]:
     """A conversation that nobody has had yet, no larger than the director's own may be."""
     known = set(messages.names(desk.session.db, desk.session.workflow.id))
     name = next(
@@ -89,7 +89,7 @@ def _session(desk: Desk) -> Iterator[Session]:
 
 
 @contextmanager
-def _tab(desk: Desk, name: str, url: str | None) -> Iterator[tuple[str, frozenset[str]]]:
+def _tab(desk: ToolContext, name: str, url: str | None) -> Iterator[tuple[str, frozenset[str]]]:
     """A tab of the scout's own, and those that are not; whatever it has opened is closed again."""
     before = desk.browser.tabs()
     names = frozenset(tab["name"] for tab in before)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from foreword.director.tool_context import Desk
+from foreword.director.tool_context import ToolContext
 from foreword.message import Kind
 from foreword.models import ToolSpec
 
 Arguments = dict[str, Any]
 Answer = Mapping[str, Any]
-Run = Callable[[Desk, Arguments], Answer]
+Run = Callable[[ToolContext, Arguments], Answer]
 TEXT, INTEGER, NUMBER, FLAG, OBJECT = (
     {"type": name} for name in ("string", "integer", "number", "boolean", "object")
 )
@@ -22,7 +22,7 @@ REASON = {"reason": TEXT}
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class DirectorTool:
     """One tool."""
 
     name: str

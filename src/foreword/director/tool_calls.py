@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from foreword.director.tool import Tool
-from foreword.director.tool_context import Desk
+from foreword.director.tool import DirectorTool
+from foreword.director.tool_context import ToolContext
 from foreword.errors import BrowserFailed, ForewordError, UnknownName, UsageError
 from foreword.operations import fitted_values
 from foreword.operations.arguments import checked
@@ -34,7 +34,9 @@ class Outcome:
     failed: bool = False
 
 
-def perform(desk: Desk, tools: Mapping[str, Tool], name: str, arguments: object) -> Outcome:
+def perform(
+    desk: ToolContext, tools: Mapping[str, DirectorTool], name: str, arguments: object
+) -> Outcome:
     """Run a tool on the desk."""
     try:
         tool = _named(tools, name)
@@ -59,7 +61,7 @@ def perform(desk: Desk, tools: Mapping[str, Tool], name: str, arguments: object)
         )
 
 
-def shown_arguments(desk: Desk, arguments: object) -> object:
+def shown_arguments(desk: ToolContext, arguments: object) -> object:
     """The arguments of a call as they are kept and told: without secrets, which are known from
     now on."""
     desk.learn()
@@ -73,7 +75,7 @@ def shown_arguments(desk: Desk, arguments: object) -> object:
     return desk.secrets.value(arguments)
 
 
-def _named(tools: Mapping[str, Tool], name: str) -> Tool:
+def _named(tools: Mapping[str, DirectorTool], name: str) -> DirectorTool:
     if name not in tools:
         raise UnknownName("tool", name[:80], tools)
     return tools[name]
@@ -87,7 +89,7 @@ def _mapping(arguments: object) -> dict[str, Any]:
     return arguments
 
 
-def _refuse_misplaced(desk: Desk, name: str, given: Mapping[str, Any]) -> None:
+def _refuse_misplaced(desk: ToolContext, name: str, given: Mapping[str, Any]) -> None:
     """A secret is kept where it is known to be one, and `[hidden]` is none: typed, it would be
     those very words."""
     kept = {key: value for key, value in given.items() if key != "reason"}
@@ -97,7 +99,7 @@ def _refuse_misplaced(desk: Desk, name: str, given: Mapping[str, Any]) -> None:
         raise UsageError("a secret can't be kept where it would be shown", hint=BY_REFERENCE)
 
 
-def _told(desk: Desk, name: str, answer: Mapping[str, Any]) -> str:
+def _told(desk: ToolContext, name: str, answer: Mapping[str, Any]) -> str:
     """The answer without secrets, within the room for a result; what has a `text` was fitted
     where it was made."""
     shown = desk.secrets.value(answer)
@@ -115,7 +117,7 @@ def _with_text(answer: dict[str, Any]) -> str:
     return f"{_written(about)}\n{answer['text']}" if about else str(answer["text"])
 
 
-def _problem(desk: Desk, error: ForewordError) -> str:
+def _problem(desk: ToolContext, error: ForewordError) -> str:
     hint = f" ({error.hint})" if error.hint else ""
     state = getattr(error, "state", None) if isinstance(error, BrowserFailed) else None
     page = f"\npage: {_written(desk.secrets.value(dict(state)))}" if state else ""

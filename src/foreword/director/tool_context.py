@@ -35,7 +35,7 @@ Start = Callable[[Path | None], "Browser"]  # from where another one was saved, 
 Tell = Callable[[dict[str, Any]], None]
 
 
-class Desk:
+class ToolContext:
     """One director's things; a scout's desk has a session and a tab of its own and the same
     browser."""
 
@@ -153,9 +153,9 @@ class Desk:
             )
             return start(None)
 
-    def lent(self, session: Session, tab: str, not_ours: frozenset[str], tell: Tell) -> Desk:
+    def lent(self, session: Session, tab: str, not_ours: frozenset[str], tell: Tell) -> ToolContext:
         """A desk for a scout: the same browser and secrets, told to stop at the same moment."""
-        desk = Desk(
+        desk = ToolContext(
             session,
             self.browser,
             model=self.model,
@@ -182,7 +182,7 @@ class Desk:
 class _Stoppable:
     """A browser whose calls are left when the desk is told to stop."""
 
-    def __init__(self, desk: Desk, browser: Any) -> None:
+    def __init__(self, desk: ToolContext, browser: Any) -> None:
         self._desk, self.browser = desk, browser
 
     def __getattr__(self, name: str) -> Any:

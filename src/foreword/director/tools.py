@@ -11,8 +11,18 @@ from collections import Counter
 from collections.abc import Callable
 
 from foreword.director import debug_tools, node_tools, runner, scout
-from foreword.director.tool import ANY, INTEGER, OBJECT, REASON, TEXT, Answer, Arguments, Run, Tool
-from foreword.director.tool_context import Desk
+from foreword.director.tool import (
+    ANY,
+    INTEGER,
+    OBJECT,
+    REASON,
+    TEXT,
+    Answer,
+    Arguments,
+    DirectorTool,
+    Run,
+)
+from foreword.director.tool_context import ToolContext
 from foreword.operations import operations
 
 
@@ -24,11 +34,11 @@ def _fitted(operation: Callable[..., Answer]) -> Run:
     return lambda desk, given: operation(desk.session, **{"budget": desk.result_tokens, **given})
 
 
-def _test(desk: Desk, given: Arguments) -> Answer:
+def _test(desk: ToolContext, given: Arguments) -> Answer:
     return runner.test_single_node(desk.session, desk.browser_or_none, given["node"])
 
 
-def _run(desk: Desk, given: Arguments) -> Answer:
+def _run(desk: ToolContext, given: Arguments) -> Answer:
     """Run it all; each turn of a node is told as it happens, and counted at the end: their
     results are in the store."""
 
@@ -45,12 +55,12 @@ def _run(desk: Desk, given: Arguments) -> Answer:
     return {**told, "steps": dict(Counter(str(step["node"]) for step in told["steps"]))}
 
 
-def _recall(desk: Desk, given: Arguments) -> Answer:
+def _recall(desk: ToolContext, given: Arguments) -> Answer:
     return operations.recall(desk.session.db, **{"budget": desk.result_tokens, **given})
 
 
 _ALL = (
-    Tool(
+    DirectorTool(
         "create_node",
         "Add a node. Its type decides its config: navigate {url, tab?}; click {selector, tab?};"
         " type {selector, text, tab?}; wait {selector | url | seconds, tab?}; extract {selector,"
@@ -69,7 +79,7 @@ _ALL = (
         },
         ("type", "config", "description"),
     ),
-    Tool(
+    DirectorTool(
         "update_node",
         "Change a node: of config only the fields given, null removes one. Test it again"
         " afterwards.",
@@ -77,14 +87,14 @@ _ALL = (
         {"node": TEXT, "type": TEXT, "config": OBJECT, "description": TEXT},
         ("node",),
     ),
-    Tool(
+    DirectorTool(
         "delete_node",
         "Remove a node and what is inside it.",
         _stated(node_tools.delete_node),
         {"node": TEXT},
         ("node",),
     ),
-    Tool(
+    DirectorTool(
         "move_node",
         'Move a node behind another one (after), to the beginning (after: "start"), or into a loop'
         " or condition (parent).",
@@ -92,7 +102,7 @@ _ALL = (
         {"node": TEXT, "after": TEXT, "parent": TEXT, "branch": TEXT},
         ("node",),
     ),
-    Tool(
+    DirectorTool(
         "test_single_node",
         "Run one node in the browser as it stands now. Its result, or what failed and how the page"
         " stands.",
@@ -101,7 +111,7 @@ _ALL = (
         ("node",),
         kind="execution_result",
     ),
-    Tool(
+    DirectorTool(
         "run_workflow",
         "Run the whole workflow in the browser. resume: the number of a run that failed; it goes on"
         " at the node where it stopped.",
@@ -110,7 +120,7 @@ _ALL = (
         kind="execution_result",
     ),
     *debug_tools.TOOLS,
-    Tool(
+    DirectorTool(
         "deploy_scout",
         "Send an explorer with a fresh context and a tab of its own; it reports pages, elements and"
         " selectors. Say exactly what you need to know; it knows nothing of this conversation.",
@@ -118,7 +128,7 @@ _ALL = (
         {"instruction": TEXT, "url": TEXT},
         ("instruction",),
     ),
-    Tool(
+    DirectorTool(
         "update_plan",
         "Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id,"
         " description, status}]}]}. status: pending, in_progress, completed, failed or cancelled."
@@ -127,14 +137,14 @@ _ALL = (
         {"plan": OBJECT, **REASON},
         ("plan", "reason"),
     ),
-    Tool(
+    DirectorTool(
         "get_current_plan",
         "The newest plan, or null.",
         _fitted(operations.get_current_plan),
         {},
         reads=True,
     ),
-    Tool(
+    DirectorTool(
         "get_workflow_variable",
         'The whole value of a variable; all of a node\'s (node: "7"); or every one (name: "all").'
         " Secrets stay hidden.",
@@ -142,28 +152,28 @@ _ALL = (
         {"name": TEXT, "node": TEXT},
         reads=True,
     ),
-    Tool(
+    DirectorTool(
         "set_variable",
         "Set a variable.",
         _stated(operations.set_variable),
         {"name": TEXT, "value": ANY, **REASON},
         ("name", "value", "reason"),
     ),
-    Tool(
+    DirectorTool(
         "clear_variable",
         "Remove a variable.",
         _stated(operations.clear_variable),
         {"name": TEXT, **REASON},
         ("name", "reason"),
     ),
-    Tool(
+    DirectorTool(
         "clear_all_variables",
         "Remove every variable, the user's too.",
         _stated(operations.clear_all_variables),
         REASON,
         ("reason",),
     ),
-    Tool(
+    DirectorTool(
         "recall",
         "The original behind a handle (fw_...), a page from offset on; next_offset continues.",
         _recall,
@@ -173,4 +183,4 @@ _ALL = (
     ),
 )
 
-TOOLS: dict[str, Tool] = {tool.name: tool for tool in _ALL}
+TOOLS: dict[str, DirectorTool] = {tool.name: tool for tool in _ALL}

@@ -37,7 +37,7 @@ TRIES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ConversationText:
     """A stretch as it stands in the text."""
 
     entry: Entry
@@ -52,7 +52,9 @@ class Written:
     alike: Lookalike | None = None  # what looks like a boundary tag
 
 
-def write(messages: Sequence[Message], scale: Scale, tag: str, *, newest: bool = False) -> Written:
+def write(
+    messages: Sequence[Message], scale: Scale, tag: str, *, newest: bool = False
+) -> ConversationText:
     """A stretch whole; in one that is not the newest, a call that was never answered is answered
     now."""
     more = [] if newest else [Message("user", ())]
@@ -67,7 +69,7 @@ def write(messages: Sequence[Message], scale: Scale, tag: str, *, newest: bool =
     beside = sum(
         scale.counter.count(carried(guarded(message, scale.pattern))) for message in mended
     )
-    return Written(
+    return ConversationText(
         Entry(text, tuple(mended)),
         scale.counter.measure(text),
         images,
@@ -81,7 +83,7 @@ def write(messages: Sequence[Message], scale: Scale, tag: str, *, newest: bool =
 
 def shortened(
     messages: Sequence[Message], scale: Scale, tag: str, tokens: int, *, newest: bool = False
-) -> Written:
+) -> ConversationText:
     """A stretch within so many tokens, or as near to it as it gets: the longest words are cut
     first."""
     whole = write(

@@ -17,7 +17,7 @@ from typing import Any
 
 from foreword.formats.fields import (
     LAYOUT,
-    At,
+    FieldPath,
     Fields,
     arguments_of,
     as_object,
@@ -65,17 +65,22 @@ def from_anthropic(value: object, where: str = "messages") -> tuple[Message, ...
     if isinstance(value, Mapping):
         if value.get("system"):
             system = (
-                read_message({"role": "system", "content": value["system"]}, At(where, "system")),
+                read_message(
+                    {"role": "system", "content": value["system"]}, FieldPath(where, "system")
+                ),
             )
         value = value.get("messages")
-    messages = At(where, "messages").sequence(value, "a list of messages")
+    messages = FieldPath(where, "messages").sequence(value, "a list of messages")
     return (
         *system,
-        *[read_message(one, At(where, f"messages[{index}]")) for index, one in enumerate(messages)],
+        *[
+            read_message(one, FieldPath(where, f"messages[{index}]"))
+            for index, one in enumerate(messages)
+        ],
     )
 
 
-def read_message(value: object, at: At) -> Message:
+def read_message(value: object, at: FieldPath) -> Message:
     """One message; `at` is its place in the input."""
     value = at.mapping(value, "a mapping with role and content")
     role = value.get("role")
@@ -85,7 +90,7 @@ def read_message(value: object, at: At) -> Message:
     return Message(role, parts, kind_of(value, at), keep(SHAPE, others(value, _MESSAGE)))
 
 
-def read_content(content: object, at: At) -> tuple[Part, ...]:
+def read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
     """The parts of a message."""
     if isinstance(content, str):
         return (Text(content),)
@@ -95,7 +100,7 @@ def read_content(content: object, at: At) -> tuple[Part, ...]:
     return tuple([read_block(block, at / f"[{index}]") for index, block in enumerate(blocks)])
 
 
-def read_block(block: object, at: At) -> Part:
+def read_block(block: object, at: FieldPath) -> Part:
     """One block as a part."""
     if isinstance(block, str):
         return Text(block)
@@ -122,7 +127,7 @@ def read_block(block: object, at: At) -> Part:
             return opaque(block, SHAPE)
 
 
-def _read_result(block: Mapping[str, Any], at: At) -> ToolResult:
+def _read_result(block: Mapping[str, Any], at: FieldPath) -> ToolResult:
     text, rest, layout = read_answer(
         block.get("content"), lambda part, index: _answer_part(part, at / f".content[{index}]")
     )
@@ -131,7 +136,7 @@ def _read_result(block: Mapping[str, Any], at: At) -> ToolResult:
     return ToolResult(call, text, bool(block.get("is_error")), rest, keep(SHAPE, fields))
 
 
-def _answer_part(block: object, at: At) -> Part:
+def _answer_part(block: object, at: FieldPath) -> Part:
     part = read_block(block, at)
     return part if isinstance(part, Text | Image | Opaque) else opaque(at.mapping(block), SHAPE)
 
@@ -149,7 +154,7 @@ def _read_image(block: Mapping[str, Any]) -> Part:
             return Image(extra=keep(SHAPE, {"source": source, **fields}))
 
 
-def _read_thinking(block: Mapping[str, Any], at: At) -> Thinking:
+def _read_thinking(block: Mapping[str, Any], at: FieldPath) -> Thinking:
     if block["type"] == "redacted_thinking":
         data = at.text(block, "data")
         return Thinking("", data, True, SHAPE, keep(SHAPE, others(block, _REDACTED)))

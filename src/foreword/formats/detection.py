@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from foreword.formats import anthropic, openai_chat, openai_responses
-from foreword.formats.fields import At
+from foreword.formats.fields import FieldPath
 from foreword.message import Message, Text
 
 _PLAIN = ("system", "user", "assistant")
@@ -27,7 +27,7 @@ _ANTHROPIC_PARTS = frozenset(
 def read_messages(values: object, where: str) -> tuple[Message, ...]:
     """Messages from dicts in the shape of Anthropic or OpenAI; `where` names the source in
     errors."""
-    values = At(where, "messages").sequence(values, "a list of messages")
+    values = FieldPath(where, "messages").sequence(values, "a list of messages")
     usual = next((shape for shape in map(shape_of, values) if shape), anthropic.SHAPE)
     return tuple(
         [
@@ -47,7 +47,7 @@ def read_message(
         role, content = value.get("role"), value.get("content")
         if type(content) is str and role in _PLAIN:
             return Message(role, (Text(content),))
-    at = At(where, path)
+    at = FieldPath(where, path)
     if openai_responses.is_item(value):
         return openai_responses.read_item(value, at)
     shape = (shape_of(value) or usual) if isinstance(value, Mapping) else usual

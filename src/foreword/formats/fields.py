@@ -43,14 +43,14 @@ LAYOUT = "blocks"
 
 
 @dataclass(slots=True)
-class At:
+class FieldPath:
     """A place in the input, for errors."""
 
     where: str
     path: str
 
-    def __truediv__(self, step: str) -> At:
-        return At(self.where, self.path + step)
+    def __truediv__(self, step: str) -> FieldPath:
+        return FieldPath(self.where, self.path + step)
 
     def wrong(self, problem: str) -> BadSource:
         """The error that names this place."""
@@ -116,7 +116,7 @@ def others(value: Mapping[str, Any], known: frozenset[str]) -> Fields:
     )
 
 
-def kind_of(value: Mapping[str, Any], at: At) -> Kind:
+def kind_of(value: Mapping[str, Any], at: FieldPath) -> Kind:
     """What a message says it is."""
     kind = value.get("kind", "conversation")
     if kind not in KINDS:

@@ -15,7 +15,7 @@ from typing import Any
 from foreword.formats.fields import (
     LAYOUT,
     SHORT_ID,
-    At,
+    FieldPath,
     Fields,
     address_of,
     arguments_of,
@@ -70,15 +70,18 @@ _IN_PLACE = "pictures_in_place"  # the server this came from takes pictures in a
 
 def from_openai(value: object, where: str = "messages") -> tuple[Message, ...]:
     """The messages of a request (a mapping with `messages`) or of a list."""
-    messages = At(where, "messages").sequence(
+    messages = FieldPath(where, "messages").sequence(
         value.get("messages") if isinstance(value, Mapping) else value, "a list of messages"
     )
     return tuple(
-        [read_message(one, At(where, f"messages[{index}]")) for index, one in enumerate(messages)]
+        [
+            read_message(one, FieldPath(where, f"messages[{index}]"))
+            for index, one in enumerate(messages)
+        ]
     )
 
 
-def read_message(value: object, at: At) -> Message:
+def read_message(value: object, at: FieldPath) -> Message:
     """One message; `at` is its place in the input."""
     value = at.mapping(value, "a mapping with role and content")
     role = _ROLES.get(str(value.get("role")))
@@ -93,7 +96,7 @@ def read_message(value: object, at: At) -> Message:
     return Message(role, parts, kind_of(value, at), keep(SHAPE, fields))
 
 
-def _read_result(value: Mapping[str, Any], at: At) -> ToolResult:
+def _read_result(value: Mapping[str, Any], at: FieldPath) -> ToolResult:
     legacy = value["role"] == "function"
     call = at.text(value, "name" if legacy else "tool_call_id")
     text, rest, layout = read_answer(
@@ -105,7 +108,7 @@ def _read_result(value: Mapping[str, Any], at: At) -> ToolResult:
     return ToolResult(call, text, False, rest, keep(SHAPE, fields))
 
 
-def _read_content(content: object, at: At) -> tuple[Part, ...]:
+def _read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
     if isinstance(content, str):
         return (Text(content),)
     if content is None:
@@ -114,7 +117,7 @@ def _read_content(content: object, at: At) -> tuple[Part, ...]:
     return tuple([read_part(part, at / f"[{index}]") for index, part in enumerate(parts)])
 
 
-def read_part(part: object, at: At) -> Part:
+def read_part(part: object, at: FieldPath) -> Part:
     """One part of a message's content."""
     if isinstance(part, str):
         return Text(part)
@@ -132,7 +135,7 @@ def read_part(part: object, at: At) -> Part:
             return opaque(part, SHAPE)
 
 
-def _read_calls(value: Mapping[str, Any], at: At) -> Iterable[ToolCall]:
+def _read_calls(value: Mapping[str, Any], at: FieldPath) -> Iterable[ToolCall]:
     calls = value.get("tool_calls")
     if calls is not None:
         at = at / ".tool_calls"
@@ -144,7 +147,7 @@ def _read_calls(value: Mapping[str, Any], at: At) -> Iterable[ToolCall]:
         yield ToolCall(name, name, arguments_of(function.get("arguments")))
 
 
-def _read_call(call: object, at: At) -> ToolCall:
+def _read_call(call: object, at: FieldPath) -> ToolCall:
     call = at.mapping(call, "a mapping with a function")
     kind = "custom" if call.get("type") == "custom" else "function"
     named = (at / f".{kind}").mapping(call.get(kind), "a mapping with a name")

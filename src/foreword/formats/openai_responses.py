@@ -18,7 +18,7 @@ from typing import Any
 from foreword.formats.fields import (
     LAYOUT,
     SHORT_ID,
-    At,
+    FieldPath,
     Fields,
     address_of,
     arguments_of,
@@ -100,13 +100,13 @@ def from_responses(value: object, where: str = "input") -> tuple[Message, ...]:
         asked = [{"role": "user", "content": said}] if isinstance(said, str) else said or []
         value = [
             *system,
-            *At(where, "input").sequence(asked),
-            *At(where, "output").sequence(value.get("output") or []),
+            *FieldPath(where, "input").sequence(asked),
+            *FieldPath(where, "output").sequence(value.get("output") or []),
         ]
-    items = At(where, "input").sequence(value, "a list of items")
+    items = FieldPath(where, "input").sequence(value, "a list of items")
     messages = list[Message]()
     for index, item in enumerate(items):
-        message = read_item(item, At(where, f"input[{index}]"))
+        message = read_item(item, FieldPath(where, f"input[{index}]"))
         whole = join(messages[-1], message) if messages else None
         messages[-1:] = [whole] if whole else [*messages[-1:], message]
     return tuple(messages)
@@ -125,7 +125,7 @@ def join(last: Message, message: Message) -> Message | None:
     return replace(last, parts=last.parts + message.parts, extra=last.extra or message.extra)
 
 
-def read_item(item: object, at: At) -> Message:
+def read_item(item: object, at: FieldPath) -> Message:
     """One item as a message; `at` is its place in the input."""
     item = at.mapping(item, "a mapping with a type")
     match item.get("type"):
@@ -145,7 +145,7 @@ def read_item(item: object, at: At) -> Message:
             )
 
 
-def _read_message(item: Mapping[str, Any], at: At) -> Message:
+def _read_message(item: Mapping[str, Any], at: FieldPath) -> Message:
     role = _ROLES.get(str(item.get("role")))
     if role is None:
         raise (at / ".role").none_of(item.get("role"), _ROLES)
@@ -162,7 +162,7 @@ def _read_message(item: Mapping[str, Any], at: At) -> Message:
     return Message(role, parts, kind_of(item, at), keep(SHAPE, fields))
 
 
-def _read_part(part: object, at: At) -> Part:
+def _read_part(part: object, at: FieldPath) -> Part:
     part = at.mapping(part)
     match part:
         case {"type": "input_text" | "output_text"}:
@@ -176,7 +176,7 @@ def _read_part(part: object, at: At) -> Part:
             return opaque(part, SHAPE)
 
 
-def _read_call(item: Mapping[str, Any], at: At) -> ToolCall:
+def _read_call(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
     custom = item["type"] == _CUSTOM
     fields = others(item, _CUSTOM_CALL if custom else _CALL) | ({"type": _CUSTOM} if custom else {})
     written = arguments_of(item.get("input" if custom else "arguments"))
@@ -184,7 +184,7 @@ def _read_call(item: Mapping[str, Any], at: At) -> ToolCall:
     return ToolCall(call, name, written, keep(SHAPE, fields))
 
 
-def _read_command(item: Mapping[str, Any], at: At) -> ToolCall:
+def _read_command(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
     fields = {"type": _SHELL, **others(item, _SHELL_CALL)}
     call = at.text(item, "call_id") or at.text(item, "id")
     return ToolCall(
@@ -192,7 +192,7 @@ def _read_command(item: Mapping[str, Any], at: At) -> ToolCall:
     )
 
 
-def _read_output(item: Mapping[str, Any], at: At) -> ToolResult:
+def _read_output(item: Mapping[str, Any], at: FieldPath) -> ToolResult:
     text, rest, layout = read_answer(
         item.get("output"), lambda part, index: _read_part(part, at / f".output[{index}]")
     )

@@ -21,7 +21,7 @@ from foreword.errors import UsageError
 from foreword.formats import anthropic, openai_responses
 from foreword.formats.fields import (
     LAYOUT,
-    At,
+    FieldPath,
     Fields,
     arguments_of,
     as_object,
@@ -80,12 +80,12 @@ def from_pydantic_ai_json(value: object, where: str = "messages") -> tuple[Messa
     """Messages from the JSON of theirs."""
     names = dict[str, str]()  # call id -> the tool's name
     found = list[Message]()
-    for index, one in enumerate(At(where, "messages").sequence(value, "a list of messages")):
-        found += read_message(one, At(where, f"messages[{index}]"), names)
+    for index, one in enumerate(FieldPath(where, "messages").sequence(value, "a list of messages")):
+        found += read_message(one, FieldPath(where, f"messages[{index}]"), names)
     return tuple(found)
 
 
-def read_message(value: object, at: At, names: dict[str, str]) -> Iterable[Message]:
+def read_message(value: object, at: FieldPath, names: dict[str, str]) -> Iterable[Message]:
     """The messages in one request or response; `names` of tools are remembered from one to the
     next."""
     value = at.mapping(value, "a mapping with kind and parts")
@@ -123,7 +123,9 @@ def _telling(fields: Fields) -> Fields:
     }
 
 
-def _read_asked(part: Mapping[str, Any], at: At, request: Fields, names: dict[str, str]) -> Message:
+def _read_asked(
+    part: Mapping[str, Any], at: FieldPath, request: Fields, names: dict[str, str]
+) -> Message:
     kind = part.get("part_kind")
     envelope = {"request": request} if request else {}
     if kind == "tool-return" or (kind == "retry-prompt" and part.get("tool_name")):
@@ -145,7 +147,7 @@ def _read_asked(part: Mapping[str, Any], at: At, request: Fields, names: dict[st
     )
 
 
-def _read_shown(part: object, at: At) -> Part:
+def _read_shown(part: object, at: FieldPath) -> Part:
     if isinstance(part, str):
         return Text(part)
     part = at.mapping(part, "text or a mapping with a kind")
@@ -183,7 +185,7 @@ def _name(seen: bytes) -> str:
     return sha1(seen, usedforsecurity=False).hexdigest()[:6]
 
 
-def _read_return(part: Mapping[str, Any], at: At, names: dict[str, str]) -> ToolResult:
+def _read_return(part: Mapping[str, Any], at: FieldPath, names: dict[str, str]) -> ToolResult:
     call, content = at.text(part, "tool_call_id"), part.get("content")
     fields = _telling(others(part, _RETURN))
     if fields.get("tool_name") == names.get(call):
@@ -209,7 +211,7 @@ def _has_files(content: object) -> bool:
     return any(isinstance(item, dict) and str(item.get("kind")) in _FILES for item in items)
 
 
-def _read_reply(part: Mapping[str, Any], at: At) -> Part:
+def _read_reply(part: Mapping[str, Any], at: FieldPath) -> Part:
     match part.get("part_kind"):
         case "text":
             return Text(at.text(part, "content"), keep(SHAPE, _telling(others(part, _PROMPT))))

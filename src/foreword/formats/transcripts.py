@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from foreword.errors import BadSource
 from foreword.formats import anthropic, detection, openai_responses, pydantic_ai
-from foreword.formats.fields import At, give_back, keep_also
+from foreword.formats.fields import FieldPath, give_back, keep_also
 from foreword.formats.record import to_record
 from foreword.message import Message
 
@@ -42,7 +42,7 @@ Line = tuple[int, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TranscriptLine:
     """What one line says: a message, or a piece of one."""
 
     message: Message
@@ -77,7 +77,7 @@ def read_transcript(
         opening.append(line)
     if not where.lower().endswith(_LINES) and _is_document(_filled(opening)):
         said = _document(_parsed(b"".join(opening) + file.read(), where), where)
-        return _transcript(map(Piece, said), Counter(), known)
+        return _transcript(map(TranscriptLine, said), Counter(), known)
     skipped = Counter[str]()
     lines = _branched(_lines(chain(opening, file), where, skipped))
     return _transcript(_pieces(lines, where, skipped, known or ()), skipped, known)
@@ -90,7 +90,7 @@ def marks_of(message: Message) -> list[str]:
 
 
 def _transcript(
-    pieces: Iterable[Piece], skipped: Counter[str], known: Collection[str] | None
+    pieces: Iterable[TranscriptLine], skipped: Counter[str], known: Collection[str] | None
 ) -> Transcript:
     if known is None:
         return Transcript(map(_whole, _joined(pieces)), skipped)
@@ -143,7 +143,7 @@ def _document(value: Any, where: str) -> tuple[Message, ...]:
 
 
 def _listed(values: Any, where: str) -> tuple[Message, ...]:
-    values = At(where, "messages").sequence(values, "a list of messages")
+    values = FieldPath(where, "messages").sequence(values, "a list of messages")
     if values and _is_pydantic_ai(values[0]):
         return pydantic_ai.from_pydantic_ai_json(values, where)
     if any(map(openai_responses.is_item, values)):
@@ -182,7 +182,7 @@ def _lines(raw: Iterable[bytes], where: str, skipped: Counter[str]) -> Iterator[
 
 def _pieces(
     lines: Iterable[tuple[Line, bool]], where: str, skipped: Counter[str], known: Collection[str]
-) -> Iterator[Piece]:
+) -> Iterator[TranscriptLine]:
     seen, names = set[str](), dict[str, str]()
     for (number, value), rewound in lines:
         note = _note(value, seen)
@@ -192,7 +192,7 @@ def _pieces(
             skipped[note] += 1
             continue
         try:
-            pieces = list(_read_line(value, At(where, "message"), names))
+            pieces = list(_read_line(value, FieldPath(where, "message"), names))
         except BadSource as error:
             raise BadSource(where, error.problem, line=number, hint=error.hint) from None
         yield from pieces
@@ -232,20 +232,26 @@ def _claude_note(value: Mapping[str, Any], kind: str, seen: set[str]) -> str:
     return ""
 
 
-def _read_line(value: Mapping[str, Any], at: At, names: dict[str, str]) -> Iterable[Piece]:
+def _read_line(
+    value: Mapping[str, Any], at: FieldPath, names: dict[str, str]
+) -> Iterable[TranscriptLine]:
     if "payload" in value:
-        return [Piece(openai_responses.read_item(value["payload"], at), _ITEM)]
+        return [TranscriptLine(openai_responses.read_item(value["payload"], at), _ITEM)]
     if "message" in value and "role" not in value:
         inner = at.mapping(value["message"], "a mapping with role and content")
         message = detection.read_message(inner, at.where, at.path)
         if value.get("isCompactSummary"):
             message = replace(message, kind="summary")
-        return [Piece(message, _reply(value) if message.role == "assistant" else "", _name(value))]
+        return [
+            TranscriptLine(
+                message, _reply(value) if message.role == "assistant" else "", _name(value)
+            )
+        ]
     if _is_pydantic_ai(value):
-        return map(Piece, pydantic_ai.read_message(value, at, names))
+        return map(TranscriptLine, pydantic_ai.read_message(value, at, names))
     if openai_responses.is_item(value):
-        return [Piece(openai_responses.read_item(value, at), _ITEM)]
-    return [Piece(detection.read_message(value, at.where, at.path))]
+        return [TranscriptLine(openai_responses.read_item(value, at), _ITEM)]
+    return [TranscriptLine(detection.read_message(value, at.where, at.path))]
 
 
 # --- the branches of Claude Code ------------------------------------------------------------------
@@ -320,12 +326,12 @@ def _ids(value: Mapping[str, Any], kind: str, field: str) -> set[str]:
 # --- pieces ---------------------------------------------------------------------------------------
 
 
-def _joined(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+def _joined(pieces: Iterable[TranscriptLine]) -> Iterator[list[TranscriptLine]]:
     """The pieces of one message after another."""
-    together, whole = list[Piece](), Message("user", ())
+    together, whole = list[TranscriptLine](), Message("user", ())
     for piece in pieces:
         if together and _is_more(whole, together[-1].reply, piece):
-            whole = _whole([Piece(whole), piece])
+            whole = _whole([TranscriptLine(whole), piece])
         else:
             if together:
                 yield together
@@ -335,14 +341,14 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
         yield together
 
 
-def _is_more(last: Message, reply: str, piece: Piece) -> bool:
+def _is_more(last: Message, reply: str, piece: TranscriptLine) -> bool:
     """Whether a piece belongs to the message in front of it."""
     if not piece.reply or reply != piece.reply:
         return False
     return piece.reply != _ITEM or openai_responses.join(last, piece.message) is not None
 
 
-def _whole(pieces: Sequence[Piece]) -> Message:
+def _whole(pieces: Sequence[TranscriptLine]) -> Message:
     parts = tuple([part for piece in pieces for part in piece.message.parts])
     extra = next((piece.message.extra for piece in pieces if piece.message.extra), "")
     return replace(pieces[0].message, parts=parts, extra=extra)
@@ -351,7 +357,7 @@ def _whole(pieces: Sequence[Piece]) -> Message:
 # --- marks ----------------------------------------------------------------------------------------
 
 
-def _marked(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def _marked(pieces: Iterable[TranscriptLine]) -> Iterator[TranscriptLine]:
     """The pieces, each with a mark; where lines have no names, the same words in another place
     have another one."""
     said = blake2b(digest_size=12)
@@ -364,7 +370,7 @@ def _marked(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _new(
-    messages: Iterable[list[Piece]], known: Collection[str], skipped: Counter[str]
+    messages: Iterable[list[TranscriptLine]], known: Collection[str], skipped: Counter[str]
 ) -> Iterator[Message]:
     """What was not imported before; of a reply that has grown since, the rest."""
     for pieces in messages:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from foreword.errors import RecipeError, UsageError
 from foreword.lint import document_checks
-from foreword.lint.document_index import AUTHORED, Reading, glob
+from foreword.lint.document_index import AUTHORED, DocumentIndex, glob
 from foreword.lint.problem import Problem, shut_folder, warning
 from foreword.lint.project_files import project
 from foreword.lint.repeats import repeats
@@ -31,11 +31,11 @@ from foreword.tokens import Counter
 
 DEFAULT = "factory"
 OF_A_PROJECT = (".git", "foreword", "instructions.md", "project.yaml")
-TOGETHER: tuple[Callable[[Reading], Iterator[Problem]], ...] = (repeats, tiers, project)
+TOGETHER: tuple[Callable[[DocumentIndex], Iterator[Problem]], ...] = (repeats, tiers, project)
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class LintResult:
     """What was found in a project, in the order of files and lines."""
 
     problems: tuple[Problem, ...]
@@ -52,14 +52,14 @@ def check(
 
 def look(
     root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | None = None, only: str = ""
-) -> Checked:
+) -> LintResult:
     """Check a project, or `only` one file or folder of it, held against the whole; of a file
     that is no document the marks and links are checked."""
     base = project_root(root)
-    reading = Reading(Library(base, _rules(recipe, base)), choose_counter(counter, None))
+    reading = DocumentIndex(Library(base, _rules(recipe, base)), choose_counter(counter, None))
     stranger = _stranger(reading, only)
     if not reading.authored and not reading.library.unread and not only:
-        return Checked((), (), ())
+        return LintResult((), (), ())
     found = chain(
         _unread(reading),
         chain.from_iterable(
@@ -71,14 +71,14 @@ def look(
     if not only:
         problems += _stale(recipe, base, reading.recipe, excused)
     checked = [one.path for one in [*reading.authored, *stranger]] + _beside(reading)
-    return Checked(
+    return LintResult(
         _in_order(problems, only),
         _in_order(excused, only),
         tuple(path for path in checked if _is_in(path, only)),
     )
 
 
-def _unread(reading: Reading) -> Iterator[Problem]:
+def _unread(reading: DocumentIndex) -> Iterator[Problem]:
     """Folders that can't be looked into, and links that are not followed."""
     for skip in reading.library.unread:
         if skip.is_shut:
@@ -87,7 +87,7 @@ def _unread(reading: Reading) -> Iterator[Problem]:
             yield warning(skip.path, 1, "unused-link", f"{skip.reason}: left out")
 
 
-def _stranger(reading: Reading, path: str) -> list[Document]:
+def _stranger(reading: DocumentIndex, path: str) -> list[Document]:
     """A Markdown file that was asked for and is no document."""
     is_one = path.endswith(".md") and path not in {document.path for document in reading.authored}
     return [Document("", path, path)] if is_one and (reading.root / path).is_file() else []
@@ -107,7 +107,7 @@ def _rules(recipe: str, root: Path) -> RecipeSpec:
     return rules
 
 
-def _beside(reading: Reading) -> list[str]:
+def _beside(reading: DocumentIndex) -> list[str]:
     """The YAML files that were read besides."""
     named = [reading.placed(path) for how in reading.recipe.read.values() for path in how.file]
     policies = [document.path for document in reading.of_kind("policy")]
@@ -115,7 +115,7 @@ def _beside(reading: Reading) -> list[str]:
     return [*there, *policies]
 
 
-def _is_missing(reading: Reading, path: str) -> bool:
+def _is_missing(reading: DocumentIndex, path: str) -> bool:
     file = reading.file(path)
     return isinstance(file, files.Skip) and file.reason == "missing"
 

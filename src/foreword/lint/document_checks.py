@@ -13,18 +13,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from foreword.errors import CyclicFlow
-from foreword.lint.document_index import LARGEST_CHARS, Reading
+from foreword.lint.document_index import LARGEST_CHARS, DocumentIndex
 from foreword.lint.problem import Problem, error, warning
 from foreword.lint.repair import repairs
 from foreword.plan.flow import Flow, Phase, waves
 from foreword.recipe.schema import Limit
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.sources.references import Named, meant, named_in
+from foreword.sources.references import Reference, meant, named_in
 from foreword.text import lines, marks, parts
 from foreword.text.parts import PERSONA_HEADER, Part
 
-Check = Callable[[Reading, Document, str], Iterator[Problem]]
+Check = Callable[[DocumentIndex, Document, str], Iterator[Problem]]
 
 MOST_PHASES = 500  # that are looked into for circles
 
@@ -32,7 +32,7 @@ _ARTICLE = {"instructions": "instructions.md", "guidance": "a file of instructio
 _NUMBER = re.compile(r"[0-9]+")
 
 
-def document(reading: Reading, one: Document) -> Iterator[Problem]:
+def document(reading: DocumentIndex, one: Document) -> Iterator[Problem]:
     """Everything that is wrong with one document alone."""
     file = reading.file(one.path)
     if isinstance(file, files.Skip):
@@ -59,7 +59,7 @@ def document(reading: Reading, one: Document) -> Iterator[Problem]:
 # --- size -----------------------------------------------------------------------------------------
 
 
-def size(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
+def size(reading: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
     """A document, or one of its phases, over the limit that the recipe sets for its kind."""
     limits = reading.recipe.lint.limits
     if one.kind in limits:
@@ -70,7 +70,7 @@ def size(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
         yield from phase_size(reading, one, part)
 
 
-def phase_size(reading: Reading, one: Document, part: Part) -> Iterator[Problem]:
+def phase_size(reading: DocumentIndex, one: Document, part: Part) -> Iterator[Problem]:
     """A phase over the limit for phases."""
     limit = reading.recipe.lint.limits.get("phase")
     if limit is not None:
@@ -107,7 +107,7 @@ def phases_of(one: Document, text: str) -> Sequence[Part]:
 # --- marks and structure --------------------------------------------------------------------------
 
 
-def marked(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
+def marked(reading: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
     """Marks that are unclosed, nested, repeated, unopened, unnamed, misspelt or untidy."""
     found = list(marks.problems(text))
     repaired = repairs(text)
@@ -122,7 +122,7 @@ def marked(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
             )
 
 
-def sections(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
+def sections(reading: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
     """A persona without what its header is made of."""
     if one.kind != "persona":
         return
@@ -140,7 +140,7 @@ def sections(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
         yield warning(one.path, 1, "missing-section", f"no {' and no '.join(missing)}: {instead}")
 
 
-def phases(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
+def phases(reading: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
     """A workflow without phases, with a gap between them, with one twice, or with some that wait
     in vain."""
     if one.kind != "workflow":
@@ -203,7 +203,7 @@ def _gaps(one: Document, found: Sequence[Part]) -> Iterator[Problem]:
 # --- references -----------------------------------------------------------------------------------
 
 
-def references(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
+def references(reading: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
     """Files that are not there: an error where the loader follows the line, else a warning, once
     for each file."""
     starts, told = lines.starts(text), set[str]()
@@ -217,7 +217,7 @@ def references(reading: Reading, one: Document, text: str) -> Iterator[Problem]:
         yield how(one.path, bisect_right(starts, named.at), "dangling-reference", message)
 
 
-def _is_in_vain(reading: Reading, one: Document, named: Named, text: str) -> bool:
+def _is_in_vain(reading: DocumentIndex, one: Document, named: Reference, text: str) -> bool:
     """Whether something is named that is not there, and that a reader or the loader would look
     for."""
     if meant(reading.meant, named, one.path) or (
@@ -232,7 +232,7 @@ def _is_in_vain(reading: Reading, one: Document, named: Named, text: str) -> boo
     return is_link or ("/" in named.name and reading.could_be_one(named.name, one.path))
 
 
-def _instead(reading: Reading, name: str) -> str:
+def _instead(reading: DocumentIndex, name: str) -> str:
     others = [other.path for other in reading.namesakes(name)][:2]
     return f", did you mean {' or '.join(others)}?" if others and "/" in name else ""
 

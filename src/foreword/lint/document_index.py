@@ -31,7 +31,7 @@ _Asked = tuple[str, str, str]
 
 
 @dataclass
-class Reading:
+class DocumentIndex:
     """One project while it is checked."""
 
     library: Library

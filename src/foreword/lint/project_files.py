@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from foreword.errors import did_you_mean
-from foreword.lint.document_index import Reading
+from foreword.lint.document_index import DocumentIndex
 from foreword.lint.problem import Problem, error, warning
 from foreword.recipe.schema import RecipeSpec
 from foreword.sources import files
@@ -28,7 +28,7 @@ _NAMING = ("name", "file", "path", "id")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class DocumentName:
     """A name out of a project file, the kind of document it should be, and where it stands."""
 
     name: str
@@ -38,7 +38,7 @@ class Named:
     line: int
 
 
-def project(reading: Reading) -> Iterator[Problem]:
+def project(reading: DocumentIndex) -> Iterator[Problem]:
     """YAML that can't be read, and names of documents that are not there."""
     yield from _without_instructions(reading)
     for path in dict.fromkeys(
@@ -61,7 +61,7 @@ def project(reading: Reading) -> Iterator[Problem]:
         yield error(named.file, named.line, f"unknown-{named.kind}", message)
 
 
-def _without_instructions(reading: Reading) -> Iterator[Problem]:
+def _without_instructions(reading: DocumentIndex) -> Iterator[Problem]:
     """No base instructions at all, in a project that says what it is: nothing would hold always."""
     is_one = any(isinstance(reading.file(path), files.File) for path in _project_files(reading))
     if (
@@ -75,7 +75,7 @@ def _without_instructions(reading: Reading) -> Iterator[Problem]:
         yield warning(path, 1, "no-instructions", message)
 
 
-def names(reading: Reading) -> list[Named]:
+def names(reading: DocumentIndex) -> list[DocumentName]:
     """The documents that the project's files name, by the first key that has one."""
     kinds = _kinds(reading.recipe)
     return [
@@ -97,11 +97,11 @@ def _kinds(recipe: RecipeSpec) -> dict[str, str]:
     }
 
 
-def _project_files(reading: Reading) -> list[str]:
+def _project_files(reading: DocumentIndex) -> list[str]:
     return [reading.placed(path) for how in reading.recipe.read.values() for path in how.file]
 
 
-def _unreadable(reading: Reading, path: str) -> Iterator[Problem]:
+def _unreadable(reading: DocumentIndex, path: str) -> Iterator[Problem]:
     file = reading.file(path)
     if isinstance(file, files.Skip):
         if file.reason not in ("missing", "empty"):
@@ -119,18 +119,21 @@ def _unreadable(reading: Reading, path: str) -> Iterator[Problem]:
 
 
 def _first(
-    reading: Reading, value: str, kind: str, paths: tuple[str, ...], at: tuple[str, ...]
-) -> list[Named]:
+    reading: DocumentIndex, value: str, kind: str, paths: tuple[str, ...], at: tuple[str, ...]
+) -> list[DocumentName]:
     for path in map(reading.placed, paths):
         root = _node(reading, path)
         for key in at:
-            found = [Named(name, value, kind, path, line) for name, line in _leaves(_at(root, key))]
+            found = [
+                DocumentName(name, value, kind, path, line)
+                for name, line in _leaves(_at(root, key))
+            ]
             if found:
                 return found
     return []
 
 
-def _node(reading: Reading, path: str) -> Node | None:
+def _node(reading: DocumentIndex, path: str) -> Node | None:
     import yaml
 
     file = reading.file(path)

@@ -43,7 +43,7 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class RepairResult:
     """What was done to a file, or why nothing was."""
 
     file: str
@@ -156,26 +156,26 @@ def _closing(text: str, mark: Mark, place: int) -> Repair:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def fix(root: Path, path: str) -> Fixed:
+def fix(root: Path, path: str) -> RepairResult:
     """Repair one file under the root; it is replaced whole, and not at all where there is
     nothing to repair."""
     file = files.read(root, path)
     if isinstance(file, files.Skip):
-        return Fixed(path, refused=file.reason)
+        return RepairResult(path, refused=file.reason)
     if file.notes:
-        return Fixed(path, refused="not UTF-8")
+        return RepairResult(path, refused="not UTF-8")
     planned = repairs(file.text)
     if not planned:
-        return Fixed(path)
+        return RepairResult(path)
     real = (root.resolve() / path).resolve()
     if not real.is_relative_to(root.resolve()):
-        return Fixed(path, refused="outside the root")
+        return RepairResult(path, refused="outside the root")
     mark = codecs.BOM_UTF8 if file.raw.startswith(codecs.BOM_UTF8) else b""
     try:
         _replace(real, mark + applied(file.text, planned).encode("utf-8"))
     except OSError as problem:
-        return Fixed(path, refused=problem.strerror or str(problem))
-    return Fixed(path, planned)
+        return RepairResult(path, refused=problem.strerror or str(problem))
+    return RepairResult(path, planned)
 
 
 def _replace(path: Path, raw: bytes) -> None:

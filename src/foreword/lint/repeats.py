@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from foreword.lint.document_index import Reading
+from foreword.lint.document_index import DocumentIndex
 from foreword.lint.problem import Problem, warning
 from foreword.text import lines
 
@@ -28,7 +28,7 @@ class _Paragraph:
     said: str  # in small letters, one space between words
 
 
-def repeats(reading: Reading) -> Iterator[Problem]:
+def repeats(reading: DocumentIndex) -> Iterator[Problem]:
     """Paragraphs that are in more than one file, each told once, at the first of them."""
     texts = {
         one.path: list(_paragraphs(one.path, reading.text(one.path)))

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from foreword.lint.document_checks import phases_of
-from foreword.lint.document_index import Reading
+from foreword.lint.document_index import DocumentIndex
 from foreword.lint.problem import Problem, warning
-from foreword.lint.project_files import Named, names
+from foreword.lint.project_files import DocumentName, names
 from foreword.sources import references
 from foreword.sources.documents import Document
 from foreword.sources.library import INVOKED, fields_of
@@ -24,7 +24,7 @@ CODE = "tier-over-budget"
 MOST_NAMED = 5
 
 
-def tiers(reading: Reading) -> Iterator[Problem]:
+def tiers(reading: DocumentIndex) -> Iterator[Problem]:
     """Every tier that is over its limit, at the file that has most to do with it."""
     limits = reading.recipe.tiers
     named = names(reading)
@@ -38,7 +38,7 @@ def tiers(reading: Reading) -> Iterator[Problem]:
                 yield from _phase(reading, workflow, part, limits[PHASE])
 
 
-def _always(reading: Reading, named: list[Named], limit: int) -> Iterator[Problem]:
+def _always(reading: DocumentIndex, named: list[DocumentName], limit: int) -> Iterator[Problem]:
     """Tier 0: the instructions, what is anchored elsewhere, and fields of the project and its
     profile."""
     own = [one for one in reading.authored if one.kind == "instructions"][:1]
@@ -59,7 +59,7 @@ def _always(reading: Reading, named: list[Named], limit: int) -> Iterator[Proble
     yield from _over(ALWAYS, parts, limit, place, 1)
 
 
-def _fields(reading: Reading, named: list[Named]) -> Iterator[tuple[str, int]]:
+def _fields(reading: DocumentIndex, named: list[DocumentName]) -> Iterator[tuple[str, int]]:
     """What tier 0 takes out of YAML files."""
     for section in reading.recipe.sections.values():
         if section.tier != ALWAYS or not section.fields:
@@ -70,7 +70,7 @@ def _fields(reading: Reading, named: list[Named]) -> Iterator[tuple[str, int]]:
                 yield path, tokens
 
 
-def _session(reading: Reading, named: list[Named], limit: int) -> Iterator[Problem]:
+def _session(reading: DocumentIndex, named: list[DocumentName], limit: int) -> Iterator[Problem]:
     """Tier 1: the project's language and personas; of a persona what is marked for tier 1, where
     something is."""
     mine = _documents(reading, named, ("language", "persona"))
@@ -80,11 +80,11 @@ def _session(reading: Reading, named: list[Named], limit: int) -> Iterator[Probl
         yield from _over(SESSION, parts, limit, place.file, place.line)
 
 
-def _in_session(reading: Reading, text: str) -> int:
+def _in_session(reading: DocumentIndex, text: str) -> int:
     return reading.tokens(in_tier(text, SESSION) or text)
 
 
-def _phase(reading: Reading, workflow: Document, part: Part, limit: int) -> Iterator[Problem]:
+def _phase(reading: DocumentIndex, workflow: Document, part: Part, limit: int) -> Iterator[Problem]:
     """Tier 2: a phase, and the personas, prompts and panels that it names."""
     parts = {f"phase {part.name}": reading.tokens(part.text)}
     for meant in references.all_meant(reading.meant, part.text, workflow.path):
@@ -96,7 +96,7 @@ def _phase(reading: Reading, workflow: Document, part: Part, limit: int) -> Iter
 
 
 def _documents(
-    reading: Reading, named: list[Named], kinds: tuple[str | None, ...]
+    reading: DocumentIndex, named: list[DocumentName], kinds: tuple[str | None, ...]
 ) -> list[Document]:
     found = [reading.meant(name.name, name.kind) for name in named if name.kind in kinds]
     return list(dict.fromkeys(one for one in found if one is not None))

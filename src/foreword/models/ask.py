@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.errors import ForewordError, ModelFailed, UsageError
 from foreword.models.answer import Answer
-from foreword.models.attempts import Call, attempted, call_of
+from foreword.models.attempts import ModelCall, attempted, call_of
 from foreword.models.failures import FAILED, one_line, translated
-from foreword.models.stream import Listener
+from foreword.models.stream import StreamReader
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -55,7 +55,9 @@ def ask(
 class _Question:
     """One question; another attempt goes on where the last one broke off."""
 
-    def __init__(self, call: Call, instructions: str, request: str, tools: Sequence[Tool]) -> None:
+    def __init__(
+        self, call: ModelCall, instructions: str, request: str, tools: Sequence[Tool]
+    ) -> None:
         from pydantic_ai.usage import RunUsage
 
         self.agent = _agent(call, instructions, tools)
@@ -63,7 +65,7 @@ class _Question:
         self._usage = RunUsage()
         self._done: list[ModelMessage] = []
 
-    async def once(self, heard: Listener | None, attempt: int) -> Answer:
+    async def once(self, heard: StreamReader | None, attempt: int) -> Answer:
         """The answer of one attempt."""
         from pydantic_ai import capture_run_messages
         from pydantic_ai.usage import UsageLimits
@@ -105,7 +107,7 @@ class _Question:
         )
 
 
-def _agent(call: Call, instructions: str, tools: Sequence[Tool]) -> Agent[object, str]:
+def _agent(call: ModelCall, instructions: str, tools: Sequence[Tool]) -> Agent[object, str]:
     from pydantic_ai import Agent
     from pydantic_ai.exceptions import UserError
 

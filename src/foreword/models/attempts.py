@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from foreword.errors import ModelFailed, UsageError
 from foreword.models.call_thread import in_a_thread
 from foreword.models.connections import Connection
-from foreword.models.failures import BrokenOff, is_passing, late, translated, wait_seconds
+from foreword.models.failures import CallCancelled, is_passing, late, translated, wait_seconds
 from foreword.models.model_names import INSTALL, OURS, model_named
-from foreword.models.stream import Listener
+from foreword.models.stream import StreamReader
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ModelCall:
     """A model and how it is asked."""
 
     model: Model
@@ -56,12 +56,12 @@ class Call:
         }
 
     def check_whole(self, reply: ModelResponse) -> None:
-        """Raise `BrokenOff` where a provider's stream ended without a word that it was over: no
+        """Raise `CallCancelled` where a provider's stream ended without a word that it was over: no
         reason, and no bill."""
         given = (reply.provider_details or {}).get("finish_reason")
         is_whole = reply.finish_reason is not None and bool(given or reply.usage.output_tokens)
         if self.on_text and self.model.provider is not None and not is_whole:
-            raise BrokenOff
+            raise CallCancelled
 
 
 def call_of(
@@ -70,7 +70,7 @@ def call_of(
     attempts: int,
     max_output_tokens: int | None,
     on_text: Callable[[str], None] | None,
-) -> Call:
+) -> ModelCall:
     """A call, checked before anything is opened."""
     if not 0 < timeout_seconds < math.inf:
         raise UsageError(
@@ -80,7 +80,7 @@ def call_of(
         raise UsageError(f"a model must be asked at least once, not {attempts} times")
     if max_output_tokens is not None and max_output_tokens < 1:
         raise UsageError(f"an answer must be allowed at least one token, not {max_output_tokens}")
-    return Call(*_built(model), timeout_seconds, attempts, max_output_tokens, on_text)
+    return ModelCall(*_built(model), timeout_seconds, attempts, max_output_tokens, on_text)
 
 
 def _built(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[Any]]:
@@ -99,12 +99,12 @@ def _built(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[Any]]:
     raise UsageError(f"a model is a name or a pydantic-ai model, not {type(model).__name__}")
 
 
-Once = Callable[[Listener | None, int], Awaitable[T]]
+Once = Callable[[StreamReader | None, int], Awaitable[T]]
 """What one attempt does: it is given who listens, and its number."""
 
 
 def attempted(
-    call: Call, client: AbstractAsyncContextManager[Any], once: Once[T], cancel: Event | None
+    call: ModelCall, client: AbstractAsyncContextManager[Any], once: Once[T], cancel: Event | None
 ) -> T:
     """The outcome of the first attempt that has one, within the call's time, until the caller
     gives up."""
@@ -113,7 +113,9 @@ def attempted(
     return in_a_thread(lambda: _within_time(call, client, once), call.timeout_seconds, cancel)
 
 
-async def _within_time(call: Call, client: AbstractAsyncContextManager[Any], once: Once[T]) -> T:
+async def _within_time(
+    call: ModelCall, client: AbstractAsyncContextManager[Any], once: Once[T]
+) -> T:
     try:
         async with asyncio.timeout(call.timeout_seconds) as limit, call.connection, client:
             return await _first_outcome(call, once, limit)
@@ -121,8 +123,8 @@ async def _within_time(call: Call, client: AbstractAsyncContextManager[Any], onc
         raise late(call.timeout_seconds) from None
 
 
-async def _first_outcome(call: Call, once: Once[T], limit: asyncio.Timeout) -> T:
-    heard = Listener(call.on_text, call.max_output_tokens) if call.on_text else None
+async def _first_outcome(call: ModelCall, once: Once[T], limit: asyncio.Timeout) -> T:
+    heard = StreamReader(call.on_text, call.max_output_tokens) if call.on_text else None
     for attempt in range(1, call.attempts + 1):
         try:
             return await once(heard, attempt)

@@ -25,7 +25,7 @@ LONGEST_WAIT_SECONDS = 30.0
 FAILED = "the model failed"
 
 
-class BrokenOff(Exception):
+class CallCancelled(Exception):
     """A stream came to its end before the answer did: no provider stops without saying why."""
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ def is_passing(error: Exception) -> bool:
         )
     return isinstance(
         error,
-        BrokenOff
+        CallCancelled
         | foreign.ModelConnectionError
         | foreign.ModelRateLimitError
         | foreign.ModelUnavailableError
@@ -83,7 +83,7 @@ def translated(error: Exception, attempts: int) -> ForewordError:
             return ModelFailed(f"{FAILED}{tries}: {_status(error)}", hint=_hint(error))
         case foreign.UnexpectedModelBehavior():
             return ModelFailed(f"{FAILED}{tries}: {_first_sentence(error)}")
-        case foreign.ModelConnectionError() | BrokenOff():
+        case foreign.ModelConnectionError() | CallCancelled():
             return ModelFailed(
                 f"{FAILED}{tries}: no connection: {one_line(error)}", hint="is the server running?"
             )

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from foreword.errors import ModelFailed
 from foreword.formats import from_pydantic_ai, to_pydantic_ai
 from foreword.message import Message, Text, ToolCall
-from foreword.models.attempts import Call, attempted, call_of
+from foreword.models.attempts import ModelCall, attempted, call_of
 from foreword.models.failures import FAILED
-from foreword.models.stream import Listener
+from foreword.models.stream import StreamReader
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
@@ -33,7 +33,7 @@ class ToolSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReply:
     """What a model replied to one request, and what its provider counted."""
 
     message: Message
@@ -54,7 +54,7 @@ def reply(
     max_output_tokens: int | None = None,
     on_text: Callable[[str], None] | None = None,
     cancel: Event | None = None,
-) -> Reply:
+) -> ModelReply:
     """The model's next message, or `ModelFailed`; `UsageError` where it can't be asked at all.
 
     A system message in front is the system prompt. Everything else is as with `ask`, for this one
@@ -63,12 +63,12 @@ def reply(
     call = call_of(model, timeout_seconds, attempts, max_output_tokens, on_text)
     asked = to_pydantic_ai(messages)
 
-    async def once(heard: Listener | None, attempt: int) -> Reply:
+    async def once(heard: StreamReader | None, attempt: int) -> ModelReply:
         response = await _response(call, asked, tools, heard)
         call.check_whole(response)
         cut = response.finish_reason == "length"
         used = response.usage
-        return Reply(
+        return ModelReply(
             _message(response), call.name, used.input_tokens, used.output_tokens, attempt, cut
         )
 
@@ -76,7 +76,7 @@ def reply(
 
 
 async def _response(
-    call: Call, messages: Sequence[Any], tools: Sequence[ToolSpec], heard: Listener | None
+    call: ModelCall, messages: Sequence[Any], tools: Sequence[ToolSpec], heard: StreamReader | None
 ) -> ModelResponse:
     from pydantic_ai.direct import model_request, model_request_stream
     from pydantic_ai.models import ModelRequestParameters

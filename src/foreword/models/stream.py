@@ -12,7 +12,7 @@ LONGEST_TOKEN = 16  # characters: text that has more of them than the limit allo
 LONGEST_ANSWER_TOKENS = 250_000  # where nobody has set a limit
 
 
-class Listener:
+class StreamReader:
     """Passes the text of a stream on, and leaves a stream that does not end."""
 
     def __init__(self, on_text: Callable[[str], None], max_output_tokens: int | None) -> None:

@@ -34,7 +34,7 @@ HANDED_ON = re.compile(
 PHASE = re.compile(r"\bphase\s+(\d+[a-z]?)\b", re.IGNORECASE)
 
 
-class Rule(NamedTuple):
+class ReviewRule(NamedTuple):
     """What an added line must not say, and what a reviewer says to it."""
 
     pattern: re.Pattern[str]
@@ -44,7 +44,7 @@ class Rule(NamedTuple):
 
 
 RULES = [
-    Rule(re.compile(pattern), severity, title, detail)
+    ReviewRule(re.compile(pattern), severity, title, detail)
     for pattern, severity, title, detail in [
         (
             r"""(?i)\b\w*(?:password|passwd|secret|api_?key|token)\w*["']?\s*[:=]\s*["'][^"']+["']""",

@@ -273,7 +273,7 @@ def write_checkpoint(
 
 def _restored(
     db: Database | None, root: str | Path, task: str, phase: str | None
-) -> checkpoints.Restored:
+) -> checkpoints.RestoredCheckpoint:
     task = _text(task, "task")
     return (
         checkpoints.newest(root, db, task)

@@ -34,7 +34,7 @@ Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class RecipeFile:
     """One recipe file: its text, its data, and the nodes that know the lines."""
 
     path: str
@@ -44,7 +44,7 @@ class Layer:
     node: Node
 
 
-def read_layer(path: Path, within: Path | None) -> Layer:
+def read_layer(path: Path, within: Path | None) -> RecipeFile:
     """One file as data with line numbers; built-in ones are read once.
 
     `within` is the folder that it must lie in, whatever links say. A file without one is the user's
@@ -54,11 +54,11 @@ def read_layer(path: Path, within: Path | None) -> Layer:
 
 
 @cache
-def _builtin_layer(path: Path) -> Layer:
+def _builtin_layer(path: Path) -> RecipeFile:
     return _read_layer(path, BUILTIN)
 
 
-def _read_layer(path: Path, within: Path | None) -> Layer:
+def _read_layer(path: Path, within: Path | None) -> RecipeFile:
     text = _text(path, within)
     try:
         _refuse_unsafe(path, text)
@@ -74,7 +74,7 @@ def _read_layer(path: Path, within: Path | None) -> Layer:
         raise RecipeError(str(path), f"not valid YAML: {_without_quotes(str(error))}") from None
     if not isinstance(data, dict) or node is None:
         raise RecipeError(str(path), "a recipe is a mapping with name and sections", line=1)
-    return Layer(str(path), within or path.resolve().parent, text, data, node)
+    return RecipeFile(str(path), within or path.resolve().parent, text, data, node)
 
 
 def _text(path: Path, within: Path | None) -> str:
@@ -213,7 +213,7 @@ def _unsafe(path: Path, problem: str, mark: Any) -> RecipeError:
 # --- where things are -----------------------------------------------------------------------------
 
 
-def problem_at(chain: list[Layer], place: Place, message: str, hint: str = "") -> RecipeError:
+def problem_at(chain: list[RecipeFile], place: Place, message: str, hint: str = "") -> RecipeError:
     """The error at the deepest node of the place that any file of the chain has."""
     best, depth = (chain[0].path, 1, 1), -1
     for layer in chain:

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from foreword import regular_file
 from foreword.errors import RecipeError, UnknownName
 from foreword.recipe import checks, schema
-from foreword.recipe.document import BUILTIN, Layer, problem_at, read_layer
+from foreword.recipe.document import BUILTIN, RecipeFile, problem_at, read_layer
 from foreword.recipe.schema import RecipeSpec, SectionSpec, worded
 
 FOLDER = Path("foreword/recipes")
@@ -29,7 +29,7 @@ SUFFIXES = (".yaml", ".yml")
 
 __all__ = [
     "BUILTIN",
-    "Layer",
+    "RecipeFile",
     "check",
     "checked_layers",
     "folder_problem",
@@ -71,7 +71,7 @@ def load(name: str, root: Path | None = None) -> RecipeSpec:
     return check(layers(name, root))
 
 
-def layers(name: str, root: Path | None = None) -> list[Layer]:
+def layers(name: str, root: Path | None = None) -> list[RecipeFile]:
     """The recipe's own file first, then what it extends, to the end of the chain."""
     chain = [_first(name, root)]
     while parent := chain[-1].data.get("extends"):
@@ -90,14 +90,14 @@ def layers(name: str, root: Path | None = None) -> list[Layer]:
     return chain
 
 
-def checked_layers(name: str, root: Path | None = None) -> list[Layer]:
+def checked_layers(name: str, root: Path | None = None) -> list[RecipeFile]:
     """The same, to be shown: the first problem is raised, so that only a recipe is shown."""
     chain = layers(name, root)
     check(chain)
     return chain
 
 
-def _first(name: str, root: Path | None) -> Layer:
+def _first(name: str, root: Path | None) -> RecipeFile:
     """The recipe that was asked for: by name, or by a path, which is the caller's to choose."""
     if not name.endswith(SUFFIXES):
         return _by_name(name, root)
@@ -111,7 +111,7 @@ def _first(name: str, root: Path | None) -> Layer:
     )
 
 
-def _by_name(name: str, root: Path | None) -> Layer:
+def _by_name(name: str, root: Path | None) -> RecipeFile:
     """A recipe of the project, else a built-in one; looked for directly, for there may be many."""
     problem = folder_problem(root) if root else ""
     for folder in [root / FOLDER, BUILTIN] if root and not problem else [BUILTIN]:
@@ -157,7 +157,7 @@ def _without_dots(path: Path) -> Path:
 # --- what a recipe extends ------------------------------------------------------------------------
 
 
-def _parent(parent: str, child: Layer, root: Path | None) -> Layer:
+def _parent(parent: str, child: RecipeFile, root: Path | None) -> RecipeFile:
     builtin = BUILTIN / f"{parent}.yaml"
     own_name = Path(child.path).stem == parent and str(builtin) != child.path
     if own_name and _is_there(builtin):
@@ -171,7 +171,7 @@ def _parent(parent: str, child: Layer, root: Path | None) -> Layer:
         raise problem_at([child], ("extends",), unknown.message, hint=unknown.hint) from None
 
 
-def _by_path(parent: str, child: Layer, root: Path | None) -> Layer:
+def _by_path(parent: str, child: RecipeFile, root: Path | None) -> RecipeFile:
     """The file that a recipe extends, read in the folder that the recipe itself was read in."""
     reasons = set[str]()
     for path, within in _places(parent, child, root):
@@ -190,7 +190,7 @@ def _by_path(parent: str, child: Layer, root: Path | None) -> Layer:
     raise problem_at([child], ("extends",), f"extends: {problem}", hint=hint)
 
 
-def _places(parent: str, child: Layer, root: Path | None) -> Iterator[tuple[Path, Path]]:
+def _places(parent: str, child: RecipeFile, root: Path | None) -> Iterator[tuple[Path, Path]]:
     """Where the file may be, each place with the folder that it must not lead out of."""
     beside = Path(child.path).resolve().parent / parent
     if child.within == root:
@@ -207,7 +207,7 @@ def _places(parent: str, child: Layer, root: Path | None) -> Iterator[tuple[Path
 # --- checking -------------------------------------------------------------------------------------
 
 
-def check(chain: list[Layer]) -> RecipeSpec:
+def check(chain: list[RecipeFile]) -> RecipeSpec:
     """The merged recipe, valid in shape and in what it refers to; the first problem is raised."""
     for problem in problems(chain):
         raise problem
@@ -226,7 +226,7 @@ def _in_reading_order(sections: dict[str, SectionSpec]) -> dict[str, SectionSpec
     return {tag: sections[tag] for tag in order}
 
 
-def problems(chain: list[Layer]) -> Iterator[RecipeError]:
+def problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
     """Everything that is wrong with a recipe, each with its line; its own file first, then those
     it extends."""
     files = [layer.path for layer in chain]
@@ -237,7 +237,7 @@ def problems(chain: list[Layer]) -> Iterator[RecipeError]:
     )
 
 
-def _stray_fields(chain: list[Layer]) -> Iterator[RecipeError]:
+def _stray_fields(chain: list[RecipeFile]) -> Iterator[RecipeError]:
     """What is wrong in a file of the chain even if the one that extends it takes it away again.
 
     Without this, `password: null` in a recipe makes a recipe of the file with the password.
@@ -253,7 +253,7 @@ def _stray_fields(chain: list[Layer]) -> Iterator[RecipeError]:
                     yield problem_at([layer], place, worded(error, place))
 
 
-def _problems(chain: list[Layer]) -> Iterator[RecipeError]:
+def _problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
     try:
         recipe = RecipeSpec.model_validate(_merged(chain))
     except ValidationError as invalid:
@@ -265,7 +265,7 @@ def _problems(chain: list[Layer]) -> Iterator[RecipeError]:
         yield problem_at(chain, place, message)
 
 
-def _merged(chain: list[Layer]) -> dict[str, Any]:
+def _merged(chain: list[RecipeFile]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for layer in reversed(chain):
         merged = _over(merged, layer.data)

@@ -72,13 +72,13 @@ Texts = dict[str, str]
 Many = Annotated[int, Field(gt=0, le=LARGEST)]
 
 
-class Spec(BaseModel):
+class RecipePart(BaseModel):
     """A part of a recipe: unknown fields are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
-class SectionSpec(Spec):
+class SectionSpec(RecipePart):
     """One section: where its text comes from, and how it behaves when room is short."""
 
     # where from: one of these
@@ -173,7 +173,7 @@ class SectionSpec(Spec):
     )
 
 
-class Profile(Spec):
+class Profile(RecipePart):
     """What one agent, skill, purpose or phase reads."""
 
     about: str = ""
@@ -207,7 +207,7 @@ class Profile(Spec):
     )
 
 
-class BudgetSpec(Spec):
+class BudgetSpec(RecipePart):
     """How large the package may be where nobody says."""
 
     share: Annotated[ShareField | None, AfterValidator(_of_window)] = Field(
@@ -219,7 +219,7 @@ class BudgetSpec(Spec):
     )
 
 
-class NamedIn(Spec):
+class NameLine(RecipePart):
     """A line such as `**Current step:** Name` in a file."""
 
     file: str
@@ -227,28 +227,28 @@ class NamedIn(Spec):
     within: str | None = Field(default=None, description="A field that names the folder above.")
 
 
-class Locate(Spec):
+class Locate(RecipePart):
     """How an input that was not given is found."""
 
     above_task: str | None = Field(
         default=None, description="The nearest folder above the task that holds this file."
     )
     among: str | None = Field(default=None, description="A glob; each match is a candidate.")
-    named_in: NamedIn | None = None
+    named_in: NameLine | None = None
     leave_out: Names = Field(default=(), description="Globs of file names that do not count.")
     pending: str | None = Field(
         default=None, description="A candidate counts only while this glob below it has a match."
     )
 
 
-class TaskType(Spec):
+class TaskType(RecipePart):
     """Words that tell the kind of a task, and the files that kind needs."""
 
     words: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
 
-class CommandLimits(Spec):
+class CommandLimits(RecipePart):
     """What a command in a text may cost. Which ones may run is for the user to say, never for a
     recipe."""
 
@@ -256,14 +256,14 @@ class CommandLimits(Spec):
     output_bytes: Many = 65_536
 
 
-class AcrossSessions(Spec):
+class AcrossSessions(RecipePart):
     """Which kinds of item come back in the next session; the others are read anew or not at all."""
 
     persist: tuple[str, ...] = ()
     persist_if_validated: tuple[str, ...] = ()
 
 
-class Read(Spec):
+class Read(RecipePart):
     """A value out of a YAML file of the project, for {blanks}: the first of these places that
     has one."""
 
@@ -272,14 +272,14 @@ class Read(Spec):
     default: str = ""
 
 
-class Limit(Spec):
+class Limit(RecipePart):
     """How large a document of a kind should be; past `error` it is an error, not a warning."""
 
     tokens: Many
     error: Many | None = None
 
 
-class Excused(Spec):
+class LintException(RecipePart):
     """A problem that is there on purpose."""
 
     file: str = Field(description="A glob from the root.")
@@ -287,23 +287,23 @@ class Excused(Spec):
     reason: str = Field(min_length=1)
 
 
-class LintSpec(Spec):
+class LintSpec(RecipePart):
     """What authors are held to."""
 
     limits: dict[str, Limit] = Field(
         default_factory=dict, description="By kind of document, or `phase`."
     )
-    exceptions: tuple[Excused, ...] = ()
+    exceptions: tuple[LintException, ...] = ()
 
 
-class Ended(Spec):
+class EndRule(RecipePart):
     """When an item no longer counts."""
 
     kinds: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
 
 
-class RecipeSpec(Spec):
+class RecipeSpec(RecipePart):
     """A recipe: sections in reading order, who reads which, and what gives way first."""
 
     name: str
@@ -347,7 +347,7 @@ class RecipeSpec(Spec):
     task_types: dict[str, TaskType] = Field(default_factory=dict)
     commands: CommandLimits = CommandLimits()
     across_sessions: AcrossSessions = AcrossSessions()
-    ended: Ended = Ended()
+    ended: EndRule = EndRule()
     self_check: bool = False
 
 

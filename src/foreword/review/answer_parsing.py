@@ -83,7 +83,7 @@ _TITLE_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedAnswer:
     """What an answer says; `problem` is why there is nothing to read in it, `note` what was left
     out of it."""
 
@@ -93,26 +93,26 @@ class Reading:
     confidence: float | None = None
 
 
-def read_answer(answer: str, who: str, files: Collection[str] = ()) -> Reading:
+def read_answer(answer: str, who: str, files: Collection[str] = ()) -> ParsedAnswer:
     """The findings in an answer, said by `who`; `files` are those of the change, to know
     `b/x.py` for `x.py`."""
     if not answer.strip():
-        return Reading(problem="the answer is empty")
+        return ParsedAnswer(problem="the answer is empty")
     text = answer[:LONGEST_ANSWER]
     found = _chosen(text)
     if found is None:
-        return Reading(problem=_why_unreadable(answer, text))
+        return ParsedAnswer(problem=_why_unreadable(answer, text))
     entries, whole = found
     claims = _claims(entries)
     readable = [
         finding for entry in claims[: 5 * MOST_FINDINGS] if (finding := _finding(entry, who, files))
     ]
     if claims and not readable:
-        return Reading(problem="none of its findings has a title or a description")
+        return ParsedAnswer(problem="none of its findings has a title or a description")
     kept = sorted(readable, key=lambda finding: SEVERITIES.index(finding.severity))[:MOST_FINDINGS]
     lost = len(claims) - len(kept)
     note = f"{lost:,} of {len(claims):,} findings were left out" if lost else ""
-    return Reading(tuple(kept), note=note, confidence=_confidence(whole))
+    return ParsedAnswer(tuple(kept), note=note, confidence=_confidence(whole))
 
 
 def _claims(entries: Sequence[object]) -> list[object]:

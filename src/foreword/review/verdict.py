@@ -72,7 +72,7 @@ class MemberResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ReviewedChange:
     """The change that was looked at: where it is from, its digest and its size."""
 
     source: str
@@ -102,7 +102,7 @@ class PanelResult:
     profile: str
     findings: tuple[Finding, ...]
     members: tuple[MemberResult, ...]
-    change: Change
+    change: ReviewedChange
     merged_by: str = "rule"
     notes: tuple[str, ...] = ()
 

@@ -18,12 +18,12 @@ from foreword.recipe.selection import Selection
 from foreword.section import Budget
 from foreword.session import cache_reuse
 from foreword.session.history_section import Writing
-from foreword.session.message_cache import Transcript
-from foreword.session.next_call import Turned, make
+from foreword.session.message_cache import MessageCache
+from foreword.session.next_call import NextCall, make
 from foreword.store import compressions
 from foreword.store.compressions import Cut, number_of
 from foreword.store.database import Database
-from foreword.store.messages import Conversation, Line
+from foreword.store.messages import Conversation, StoredMessage
 from foreword.store.packages import Store
 
 COMPRESSED, UNDONE, HIDDEN = "compressed", "compression undone", "other secrets are hidden"
@@ -41,12 +41,12 @@ class Calls:
             selection,
             writing,
         )
-        self.transcript = Transcript(db, conversation)
+        self.transcript = MessageCache(db, conversation)
         self._store = Store(db)
         self._cut = Cut()
         self._key = ""  # the recipe and budget that is loaded; nothing while nothing is
 
-    def refresh(self, budget: Budget) -> Transcript:
+    def refresh(self, budget: Budget) -> MessageCache:
         """Take in what has changed since the last call, here or elsewhere."""
         key = f"{self.selection.recipe.name} {budget.tokens}"
         current, mine = (
@@ -74,7 +74,7 @@ class Calls:
         """Read everything anew the next time."""
         self._key = ""
 
-    def take(self, line: Line) -> None:
+    def take(self, line: StoredMessage) -> None:
         """Take in a message that was just kept, unless others came before it: then `refresh`
         finds them all."""
         if self._key and line.seq == self.transcript.known + 1:
@@ -109,7 +109,7 @@ class Calls:
             self._keep(turned, before, began)
         return turned.package
 
-    def _keep(self, turned: Turned, before: Mapping[str, Any], began: float) -> None:
+    def _keep(self, turned: NextCall, before: Mapping[str, Any], began: float) -> None:
         package, told = turned.package, turned.told
         reuse = cache_reuse.compare(
             turned.stretches, before.get("prefix"), self._recast(before) or told.reason

@@ -16,12 +16,12 @@ from foreword.errors import ModelFailed, UsageError
 from foreword.message import Message
 from foreword.models import ask
 from foreword.secrets.known_values import KnownValues
-from foreword.session.message_cache import Transcript, size_of, summary_message
+from foreword.session.message_cache import MessageCache, size_of, summary_message
 from foreword.session.secret_messages import without_secrets
 from foreword.session.summary import prompt
 from foreword.session.summary.compress import compress
 from foreword.session.summary.plan_status import respect
-from foreword.session.timeline import Group, Turn, grouped
+from foreword.session.timeline import Group, TimelineMessage, grouped
 from foreword.store import compressions, messages
 from foreword.store.compressions import number_of
 from foreword.store.messages import Range
@@ -41,7 +41,7 @@ OVERTAKEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class LastingParts:
     """What survives a compression by itself, and so need not be in the summary."""
 
     parts: Sequence[tuple[str, str]] = ()  # tag and text of every fresh part
@@ -72,10 +72,10 @@ class Compaction:
 
 
 def plan(
-    transcript: Transcript,
+    transcript: MessageCache,
     target: int,
     counter: Counter,
-    known: Known,
+    known: LastingParts,
     workflow: str,
     model: Any = None,
     timeout_seconds: float = MODEL_SECONDS,
@@ -91,7 +91,7 @@ def plan(
     """
     where = Range(transcript.conversation.id, transcript.compressed_to + 1, transcript.known)
     turns = [
-        Turn(line.seq, line.message, line.tokens, line.pinned)
+        TimelineMessage(line.seq, line.message, line.tokens, line.pinned)
         for line in messages.between(transcript.db, where)
     ]
     old, newest = _split(grouped(turns), round(NEWEST_SHARE * target))
@@ -131,7 +131,7 @@ def plan(
     return made if made.reached else _short_of_target(made, kept)
 
 
-def apply(transcript: Transcript, made: Compaction) -> Compaction:
+def apply(transcript: MessageCache, made: Compaction) -> Compaction:
     """Put the summary in place of what it stands for; the originals stay where they are.
 
     Where somebody else has compressed the history or undone a compression since it was planned, it
@@ -172,7 +172,7 @@ def _summary(
     said: Sequence[Message],
     room: int,
     counter: Counter,
-    known: Known,
+    known: LastingParts,
     earlier: str,
     model: Any,
     timeout_seconds: float,

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from foreword.engine.conversation_text import Written, shortened, write
+from foreword.engine.conversation_text import ConversationText, shortened, write
 from foreword.engine.render import GAP, Scale, close_tag, open_tag
 from foreword.engine.report import Omission
 from foreword.plan.fresh_parts import EMPTY
 from foreword.secrets.known_values import KnownValues
 from foreword.section import Body, Choice, Form, Section
-from foreword.session.message_cache import Dropped, Transcript, summary_group
+from foreword.session.message_cache import Dropped, MessageCache, summary_group
 from foreword.session.secret_messages import without_secrets
 from foreword.session.timeline import Group
 from foreword.session.window import Window, choose, low_water
@@ -39,14 +39,14 @@ class Writing:
     scale: Scale
     section: Section  # the history's, empty
     secrets: KnownValues = field(default_factory=KnownValues)  # hidden in all that is written
-    groups: dict[tuple[int, int, bool, int], Written] = field(default_factory=dict)
+    groups: dict[tuple[int, int, bool, int], ConversationText] = field(default_factory=dict)
 
     @property
     def tag(self) -> str:
         """The tag of the history."""
         return self.section.tag
 
-    def of(self, group: Group, *, newest: bool = False, shorten_to: int = 0) -> Written:
+    def of(self, group: Group, *, newest: bool = False, shorten_to: int = 0) -> ConversationText:
         """A group as written, shortened to so many tokens where that is not 0."""
         key = (group.turns[0].seq, group.turns[-1].seq, newest, shorten_to)
         found = self.groups.get(key)
@@ -72,7 +72,7 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HistorySection:
     """The history of one call."""
 
     choice: Choice
@@ -82,7 +82,7 @@ class Told:
     units: int
     cut: Cut
     reason: str  # why the window moved; nothing where it did not
-    written: tuple[Written, ...]
+    written: tuple[ConversationText, ...]
     cuts: tuple[Omission, ...]
 
     @property
@@ -122,7 +122,7 @@ class Told:
 
 
 def tell(
-    transcript: Transcript,
+    transcript: MessageCache,
     writing: Writing,
     cut: Cut,
     budget: int,
@@ -130,7 +130,7 @@ def tell(
     workflow: str,
     *,
     last: bool,
-) -> Told:
+) -> HistorySection:
     """The history within a budget of which the other parts take so many units."""
     counter, tag = writing.scale.counter, writing.tag
     frame = counter.measure(open_tag(tag)) + counter.measure(
@@ -183,7 +183,7 @@ def tell(
     )
     choice = Choice(section, body, units + frame, "no room left" if dropped else "")
     now = Cut(planned.start, planned.excerpts)
-    return Told(
+    return HistorySection(
         choice,
         opening,
         text,
@@ -201,7 +201,7 @@ def _mark(dropped: Dropped) -> str:
     return f"[{what} left out: foreword recall {dropped.handle}]"
 
 
-def _summed_up(transcript: Transcript, tag: str) -> list[Omission]:
+def _summed_up(transcript: MessageCache, tag: str) -> list[Omission]:
     made = transcript.compression
     if made is None:
         return []
@@ -211,7 +211,7 @@ def _summed_up(transcript: Transcript, tag: str) -> list[Omission]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Planned:
+class _HistoryPlan:
     """Which messages a call carries."""
 
     front: list[tuple[Group, int]]
@@ -221,7 +221,9 @@ class _Planned:
     reason: str = ""
 
 
-def _plan(transcript: Transcript, cut: Cut, budget: int, taken: int, workflow: str) -> _Planned:
+def _plan(
+    transcript: MessageCache, cut: Cut, budget: int, taken: int, workflow: str
+) -> _HistoryPlan:
     """Keep the window where it is while that fits; else move it far enough for many turns."""
     excerpts, room = dict(cut.excerpts), max(0, budget - taken)
     start = max(cut.start, transcript.start)
@@ -231,7 +233,7 @@ def _plan(transcript: Transcript, cut: Cut, budget: int, taken: int, workflow: s
     front = _front(transcript, start, budget, workflow)
     window = choose(groups, room - _size(front), 0)
     if not window.moved and not window.shorten_to:
-        return _Planned(front, window, start, excerpts)
+        return _HistoryPlan(front, window, start, excerpts)
     # From here on the first message and what is pinned stand in front: leave room for them.
     held = _size(_front(transcript, groups[-1].first, budget, workflow)) + MARK_TOKENS
     free = max(1, room - held)
@@ -242,7 +244,7 @@ def _plan(transcript: Transcript, cut: Cut, budget: int, taken: int, workflow: s
         excerpts[window.groups[0].first] = window.shorten_to
     excerpts = {first: tokens for first, tokens in excerpts.items() if first >= start}
     front = _front(transcript, start, budget, workflow)
-    return _Planned(front, window, start, excerpts, LEFT_OUT if gone else SHORTENED)
+    return _HistoryPlan(front, window, start, excerpts, LEFT_OUT if gone else SHORTENED)
 
 
 def _sized(group: Group, excerpts: Mapping[int, int]) -> Group:
@@ -252,7 +254,7 @@ def _sized(group: Group, excerpts: Mapping[int, int]) -> Group:
 
 
 def _front(
-    transcript: Transcript, start: int, budget: int, workflow: str
+    transcript: MessageCache, start: int, budget: int, workflow: str
 ) -> list[tuple[Group, int]]:
     """What stands in front (the first message, what is pinned, the summary), each with the most
     tokens it may have."""

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from foreword.message import NOT_HISTORY, Message, Text
-from foreword.session.timeline import Group, Timeline, Turn, grouped
+from foreword.session.timeline import Group, Timeline, TimelineMessage, grouped
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression
 from foreword.store.database import Database
-from foreword.store.messages import Conversation, Line, Range
+from foreword.store.messages import Conversation, Range, StoredMessage
 
 PAGE = 256  # messages read at once, going back
 NEAR = 64  # a call and its results are looked for within so many messages of each other
@@ -30,7 +30,7 @@ class Dropped:
 
 
 @dataclass(slots=True)
-class Transcript:
+class MessageCache:
     """A conversation, loaded from `start` to its end."""
 
     db: Database
@@ -113,7 +113,7 @@ class Transcript:
         for line in messages.after(self.db, self.conversation.id, self.known):
             self.take(line)
 
-    def take(self, line: Line) -> None:
+    def take(self, line: StoredMessage) -> None:
         """Take in one message that was just kept."""
         self.known, self.running = line.seq, line.running
         if line.kind in NOT_HISTORY:
@@ -182,9 +182,10 @@ def summary_group(compression: Compression, workflow: str) -> Group:
     """The current summary, as it stands in the history."""
     message = summary_message(compression.summary, compression.last, workflow)
     return Group(
-        (Turn(-compression.number, message, compression.tokens_after),), compression.tokens_after
+        (TimelineMessage(-compression.number, message, compression.tokens_after),),
+        compression.tokens_after,
     )
 
 
-def _turn(line: Line) -> Turn:
-    return Turn(line.seq, line.message, line.tokens, line.pinned)
+def _turn(line: StoredMessage) -> TimelineMessage:
+    return TimelineMessage(line.seq, line.message, line.tokens, line.pinned)

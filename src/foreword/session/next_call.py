@@ -20,26 +20,26 @@ from foreword.message import IMAGE_TOKENS
 from foreword.recipe.selection import Selection
 from foreword.section import Budget, Choice, Tiers
 from foreword.session.cache_reuse import Stretch
-from foreword.session.history_section import MARK_TOKENS, Told, Writing, tell
-from foreword.session.message_cache import Transcript
+from foreword.session.history_section import MARK_TOKENS, HistorySection, Writing, tell
+from foreword.session.message_cache import MessageCache
 from foreword.store.compressions import Cut
 
 LEAST_HISTORY = 0.2  # of the budget: the parts may not take more than the rest
 
 
 @dataclass(frozen=True, slots=True)
-class Turned:
+class NextCall:
     """A call as it was made."""
 
     package: Package
-    told: Told
+    told: HistorySection
     stretches: list[Stretch]  # what a prompt cache sees, in order
 
 
 def make(
     selection: Selection,
     parts: Mapping[str, str],
-    transcript: Transcript,
+    transcript: MessageCache,
     writing: Writing,
     cut: Cut,
     budget: Budget,
@@ -47,13 +47,13 @@ def make(
     *,
     notes: Sequence[str] = (),
     cached: int = 0,
-) -> Turned:
+) -> NextCall:
     """The package for the next call; `cached` is how many messages the call before it had.
 
     Where the budget is too small, the error names the least that will do.
     """
 
-    def within(allowed: Budget) -> Turned:
+    def within(allowed: Budget) -> NextCall:
         return _made(selection, parts, transcript, writing, cut, allowed, workflow, notes, cached)
 
     try:
@@ -64,7 +64,7 @@ def make(
         raise EssentialsTooLarge(needed=needed, budget=budget.tokens, sections=sizes) from None
 
 
-def _enough(within: Callable[[Budget], Turned], budget: Budget, guess: int) -> int:
+def _enough(within: Callable[[Budget], NextCall], budget: Budget, guess: int) -> int:
     """The least budget that will do, found by trying: shares and floors grow with it, so no sum
     says it."""
     low, high = budget.tokens, max(guess, budget.tokens + 1)
@@ -78,7 +78,7 @@ def _enough(within: Callable[[Budget], Turned], budget: Budget, guess: int) -> i
     return high
 
 
-def _shares(turned: Turned, budget: int) -> dict[str, int]:
+def _shares(turned: NextCall, budget: int) -> dict[str, int]:
     """What each part takes of the least budget; what the others leave is the history's."""
     counter, history = turned.package.report.scale.counter, turned.told.choice
     sizes = {
@@ -89,7 +89,7 @@ def _shares(turned: Turned, budget: int) -> dict[str, int]:
     return {**sizes, history.section.name: budget - sum(sizes.values())}
 
 
-def _fits(within: Callable[[Budget], Turned], budget: Budget) -> bool:
+def _fits(within: Callable[[Budget], NextCall], budget: Budget) -> bool:
     try:
         within(budget)
     except EssentialsTooLarge:
@@ -100,14 +100,14 @@ def _fits(within: Callable[[Budget], Turned], budget: Budget) -> bool:
 def _made(
     selection: Selection,
     parts: Mapping[str, str],
-    transcript: Transcript,
+    transcript: MessageCache,
     writing: Writing,
     cut: Cut,
     budget: Budget,
     workflow: str,
     notes: Sequence[str],
     cached: int,
-) -> Turned:
+) -> NextCall:
     # what is noticed belongs to this call
     scale = replace(writing.scale, forged={}, cleaned={}, alike={})
     before, after = _fitted(selection, parts, transcript, writing.tag, scale, budget)
@@ -133,10 +133,10 @@ def _made(
     )
     text = "".join([*front, *(_gapped(middle) if after else middle), *behind])
     package = Package(text, report, cut=told.originals, cached=0 if told.reason else cached)
-    return Turned(package, told, _stretches(choices, told, scale))
+    return NextCall(package, told, _stretches(choices, told, scale))
 
 
-def _notes(told: Told, budget: Budget) -> list[str]:
+def _notes(told: HistorySection, budget: Budget) -> list[str]:
     notes = []
     if told.images:
         notes.append(
@@ -157,7 +157,7 @@ def _notes(told: Told, budget: Budget) -> list[str]:
 def _fitted(
     selection: Selection,
     parts: Mapping[str, str],
-    transcript: Transcript,
+    transcript: MessageCache,
     history: str,
     scale: Scale,
     budget: Budget,
@@ -174,7 +174,7 @@ def _fitted(
 
 
 def _told(
-    transcript: Transcript,
+    transcript: MessageCache,
     writing: Writing,
     cut: Cut,
     budget: int,
@@ -183,7 +183,7 @@ def _told(
     beside: Sequence[Choice],
     *,
     last: bool,
-) -> Told:
+) -> HistorySection:
     """The history, measured as it is written; where mending or cutting made it larger than
     planned, planned smaller."""
     counter, spare = writing.scale.counter, 0
@@ -208,7 +208,7 @@ def _gapped(pieces: list[str]) -> list[str]:
     return [*pieces[:-1], pieces[-1] + GAP] if pieces else []
 
 
-def _stretches(choices: Sequence[Choice], told: Told, scale: Scale) -> list[Stretch]:
+def _stretches(choices: Sequence[Choice], told: HistorySection, scale: Scale) -> list[Stretch]:
     """The text in the stretches that stay or change as one."""
     stretches = list[Stretch]()
     for choice in choices:

@@ -26,7 +26,7 @@ MOST_UNITS = 100  # to a token, and tokens to a unit: no counter has more
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class SessionOptions:
     """What a session was opened with, checked before a store is touched."""
 
     root: Path
@@ -50,13 +50,13 @@ def opening_for(
     compress_with: Any,
     compress_timeout_seconds: float,
     auto_compress: bool,
-) -> Opening:
+) -> SessionOptions:
     """Everything that can be worked out before the store is opened."""
     folder = project_root(root)
     selection = select(load(recipe, folder), {})
     counting = choose_counter(counter, model) if counter or model else None
     allowed = budget_for(limits, whole_number(budget, "budget"))
-    return Opening(
+    return SessionOptions(
         folder,
         selection,
         _history(selection),
@@ -76,7 +76,7 @@ def budget_for(limits: Limits, given: int | None) -> Budget:
     return Budget(tokens, limits.window, (("window", limits.window), last, ("budget", tokens)))
 
 
-def counter_for(opening: Opening, used_before: str | None) -> Counter:
+def counter_for(opening: SessionOptions, used_before: str | None) -> Counter:
     """The counter that was asked for, else the one the conversation was counted by before, else
     the default."""
     if opening.counter is not None:
@@ -95,7 +95,7 @@ def counter_for(opening: Opening, used_before: str | None) -> Counter:
     return found
 
 
-def writing_for(opening: Opening, counter: Counter) -> Writing:
+def writing_for(opening: SessionOptions, counter: Counter) -> Writing:
     """Nothing written yet, counted by that counter."""
     tag, selection = opening.history, opening.selection
     rule, rank = selection.rule(tag), selection.rank(tag)

@@ -27,13 +27,19 @@ from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
 from foreword.session import cache_reuse, compaction
 from foreword.session.call_memory import Calls
-from foreword.session.compaction import MODEL_SECONDS, Compaction, Known
+from foreword.session.compaction import MODEL_SECONDS, Compaction, LastingParts
 from foreword.session.limits import limits_for
 from foreword.session.message_cache import summary_message
-from foreword.session.options import Opening, budget_for, counter_for, opening_for, writing_for
+from foreword.session.options import (
+    SessionOptions,
+    budget_for,
+    counter_for,
+    opening_for,
+    writing_for,
+)
 from foreword.session.workflow_state import WorkflowState, checked_name, find_or_make
 from foreword.store import append_keys, compressions, messages, workflows
-from foreword.store.append_keys import Receipt
+from foreword.store.append_keys import AppendReceipt
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range
@@ -71,7 +77,7 @@ class Session(WorkflowState):
         db: Database,
         workflow: Workflow,
         conversation: Conversation,
-        opening: Opening,
+        opening: SessionOptions,
         counter: Counter,
     ) -> None:
         super().__init__(db, workflow)
@@ -226,7 +232,7 @@ class Session(WorkflowState):
             if (before := self._appended(key, digest)) is not None:
                 return before
             made = append()
-            receipt = Receipt(
+            receipt = AppendReceipt(
                 seq=made.seq,
                 count=made.count,
                 tokens=made.tokens,
@@ -504,7 +510,7 @@ class Session(WorkflowState):
             self._counter.count(f"<{tag}>\n{text}\n</{tag}>\n\n") for tag, text in tagged.items()
         )
 
-    def _known(self) -> Known:
+    def _known(self) -> LastingParts:
         """What a summary need not repeat, and what it must not lose."""
         parts, plan, specs = (
             list(self._texts().items()),
@@ -515,9 +521,9 @@ class Session(WorkflowState):
             name for tag, text in parts if specs[tag].show == "variables" for name in literals(text)
         }
         if plan is None:
-            return Known(parts, sorted(named))
+            return LastingParts(parts, sorted(named))
         over = [(description, status) for _, description, status in planning.settled(plan)]
-        return Known(parts, sorted(named | planning.identifiers(plan)), over)
+        return LastingParts(parts, sorted(named | planning.identifiers(plan)), over)
 
     def _between(self, first: int, last: int) -> list[Message]:
         lines = messages.between(self.db, Range(self.conversation.id, first, last))

@@ -14,7 +14,7 @@ from foreword.message import Message, Waiting
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TimelineMessage:
     """One message of a history, with its number and its size."""
 
     seq: int
@@ -27,7 +27,7 @@ class Turn:
 class Group:
     """Messages that stay or go together."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[TimelineMessage, ...]
     tokens: int
 
     @property
@@ -54,7 +54,7 @@ class Timeline:
     _starts: list[int] = field(default_factory=list)
     _waiting: Waiting = field(default_factory=Waiting)
 
-    def add(self, turn: Turn) -> None:
+    def add(self, turn: TimelineMessage) -> None:
         """One more message; a result joins the group of its call."""
         asked = [seq for (seq, _), _ in self._waiting.hear(turn.seq, turn.message)]
         first = min(
@@ -67,7 +67,7 @@ class Timeline:
         self.groups.append(Group((*joined, turn), tokens))
         self._starts.append(self.groups[-1].first)
 
-    def extend(self, turns: Iterable[Turn]) -> None:
+    def extend(self, turns: Iterable[TimelineMessage]) -> None:
         """More messages, in order."""
         for turn in turns:
             self.add(turn)
@@ -78,7 +78,7 @@ class Timeline:
         del self.groups[:at], self._starts[:at]
 
 
-def grouped(turns: Iterable[Turn]) -> list[Group]:
+def grouped(turns: Iterable[TimelineMessage]) -> list[Group]:
     """Messages in groups."""
     timeline = Timeline()
     timeline.extend(turns)

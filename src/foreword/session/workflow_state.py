@@ -25,7 +25,7 @@ from foreword.store.packages import Store
 from foreword.store.plans import Plan
 from foreword.store.secret_values import secrets_of
 from foreword.store.urls import open_database
-from foreword.store.variables import Change
+from foreword.store.variables import VariableChange
 from foreword.store.workflows import Workflow
 
 ALL = "all"
@@ -172,7 +172,7 @@ class WorkflowState:
         """Remove every variable, and write down why; returns their names."""
         return variables.drop_all(self.db, self.workflow.id, _reason(reason))
 
-    def variable_changes(self, limit: int = 100) -> list[Change]:
+    def variable_changes(self, limit: int = 100) -> list[VariableChange]:
         """The trail of changes, the newest first; secrets are hidden in it."""
         return variables.changes(self.db, self.workflow.id, limit)
 

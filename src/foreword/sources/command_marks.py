@@ -23,7 +23,7 @@ _BEFORE = re.compile(r"[\w\\!`]")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CommandMark:
     """A command and the stretch of text its output takes the place of; `loose` where it may be
     mere prose."""
 
@@ -34,7 +34,7 @@ class Mark:
     loose: bool = False
 
 
-def marks(text: str) -> Iterator[Mark]:
+def marks(text: str) -> Iterator[CommandMark]:
     """The commands of a text, in order."""
     offset, fence = 0, ""
     for number, line in enumerate(text.split("\n"), 1):
@@ -52,10 +52,10 @@ def _closes(found: re.Match[str], fence: str) -> bool:
     return found["fence"].startswith(fence) and not found["info"].strip()
 
 
-def _in_line(line: str, number: int, offset: int) -> Iterator[Mark]:
+def _in_line(line: str, number: int, offset: int) -> Iterator[CommandMark]:
     if (alone := _ALONE.fullmatch(line)) and _plausible(alone["command"]):
         end = alone.end("command") + len(alone["ticks"])
-        yield Mark(
+        yield CommandMark(
             alone["command"].strip(), number, offset + alone.end("lead"), offset + end, loose=True
         )
         return
@@ -68,10 +68,10 @@ def _in_line(line: str, number: int, offset: int) -> Iterator[Mark]:
             and line[start - 1 : start] == "!"
             and not _BEFORE.match(line[max(0, start - 2) : start - 1])
         ):
-            yield Mark(command, number, offset + start - 1, offset + end)
+            yield CommandMark(command, number, offset + start - 1, offset + end)
     if (bare := _AT_END.search(line, after)) and _plausible(bare["command"]):
         command, start = bare["command"].rstrip(), offset + bare.start("command")
-        yield Mark(command, number, start - 1, start + len(command), loose=True)
+        yield CommandMark(command, number, start - 1, start + len(command), loose=True)
 
 
 def _plausible(command: str) -> bool:

@@ -72,7 +72,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandRun:
     """What became of one command: where it stood and how it went."""
 
     command: str
@@ -82,11 +82,11 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class Injected:
+class CommandText:
     """A text with its commands carried out, and an account of each."""
 
     text: str
-    ran: tuple[Ran, ...] = ()
+    ran: tuple[CommandRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +98,22 @@ class _Result:
     text: str | None = None
 
 
-def inject(text: str, root: Path, policy: Policy) -> Injected:
+def inject(text: str, root: Path, policy: Policy) -> CommandText:
     """Carry out the commands in a text; what is not allowed stays byte for byte, and no failure
     is fatal."""
     pieces: list[str] = []
-    ran: list[Ran] = []
+    ran: list[CommandRun] = []
     done = 0
     until = time.monotonic() + _COMMANDS_AT_MOST * policy.timeout_seconds
     for mark in marks(text):
         if mark.loose and not _is_program(mark.command, root, policy):
             continue
         result = _carry_out(mark.command, root, policy, until)
-        ran.append(Ran(mark.command, mark.line, result.outcome, result.detail))
+        ran.append(CommandRun(mark.command, mark.line, result.outcome, result.detail))
         if result.text is not None:
             pieces += (text[done : mark.start], result.text)
             done = mark.end
-    return Injected("".join([*pieces, text[done:]]), tuple(ran))
+    return CommandText("".join([*pieces, text[done:]]), tuple(ran))
 
 
 def alternatives(command: str) -> list[list[str]] | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foreword import regular_file
 from foreword.errors import BadSource, UsageError
-from foreword.review.verdict import Change
+from foreword.review.verdict import ReviewedChange
 from foreword.sources import git_command
 from foreword.text.clean import clean
 
@@ -45,7 +45,7 @@ class Diff:
     """The text of a change, what there is to say about it, and what was noticed on reading it."""
 
     text: str
-    change: Change
+    change: ReviewedChange
     notes: tuple[str, ...] = ()
 
 
@@ -97,7 +97,9 @@ def as_diff(raw: bytes, source: str) -> Diff:
     files = tuple(dict.fromkeys(name.strip() for name in named if name.strip() != "/dev/null"))
     digest = f"sha256:{hashlib.sha256(raw).hexdigest()}"
     return Diff(
-        text, Change(source, digest, files[:MOST_FILES], len(_CHANGED.findall(text))), tuple(notes)
+        text,
+        ReviewedChange(source, digest, files[:MOST_FILES], len(_CHANGED.findall(text))),
+        tuple(notes),
     )
 
 

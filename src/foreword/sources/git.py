@@ -77,7 +77,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SearchRule:
     """An expression to search for, and in how much of a subject."""
 
     pattern: re.Pattern[str]
@@ -148,7 +148,7 @@ def _bare(subject: str) -> str:
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
-def rule(pattern: str) -> Rule:
+def rule(pattern: str) -> SearchRule:
     """An expression of `leave_out`, or an error where it is none or could take for ever."""
     hint = "leave_out takes Python regular expressions, searched for in the commit's subject"
     try:
@@ -166,7 +166,7 @@ def rule(pattern: str) -> Rule:
         )
         hint = f"avoid what is like (a+)+ or (a|b)*, and repeat at most {_MOST_REPETITIONS} times"
         raise BadSource(f"leave_out {pattern!r}", f"could take for ever: {danger}", hint=hint)
-    return Rule(compiled, _SUBJECT_CHARS if repetitions <= 2 else _SEARCHED_CHARS)
+    return SearchRule(compiled, _SUBJECT_CHARS if repetitions <= 2 else _SEARCHED_CHARS)
 
 
 def _repetitions(pattern: str) -> tuple[int, bool]:
@@ -209,7 +209,7 @@ def _parted(group: Sequence[str]) -> bool:
         return False
 
 
-def _noise(subject: str, rules: Sequence[Rule]) -> bool:
+def _noise(subject: str, rules: Sequence[SearchRule]) -> bool:
     return _MERGE.match(subject) is not None or any(
         rule.pattern.search(subject[: rule.chars]) for rule in rules
     )

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foreword.sources import process
-from foreword.sources.git_options import Reading, reading
+from foreword.sources.git_options import GitCommand, reading
 
 _NEVER = os.devnull  # as a program: it can't be started
 _QUESTION_BYTES = 8 * 1024 * 1024  # of settings; 20,000 branches with their remotes are 3 MB
@@ -165,7 +165,9 @@ def run(
         return _in_repository(found, call, scratch, output_bytes)
 
 
-def _in_repository(found: Reading, call: _Call, scratch: Path, output_bytes: int) -> process.Output:
+def _in_repository(
+    found: GitCommand, call: _Call, scratch: Path, output_bytes: int
+) -> process.Output:
     """Ask git where the repository is and what is set there, then run the command with what may
     be kept of it."""
     asked = call.run(["rev-parse", "--absolute-git-dir", "--git-common-dir"], _QUESTION_BYTES)
@@ -216,7 +218,7 @@ def _program(name: str) -> str | None:
     return shutil.which(name, path=process.environment()["PATH"])
 
 
-def _folder(found: Reading, root: Path) -> Path | None:
+def _folder(found: GitCommand, root: Path) -> Path | None:
     """Where a command runs: the root, or a folder in it that its `-C` names."""
     if not found.folders:
         return root
@@ -321,7 +323,7 @@ def _work_tree(git_dir: Path, told: str | None) -> Path | None:
     return None if told is None else (git_dir / told).resolve()
 
 
-def _outside_work_tree(found: Reading, folder: Path, top: Path | None) -> str:
+def _outside_work_tree(found: GitCommand, folder: Path, top: Path | None) -> str:
     """The path of a `git diff` that is no path of the repository: with one, git compares any two
     files there are."""
     if found.verb != "diff":

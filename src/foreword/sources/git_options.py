@@ -77,7 +77,7 @@ class _Verb:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class GitCommand:
     """A git command that only reads: the folders of its `-C`, and its words from the verb on."""
 
     folders: tuple[str, ...]
@@ -252,7 +252,7 @@ _VERBS = {
 KNOWN = tuple(sorted({name.split()[0] for name in _VERBS}))
 
 
-def reading(words: Sequence[str]) -> Reading | str:
+def reading(words: Sequence[str]) -> GitCommand | str:
     """The words behind `git` as a command that only reads, or the reason why they are not one."""
     found = _behind_global(words)
     if isinstance(found, str):
@@ -261,7 +261,7 @@ def reading(words: Sequence[str]) -> Reading | str:
     if not rest:
         return "git needs a verb, as in git log"
     if rest in ([word] for word in _VERSION):
-        return Reading(folders, ("version",))
+        return GitCommand(folders, ("version",))
     name = " ".join(rest[:2]) if " ".join(rest[:2]) in _VERBS else rest[0]
     verb = _VERBS.get(name)
     if verb is None:
@@ -270,7 +270,7 @@ def reading(words: Sequence[str]) -> Reading | str:
     reason = _unknown_option(given, verb) or _writing(given, verb)
     if reason:
         return f"git {name} {reason}"
-    return Reading(folders, (*verb.start, *_arguments(given, verb.end)))
+    return GitCommand(folders, (*verb.start, *_arguments(given, verb.end)))
 
 
 def names_a_verb(words: Sequence[str]) -> bool:

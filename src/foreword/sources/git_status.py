@@ -21,7 +21,7 @@ _ABSENT = ("(initial)", "(detached)")
 
 
 @dataclass(frozen=True, slots=True)
-class Git:
+class GitStatus:
     """Where the repository stands; all of it `None` where there is none."""
 
     branch: str | None = None  # `None` too where no branch is checked out
@@ -29,7 +29,7 @@ class Git:
     dirty: bool | None = None
 
 
-def standing(root: Path, leave_out: Iterable[str] = ()) -> Git:
+def standing(root: Path, leave_out: Iterable[str] = ()) -> GitStatus:
     """Where the root's repository stands; folders in `leave_out` do not count as changes."""
     excluded = [f":(exclude){folder}" for folder in leave_out]
     asked = [
@@ -45,10 +45,10 @@ def standing(root: Path, leave_out: Iterable[str] = ()) -> Git:
     if told is None:  # no repository, or one that takes too long to look through
         branch = _run(root, ["symbolic-ref", "--quiet", "--short", "HEAD"])
         head = _run(root, ["rev-parse", "--quiet", "--verify", "HEAD"])
-        return Git(branch and branch.strip(), head and head.strip())
+        return GitStatus(branch and branch.strip(), head and head.strip())
     lines = [line for line in told.split("\0") if line]
     head, branch = (_header(lines, name) for name in ("oid", "head"))
-    return Git(branch, head, any(not line.startswith("# ") for line in lines))
+    return GitStatus(branch, head, any(not line.startswith("# ") for line in lines))
 
 
 def apart(root: Path, commit: str | None) -> tuple[int, int] | None:

@@ -20,7 +20,7 @@ from foreword.text import markdown
 NUMBERED = re.compile(r"^(?:(?:goal|step|task|phase)\s+)?(?:(\d+)\b)?\s*")
 
 
-class NamedIn(Protocol):
+class NameField(Protocol):
     """A field of a file that names the place."""
 
     @property
@@ -32,34 +32,34 @@ class NamedIn(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedName:
     """Where something is, relative to the root, or why it is nowhere; and a note for the report."""
 
     path: str = ""
     note: str = ""
 
 
-def nearest_above(root: Path, path: str, filename: str) -> Found:
+def nearest_above(root: Path, path: str, filename: str) -> LocatedName:
     """The nearest folder above a file that holds a file of that name."""
     for folder in PurePosixPath(path).parents:
         if isinstance(files.read(root, str(folder / filename)), files.File):
-            return Found(str(folder))
-    return Found(note=f"no {filename} in any folder above {path}")
+            return LocatedName(str(folder))
+    return LocatedName(note=f"no {filename} in any folder above {path}")
 
 
 def first_pending(
-    root: Path, pattern: str, named_in: NamedIn | None, leave_out: Sequence[str]
-) -> Found:
+    root: Path, pattern: str, named_in: NameField | None, leave_out: Sequence[str]
+) -> LocatedName:
     """The file a state file names, else the first that matches, of those that do not count as
     done."""
     pending = pending_in(root, pattern, leave_out)
     if not pending:
-        return Found(note=f"nothing pending matches {pattern}")
+        return LocatedName(note=f"nothing pending matches {pattern}")
     state = files.read(root, named_in.file) if named_in else None
     wanted = (
         field_of(state.text, named_in.field) if named_in and isinstance(state, files.File) else ""
     )
-    return Found(
+    return LocatedName(
         next(
             (path for path in pending if wanted and _goes_by(_names_of(root, path), wanted)),
             pending[0],
@@ -85,21 +85,21 @@ def pending_in(root: Path, pattern: str, leave_out: Sequence[str]) -> list[str]:
 
 
 def current_folder(
-    root: Path, among: str, named_in: NamedIn | None, pending: str, leave_out: Sequence[str]
-) -> Found:
+    root: Path, among: str, named_in: NameField | None, pending: str, leave_out: Sequence[str]
+) -> LocatedName:
     """The folder a state file names, or the next one that still has something pending."""
     folders = [str(PurePosixPath(path).parent) for path in files.find(root, among)]
     if not folders:
-        return Found(note=f"nothing matches {among}")
+        return LocatedName(note=f"nothing matches {among}")
     named = _named(root, folders, PurePosixPath(among).name, named_in) if named_in else ""
     later = folders[folders.index(named) :] if named else folders
     for folder in later:
         if not pending or pending_in(root, f"{folder}/{pending}", leave_out):
-            return Found(folder, _how(named, folder, named_in))
-    return Found(named or folders[-1], f"nothing is pending in {named or among}")
+            return LocatedName(folder, _how(named, folder, named_in))
+    return LocatedName(named or folders[-1], f"nothing is pending in {named or among}")
 
 
-def _how(named: str, folder: str, named_in: NamedIn | None) -> str:
+def _how(named: str, folder: str, named_in: NameField | None) -> str:
     if named_in is None or folder == named:
         return ""
     if named:
@@ -110,7 +110,7 @@ def _how(named: str, folder: str, named_in: NamedIn | None) -> str:
     )
 
 
-def _named(root: Path, folders: Sequence[str], filename: str, named_in: NamedIn) -> str:
+def _named(root: Path, folders: Sequence[str], filename: str, named_in: NameField) -> str:
     state = files.read(root, named_in.file)
     if isinstance(state, files.Skip):
         return ""

@@ -52,7 +52,7 @@ _NO_ROW = re.compile(r"^[\s|:-]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class _Seat:
+class _MemberEntry:
     """One place at the table: names to look a persona up by, and what the file itself says about
     it."""
 
@@ -82,14 +82,14 @@ def read_panel(text: str, name: str, source: str, find: Find) -> Panel:
     return Panel(name, title, source, tuple(members), tuple(dict.fromkeys(missing)))
 
 
-def _seats(text: str, title: str) -> Iterator[_Seat]:
+def _seats(text: str, title: str) -> Iterator[_MemberEntry]:
     """Everyone the file names, by the first way of naming them that it uses."""
     fields, body, _ = front_matter(text)
     listed = next(
         (fields[key] for key in ("personas", "participants", "members") if key in fields), None
     )
     if isinstance(listed, list):
-        yield from (_Seat(name, (name,)) for name in map(_field_name, listed))
+        yield from (_MemberEntry(name, (name,)) for name in map(_field_name, listed))
         return
     found = headings(body)
     rosters = [one for one in found if one.level > 1 and _ROSTER.search(_plain(one.title))]
@@ -98,7 +98,7 @@ def _seats(text: str, title: str) -> Iterator[_Seat]:
         seat for one in rosters if one.level == highest for seat in _in_roster(body, one, found)
     ]
     if not seats and _is_persona(body):
-        seats = [_Seat(title, (), body.strip())]
+        seats = [_MemberEntry(title, (), body.strip())]
     yield from (
         seats or list(_rows(body, "")) or (seat for seat in _listed(body) if _names_a_file(seat))
     )
@@ -111,11 +111,11 @@ def _field_name(listed: object) -> str:
     return listed.strip() if isinstance(listed, str) else ""
 
 
-def _names_a_file(seat: _Seat) -> bool:
+def _names_a_file(seat: _MemberEntry) -> bool:
     return any(way.endswith(".md") for way in seat.lookups)
 
 
-def _in_roster(text: str, roster: Heading, found: list[Heading]) -> Iterator[_Seat]:
+def _in_roster(text: str, roster: Heading, found: list[Heading]) -> Iterator[_MemberEntry]:
     """The seats under a heading: each heading below it, or the lists and tables in them."""
     inside = [one for one in found if roster.start < one.start < roster.end]
     highest = min((one.level for one in inside), default=0)
@@ -126,24 +126,24 @@ def _in_roster(text: str, roster: Heading, found: list[Heading]) -> Iterator[_Se
         part, start = text[heading.start : heading.end], heading.end
         name = _NUMBERED.sub("", _plain(heading.title))
         if _ROLE.search(part):
-            yield _Seat(name, (), _RULE.sub("", part).strip())
+            yield _MemberEntry(name, (), _RULE.sub("", part).strip())
         elif rows := list(_rows(text[heading.body : heading.end], _GROUPED.sub("", name))):
             yield from rows
         elif not text[heading.body : heading.end].strip() or _LINK.search(part):
-            yield _Seat(name, (*_ways(part), name))
+            yield _MemberEntry(name, (*_ways(part), name))
     yield from _listed(text[start : roster.end])
 
 
-def _listed(text: str) -> Iterator[_Seat]:
+def _listed(text: str) -> Iterator[_MemberEntry]:
     """One seat for each item of a list and each row of a table of participants."""
     for block in blocks(text):
         if block.kind == "item" and block.level == 0:
             line = _MARKER.sub("", text[block.start : block.end]).splitlines()[0]
-            yield _Seat(_spoken(line), (*_ways(line), _spoken(line)))
+            yield _MemberEntry(_spoken(line), (*_ways(line), _spoken(line)))
     yield from _rows(text, "")
 
 
-def _rows(text: str, group: str) -> Iterator[_Seat]:
+def _rows(text: str, group: str) -> Iterator[_MemberEntry]:
     """The rows of every table whose first column says who."""
     who = False
     for block in blocks(text):
@@ -157,7 +157,7 @@ def _rows(text: str, group: str) -> Iterator[_Seat]:
             places = [cell for cell in rest if _PLACE.fullmatch(cell)]
             name = _spoken(first) if _PLACE.fullmatch(first) else _plain(first)
             focus = ". ".join(cell for cell in rest if cell and cell not in places)
-            yield _Seat(name, (*_ways(" ".join([first, *places])), name), focus, group)
+            yield _MemberEntry(name, (*_ways(" ".join([first, *places])), name), focus, group)
 
 
 def _cells(row: str) -> list[str]:
@@ -194,11 +194,11 @@ def _is_persona(text: str) -> bool:
     ) or bool(_ROLE.search(text))
 
 
-def _told_apart(seats: list[_Seat]) -> list[_Seat]:
+def _told_apart(seats: list[_MemberEntry]) -> list[_MemberEntry]:
     """The seats with names that differ: the same name in two groups has the group behind it, or
     else a number."""
     names = [seat.name for seat in seats]
-    taken, apart = set[str](), list[_Seat]()
+    taken, apart = set[str](), list[_MemberEntry]()
     for seat in seats:
         name = (
             f"{seat.name} ({seat.group})"
@@ -217,7 +217,7 @@ def _told_apart(seats: list[_Seat]) -> list[_Seat]:
     return apart
 
 
-def _seated(seat: _Seat, source: str, find: Find) -> Member | None:
+def _seated(seat: _MemberEntry, source: str, find: Find) -> Member | None:
     """The member for a seat: by a file of its own, else by what the panel says; None where there
     is neither."""
     found = next((persona for way in seat.lookups if (persona := find(way))), None)
@@ -231,7 +231,7 @@ def _seated(seat: _Seat, source: str, find: Find) -> Member | None:
     return Member(seat.name, seat.text if not seat.lookups else _described(seat), source)
 
 
-def _described(seat: _Seat) -> str:
+def _described(seat: _MemberEntry) -> str:
     """A persona of which the panel says only what it looks at."""
     where = f" in the track {seat.group}" if seat.group else ""
     return (

@@ -37,7 +37,7 @@ _NOTHING = ("", "none", "n/a", "-", "—")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class Reference:
     """A document that a text names."""
 
     at: int  # its offset
@@ -68,7 +68,7 @@ def references(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def named_in(text: str) -> Iterator[Named]:
+def named_in(text: str) -> Iterator[Reference]:
     """Everything that a text names, in its order: what labels name, and elsewhere what
     `references` finds."""
     for at, row, in_code in marks.rows(text):
@@ -76,12 +76,12 @@ def named_in(text: str) -> Iterator[Named]:
             continue
         label = _LABELLED.match(row)
         if label is None:
-            yield from (Named(at + place, path) for place, path in references(row))
+            yield from (Reference(at + place, path) for place, path in references(row))
         else:
             yield from _labelled(label, at)
 
 
-def _labelled(label: re.Match[str], at: int) -> Iterator[Named]:
+def _labelled(label: re.Match[str], at: int) -> Iterator[Reference]:
     """The names behind a label: those that are linked or in code, else what stands between
     commas."""
     kind, is_told, start = (
@@ -95,17 +95,17 @@ def _labelled(label: re.Match[str], at: int) -> Iterator[Named]:
         path = _REFERENCE.fullmatch(words)
         name = path["path"] if path else words
         if _NAME.fullmatch(name) or path:
-            yield Named(start + match.start(), name, kind, is_told, path is not None)
+            yield Reference(start + match.start(), name, kind, is_told, path is not None)
     for name in () if linked else _BETWEEN.split(label["rest"]):
         bare = name.strip(" \t*_\"'").rstrip(".*_")
         if bare.lower() not in _NOTHING and (
             is_told or (_NAME.fullmatch(bare) and len(bare.split()) <= MOST_WORDS)
         ):
             path = _REFERENCE.fullmatch(bare)
-            yield Named(start, path["path"] if path else bare, kind, is_told, path is not None)
+            yield Reference(start, path["path"] if path else bare, kind, is_told, path is not None)
 
 
-def meant(find: Find, named: Named, near: str) -> Document | None:
+def meant(find: Find, named: Reference, near: str) -> Document | None:
     """The document that is meant: of the label's kind, else of any."""
     own = find(named.name, named.kind, near) if named.kind else None
     return own or (find(named.name, "", near) if named.is_path or named.is_told else None)

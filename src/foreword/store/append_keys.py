@@ -22,7 +22,7 @@ _KEY = re.compile(rf"[!-~]{{1,{LONGEST_KEY}}}")  # of ASCII all that is seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class AppendReceipt:
     """What was answered when the messages were appended."""
 
     seq: int  # of the last one
@@ -52,7 +52,7 @@ def digest_of(messages: Iterable[tuple[Message, bool]]) -> str:
     return whole.hexdigest()
 
 
-def find(db: Database, conversation: int, key: str, digest: str) -> Receipt | None:
+def find(db: Database, conversation: int, key: str, digest: str) -> AppendReceipt | None:
     """What was answered under that key; nothing where it is new, an error where something else
     was appended."""
     rows = db.rows(
@@ -65,10 +65,10 @@ def find(db: Database, conversation: int, key: str, digest: str) -> Receipt | No
     fields = loaded(written, f"the key {key!r} in {db.name}", _is_receipt)
     if known != digest:
         raise KeyReused(key, seq=fields["seq"])
-    return Receipt(**{**fields, "warnings": tuple(fields["warnings"])})
+    return AppendReceipt(**{**fields, "warnings": tuple(fields["warnings"])})
 
 
-def keep(db: Database, conversation: int, key: str, digest: str, receipt: Receipt) -> None:
+def keep(db: Database, conversation: int, key: str, digest: str, receipt: AppendReceipt) -> None:
     """Keep what is answered; the caller holds the transaction that appends."""
     fields = {name: getattr(receipt, name) for name in _FIELDS}
     values = (conversation, key, digest, dumped(fields, "the answer"), stamp())

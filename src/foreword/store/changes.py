@@ -63,7 +63,7 @@ KINDS: dict[str, dict[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ChangeEvent:
     """One kind of thing has changed; `at` is the vector of those who have heard of it and all
     before it."""
 
@@ -90,14 +90,14 @@ def vectors(db: Database, workflows: Sequence[str] | None = None) -> dict[str, V
     return {str(name): Vector(*(_number(part) for part in parts)) for name, *parts in rows}
 
 
-def between(workflow: str, old: Vector, new: Vector) -> Iterator[Event]:
+def between(workflow: str, old: Vector, new: Vector) -> Iterator[ChangeEvent]:
     """What happened to a workflow from one vector to another, a kind at a time."""
     seen = old
     for kind, says in KINDS.items():
         parts = {part: getattr(new, part) for part in says.values()}
         if any(getattr(seen, part) != value for part, value in parts.items()):
             seen = replace(seen, **parts)
-            yield Event(
+            yield ChangeEvent(
                 kind,
                 {"workflow": workflow, "kind": kind, **{k: parts[v] for k, v in says.items()}},
                 seen,

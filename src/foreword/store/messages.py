@@ -40,7 +40,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StoredMessage:
     """A message as it is kept."""
 
     seq: int
@@ -132,7 +132,7 @@ def writing(db: Database, conversation: int) -> AbstractContextManager[None]:
 
 def append(
     db: Database, conversation: int, messages: Sequence[tuple[Message, int, bool]]
-) -> list[Line]:
+) -> list[StoredMessage]:
     """Add messages, each with its tokens and whether it is pinned; they are there, all, when
     this returns."""
     with writing(db, conversation):
@@ -143,11 +143,13 @@ def append(
             (conversation,),
         )
         seq, running, place = last[0] if last else (0, 0, 0)
-        lines = list[Line]()
+        lines = list[StoredMessage]()
         for message, size, pinned in messages:
             tokens = size if message.is_history else 0
             seq, running, place = seq + 1, running + tokens, place + message.is_history
-            lines.append(Line(seq, message.kind, pinned, tokens, running, place, created, message))
+            lines.append(
+                StoredMessage(seq, message.kind, pinned, tokens, running, place, created, message)
+            )
         insert = (
             f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
@@ -170,7 +172,9 @@ def imported(db: Database, conversation: int) -> set[str]:
     return {mark for row in rows for mark in marks_of(_line(db, row).message)}
 
 
-def after(db: Database, conversation: int, seq: int, limit: int = LARGEST_NUMBER) -> list[Line]:
+def after(
+    db: Database, conversation: int, seq: int, limit: int = LARGEST_NUMBER
+) -> list[StoredMessage]:
     """The history behind a message, the oldest first."""
     rows = db.rows(
         f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq > ? AND {HISTORY} ORDER BY"
@@ -180,7 +184,7 @@ def after(db: Database, conversation: int, seq: int, limit: int = LARGEST_NUMBER
     return [_line(db, row) for row in rows]
 
 
-def before(db: Database, conversation: int, seq: int, limit: int) -> list[Line]:
+def before(db: Database, conversation: int, seq: int, limit: int) -> list[StoredMessage]:
     """The history in front of a message, as much as the limit says, the oldest first."""
     rows = db.rows(
         f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq < ? AND {HISTORY} ORDER BY"
@@ -190,7 +194,7 @@ def before(db: Database, conversation: int, seq: int, limit: int) -> list[Line]:
     return [_line(db, row) for row in reversed(rows)]
 
 
-def between(db: Database, where: Range) -> list[Line]:
+def between(db: Database, where: Range) -> list[StoredMessage]:
     """The history from one message to another, both included."""
     rows = db.rows(
         f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND seq BETWEEN ? AND ? AND"
@@ -200,7 +204,7 @@ def between(db: Database, where: Range) -> list[Line]:
     return [_line(db, row) for row in rows]
 
 
-def pinned(db: Database, conversation: int) -> list[Line]:
+def pinned(db: Database, conversation: int) -> list[StoredMessage]:
     """The messages that always stay, the oldest first."""
     rows = db.rows(
         f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND pinned = 1 AND {HISTORY} ORDER"
@@ -266,12 +270,12 @@ def workflow_of(db: Database, conversation: int) -> int:
     return int(workflow)
 
 
-def _row(line: Line) -> Row:
+def _row(line: StoredMessage) -> Row:
     sizes = (int(line.pinned), line.tokens, line.running, line.place)
     return (line.seq, line.kind, *sizes, line.created, to_record(line.message))
 
 
-def _line(db: Database, row: Row) -> Line:
+def _line(db: Database, row: Row) -> StoredMessage:
     seq, kind, stays, tokens, running, place, created, record = row
     try:
         message = from_record(record)
@@ -280,4 +284,4 @@ def _line(db: Database, row: Row) -> Line:
             f"message {seq} in {db.name} was altered, so it is not used",
             hint="restore the database from a copy",
         ) from None
-    return Line(seq, kind, bool(stays), tokens, running, place, created, message)
+    return StoredMessage(seq, kind, bool(stays), tokens, running, place, created, message)

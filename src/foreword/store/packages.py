@@ -56,7 +56,7 @@ USAGE = mapping(
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredReport:
     """A report as it was kept."""
 
     number: int
@@ -107,7 +107,7 @@ class Store:
             )
         return int(number)
 
-    def reports(self, limit: int = 20) -> list[Stored]:
+    def reports(self, limit: int = 20) -> list[StoredReport]:
         """The newest reports first; what can't be read as one is left out."""
         limit = max(0, min(limit, LARGEST_NUMBER))
         rows = self.db.rows(
@@ -143,7 +143,7 @@ class Store:
         )
         return entry
 
-    def report(self, number: int) -> Stored | None:
+    def report(self, number: int) -> StoredReport | None:
         """One report."""
         if abs(number) > LARGEST_NUMBER:
             return None
@@ -207,19 +207,19 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PackageStores:
     """The stores of one root, open for reading: its own and, where it is or was read-only, the
     one in the cache."""
 
     stores: tuple[Store, ...]
 
-    def reports(self, limit: int = 20) -> list[Stored]:
+    def reports(self, limit: int = 20) -> list[StoredReport]:
         """The newest reports first, of all stores."""
         found = [stored for store in self.stores for stored in store.reports(limit)]
         found.sort(key=lambda stored: stored.created, reverse=True)
         return found[: max(limit, 0)]
 
-    def report(self, number: int) -> Stored | None:
+    def report(self, number: int) -> StoredReport | None:
         """One report; of two with that number, the one in the store that is in use."""
         return next((stored for store in self.stores if (stored := store.report(number))), None)
 
@@ -245,12 +245,12 @@ def opened(root: Path, url: str | None = None) -> Iterator[Store]:
         store.close()
 
 
-def open_existing(root: Path, url: str | None = None) -> Kept | None:
+def open_existing(root: Path, url: str | None = None) -> PackageStores | None:
     """What is kept for a root, open for reading, or nothing; makes no file."""
     url = url or os.environ.get(VARIABLE)
     if url:
         named = open_to_read(url, root)
-        return Kept((Store(named),)) if named else None
+        return PackageStores((Store(named),)) if named else None
     with ExitStack() as undo:
         stores = []
         for path in stores_of(root):
@@ -258,7 +258,7 @@ def open_existing(root: Path, url: str | None = None) -> Kept | None:
                 stores.append(Store(Sqlite(path, read_only=True)))
                 undo.callback(stores[-1].close)
         undo.pop_all()
-    return Kept(tuple(stores)) if stores else None
+    return PackageStores(tuple(stores)) if stores else None
 
 
 def recall(handle: str, root: Path, url: str | None = None) -> bytes:
@@ -320,9 +320,9 @@ def _is_usage(value: Any) -> bool:
     )
 
 
-def _stored(number: int, created: object, text: object) -> Stored | None:
+def _stored(number: int, created: object, text: object) -> StoredReport | None:
     report = _loaded(text, recipe=str, total_tokens=int, budget_tokens=int)
-    return Stored(number, created, report) if report and isinstance(created, str) else None
+    return StoredReport(number, created, report) if report and isinstance(created, str) else None
 
 
 def _unpacked(where: str, handle: str, packed: object) -> bytes:

@@ -9,7 +9,7 @@ from foreword.store.database import LARGEST_NUMBER, Database
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ReportEntry:
     """One report in the list."""
 
     number: int
@@ -22,7 +22,7 @@ class Listed:
 
 def listed(
     db: Database, *, workflow: str | None = None, before: int = LARGEST_NUMBER, limit: int = 50
-) -> list[Listed]:
+) -> list[ReportEntry]:
     """The reports of all contexts, or of one workflow's calls, the newest first."""
     only, values = ("", ()) if workflow is None else (" AND w.name = ?", (workflow,))
     rows = db.rows(
@@ -31,4 +31,4 @@ def listed(
         f" ON w.id = c.workflow WHERE r.id < ?{only} ORDER BY r.id DESC LIMIT ?",
         (before, *values, limit),
     )
-    return [replace(Listed(*row), workflow=row[-1] or None) for row in rows]
+    return [replace(ReportEntry(*row), workflow=row[-1] or None) for row in rows]

@@ -11,7 +11,7 @@ from foreword.store.database import LARGEST_NUMBER, Database, dumped, loaded, pl
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class VariableChange:
     """One entry of the trail."""
 
     name: str
@@ -66,14 +66,14 @@ def everything(db: Database, workflow: int) -> dict[str, Any]:
     return {name: loaded(written, f"variable {name!r} in {db.name}") for name, written in rows}
 
 
-def changes(db: Database, workflow: int, limit: int = 100) -> list[Change]:
+def changes(db: Database, workflow: int, limit: int = 100) -> list[VariableChange]:
     """The newest entries of the trail, the newest first."""
     rows = db.rows(
         "SELECT name, action, before, after, reason, created FROM variable_changes WHERE workflow ="
         " ? ORDER BY id DESC LIMIT ?",
         (workflow, max(0, min(limit, LARGEST_NUMBER))),
     )
-    return [Change(*row) for row in rows]
+    return [VariableChange(*row) for row in rows]
 
 
 def _shown(db: Database, workflow: int, name: str) -> str:

@@ -54,7 +54,7 @@ class Stamps:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class WorkflowEntry:
     """One workflow in a list of them."""
 
     name: str
@@ -122,7 +122,7 @@ def names(db: Database) -> list[str]:
     return [name for (name,) in db.rows("SELECT name FROM workflows ORDER BY name")]
 
 
-def listed(db: Database) -> list[Listed]:
+def listed(db: Database) -> list[WorkflowEntry]:
     """All workflows with the size of what they hold, the newest last; no message is read but the
     ends of stretches."""
     rows = db.rows(
@@ -143,10 +143,10 @@ def listed(db: Database) -> list[Listed]:
     return [_listed(db, row) for row in rows]
 
 
-def _listed(db: Database, row: Row) -> Listed:
+def _listed(db: Database, row: Row) -> WorkflowEntry:
     name, created, messages, tokens, now, plan, variables, compressions, warned, *times = row
     where = f"the size of workflow {name!r} in {db.name}"
-    return Listed(
+    return WorkflowEntry(
         name=str(name),
         created=str(created),
         messages=whole(messages, where),

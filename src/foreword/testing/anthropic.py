@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
-from foreword.testing.replies import Said
+from foreword.testing.replies import ReplyContent
 
 TYPES = {
     401: "authentication_error",
@@ -20,7 +20,7 @@ TYPES = {
 END = ""
 
 
-def whole(said: Said) -> dict[str, Any]:
+def whole(said: ReplyContent) -> dict[str, Any]:
     """The reply in one piece."""
     spoken = [{"type": "text", "text": said.text}] if said.text else []
     used = [
@@ -29,7 +29,7 @@ def whole(said: Said) -> dict[str, Any]:
     return _message(said, [*spoken, *used], _stop(said), said.output_tokens)
 
 
-def events(said: Said) -> Iterator[dict[str, Any]]:
+def events(said: ReplyContent) -> Iterator[dict[str, Any]]:
     """The reply as a stream."""
     yield {"type": "message_start", "message": _message(said, [], None, 1)}
     yield {"type": "ping"}
@@ -75,7 +75,7 @@ def failure(status: int, message: str) -> dict[str, Any]:
 
 
 def _message(
-    said: Said, content: list[dict[str, Any]], stop: str | None, output_tokens: int
+    said: ReplyContent, content: list[dict[str, Any]], stop: str | None, output_tokens: int
 ) -> dict[str, Any]:
     return {
         "id": f"msg_fake{said.number}",
@@ -93,5 +93,5 @@ def _tool_use(call_id: str, name: str, arguments: dict[str, Any]) -> dict[str, A
     return {"type": "tool_use", "id": f"toolu_{call_id}", "name": name, "input": arguments}
 
 
-def _stop(said: Said) -> str:
+def _stop(said: ReplyContent) -> str:
     return "tool_use" if said.calls else "max_tokens" if said.cut else "end_turn"

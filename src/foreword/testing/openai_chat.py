@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
 
-from foreword.testing.replies import Said
+from foreword.testing.replies import ReplyContent
 
 TYPES = {
     400: "invalid_request_error",
@@ -18,7 +18,7 @@ CODES = {401: "invalid_api_key", 404: "model_not_found", 429: "rate_limit_exceed
 END = "data: [DONE]\n\n"
 
 
-def whole(said: Said) -> dict[str, Any]:
+def whole(said: ReplyContent) -> dict[str, Any]:
     """The reply in one piece."""
     message: dict[str, Any] = {"role": "assistant", "content": said.text or None, "refusal": None}
     if said.calls:
@@ -29,7 +29,7 @@ def whole(said: Said) -> dict[str, Any]:
     return {**_head(said, "chat.completion"), "choices": [choice], "usage": _usage(said)}
 
 
-def events(said: Said) -> Iterator[dict[str, Any]]:
+def events(said: ReplyContent) -> Iterator[dict[str, Any]]:
     """The reply as a stream."""
     yield _chunk(said, {"role": "assistant", "content": ""})
     for piece in said.pieces():
@@ -50,11 +50,11 @@ def failure(status: int, message: str) -> dict[str, Any]:
     return {"error": {"message": message, "type": kind, "param": None, "code": CODES.get(status)}}
 
 
-def _head(said: Said, kind: str) -> dict[str, Any]:
+def _head(said: ReplyContent, kind: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-fake{said.number}", "object": kind, "created": 0, "model": said.model}
 
 
-def _chunk(said: Said, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+def _chunk(said: ReplyContent, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
     return {**_head(said, "chat.completion.chunk"), "choices": [choice], "usage": None}
 
@@ -63,11 +63,11 @@ def _call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def _finish(said: Said) -> str:
+def _finish(said: ReplyContent) -> str:
     return "tool_calls" if said.calls else "length" if said.cut else "stop"
 
 
-def _usage(said: Said) -> dict[str, Any]:
+def _usage(said: ReplyContent) -> dict[str, Any]:
     total = said.input_tokens + said.output_tokens
     return {
         "prompt_tokens": said.input_tokens,

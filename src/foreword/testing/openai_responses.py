@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from foreword.testing.openai_chat import failure as failure
-from foreword.testing.replies import Said
+from foreword.testing.replies import ReplyContent
 
 END = ""
 
 
-def whole(said: Said) -> dict[str, Any]:
+def whole(said: ReplyContent) -> dict[str, Any]:
     """The reply in one piece."""
     return _response(said, "incomplete" if said.cut else "completed", _items(said))
 
 
-def events(said: Said) -> Iterator[dict[str, Any]]:
+def events(said: ReplyContent) -> Iterator[dict[str, Any]]:
     """The reply as a stream, every event with its number."""
     for number, event in enumerate(_events(said)):
         yield {**event, "sequence_number": number}
 
 
-def _events(said: Said) -> Iterator[dict[str, Any]]:
+def _events(said: ReplyContent) -> Iterator[dict[str, Any]]:
     empty = _response(said, "in_progress", [])
     yield {"type": "response.created", "response": empty}
     yield {"type": "response.in_progress", "response": empty}
@@ -34,7 +34,7 @@ def _events(said: Said) -> Iterator[dict[str, Any]]:
     yield {"type": f"response.{done['status']}", "response": done}
 
 
-def _spoken(said: Said) -> Iterator[dict[str, Any]]:
+def _spoken(said: ReplyContent) -> Iterator[dict[str, Any]]:
     item = _message(said)
     place = {"item_id": item["id"], "output_index": 0, "content_index": 0}
     yield {
@@ -68,7 +68,7 @@ def _called(index: int, call: tuple[str, str, str]) -> Iterator[dict[str, Any]]:
     yield {"type": "response.output_item.done", "output_index": index, "item": item}
 
 
-def _response(said: Said, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+def _response(said: ReplyContent, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "id": f"resp_fake{said.number}",
         "object": "response",
@@ -89,12 +89,12 @@ def _response(said: Said, status: str, output: list[dict[str, Any]]) -> dict[str
     }
 
 
-def _items(said: Said) -> list[dict[str, Any]]:
+def _items(said: ReplyContent) -> list[dict[str, Any]]:
     spoken = [_message(said)] if said.text or not said.calls else []
     return [*spoken, *(_function_call(*call) for call in said.calls)]
 
 
-def _message(said: Said) -> dict[str, Any]:
+def _message(said: ReplyContent) -> dict[str, Any]:
     return {
         "id": f"msg_fake{said.number}",
         "type": "message",
@@ -119,7 +119,7 @@ def _function_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     }
 
 
-def _usage(said: Said) -> dict[str, Any]:
+def _usage(said: ReplyContent) -> dict[str, Any]:
     return {
         "input_tokens": said.input_tokens,
         "input_tokens_details": {"cached_tokens": 0},

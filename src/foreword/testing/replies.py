@@ -52,7 +52,7 @@ Script = str | Reply | Sequence[str | Reply] | Callable[[Mapping[str, Any]], str
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ReplyContent:
     """A reply to one request, as every format needs it."""
 
     model: str
@@ -70,7 +70,7 @@ class Said:
         return cycle(words or ["word "]) if self.endless else iter(words)
 
 
-def said(body: Mapping[str, Any], reply: Reply, number: int) -> Said:
+def said(body: Mapping[str, Any], reply: Reply, number: int) -> ReplyContent:
     """What a reply comes to for this request."""
     text, cut = _limited(
         reply.text, next((body[name] for name in LIMITS if body.get(name)), None), reply.endless
@@ -82,7 +82,7 @@ def said(body: Mapping[str, Any], reply: Reply, number: int) -> Said:
     written = text + "".join(name + arguments for _, name, arguments in calls)
     tokens_in, tokens_out = reply.usage or (count_request(body), _count(written))
     model = str(body.get("model", "fake"))
-    return Said(model, text, calls, cut, tokens_in, tokens_out, number, reply.endless)
+    return ReplyContent(model, text, calls, cut, tokens_in, tokens_out, number, reply.endless)
 
 
 def count_request(body: Mapping[str, Any]) -> int:

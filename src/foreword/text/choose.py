@@ -20,7 +20,7 @@ Measure = Callable[[str], int]
 GAP = "[...]"
 
 
-class Choice:
+class PieceChoice:
     """The pieces chosen so far, what they bring along, and their size in units."""
 
     def __init__(

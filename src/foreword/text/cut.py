@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from foreword.text import narrow, relevance, weight
-from foreword.text.choose import GAP, Choice, Measure
+from foreword.text.choose import GAP, Measure, PieceChoice
 from foreword.text.needs import needs
 from foreword.text.pieces import Piece, is_lead, is_markup, sentences
 
@@ -95,7 +95,7 @@ class _Work:
     mark_first: bool = False
     body_room: int = field(init=False)
     pieces: list[Piece] = field(init=False)
-    choice: Choice = field(init=False)
+    choice: PieceChoice = field(init=False)
 
     def __post_init__(self) -> None:
         longest_mark = self.mark(self.text.count("\n") + 1, self.total)
@@ -103,7 +103,7 @@ class _Work:
         self.pieces = narrow.pieces(
             self.text, _largest(self.room / self.per_char), self.query, finely=self.finely
         )
-        self.choice = Choice(self.pieces, self.measure, self.per_char, gaps=self.gaps)
+        self.choice = PieceChoice(self.pieces, self.measure, self.per_char, gaps=self.gaps)
 
     @property
     def per_char(self) -> float:

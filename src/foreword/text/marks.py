@@ -71,7 +71,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class MarkProblem:
     """What is wrong with a mark."""
 
     line: int
@@ -266,7 +266,7 @@ def _nothing(mark: Mark) -> Span:
 # --- what is wrong --------------------------------------------------------------------------------
 
 
-def problems(text: str) -> Iterator[Problem]:
+def problems(text: str) -> Iterator[MarkProblem]:
     """Marks that were not closed, closed twice, nested, repeated or misspelt; of anchors only a
     closing mark can be wrong."""
     found = marks(text)
@@ -276,29 +276,33 @@ def problems(text: str) -> Iterator[Problem]:
     for mark in found:
         if mark.kind == "ANCHOR":
             if not mark.opens and not is_open:
-                yield Problem(mark.line, "unopened-marker", "/ANCHOR closes nothing", mark.start)
+                yield MarkProblem(
+                    mark.line, "unopened-marker", "/ANCHOR closes nothing", mark.start
+                )
             is_open = mark.opens
     yield from (
-        Problem(mark.line, "unnamed-phase", "PHASE without a name: write PHASE:1", mark.start)
+        MarkProblem(mark.line, "unnamed-phase", "PHASE without a name: write PHASE:1", mark.start)
         for mark in found
         if mark.kind == "PHASE" and mark.opens and not mark.name
     )
     yield from _broken(text, {mark.start for mark in found})
 
 
-def _pairing(mine: Sequence[Mark]) -> Iterator[Problem]:
+def _pairing(mine: Sequence[Mark]) -> Iterator[MarkProblem]:
     closed = _pairs(mine)
     within, seen, closing = list[tuple[Mark, int]](), dict[str, int](), set(closed.values())
     for mark in mine:
         name = _shown(mark)
         if not mark.opens:
             if mark.start not in closing:
-                yield Problem(mark.line, "unopened-marker", f"{name} closes nothing", mark.start)
+                yield MarkProblem(
+                    mark.line, "unopened-marker", f"{name} closes nothing", mark.start
+                )
             continue
         while within and within[-1][1] < mark.start:
             within.pop()
         if within:
-            yield Problem(
+            yield MarkProblem(
                 mark.line,
                 "nested-marker",
                 f"{name} opens inside {_shown(within[-1][0])}",
@@ -306,7 +310,7 @@ def _pairing(mine: Sequence[Mark]) -> Iterator[Problem]:
             )
         if mark.kind == "PHASE" and mark.name and mark.name.lower() in seen:
             first = seen[mark.name.lower()]
-            yield Problem(
+            yield MarkProblem(
                 mark.line,
                 "repeated-marker",
                 f"{name} is there twice, first on line {first}",
@@ -316,7 +320,7 @@ def _pairing(mine: Sequence[Mark]) -> Iterator[Problem]:
         if mark.start in closed:
             within.append((mark, closed[mark.start]))
         else:
-            yield Problem(mark.line, "unclosed-marker", f"{name} is never closed", mark.start)
+            yield MarkProblem(mark.line, "unclosed-marker", f"{name} is never closed", mark.start)
 
 
 def _pairs(mine: Sequence[Mark]) -> dict[int, int]:
@@ -340,7 +344,7 @@ def _pairs(mine: Sequence[Mark]) -> dict[int, int]:
     return pairs
 
 
-def _broken(text: str, known: set[int]) -> Iterator[Problem]:
+def _broken(text: str, known: set[int]) -> Iterator[MarkProblem]:
     """Comments that were meant as marks and are none."""
     candidates = [match for match in _MEANT.finditer(text) if match.start() not in known]
     if not candidates:
@@ -349,7 +353,7 @@ def _broken(text: str, known: set[int]) -> Iterator[Problem]:
     for match in candidates:
         if not _is_inside(match.start(), code):
             message = f"{match[0].strip()} is no mark: write {_RIGHT[match['kind']]}, on one line"
-            yield Problem(
+            yield MarkProblem(
                 bisect_right(starts, match.start()), "broken-marker", message, match.start()
             )
 

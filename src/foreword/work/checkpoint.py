@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from foreword.errors import UsageError
 from foreword.secrets.masking import hide, mask
-from foreword.sources.git_status import Git
+from foreword.sources.git_status import GitStatus
 
 FORMAT = 1
 LONGEST_NAME = 240  # of a file, in bytes; most file systems take 255
@@ -41,7 +41,7 @@ class Checkpoint:
     done: Sequence[str] = ()
     pending: Sequence[str] = ()
     tiers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # tier -> {digest, tokens}
-    git: Git = field(default_factory=Git)
+    git: GitStatus = field(default_factory=GitStatus)
     written_at: str = ""
     sequence: int = 0
     previous: str | None = None
@@ -55,10 +55,10 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
+class CurrentState:
     """How things stand now, to compare a checkpoint with."""
 
-    git: Git = field(default_factory=Git)
+    git: GitStatus = field(default_factory=GitStatus)
     # commits that HEAD has more and fewer; `None` where git can't tell
     apart: tuple[int, int] | None = None
     files: Mapping[str, str] = field(default_factory=dict)  # artifact -> what became of its file
@@ -138,7 +138,7 @@ def from_data(data: Mapping[str, Any]) -> Checkpoint:
     known |= {name: tuple(known[name]) for name in _LISTS if name in known}
     git = data.get("git") or {}
     extra = {name: value for name, value in data.items() if name not in KNOWN}
-    known["git"] = Git(git.get("branch"), git.get("head"), git.get("dirty"))
+    known["git"] = GitStatus(git.get("branch"), git.get("head"), git.get("dirty"))
     return Checkpoint(**known, extra=extra)
 
 
@@ -176,7 +176,7 @@ def _reference(about: Mapping[str, Any]) -> dict[str, Any]:
 # --- what has changed since -----------------------------------------------------------------------
 
 
-def changes_since(checkpoint: Checkpoint, now: Present) -> tuple[str, ...]:
+def changes_since(checkpoint: Checkpoint, now: CurrentState) -> tuple[str, ...]:
     """What is no longer as the checkpoint says, each in one line."""
     newer = [f"there is a newer checkpoint: {now.newer}"] if now.newer else []
     moved = _moved(checkpoint.git, now) if checkpoint.git.head or checkpoint.git.branch else ()
@@ -184,9 +184,9 @@ def changes_since(checkpoint: Checkpoint, now: Present) -> tuple[str, ...]:
     return (*newer, *moved, *files, *_reloaded(checkpoint.tiers, now.tiers))
 
 
-def _moved(then: Git, now: Present) -> Iterator[str]:
+def _moved(then: GitStatus, now: CurrentState) -> Iterator[str]:
     git = now.git
-    if git == Git():
+    if git == GitStatus():
         yield "there is no git repository any more"
         return
     if git.branch != then.branch:
@@ -314,8 +314,8 @@ def _told(value: object) -> str:
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _standing(git: Git) -> str:
-    if git == Git():
+def _standing(git: GitStatus) -> str:
+    if git == GitStatus():
         return ""
     return (
         f"{git.branch or 'no branch'} at"

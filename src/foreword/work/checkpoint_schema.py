@@ -23,20 +23,20 @@ MOST_TOLD = 3
 CONTENT = ("content", "text", "body")  # what an artifact must not carry
 
 
-class Spec(BaseModel):
+class CheckpointPart(BaseModel):
     """A part of a checkpoint: what it does not know, it keeps."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
 
-class DecisionSpec(Spec):
+class DecisionSpec(CheckpointPart):
     """Something that was decided, and why."""
 
     what: str
     why: str = ""
 
 
-class ArtifactSpec(Spec):
+class ArtifactSpec(CheckpointPart):
     """A reference to what a phase has made; never its content."""
 
     title: str = ""
@@ -46,7 +46,7 @@ class ArtifactSpec(Spec):
     tokens: int | None = Field(default=None, ge=0, le=LARGEST)
 
 
-class TierSpec(Spec):
+class TierSpec(CheckpointPart):
     """What was loaded of one tier."""
 
     digest: str
@@ -54,7 +54,7 @@ class TierSpec(Spec):
     recipe: str = Field(default="", description="What it was loaded by.")
 
 
-class GitSpec(Spec):
+class GitSpec(CheckpointPart):
     """Where the repository stood; null where there was none."""
 
     branch: str | None = None
@@ -64,7 +64,7 @@ class GitSpec(Spec):
     )
 
 
-class CheckpointSpec(Spec):
+class CheckpointSpec(CheckpointPart):
     """Where a task stood at the end of a phase, and all it needs to go on."""
 
     format: Literal[1]

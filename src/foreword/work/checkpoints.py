@@ -25,7 +25,7 @@ from foreword.store.database import Database, stamp
 from foreword.store.paths import FOLDER as STORE_FOLDER
 from foreword.work.checkpoint import (
     Checkpoint,
-    Present,
+    CurrentState,
     as_data,
     as_json,
     changes_since,
@@ -43,7 +43,7 @@ Copy = tuple[str, tuple[str, str], Checkpoint | Damage]  # where, of which task 
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoredCheckpoint:
     """A checkpoint that was read back: what has changed since, and whether it came from the file or
     the store.
 
@@ -57,7 +57,7 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class CheckpointEntry:
     """One checkpoint in a list of them: without a `checkpoint` it can't be used, and `problem`
     says why."""
 
@@ -97,7 +97,7 @@ def write(root: str | Path, db: Database | None, checkpoint: Checkpoint) -> Path
 
 def read(
     root: str | Path, db: Database | None, task: str, phase: str, *, tiers: Tiers | None = None
-) -> Restored:
+) -> RestoredCheckpoint:
     """The checkpoint of one phase; `CheckpointDamaged` names the nearest that can be used.
 
     `tiers` are those loaded now, to compare with; if not told, what a task of that name would load.
@@ -117,7 +117,7 @@ def read(
 
 def newest(
     root: str | Path, db: Database | None, task: str, *, tiers: Tiers | None = None
-) -> Restored:
+) -> RestoredCheckpoint:
     """The newest checkpoint of a task that can be used; a line tells of those that can't."""
     folder = project_root(root)
     found = _of_task(folder, db, task)
@@ -132,7 +132,7 @@ def newest(
     return _restored(folder, last, last.checkpoint, tiers, notes=bad)
 
 
-def listed(root: str | Path, db: Database | None, task: str | None = None) -> list[Listed]:
+def listed(root: str | Path, db: Database | None, task: str | None = None) -> list[CheckpointEntry]:
     """The checkpoints of one task or of all, each task's in the order they were written, damaged
     ones first."""
     folder = project_root(root)
@@ -178,7 +178,7 @@ def _limited(content: bytes) -> bytes:
 # --- finding --------------------------------------------------------------------------------------
 
 
-def _of_task(root: Path, db: Database | None, task: str) -> list[Listed]:
+def _of_task(root: Path, db: Database | None, task: str) -> list[CheckpointEntry]:
     file_name(checked_name(task, "task"), "1")  # or an error that says what a name may be
     found = _found(root, db, task)
     if not found:
@@ -191,7 +191,7 @@ def _tasks(root: Path, db: Database | None) -> list[str]:
     return sorted({*in_files, *(kept.workflows_with(db) if db is not None else ())})
 
 
-def _found(root: Path, db: Database | None, task: str | None = None) -> list[Listed]:
+def _found(root: Path, db: Database | None, task: str | None = None) -> list[CheckpointEntry]:
     """The checkpoints of a task, or of every one, the newest of each last."""
     copies: dict[tuple[str, str], Copies] = {}
     for place, name, copy in (*_in_files(root, task), *_in_store(db, task)):
@@ -235,7 +235,7 @@ def _claimed(copy: Checkpoint | Damage, task: str, phase: str) -> Checkpoint | D
     return copy
 
 
-def _chosen(task: str, phase: str, copies: Copies) -> Listed:
+def _chosen(task: str, phase: str, copies: Copies) -> CheckpointEntry:
     """Of file and store the newer one that can be used, with a note where they are not the same."""
     good = {place: copy for place, copy in copies.items() if isinstance(copy, Checkpoint)}
     file = f"{FOLDER}/{file_name(task, phase)}"
@@ -245,7 +245,7 @@ def _chosen(task: str, phase: str, copies: Copies) -> Listed:
         if isinstance(copy, Damage)
     ]
     if not good:
-        return Listed(task, phase, tuple(copies), None, problem="; ".join(bad))
+        return CheckpointEntry(task, phase, tuple(copies), None, problem="; ".join(bad))
     places = sorted(good, key=lambda place: (-good[place].sequence, place))  # of equals the file
     best = good[places[0]]
     notes = [
@@ -256,10 +256,10 @@ def _chosen(task: str, phase: str, copies: Copies) -> Listed:
         notes.append(
             f"file and store differ in {best.name} ({numbers}): taken from the {places[0]}"
         )
-    return Listed(task, phase, tuple(places), best, tuple(notes))
+    return CheckpointEntry(task, phase, tuple(places), best, tuple(notes))
 
 
-def _damaged(wanted: Listed, found: list[Listed]) -> CheckpointDamaged:
+def _damaged(wanted: CheckpointEntry, found: list[CheckpointEntry]) -> CheckpointDamaged:
     """The error for one that can't be used, with the last before it, or else the first that can be.
 
     Its own number can't be read, so what came after it is told by who names it as the one before.
@@ -276,19 +276,21 @@ def _damaged(wanted: Listed, found: list[Listed]) -> CheckpointDamaged:
 
 def _restored(
     root: Path,
-    one: Listed,
+    one: CheckpointEntry,
     checkpoint: Checkpoint,
     tiers: Tiers | None,
     *,
     newer: str = "",
     notes: Sequence[str] = (),
-) -> Restored:
+) -> RestoredCheckpoint:
     git = git_status.standing(root, OURS)
     apart = git_status.apart(root, checkpoint.git.head) if git.head != checkpoint.git.head else None
     loaded = _loaded(root, checkpoint) if tiers is None and checkpoint.tiers else tiers
-    now = Present(git, apart, dict(_became(root, checkpoint)), loaded, newer)
+    now = CurrentState(git, apart, dict(_became(root, checkpoint)), loaded, newer)
     told = (*notes, *one.notes)
-    return Restored(checkpoint, (*told, *changes_since(checkpoint, now)), one.sources[0], told)
+    return RestoredCheckpoint(
+        checkpoint, (*told, *changes_since(checkpoint, now)), one.sources[0], told
+    )
 
 
 def _loaded(root: Path, checkpoint: Checkpoint) -> Tiers | None:

@@ -28,13 +28,13 @@ from foreword.work.flow_status import FlowStatus, by_phase, known_runs, seen
 from foreword.work.graph import KIND
 from foreword.work.panel_runs import judged
 from foreword.work.phase import ATTEMPTS, SHAPE, TIMEOUT_SECONDS, Order, foreseen, order_of
-from foreword.work.question_queue import AGENTS, Standing, root_queue
+from foreword.work.question_queue import AGENTS, RunStatus, root_queue
 from foreword.work.workers import working
 
 LONGEST_TASK = 40
 LONGEST_MADE = 60  # of a name that is made of the workflow's and the first words of the task
 _NOT_IN_A_NAME = re.compile(r"[^\w.]+")
-Watch = Callable[[list[Standing]], None]
+Watch = Callable[[list[RunStatus]], None]
 Tell = Callable[[str], None]
 
 
@@ -204,8 +204,8 @@ def _by_phase(watch: Watch | None, order: Order, done: Sequence[str] = ()) -> Wa
         if phase.panel and order.diff and phase.name not in done
     ]
 
-    def told(standings: list[Standing]) -> None:
-        agents, phases, members = by_phase(standings), list[Standing](), list[Standing]()
+    def told(standings: list[RunStatus]) -> None:
+        agents, phases, members = by_phase(standings), list[RunStatus](), list[RunStatus]()
         for place, phase in enumerate(order.flow.phases, 1):
             asked = agents.get(place, [])
             if phase in panels:  # of two panels it has to be told who sits where
@@ -215,7 +215,7 @@ def _by_phase(watch: Watch | None, order: Order, done: Sequence[str] = ()) -> Wa
                 ]
                 continue
             known = (
-                asked[0] if asked else Standing(f"phase {phase.name}", phase.name, "pending", 0.0)
+                asked[0] if asked else RunStatus(f"phase {phase.name}", phase.name, "pending", 0.0)
             )
             status = "already done" if phase.name in done else known.status
             phases.append(replace(known, title=phase.title, status=status))

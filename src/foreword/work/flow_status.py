@@ -15,7 +15,7 @@ from foreword.store import artifacts
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.work import dbos_setup
-from foreword.work.run_status import SPENT, Standing, standing, why
+from foreword.work.run_status import SPENT, RunStatus, standing, why
 from foreword.work.runs import root_queue
 from foreword.work.workers import living
 
@@ -60,7 +60,7 @@ class FlowStatus:
     # phases whose panel has not approved: verdict, why, handle
     rejected: Mapping[str, Mapping[str, str]]
     gates: tuple[str, ...] = ()  # phases after which it stopped
-    standings: tuple[Standing, ...] = ()
+    standings: tuple[RunStatus, ...] = ()
     phases: tuple[PhaseStatus, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -159,10 +159,10 @@ def seen(flow: FlowStatus, store: Database) -> FlowStatus:
     return replace(flow, phases=tuple(phases))
 
 
-def by_phase(standings: Iterable[Standing]) -> dict[int, list[Standing]]:
+def by_phase(standings: Iterable[RunStatus]) -> dict[int, list[RunStatus]]:
     """The agents of a flow by the place of their phase in it, from 1 on: their runs are called
     `run/place/agent`."""
-    found: dict[int, list[Standing]] = {}
+    found: dict[int, list[RunStatus]] = {}
     for one in standings:
         place = one.run.split("/")[-2:-1]
         if place and place[0].isdecimal():
@@ -228,7 +228,7 @@ def _order(row: Any) -> Mapping[str, Any] | None:
         return None
 
 
-def _standings(client: Any, row: Any) -> tuple[Standing, ...]:
+def _standings(client: Any, row: Any) -> tuple[RunStatus, ...]:
     return tuple(
         map(standing, client.list_workflows(parent_workflow_id=row.workflow_id, load_input=False))
     )
@@ -239,7 +239,7 @@ def _status(
     order: Mapping[str, Any],
     began: int,
     alive: frozenset[str],
-    standings: tuple[Standing, ...],
+    standings: tuple[RunStatus, ...],
 ) -> FlowStatus:
     output = row.output if isinstance(row.output, dict) else {}
     failed = {str(phase): str(reason) for phase, reason in output.get("failed", {}).items()}

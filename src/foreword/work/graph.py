@@ -14,20 +14,30 @@ from typing import Any
 
 from foreword.plan.flow import Phase, ready
 from foreword.work import question_queue
-from foreword.work.phase import SHAPE, Begun, Ended, Order, begin, end, finished, order_of, written
+from foreword.work.phase import (
+    SHAPE,
+    Order,
+    PhaseResult,
+    PhaseStart,
+    begin,
+    end,
+    finished,
+    order_of,
+    written,
+)
 
 KIND = "flow"
 EARLIER = "it was begun by an earlier Foreword; `foreword flow resume` goes on with it"
 
 
 @dataclass(slots=True)
-class Walk:
+class GraphState:
     """How far a run is on its way through the graph."""
 
     order: Order
     done: list[str]
-    under_way: dict[str, Begun] = field(default_factory=dict)
-    ended: dict[str, Ended] = field(default_factory=dict)  # in this run
+    under_way: dict[str, PhaseStart] = field(default_factory=dict)
+    ended: dict[str, PhaseResult] = field(default_factory=dict)  # in this run
     gates: list[str] = field(default_factory=list)  # phases behind which nothing begins in this run
 
     def can_begin(self) -> list[Phase]:
@@ -36,10 +46,10 @@ class Walk:
         known = {*self.done, *self.under_way, *self.ended}
         return [phase for phase in ready(self.order.flow, passed) if phase.name not in known]
 
-    def note(self, phase: Phase, ended: Ended) -> None:
+    def note(self, phase: Phase, ended: PhaseResult) -> None:
         """A phase is settled."""
         self.ended[phase.name] = ended
-        if ended == Ended():
+        if ended == PhaseResult():
             self.done.append(phase.name)
             if phase.gate and self.order.stop_at_gates:
                 self.gates.append(phase.name)
@@ -51,7 +61,7 @@ def conduct(payload: dict[str, Any]) -> dict[str, Any]:
     if payload.get("shape") != SHAPE:
         return {"status": "failed", "why": EARLIER}
     order = order_of(payload)
-    walk = Walk(order, finished(order))
+    walk = GraphState(order, finished(order))
     for phase in order.flow.phases:
         # in an earlier attempt, which may have ended before this was written
         if phase.name in walk.done:
@@ -71,15 +81,15 @@ def conduct(payload: dict[str, Any]) -> dict[str, Any]:
                 )
 
 
-def _begin(walk: Walk, phase: Phase) -> None:
+def _begin(walk: GraphState, phase: Phase) -> None:
     begun = begin(walk.order, phase)
     if isinstance(begun, str):
-        walk.note(phase, Ended(failed=begun))
+        walk.note(phase, PhaseResult(failed=begun))
     else:
         walk.under_way[phase.name] = begun
 
 
-def _outcome(walk: Walk) -> dict[str, Any]:
+def _outcome(walk: GraphState) -> dict[str, Any]:
     """What the run came to: what failed, who did not approve, and the gates that something waits
     behind."""
     failed = {name: one.failed for name, one in walk.ended.items() if one.failed}

@@ -24,9 +24,9 @@ from foreword.review.answer_parsing import read_answer
 from foreword.review.findings import Finding, merge
 from foreword.review.panel import Member, Panel
 from foreword.review.verdict import (
-    Change,
     MemberResult,
     PanelResult,
+    ReviewedChange,
     Status,
     Thresholds,
     confidence_in,
@@ -38,7 +38,7 @@ from foreword.store import originals
 from foreword.store import packages as package_store
 from foreword.text.diffs import excerpt
 from foreword.tokens import counter
-from foreword.work.question_queue import ACTIVE, Engine, Standing, ask_all, statuses, workflow
+from foreword.work.question_queue import ACTIVE, Engine, RunStatus, ask_all, statuses, workflow
 
 KIND = "panel"
 MODERATOR = "moderator"
@@ -68,11 +68,11 @@ Answer with one JSON object and nothing else:
 - file and line: as in the new version of the file
 - Report only what the change shows. An empty list is a good answer where nothing is wrong."""
 
-Watch = Callable[[list[Standing]], None]
+Watch = Callable[[list[RunStatus]], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PanelRequest:
     """How the members are asked."""
 
     model: str
@@ -85,7 +85,7 @@ def run(
     root: Path,
     name: str,
     diff: Diff,
-    asking: Asking,
+    asking: PanelRequest,
     *,
     db: str | None = None,
     watch: Watch | None = None,
@@ -104,7 +104,7 @@ def run(
         )
 
 
-def prepare(root: Path, name: str, diff: Diff, asking: Asking) -> dict[str, Any]:
+def prepare(root: Path, name: str, diff: Diff, asking: PanelRequest) -> dict[str, Any]:
     """All that a panel needs, as JSON: whoever has it needs no files."""
     from foreword.work import factory_project
 
@@ -128,7 +128,7 @@ def prepare(root: Path, name: str, diff: Diff, asking: Asking) -> dict[str, Any]
     }
 
 
-def judged(standings: Sequence[Standing]) -> list[Standing]:
+def judged(standings: Sequence[RunStatus]) -> list[RunStatus]:
     """How members stand, told as the result will tell it: what can't be read is nonsense, and no
     answer."""
     found = []
@@ -221,7 +221,7 @@ def _shown(root: Path, diff: Diff, panel: Panel) -> tuple[str, list[str]]:
     ]
 
 
-def _question(member: Member, package: Package, asking: Asking) -> dict[str, Any]:
+def _question(member: Member, package: Package, asking: PanelRequest) -> dict[str, Any]:
     """Tier 0 and the persona are the system's words, the change is the request."""
     from foreword.work import factory_project
 
@@ -237,7 +237,7 @@ def _question(member: Member, package: Package, asking: Asking) -> dict[str, Any
     }
 
 
-def _moderating(asking: Asking) -> dict[str, Any] | None:
+def _moderating(asking: PanelRequest) -> dict[str, Any] | None:
     if not asking.moderator:
         return None
     return {
@@ -358,5 +358,5 @@ def _moderated(
     return (*regrouped, *rest), str(question["model"]), ()
 
 
-def _change(data: Mapping[str, Any]) -> Change:
-    return replace(Change(**data), files=tuple(data["files"]))
+def _change(data: Mapping[str, Any]) -> ReviewedChange:
+    return replace(ReviewedChange(**data), files=tuple(data["files"]))

@@ -28,7 +28,7 @@ from foreword.store.urls import open_database
 from foreword.work import question_queue
 from foreword.work.artifacts import COUNTER
 from foreword.work.flow_status import not_run
-from foreword.work.question_queue import Asked
+from foreword.work.question_queue import QuestionBatch
 
 if TYPE_CHECKING:
     from foreword.engine.package import Package
@@ -73,15 +73,15 @@ def order_of(data: Mapping[str, Any]) -> Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class PhaseStart:
     """A phase that is under way: what was made for its agents, and what they were asked."""
 
     made: Mapping[str, Any]
-    asked: Asked
+    asked: QuestionBatch
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class PhaseResult:
     """What became of a phase; it is done where it neither failed nor was rejected."""
 
     failed: str = ""
@@ -112,7 +112,7 @@ def _foreseen_of_panel(root: Path, order: Order, phase: Phase) -> list[str]:
     return [*missing, *prepared["notes"]]
 
 
-def begin(order: Order, phase: Phase) -> Begun | str:
+def begin(order: Order, phase: Phase) -> PhaseStart | str:
     """Inside a run: ask the agent of a phase, or all members of its panel; or say why they can't
     be asked."""
     prepare, what = (_panel, "panel") if _looks(order, phase) else (_question, "question")
@@ -120,18 +120,20 @@ def begin(order: Order, phase: Phase) -> Begun | str:
     if "error" in made:
         return str(made["error"])
     place = order.flow.phases.index(phase) + 1
-    return Begun(made, question_queue.start_all(made.get("questions", [made]), str(place)))
+    return PhaseStart(made, question_queue.start_all(made.get("questions", [made]), str(place)))
 
 
-def end(order: Order, phase: Phase, begun: Begun, answers: Sequence[Mapping[str, Any]]) -> Ended:
+def end(
+    order: Order, phase: Phase, begun: PhaseStart, answers: Sequence[Mapping[str, Any]]
+) -> PhaseResult:
     """Inside a run: keep what a phase came to and write its checkpoint, unless it failed or may
     not pass its gate."""
     answer = _concluded(begun.made, answers) if _looks(order, phase) else answers[0]
     if answer["status"] != "answered":
-        return Ended(failed=str(answer.get("error") or answer["status"]))
+        return PhaseResult(failed=str(answer.get("error") or answer["status"]))
     if phase.gate and answer.get("verdict", APPROVED) != APPROVED:
         handle = question_queue.step(f"rejected {phase.name}", _remember, str(answer["text"]))
-        return Ended(
+        return PhaseResult(
             rejected={
                 "verdict": str(answer["verdict"]),
                 "why": str(answer["why"]),
@@ -142,7 +144,7 @@ def end(order: Order, phase: Phase, begun: Begun, answers: Sequence[Mapping[str,
         f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"])
     )
     written(order, phase)
-    return Ended()
+    return PhaseResult()
 
 
 def finished(order: Order) -> list[str]:
@@ -256,7 +258,7 @@ def _prepared(root: Path, order: Order, phase: Phase) -> dict[str, Any]:
         root,
         phase.panel,
         diff,
-        panel_runs.Asking(order.model, order.timeout_seconds, order.attempts),
+        panel_runs.PanelRequest(order.model, order.timeout_seconds, order.attempts),
     )
 
 

@@ -28,13 +28,13 @@ from foreword.secrets.masking import mask
 from foreword.store.database import plain
 from foreword.tokens import counter
 from foreword.work import dbos_setup
-from foreword.work.run_status import ACTIVE, Standing, outcome, standings, statuses, why
+from foreword.work.run_status import ACTIVE, RunStatus, outcome, standings, statuses, why
 from foreword.work.runs import (
     AGENTS,
     LONGEST_POLL_SECONDS,
     RUNS,
     Engine,
-    Leaving,
+    ShuttingDown,
     current,
     launched,
     next_round,
@@ -48,10 +48,10 @@ __all__ = [
     "ACTIVE",
     "AGENTS",
     "RUNS",
-    "Asked",
     "Engine",
     "Question",
-    "Standing",
+    "QuestionBatch",
+    "RunStatus",
     "ask_all",
     "current",
     "first_settled",
@@ -74,7 +74,7 @@ Question = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionBatch:
     """Questions that were put in the queue together, and the run of each."""
 
     questions: tuple[Question, ...]
@@ -95,7 +95,7 @@ def ask_all(questions: Sequence[Question]) -> list[dict[str, Any]]:
     return answers
 
 
-def start_all(questions: Sequence[Question], group: str = "") -> Asked:
+def start_all(questions: Sequence[Question], group: str = "") -> QuestionBatch:
     """Inside a run: put questions in the queue; a group has its own place in the names of their
     runs."""
     from dbos import DBOS, SetWorkflowID, SetWorkflowTimeout
@@ -112,12 +112,12 @@ def start_all(questions: Sequence[Question], group: str = "") -> Asked:
     for run, question, limit in zip(runs, questions, limits, strict=True):
         with SetWorkflowID(run), SetWorkflowTimeout(limit + GRACE_SECONDS):
             DBOS.enqueue_workflow(AGENTS, answer, dict(question))
-    return Asked(
+    return QuestionBatch(
         tuple(questions), tuple(runs), monotonic() + QUEUE_SECONDS + max(limits, default=0.0)
     )
 
 
-def first_settled(groups: Mapping[str, Asked]) -> dict[str, list[dict[str, Any]]]:
+def first_settled(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:
     """Inside a run: wait until one group at least has all its answers; those of every group that
     has."""
     settled: dict[str, list[dict[str, Any]]] = step("settled", _first_settled, groups)
@@ -137,7 +137,7 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
         told["error"] = plain(mask(f"{type(error).__name__}: {error}"))
     if engine.leaving.is_set():
-        raise Leaving
+        raise ShuttingDown
     took = monotonic() - began
     if told["status"] == "failed" and took >= limit:
         told |= {"status": "late", "error": f"no answer within {limit:g} s"}
@@ -207,7 +207,7 @@ def _tools(engine: Engine, question: Question) -> list[Callable[..., str]]:
     ]
 
 
-def _first_settled(groups: Mapping[str, Asked]) -> dict[str, list[dict[str, Any]]]:
+def _first_settled(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:
     """The answers of each group that is settled, once one is; questions that no process took in
     time are given up."""
     from dbos import DBOS
@@ -229,11 +229,11 @@ def _first_settled(groups: Mapping[str, Asked]) -> dict[str, list[dict[str, Any]
             DBOS.cancel_workflows(late)
         engine.put_again(engine.untold(active), AGENTS)
         if engine.leaving.wait(pause):
-            raise Leaving
+            raise ShuttingDown
         pause = min(pause * 1.2, LONGEST_POLL_SECONDS)
 
 
-def _answers(asked: Asked) -> list[dict[str, Any]]:
+def _answers(asked: QuestionBatch) -> list[dict[str, Any]]:
     """What became of each question, in their order."""
     from dbos import DBOS
 

@@ -17,7 +17,7 @@ WORDS = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running", "CAN
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunStatus:
     """How far one agent of a run is."""
 
     run: str
@@ -53,20 +53,20 @@ def outcome(run: str) -> dict[str, Any]:
     )
 
 
-def standings(run: str) -> list[Standing]:
+def standings(run: str) -> list[RunStatus]:
     """How each agent of a run stands, in the order they were asked."""
     from dbos import DBOS
 
     return [standing(row) for row in DBOS.list_workflows(parent_workflow_id=run, load_input=False)]
 
 
-def standing(row: Any) -> Standing:
+def standing(row: Any) -> RunStatus:
     """How the agent of a row stands."""
     output = row.output if row.status == "SUCCESS" and isinstance(row.output, dict) else {}
     took = (
         (row.completed_at - row.dequeued_at) / 1000 if row.completed_at and row.dequeued_at else 0.0
     )
-    return Standing(
+    return RunStatus(
         row.workflow_id,
         str(output.get("agent") or row.workflow_id.rpartition("/")[2]),
         str(output.get("status") or WORDS.get(row.status, "failed")),

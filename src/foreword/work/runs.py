@@ -26,7 +26,7 @@ from foreword.errors import StoreError, UsageError
 from foreword.secrets.masking import mask
 from foreword.store.database import plain
 from foreword.work import dbos_setup
-from foreword.work.run_status import ACTIVE, Standing, outcome, standings, statuses
+from foreword.work.run_status import ACTIVE, RunStatus, outcome, standings, statuses
 
 AGENTS, RUNS = "foreword-agents", "foreword-runs"
 # where runs are defined
@@ -40,12 +40,12 @@ NOTED_SECONDS = 5.0  # for the database to take note of the end of a run
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-class Leaving(BaseException):
+class ShuttingDown(BaseException):
     """This process is going; what it was doing stays unfinished, for whoever comes next."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunEnd:
     """When a run came to its end in this process, by its clock, and what broke it off, if
     anything did."""
 
@@ -69,7 +69,7 @@ class Engine:
     leaving: Event = field(default_factory=Event)
     asking: set[Event] = field(default_factory=set)
     # runs that it attends to and has gone through itself
-    ended: dict[str, Ended] = field(default_factory=dict)
+    ended: dict[str, RunEnd] = field(default_factory=dict)
 
     def start(self, kind: str, run: str, payload: Mapping[str, Any], *, queue: str = RUNS) -> None:
         """Start a run in this process; should it die, whoever takes from that queue goes on with
@@ -88,13 +88,13 @@ class Engine:
             DBOS.enqueue_workflow(queue, registered()[kind], dict(payload))
 
     def result(
-        self, run: str, watch: Callable[[list[Standing]], None] | None = None
+        self, run: str, watch: Callable[[list[RunStatus]], None] | None = None
     ) -> dict[str, Any]:
         """Wait for a run and return what it returned."""
         self.wait_for(run, watch)
         return outcome(run)
 
-    def wait_for(self, run: str, watch: Callable[[list[Standing]], None] | None = None) -> None:
+    def wait_for(self, run: str, watch: Callable[[list[RunStatus]], None] | None = None) -> None:
         """Wait until a run is over; `watch` is told how its agents stand whenever something
         changes."""
         self.attended.add(run)
@@ -266,7 +266,7 @@ def step(name: str, do: Callable[..., Any], *args: Any) -> Any:
 def current() -> Engine:
     """Inside a run: the engine that it runs in."""
     if _engine is None:
-        raise Leaving  # the block has ended while this thread was still at work
+        raise ShuttingDown  # the block has ended while this thread was still at work
     return _engine
 
 
@@ -334,7 +334,7 @@ def _note_end(error: BaseException | None) -> None:
 
     name = str(DBOS.workflow_id)
     if _engine is not None and _engine.attends(name):
-        _engine.ended[name] = Ended(monotonic(), error)
+        _engine.ended[name] = RunEnd(monotonic(), error)
 
 
 def _broken_off(run: str, error: BaseException | None) -> StoreError:

@@ -40,7 +40,7 @@ BEFORE_ANY = "0"  # the phase of a checkpoint that is written before a phase was
 
 
 @dataclass(slots=True)
-class Known:
+class TaskState:
     """What a task has come to so far; all of it is in its checkpoints."""
 
     state: dict[str, Any] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class Task:
             flow,
         )
         self.phase = ""
-        self.known = Known()
+        self.known = TaskState()
         self.conversation: list[Message] = []
         self.events: list[str] = []  # what was loaded, released and kept, in order
         self._recipe, self._model, self._counter = recipe, model, counter
@@ -323,7 +323,7 @@ class Task:
 
     def _restore(self, checkpoint: Checkpoint, changes: Sequence[str]) -> None:
         self.objective = self.objective or checkpoint.objective
-        self.known = Known(
+        self.known = TaskState(
             dict(checkpoint.state),
             [dict(one) for one in checkpoint.decisions],
             list(checkpoint.findings),

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from foreword.faces.http import server
 from foreword.faces.http.endpoint import Endpoint, routes_of
-from foreword.faces.http.server_state import Serving, Settings
+from foreword.faces.http.server_state import AppState, Settings
 
 PATIENCE_SECONDS = 20.0
 ANY_VERSION = {"if-match": "*"}  # of a plan that is replaced
@@ -99,7 +99,7 @@ class Address:
 
 
 @contextmanager
-def running(settings: Settings, *endpoints: Endpoint) -> Iterator[tuple[Address, Serving]]:
+def running(settings: Settings, *endpoints: Endpoint) -> Iterator[tuple[Address, AppState]]:
     """A server of these settings, with more endpoints, until the end of the block; then it has
     stopped cleanly."""
     process = server.process_for(settings)

@@ -388,7 +388,7 @@ def test_a_body_that_never_ends_is_given_up(tmp_path: Path) -> None:
 def test_a_head_that_never_ends_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server.Listener, "head_seconds", 0.2)
+    monkeypatch.setattr(server.HttpConnection, "head_seconds", 0.2)
     monkeypatch.setattr(server, "KEEP_ALIVE_SECONDS", 0.2)
     with running(settings_for(tmp_path)) as (address, _):
         for beginning in (b"", b"GET / HTTP/1.1\r\nX: "):

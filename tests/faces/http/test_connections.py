@@ -41,14 +41,14 @@ def large(ask: Any) -> dict[str, str]:
 def test_an_answer_that_is_not_taken_is_not_held_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lost, losing = Event(), server.Listener.connection_lost
+    lost, losing = Event(), server.HttpConnection.connection_lost
 
-    def connection_lost(connection: server.Listener, error: Exception | None) -> None:
+    def connection_lost(connection: server.HttpConnection, error: Exception | None) -> None:
         losing(connection, error)
         lost.set()
 
-    monkeypatch.setattr(server.Listener, "connection_lost", connection_lost)
-    monkeypatch.setattr(server.Listener, "unread_seconds", 0.5)
+    monkeypatch.setattr(server.HttpConnection, "connection_lost", connection_lost)
+    monkeypatch.setattr(server.HttpConnection, "unread_seconds", 0.5)
     with running(settings_for(tmp_path), Endpoint("GET", "/v1/large", large, Large)) as (
         address,
         _,

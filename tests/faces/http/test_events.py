@@ -12,9 +12,9 @@ import pytest
 from foreword.errors import StoreError
 from foreword.faces.http import change_poller
 from foreword.faces.http import events as streams
-from foreword.faces.http.change_poller import ANY, Live
+from foreword.faces.http.change_poller import ANY, ChangePoller
 from foreword.session.session import Session
-from foreword.store.changes import Event, Vector
+from foreword.store.changes import ChangeEvent, Vector
 from tests.faces.http.running import (
     ANY_VERSION,
     Address,
@@ -172,7 +172,9 @@ def test_a_change_wakes_every_listener_at_once_and_who_leaves_gives_back_their_p
 # --- without a server -----------------------------------------------------------------------------
 
 
-async def collected(stream: AsyncIterator[Event | None], count: int) -> list[Event | None]:
+async def collected(
+    stream: AsyncIterator[ChangeEvent | None], count: int
+) -> list[ChangeEvent | None]:
     return [await anext(stream) for _ in range(count)]
 
 
@@ -182,8 +184,8 @@ def test_a_quiet_stream_says_that_it_is_still_there(monkeypatch: pytest.MonkeyPa
     async def look(workflows: list[str] | None) -> dict[str, Vector]:
         return {"kiln": Vector(plan=1)}
 
-    async def listen() -> list[Event | None]:
-        return await collected(Live(look).events("kiln", await look(None)), 2)
+    async def listen() -> list[ChangeEvent | None]:
+        return await collected(ChangePoller(look).events("kiln", await look(None)), 2)
 
     assert asyncio.run(listen()) == [None, None]
 
@@ -195,7 +197,7 @@ def test_a_slow_listener_is_told_of_the_newest_alone() -> None:
         return {"kiln": Vector(plan=next(versions))}
 
     async def listen() -> list[int]:
-        made = Live(look)
+        made = ChangePoller(look)
         stream = made.events("kiln", await look(None))
         seen = []
         for _ in range(3):
@@ -221,8 +223,8 @@ def test_a_store_that_is_away_for_a_while_ends_no_stream(monkeypatch: pytest.Mon
             raise StoreError("it is away")
         return {"kiln": answer}
 
-    async def listen() -> list[Event | None]:
-        made = Live(look)
+    async def listen() -> list[ChangeEvent | None]:
+        made = ChangePoller(look)
         return await collected(made.events("kiln", await made.begin("kiln")), 1)
 
     (event,) = asyncio.run(listen())
@@ -238,7 +240,7 @@ def test_all_workflows_are_looked_at_only_where_somebody_listens_to_all() -> Non
         return {"kiln": Vector(plan=len(asked))}
 
     async def listen(workflow: str) -> None:
-        made = Live(look)
+        made = ChangePoller(look)
         await collected(made.events(workflow, await made.begin(workflow)), 1)
 
     asyncio.run(listen("kiln"))

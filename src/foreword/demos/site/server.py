@@ -36,7 +36,7 @@ class Site:
     closing: Event = field(default_factory=Event)
 
 
-class Answer(NamedTuple):
+class SiteResponse(NamedTuple):
     """What is sent back."""
 
     body: str
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-class Asked(NamedTuple):
+class SiteRequest(NamedTuple):
     """What was asked: the path, the values of address or form, whether by POST, and the cookie
     of a session."""
 
@@ -57,7 +57,7 @@ class Asked(NamedTuple):
 @contextmanager
 def site(port: int = 0) -> Iterator[Site]:
     """Serve the site for the length of a `with` block."""
-    server = _Server(("127.0.0.1", port), _Handler)
+    server = _SiteServer(("127.0.0.1", port), _SiteHandler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
@@ -69,7 +69,7 @@ def site(port: int = 0) -> Iterator[Site]:
         thread.join()
 
 
-def answer(desk: Site, asked: Asked) -> Answer:
+def answer(desk: Site, asked: SiteRequest) -> SiteResponse:
     """The page for what was asked; whoever is not signed in is sent to the door and comes back."""
     if asked.path in _OPEN:
         return _OPEN[asked.path](desk, asked)
@@ -77,40 +77,40 @@ def answer(desk: Site, asked: Asked) -> Answer:
         return _to(f"/login?next={asked.path}")
     if asked.path.startswith("/letter/"):
         found = pages.letter(asked.path.removeprefix("/letter/"))
-        return Answer(found) if found else _missing()
+        return SiteResponse(found) if found else _missing()
     inside = _INSIDE.get(asked.path)
     return inside(desk, asked) if inside else _missing()
 
 
-def _to(address: str, *headers: tuple[str, str]) -> Answer:
-    return Answer("", 302, (("Location", address), *headers))
+def _to(address: str, *headers: tuple[str, str]) -> SiteResponse:
+    return SiteResponse("", 302, (("Location", address), *headers))
 
 
-def _missing() -> Answer:
-    return Answer(pages.page("Not found", "<p>There is no such page.</p>"), 404)
+def _missing() -> SiteResponse:
+    return SiteResponse(pages.page("Not found", "<p>There is no such page.</p>"), 404)
 
 
-def _login(desk: Site, asked: Asked) -> Answer:
+def _login(desk: Site, asked: SiteRequest) -> SiteResponse:
     onward = asked.values.get("next", "")
     onward = onward if onward.startswith("/") and not onward.startswith("//") else "/dashboard"
     if not asked.posted:
-        return Answer(pages.login(onward))
+        return SiteResponse(pages.login(onward))
     if (asked.values.get("name"), asked.values.get("password")) != (pages.NAME, pages.PASSWORD):
-        return Answer(pages.login(onward, "Wrong name or password."), 401)
+        return SiteResponse(pages.login(onward, "Wrong name or password."), 401)
     desk.sessions.add(session := secrets.token_hex(8))
     return _to(onward, ("Set-Cookie", f"desk={session}; Path=/; HttpOnly; SameSite=Lax"))
 
 
-def _logout(desk: Site, asked: Asked) -> Answer:
+def _logout(desk: Site, asked: SiteRequest) -> SiteResponse:
     desk.sessions.discard(asked.session)
     return _to("/login", ("Set-Cookie", "desk=; Path=/; Max-Age=0"))
 
 
-def _form(desk: Site, asked: Asked) -> Answer:
+def _form(desk: Site, asked: SiteRequest) -> SiteResponse:
     if not asked.posted:
-        return Answer(pages.form())
+        return SiteResponse(pages.form())
     if not asked.values.get("subject", "").strip():
-        return Answer(pages.form("A letter needs a subject."), 400)
+        return SiteResponse(pages.form("A letter needs a subject."), 400)
     desk.sent.append(
         {
             name: asked.values.get(name, "")
@@ -120,61 +120,61 @@ def _form(desk: Site, asked: Asked) -> Answer:
     return _to("/sent?new=1")
 
 
-def _letters(desk: Site, asked: Asked) -> Answer:
+def _letters(desk: Site, asked: SiteRequest) -> SiteResponse:
     number = asked.values.get("page", "1")
-    return Answer(pages.letters(int(number) if number.isdecimal() and len(number) < 6 else 1))
+    return SiteResponse(pages.letters(int(number) if number.isdecimal() and len(number) < 6 else 1))
 
 
-def _slow(desk: Site, asked: Asked) -> Answer:
+def _slow(desk: Site, asked: SiteRequest) -> SiteResponse:
     with suppress(ValueError):
         desk.closing.wait(min(float(asked.values.get("seconds", "2")), LONGEST_WAIT_SECONDS))
-    return Answer(pages.page("Slow page", "<p>This took a while.</p>"))
+    return SiteResponse(pages.page("Slow page", "<p>This took a while.</p>"))
 
 
-def _hang(desk: Site, asked: Asked) -> Answer:
+def _hang(desk: Site, asked: SiteRequest) -> SiteResponse:
     desk.closing.wait(LONGEST_WAIT_SECONDS)
-    return Answer("")
+    return SiteResponse("")
 
 
-def _download(desk: Site, asked: Asked) -> Answer:
+def _download(desk: Site, asked: SiteRequest) -> SiteResponse:
     kind = (
         ("Content-Type", "text/csv"),
         ("Content-Disposition", 'attachment; filename="letters.csv"'),
     )
-    return Answer("number,subject\n", 200, kind)
+    return SiteResponse("number,subject\n", 200, kind)
 
 
-_Page = Callable[[Site, Asked], Answer]
+_Page = Callable[[Site, SiteRequest], SiteResponse]
 _OPEN: dict[str, _Page] = {
     "/": lambda desk, asked: _to("/dashboard"),
     "/login": _login,
     "/logout": _logout,
-    "/help": lambda desk, asked: Answer(pages.tides()),
+    "/help": lambda desk, asked: SiteResponse(pages.tides()),
     "/slow": _slow,
     "/hang": _hang,
-    "/broken": lambda desk, asked: Answer(trouble.broken(), 500),
-    "/script-error": lambda desk, asked: Answer(trouble.script_error()),
-    "/busy": lambda desk, asked: Answer(trouble.busy()),
-    "/dialogs": lambda desk, asked: Answer(trouble.dialogs()),
+    "/broken": lambda desk, asked: SiteResponse(trouble.broken(), 500),
+    "/script-error": lambda desk, asked: SiteResponse(trouble.script_error()),
+    "/busy": lambda desk, asked: SiteResponse(trouble.busy()),
+    "/dialogs": lambda desk, asked: SiteResponse(trouble.dialogs()),
     "/download": _download,
-    "/large": lambda desk, asked: Answer(trouble.large()),
-    "/settings": lambda desk, asked: Answer(trouble.settings()),
-    "/hidden": lambda desk, asked: Answer(trouble.hidden()),
-    "/frames": lambda desk, asked: Answer(trouble.frames()),
-    "/moving": lambda desk, asked: Answer(trouble.moving()),
-    "/ways-out": lambda desk, asked: Answer(trouble.ways_out(desk.elsewhere)),
+    "/large": lambda desk, asked: SiteResponse(trouble.large()),
+    "/settings": lambda desk, asked: SiteResponse(trouble.settings()),
+    "/hidden": lambda desk, asked: SiteResponse(trouble.hidden()),
+    "/frames": lambda desk, asked: SiteResponse(trouble.frames()),
+    "/moving": lambda desk, asked: SiteResponse(trouble.moving()),
+    "/ways-out": lambda desk, asked: SiteResponse(trouble.ways_out(desk.elsewhere)),
     "/away": lambda desk, asked: _to(f"{desk.elsewhere}/help"),
     "/away/twice": lambda desk, asked: _to("/away"),
 }
 _INSIDE: dict[str, _Page] = {
-    "/dashboard": lambda desk, asked: Answer(pages.dashboard(len(desk.sent))),
+    "/dashboard": lambda desk, asked: SiteResponse(pages.dashboard(len(desk.sent))),
     "/list": _letters,
     "/form": _form,
-    "/sent": lambda desk, asked: Answer(pages.sent(desk.sent, "new" in asked.values)),
+    "/sent": lambda desk, asked: SiteResponse(pages.sent(desk.sent, "new" in asked.values)),
 }
 
 
-class _Server(ThreadingHTTPServer):
+class _SiteServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
@@ -186,9 +186,9 @@ class _Server(ThreadingHTTPServer):
         """A browser that hangs up in the middle is nothing to speak of."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _SiteHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: _Server
+    server: _SiteServer
 
     def do_GET(self) -> None:
         self._answer({}, posted=False)
@@ -205,7 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.site.asked.append(f"{self.command} {self.headers.get('Host', '')}{self.path}")
         values = {**_values(address.query), **form}
         session = _session(self.headers.get("Cookie", ""))
-        given = answer(self.server.site, Asked(address.path, values, posted, session))
+        given = answer(self.server.site, SiteRequest(address.path, values, posted, session))
         body = given.body.encode()
         self.send_response(given.status)
         for name, value in {

@@ -67,14 +67,14 @@ def start(
       foreword browser start --origin https://example.com --assets https://cdn.example.com
       foreword browser start --show --port 9222
     """
-    from foreword.browser.profile import Profile
+    from foreword.browser.profile import BrowserProfile
     from foreword.browser.profile import program as found
     from foreword.faces.cli.shared_browser import limits, running
     from foreword.sources.project_root import project_root
 
     executable = found(program)
     allowed = rules(origins, assets) if origins or assets else None
-    profile = Profile(profiles(project_root(root)))
+    profile = BrowserProfile(profiles(project_root(root)))
     try:
         with (
             until_told() as ended,

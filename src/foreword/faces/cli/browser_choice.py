@@ -67,7 +67,7 @@ WINDOW = click.option(
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BrowserChoice:
     """The browser that a command was asked to use."""
 
     rules: Rules
@@ -109,7 +109,7 @@ def wanted(
     attach: str | None,
     show: bool,
     assets: tuple[str, ...] = (),
-) -> Wanted:
+) -> BrowserChoice:
     """The browser that these options ask for; what can't be is said before anything begins."""
     from foreword.browser.profile import program as found
 
@@ -119,7 +119,7 @@ def wanted(
         )
     if program is not None:
         found(program)
-    return Wanted(rules(origins, assets), program, attach, show)
+    return BrowserChoice(rules(origins, assets), program, attach, show)
 
 
 def rules(origins: tuple[str, ...], assets: tuple[str, ...]) -> Rules:

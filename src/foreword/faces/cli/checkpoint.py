@@ -17,7 +17,7 @@ from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
     from foreword.store.database import Database
-    from foreword.work.checkpoints import Listed, Restored
+    from foreword.work.checkpoints import CheckpointEntry, RestoredCheckpoint
 
 LONGEST_TASK, LONGEST_PHASE = 40, 20
 
@@ -80,7 +80,7 @@ def list_checkpoints(task: str | None, db: str | None, root: str) -> None:
         screen.warn(note)
 
 
-def _show_table(found: Sequence[Listed]) -> None:
+def _show_table(found: Sequence[CheckpointEntry]) -> None:
     tasks = [shortened(one.task, LONGEST_TASK) for one in found]
     phases = [shortened(one.phase, LONGEST_PHASE) for one in found]
     first, second = max(len("task"), *map(len, tasks)), max(len("phase"), *map(len, phases))
@@ -93,7 +93,7 @@ def _show_table(found: Sequence[Listed]) -> None:
         click.echo(printable(f"{task:<{first}}  {phase:<{second}}  {_line(one)}"))
 
 
-def _line(one: Listed) -> str:
+def _line(one: CheckpointEntry) -> str:
     kept = one.checkpoint
     if kept is None:
         return f"DAMAGED: {one.problem}"
@@ -165,7 +165,7 @@ def schema() -> None:
     screen.show_json(json_schema())
 
 
-def _restored(task: str, phase: str | None, db: str | None, root: str) -> Restored:
+def _restored(task: str, phase: str | None, db: str | None, root: str) -> RestoredCheckpoint:
     from foreword.work.checkpoints import newest, read
 
     with _opened(db, root) as (folder, store):

@@ -325,7 +325,7 @@ def tables(roomy: Report, tight: Report, width: int = WIDTH) -> str:
     )
 
 
-def _alone(title: str, report: Report, lines: dict[str, Line], most: int, room: int) -> str:
+def _alone(title: str, report: Report, lines: dict[str, TagTotal], most: int, room: int) -> str:
     """One report as a table of its own."""
     name = NAME if room else NARROWEST - FORM - TOKENS - 2
     drawn = [_title(title, report), f"{'section':<{name}}  {_head()}"]
@@ -338,7 +338,7 @@ def _alone(title: str, report: Report, lines: dict[str, Line], most: int, room: 
 
 
 def _side_by_side(
-    roomy: tuple[Report, dict[str, Line]], tight: tuple[Report, dict[str, Line]], most: int
+    roomy: tuple[Report, dict[str, TagTotal]], tight: tuple[Report, dict[str, TagTotal]], most: int
 ) -> str:
     (one, left), (other, right) = roomy, tight
     half = FORM + TOKENS + 2 + BAR
@@ -354,14 +354,14 @@ def _side_by_side(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TagTotal:
     """All sections of one tag together."""
 
     form: str
     tokens: int
 
 
-def by_tag(report: Report) -> dict[str, Line]:
+def by_tag(report: Report) -> dict[str, TagTotal]:
     """The sections of a report by tag, in reading order, without those that are excluded
     whatever the room."""
     excluded = {(c.section.tag, c.section.title) for c in report.choices if c.section.rule.excluded}
@@ -369,15 +369,15 @@ def by_tag(report: Report) -> dict[str, Line]:
     return {tag: _line(list(group)) for tag, group in groupby(rows, key=lambda row: row.tag)}
 
 
-def _line(rows: Sequence[Row]) -> Line:
+def _line(rows: Sequence[Row]) -> TagTotal:
     forms = {row.form for row in rows}
     whole = sum(row.form == "full" for row in rows)
     form = forms.pop() if len(forms) == 1 else f"{whole} of {len(rows)} full"
-    return Line(form, sum(row.tokens for row in rows))
+    return TagTotal(form, sum(row.tokens for row in rows))
 
 
-def _cell(line: Line | None, most: int, room: int = BAR) -> str:
-    line = line or Line("", 0)
+def _cell(line: TagTotal | None, most: int, room: int = BAR) -> str:
+    line = line or TagTotal("", 0)
     tokens = f"{line.tokens:,}" if line.form else ""
     return f"{line.form:<{FORM}}{tokens:>{TOKENS}}  {bar(line.tokens / most, room)}"
 

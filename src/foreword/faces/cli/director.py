@@ -18,7 +18,7 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
-    from foreword.director.tool import Tool
+    from foreword.director.tool import DirectorTool
     from foreword.director.tool_calls import Outcome
 
 MODULES = {
@@ -161,11 +161,11 @@ def _value(text: str) -> Any:
     return {**value, "text": rest} if rest and isinstance(value, dict) else value
 
 
-def _described(tool: Tool) -> dict[str, Any]:
+def _described(tool: DirectorTool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.about, "parameters": tool.schema}
 
 
-def _takes(tool: Tool) -> str:
+def _takes(tool: DirectorTool) -> str:
     return ", ".join(name if name in tool.needs else f"{name}?" for name in tool.takes)
 
 

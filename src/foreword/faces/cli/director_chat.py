@@ -17,8 +17,8 @@ from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
-    from foreword.director import Director, Turn
-    from foreword.faces.cli.director_events import Telling
+    from foreword.director import Director, TurnResult
+    from foreword.faces.cli.director_events import EventPrinter
 
 NO_MODEL = (
     "--model anthropic:NAME or openai:NAME with its key in the environment,"
@@ -69,7 +69,7 @@ def chat(
       foreword director chat letters --model openai:qwen3@http://127.0.0.1:8080/v1 --window 32000 --show
       foreword director chat letters --model openai:gpt-4o --say "Run it, and tell me what failed."
     """
-    from foreword.faces.cli.director_events import Telling
+    from foreword.faces.cli.director_events import EventPrinter
     from foreword.faces.cli.director_session import opened
     from foreword.models.model_names import model_named
 
@@ -82,7 +82,7 @@ def chat(
             "there is nothing to say", hint='for example --say "Run it, and tell me what failed."'
         )
     browser = wanted(origins, program, attach, show, assets)
-    telling = Telling(verbose=verbose, quiet=words is not None)
+    telling = EventPrinter(verbose=verbose, quiet=words is not None)
     with opened(db, workflow, root, browser, model, window=window) as director, director.alone():
         if words is not None:
             _say_once(director, words, telling)
@@ -90,7 +90,7 @@ def chat(
             _talk(director, telling)
 
 
-def _say_once(director: Director, words: str, telling: Telling) -> None:
+def _say_once(director: Director, words: str, telling: EventPrinter) -> None:
     from foreword.director.turn_lock import is_waiting
 
     if is_waiting(director.session):
@@ -102,8 +102,8 @@ def _say_once(director: Director, words: str, telling: Telling) -> None:
         raise click.exceptions.Exit(INTERRUPTED if turn.stopped else 1)
 
 
-def _talk(director: Director, telling: Telling) -> None:
-    """Turn by turn, until there is nothing more to read."""
+def _talk(director: Director, telling: EventPrinter) -> None:
+    """TurnResult by turn, until there is nothing more to read."""
     from foreword.director.turn_lock import is_waiting
 
     screen.say(
@@ -120,7 +120,7 @@ def _talk(director: Director, telling: Telling) -> None:
             _shown(director, telling, director.go_on)
 
 
-def _shown(director: Director, telling: Telling, turn: Callable[..., Turn]) -> None:
+def _shown(director: Director, telling: EventPrinter, turn: Callable[..., TurnResult]) -> None:
     """One turn; what goes wrong in it ends the turn, and the chat only where nobody is there to
     see it."""
     from foreword.faces.cli.director_events import window
@@ -135,7 +135,7 @@ def _shown(director: Director, telling: Telling, turn: Callable[..., Turn]) -> N
     screen.say(screen.paint(window(director.session), dim=True))
 
 
-def _turn(telling: Telling, turn: Callable[..., Turn]) -> Turn:
+def _turn(telling: EventPrinter, turn: Callable[..., TurnResult]) -> TurnResult:
     with stoppable() as cancel:
         try:
             return turn(on_event=telling, cancel=cancel)

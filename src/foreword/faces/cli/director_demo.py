@@ -26,7 +26,7 @@ from foreword.faces.cli.interrupt import stoppable
 
 if TYPE_CHECKING:
     from foreword.demos.site import Site
-    from foreword.director import Director, Turn
+    from foreword.director import Director, TurnResult
     from foreword.testing import FakeProvider
 
 WORKFLOW = "letters"
@@ -72,7 +72,7 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
     browser = wanted((), program, None, show)
     from foreword.demos.scripted_model import scripted_model
     from foreword.demos.site import site
-    from foreword.faces.cli.director_events import Telling
+    from foreword.faces.cli.director_events import EventPrinter
     from foreword.faces.cli.director_session import opened
     from foreword.testing import fake_provider
 
@@ -88,7 +88,7 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
         ) as director:
             # started now: what is wrong with it is said before anything else
             director.desk.browser.tabs()
-            turn = _play(director, Telling(verbose=verbose))
+            turn = _play(director, EventPrinter(verbose=verbose))
             figures = _figures(director, turn, served, provider)
         _table({**figures, "seconds": f"{monotonic() - began:.0f}"})
         screen.say(NEXT if keep is None else _where(keep))
@@ -104,7 +104,7 @@ def _where(keep: str) -> str:
     return f"`{shows}` shows what was built, `{serves}` has it on a page"
 
 
-def _play(director: Director, telling: Any) -> Turn:
+def _play(director: Director, telling: Any) -> TurnResult:
     """What the user does: a secret, and one sentence."""
     from foreword.demos.scripted_model import TASK
     from foreword.demos.site import pages
@@ -129,7 +129,7 @@ def _play(director: Director, telling: Any) -> Turn:
 
 
 def _figures(
-    director: Director, turn: Turn, served: Site, provider: FakeProvider
+    director: Director, turn: TurnResult, served: Site, provider: FakeProvider
 ) -> dict[str, str]:
     """What there is to show, counted where it is kept."""
     from foreword.demos.site import pages

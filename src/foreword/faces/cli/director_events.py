@@ -21,7 +21,7 @@ LEAST_OUTCOME = 30  # columns
 CLEAR = "\r\x1b[2K"
 
 
-class Telling:
+class EventPrinter:
     """Shows the events of a director; give it to `say` as `on_event`.
 
     With `quiet` the words before a call go to stderr and the answer is left to the caller, for

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.browser_choice import Wanted
+from foreword.faces.cli.browser_choice import BrowserChoice
 from foreword.faces.cli.workflow_argument import say_if_made
 from foreword.sources.project_root import project_root
 
@@ -23,7 +23,7 @@ def opened(
     db: str | None,
     workflow: str,
     root: str,
-    browser: Wanted,
+    browser: BrowserChoice,
     model: str | None = None,
     **session: Any,
 ) -> Iterator[Director]:

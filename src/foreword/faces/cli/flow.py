@@ -118,7 +118,7 @@ def run(
       foreword flow run feature --task "try it out" --model test
       foreword flow run feature --task "kill it, then resume" --model test:3s
     """
-    from foreword.faces.cli.run_board import Board
+    from foreword.faces.cli.run_board import RunBoard
     from foreword.sources.diff_source import read_change
     from foreword.sources.project_root import project_root
     from foreword.work import flow_runs
@@ -145,7 +145,7 @@ def run(
         diff_source=diff,
         stop_at_gates=stop_at_gates,
         timeout_seconds=timeout_seconds,
-        watch=Board(),
+        watch=RunBoard(),
         warn=screen.warn,
         begun=lambda started: screen.say(
             f"{started} (`foreword flow resume` goes on with it, should it be stopped)"
@@ -192,7 +192,7 @@ def resume(
       foreword flow resume
       foreword flow resume FEAT-1 --diff HEAD~2
     """
-    from foreword.faces.cli.run_board import Board
+    from foreword.faces.cli.run_board import RunBoard
     from foreword.sources.diff_source import read_change
     from foreword.sources.project_root import project_root
     from foreword.work import flow_runs
@@ -208,7 +208,7 @@ def resume(
         diff_source=diff,
         stop_at_gates=stop_at_gates,
         timeout_seconds=timeout_seconds,
-        watch=Board(),
+        watch=RunBoard(),
         warn=screen.warn,
         begun=lambda found: screen.say(f"going on with {found}"),
     )

@@ -12,10 +12,10 @@ import click
 from foreword.engine.table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.options import Known
+from foreword.faces.cli.options import WordChoice
 
 if TYPE_CHECKING:
-    from foreword.coding_agents.file_writer import Change
+    from foreword.coding_agents.file_writer import FileChange
 
 KINDS = ("claude-code", "cursor", "codex", "opencode", "vscode", "agents-md")
 STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the way"}
@@ -26,7 +26,7 @@ STATES = {"new": "new", "add": "added to", "same": "as it is", "other": "in the 
 @click.option(
     "--for",
     "agents",
-    type=Known(KINDS),
+    type=WordChoice(KINDS),
     multiple=True,
     default=("claude-code",),
     show_default=True,
@@ -66,7 +66,7 @@ def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
         _write(folder, _agreed(open_ones, yes))
 
 
-def _show(change: Change) -> None:
+def _show(change: FileChange) -> None:
     click.echo(f"{STATES[change.state]}: {printable(change.path)}")
     for line in change.preview():
         click.echo(printable(f"  {line}"))
@@ -74,7 +74,7 @@ def _show(change: Change) -> None:
         screen.warn(f"{change.path} has its own {setting}, which stays as it is")
 
 
-def _agreed(found: Sequence[Change], yes: bool) -> list[Change]:
+def _agreed(found: Sequence[FileChange], yes: bool) -> list[FileChange]:
     """The changes to make: all that only add, and of the files in the way those that the user
     gives up."""
     in_the_way = [change for change in found if change.state == "other"]
@@ -94,7 +94,7 @@ def _agreed(found: Sequence[Change], yes: bool) -> list[Change]:
     ]
 
 
-def _write(folder: Path, agreed: Sequence[Change]) -> None:
+def _write(folder: Path, agreed: Sequence[FileChange]) -> None:
     from foreword.coding_agents import file_writer
 
     for change in agreed:

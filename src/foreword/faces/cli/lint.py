@@ -20,7 +20,7 @@ from foreword.faces.cli import screen
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
-    from foreword.lint import Checked, Problem
+    from foreword.lint import LintResult, Problem
 
 OWN = Path("foreword/recipes")
 YAML = (".yaml", ".yml")
@@ -31,7 +31,7 @@ _Show = Callable[[str], str]  # a path from the root as the user would write it
 
 
 @dataclass
-class _Found:
+class _FileProblems:
     """What all the paths came to."""
 
     recipes: list[str] = field(default_factory=list)
@@ -46,7 +46,7 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _LintOptions:
     """The options."""
 
     recipe: str | None
@@ -109,7 +109,7 @@ def lint(
       foreword lint --fix
       foreword lint foreword/recipes/mine.yaml director
     """
-    found, asked = _Found(), _Asked(recipe, counter, fix)
+    found, asked = _FileProblems(), _LintOptions(recipe, counter, fix)
     for path in paths or (".",):
         _check(path, asked, found, is_given=bool(paths))
     found.problems = _in_order(found.problems)
@@ -122,7 +122,7 @@ def lint(
         raise click.exceptions.Exit(1)
 
 
-def _check(path: str, asked: _Asked, found: _Found, is_given: bool) -> None:
+def _check(path: str, asked: _LintOptions, found: _FileProblems, is_given: bool) -> None:
     """One path: a project, a folder of recipes, a Markdown file, a project's YAML file or a
     recipe."""
     place = Path(path)
@@ -163,7 +163,7 @@ def _is_recipe(path: Path) -> bool:
 # --- recipes --------------------------------------------------------------------------------------
 
 
-def _check_recipes(names: Iterable[str], found: _Found, root: Path = Path()) -> None:
+def _check_recipes(names: Iterable[str], found: _FileProblems, root: Path = Path()) -> None:
     from foreword.lint import Problem
     from foreword.recipe import load as loading
 
@@ -185,7 +185,7 @@ def _nowhere(name: str, unknown: UnknownName) -> BadSource | UnknownName:
     return BadSource(name, "there is no such file or folder") if "/" in name else unknown
 
 
-def _recipe_files(folder: Path, inside: str, found: _Found) -> list[str]:
+def _recipe_files(folder: Path, inside: str, found: _FileProblems) -> list[str]:
     """The YAML files in a folder of a project; links out of it and shut folders are told."""
     from foreword.lint.problem import shut_folder, warning
     from foreword.recipe import load as loading
@@ -215,7 +215,7 @@ def _recipe_files(folder: Path, inside: str, found: _Found) -> list[str]:
 # --- documents ------------------------------------------------------------------------------------
 
 
-def _check_folder(folder: Path, asked: _Asked, found: _Found, is_given: bool) -> None:
+def _check_folder(folder: Path, asked: _LintOptions, found: _FileProblems, is_given: bool) -> None:
     checked = _check_project(folder, asked, found)
     recipes = _recipe_files(folder, f"{OWN}/", found)
     if is_given and not recipes and not checked:
@@ -225,7 +225,7 @@ def _check_folder(folder: Path, asked: _Asked, found: _Found, is_given: bool) ->
         found.looked.append(str(folder.resolve()))
 
 
-def _check_project(folder: Path, asked: _Asked, found: _Found) -> bool:
+def _check_project(folder: Path, asked: _LintOptions, found: _FileProblems) -> bool:
     """The documents of a project, if it has any."""
     try:
         return _check_documents(folder, folder.resolve(), asked, found)
@@ -236,7 +236,7 @@ def _check_project(folder: Path, asked: _Asked, found: _Found) -> bool:
         return False
 
 
-def _check_file(path: Path, asked: _Asked, found: _Found) -> None:
+def _check_file(path: Path, asked: _LintOptions, found: _FileProblems) -> None:
     if not _is(path, "file"):
         raise BadSource(
             str(path), "there is no such file", hint="give a project, a Markdown file or a recipe"
@@ -244,7 +244,7 @@ def _check_file(path: Path, asked: _Asked, found: _Found) -> None:
     _check_documents(path, path.parent.resolve() / path.name, asked, found)
 
 
-def _check_documents(given: Path, real: Path, asked: _Asked, found: _Found) -> bool:
+def _check_documents(given: Path, real: Path, asked: _LintOptions, found: _FileProblems) -> bool:
     """A file or a folder, held against the project it belongs to; whether there was anything to
     check."""
     from foreword import lint
@@ -263,13 +263,13 @@ def _check_documents(given: Path, real: Path, asked: _Asked, found: _Found) -> b
     return bool(checked.documents)
 
 
-def _take(checked: Checked, show: _Show, found: _Found) -> None:
+def _take(checked: LintResult, show: _Show, found: _FileProblems) -> None:
     found.documents += len(checked.documents)
     found.problems += [replace(problem, file=show(problem.file)) for problem in checked.problems]
     found.excused += [replace(problem, file=show(problem.file)) for problem in checked.excused]
 
 
-def _fix(root: Path, checked: Checked, show: _Show, found: _Found) -> bool:
+def _fix(root: Path, checked: LintResult, show: _Show, found: _FileProblems) -> bool:
     """Repair what can be, and say so; whether anything was changed."""
     from foreword import lint
 
@@ -303,7 +303,7 @@ def _in_order(problems: Iterable[Problem]) -> list[Problem]:
     )
 
 
-def _show(found: _Found, show_excused: bool) -> None:
+def _show(found: _FileProblems, show_excused: bool) -> None:
     for problem in found.problems:
         click.echo(printable(_line(problem)))
     for problem in found.excused if show_excused else ():
@@ -322,7 +322,7 @@ def _line(problem: Problem) -> str:
     return f"{problem.file}:{problem.line}: {problem.code} {problem.message} [{marked}]"
 
 
-def _show_json(found: _Found, show_excused: bool, fix: bool) -> None:
+def _show_json(found: _FileProblems, show_excused: bool, fix: bool) -> None:
     excused = (
         {"excused": [_as_json(one) | {"reason": one.excused} for one in found.excused]}
         if show_excused
@@ -352,7 +352,7 @@ def _as_json(problem: Problem) -> dict[str, object]:
     }
 
 
-def _sum_up(found: _Found) -> None:
+def _sum_up(found: _FileProblems) -> None:
     for place in found.looked:
         screen.say(
             f"nothing to check: no recipes in {place}/{OWN}, no instructions.md, personas/ or"

@@ -66,9 +66,9 @@ def mcp(
         from foreword.faces.mcp.server import create_server
     except ModuleNotFoundError as missing:
         raise UsageError(f"the MCP server needs {missing.name}", hint=INSTALL) from None
-    from foreword.faces.http.server_state import Serving, Settings
+    from foreword.faces.http.server_state import AppState, Settings
     from foreword.faces.http.token import digest_of, from_file
-    from foreword.faces.mcp.server_state import Desk
+    from foreword.faces.mcp.server_state import ServerState
     from foreword.session.workflow_state import checked_name
     from foreword.sources.project_root import project_root
 
@@ -76,8 +76,8 @@ def mcp(
     settings = Settings(
         project_root(root), db, host=host, port=port, token_digest=digest, hosts=hosts
     )
-    serving = Serving(settings)
-    server = create_server(Desk(serving, checked_name(workflow, "workflow")))
+    serving = AppState(settings)
+    server = create_server(ServerState(serving, checked_name(workflow, "workflow")))
     transports.log_to_stderr()
     try:
         if http:

@@ -13,7 +13,7 @@ from foreword.tokens import COUNTERS
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class Known(click.Choice[str]):
+class WordChoice(click.Choice[str]):
     """One of a few words; a mistyped one gets a suggestion."""
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:

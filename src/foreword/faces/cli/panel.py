@@ -104,7 +104,7 @@ def run(
       git diff | foreword panel run code-review --diff - --model openai:gpt-4o --check
       foreword panel run code-review --diff change.diff --model test --format json
     """
-    from foreword.faces.cli.run_board import Board
+    from foreword.faces.cli.run_board import RunBoard
     from foreword.sources.diff_source import read_change
     from foreword.sources.project_root import project_root
     from foreword.work import factory_project, panel_runs
@@ -126,8 +126,8 @@ def run(
         f"{name}: {change.change.lines:,} changed lines in {files:,}"
         f" file{'' if files == 1 else 's'}"
     )
-    asking = panel_runs.Asking(model, timeout_seconds, moderator=moderator)
-    result = panel_runs.run(folder, name, change, asking, db=db, watch=Board())
+    asking = panel_runs.PanelRequest(model, timeout_seconds, moderator=moderator)
+    result = panel_runs.run(folder, name, change, asking, db=db, watch=RunBoard())
     _show(result, form)
     if (check and result.verdict != "approve") or len(result.unheard) == len(result.members):
         raise click.exceptions.Exit(1)

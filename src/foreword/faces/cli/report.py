@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from foreword.context.report_diff import Changed, notes, sections
+from foreword.context.report_diff import SectionDifference, notes, sections
 from foreword.engine.table import bar, cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
@@ -16,7 +16,7 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
-    from foreword.store.packages import Kept, Stored
+    from foreword.store.packages import PackageStores, StoredReport
 
 BAR, LONGEST_NAME = 12, 40
 ASKED = ("agent", "skill", "purpose", "phase", "workflow")
@@ -66,7 +66,7 @@ def list_reports(last: int, db: str | None, root: str) -> None:
         click.echo(printable(_line(report)))
 
 
-def _line(kept: Stored) -> str:
+def _line(kept: StoredReport) -> str:
     asked = " ".join(str(kept.report[kind]) for kind in ASKED if kind in kept.report)
     size = f"{kept.report['total_tokens']:>9,} of {kept.report['budget_tokens']:>9,}"
     when, what = kept.created[:19], f"{kept.report['recipe']:<15} {asked:<16}"
@@ -84,7 +84,7 @@ def _place(db: str | None, root: str) -> str:
 
 
 @contextmanager
-def _store(db: str | None, root: str) -> Iterator[Kept | None]:
+def _store(db: str | None, root: str) -> Iterator[PackageStores | None]:
     """What was kept, if anything: looking must not make a store."""
     from foreword.sources.project_root import project_root
     from foreword.store.packages import open_existing
@@ -112,7 +112,7 @@ def show_report(number: int, db: str | None, root: str) -> None:
     screen.show_json({"number": kept.number, "created": kept.created, **kept.report})
 
 
-def _existing(store: Kept | None, number: int) -> Stored:
+def _existing(store: PackageStores | None, number: int) -> StoredReport:
     kept = store.report(number) if store else None
     if kept is None:
         raise UsageError(
@@ -139,7 +139,7 @@ def diff_reports(old: int, new: int, db: str | None, root: str) -> None:
         click.echo(printable(line))
 
 
-def _asked(kept: Stored) -> str:
+def _asked(kept: StoredReport) -> str:
     asked = (f"{kind} {kept.report[kind]}" for kind in ASKED if kind in kept.report)
     return ", ".join([str(kept.report["recipe"]), *asked])
 
@@ -151,11 +151,11 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     width = min(LONGEST_NAME, max([len("section"), *(len(one.tag) for one in found)]))
     rows = [_row(one, width, largest) for one in found]
     head = f"{'section':<{width}}  {'before':>9} {'after':>9} {'change':>9}"
-    total = Changed("total", before["total_tokens"], after["total_tokens"])
+    total = SectionDifference("total", before["total_tokens"], after["total_tokens"])
     return [head, *rows, _row(total, width, 0), *notes(before, after)]
 
 
-def _row(one: Changed, width: int, largest: int) -> str:
+def _row(one: SectionDifference, width: int, largest: int) -> str:
     drawn = f"  {one.word:<8}  {bar(abs(one.change) / largest, BAR)}" if largest else ""
     return (
         f"{cut_to(one.tag, width):<{width}}  {one.before:>9,} {one.after:>9,}"

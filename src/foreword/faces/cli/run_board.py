@@ -13,7 +13,7 @@ from foreword.engine.table import cut_to, printable
 from foreword.faces.cli import screen
 
 if TYPE_CHECKING:
-    from foreword.work.question_queue import Standing
+    from foreword.work.question_queue import RunStatus
 
 SETTLED = ("answered", "failed", "late", "nonsense", "already done")
 _COLOURS = {
@@ -28,14 +28,14 @@ _LONGEST_NAME = 40
 _STATUS_CHARS = 8  # of all that an agent can be but `already done`, which has no time behind it
 
 
-class Board:
+class RunBoard:
     """Shows how agents stand; give it to whatever watches a run."""
 
     def __init__(self) -> None:
         self.told: set[str] = set()
         self.drawn = self.width = 0
 
-    def __call__(self, standings: Sequence[Standing]) -> None:
+    def __call__(self, standings: Sequence[RunStatus]) -> None:
         names = _names(standings)
         width = self.width = min(_LONGEST_NAME, max([self.width, *map(len, names)]))
         lines = [_line(name, one, width) for name, one in zip(names, standings, strict=True)]
@@ -55,7 +55,7 @@ class Board:
         self.drawn = len(lines)
 
 
-def _names(standings: Sequence[Standing]) -> list[str]:
+def _names(standings: Sequence[RunStatus]) -> list[str]:
     """What each is called: an agent by its name, a phase by its number and its title."""
     width = max((len(one.agent) for one in standings if one.title), default=0)
     return [
@@ -64,7 +64,7 @@ def _names(standings: Sequence[Standing]) -> list[str]:
     ]
 
 
-def _line(name: str, one: Standing, width: int) -> str:
+def _line(name: str, one: RunStatus, width: int) -> str:
     seconds = (
         f"{one.seconds:6.1f} s"
         if one.status in SETTLED and one.status != "already done"

@@ -15,7 +15,7 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
-    from foreword.store.workflows import Listed
+    from foreword.store.workflows import WorkflowEntry
 
 MODULES = {
     "new": "session",
@@ -109,7 +109,7 @@ def list_sessions(db: str | None, root: str) -> None:
         click.echo(printable(_line(one, width, largest)))
 
 
-def _line(one: Listed, width: int, largest: int) -> str:
+def _line(one: WorkflowEntry, width: int, largest: int) -> str:
     size = (
         f"{one.messages:>8,} {one.tokens:>12,} {one.now_tokens:>9,} "
         f" {bar(one.tokens / largest, BAR)}"

@@ -16,7 +16,7 @@ from foreword.engine.table import shortened
 from foreword.errors import BadSource, UsageError
 from foreword.faces.cli import progress, screen
 from foreword.faces.cli.file_argument import STDIN, named, read_bytes, read_json
-from foreword.faces.cli.options import Known, store_options
+from foreword.faces.cli.options import WordChoice, store_options
 from foreword.message import KINDS, Kind, Message, Text
 from foreword.secrets.masking import mask
 
@@ -35,8 +35,8 @@ SHAPE = (
 @click.argument("name")
 @click.argument("file", metavar="[FILE|-]", required=False)
 @click.option("--text", metavar="TEXT", help="The words of the message, instead of a file.")
-@click.option("--role", type=Known(ROLES), help="Who says the text.  [default: user]")
-@click.option("--kind", type=Known(KINDS), help="What it is, if it is more than conversation.")
+@click.option("--role", type=WordChoice(ROLES), help="Who says the text.  [default: user]")
+@click.option("--kind", type=WordChoice(KINDS), help="What it is, if it is more than conversation.")
 @click.option("--pin", is_flag=True, help="Never leave it out.")
 @store_options
 def append(

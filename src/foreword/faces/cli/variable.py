@@ -16,7 +16,7 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
-    from foreword.store.variables import Change
+    from foreword.store.variables import VariableChange
 
 REASON = click.option(
     "--reason", metavar="TEXT", required=True, help="Why; it is kept in the trail."
@@ -74,7 +74,7 @@ def _listed(variables: dict[str, object]) -> list[str]:
     return listing(variables).split("\n") if variables else []
 
 
-def _trail(changes: list[Change]) -> list[str]:
+def _trail(changes: list[VariableChange]) -> list[str]:
     from foreword.secrets.masking import mask
 
     return [

@@ -30,7 +30,7 @@ from foreword.faces.http import (
     variables,
 )
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, routes_of
-from foreword.faces.http.problems import Refused
+from foreword.faces.http.problems import ProblemResponse
 
 NOUNS = (
     contexts,
@@ -107,4 +107,4 @@ async def _nowhere(request: Request) -> Response:
     path = request.url.path[:LONGEST_COMPARED]
     guess = did_you_mean(path, [one.path for one in ENDPOINTS])
     hint = (f"did you mean {guess}? " if guess else "") + "/openapi.json has every path"
-    raise Refused(404, "no_such_path", f"there is nothing at {path}", hint)
+    raise ProblemResponse(404, "no_such_path", f"there is nothing at {path}", hint)

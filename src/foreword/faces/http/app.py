@@ -13,9 +13,9 @@ from starlette.responses import Response
 
 from foreword.errors import ForewordError, UsageError
 from foreword.faces.http import api
-from foreword.faces.http.guard import Guard
-from foreword.faces.http.problems import MEANINGS, Refused, problem, problem_of, refusal
-from foreword.faces.http.server_state import Serving, Settings
+from foreword.faces.http.guard import RequestGuard
+from foreword.faces.http.problems import MEANINGS, ProblemResponse, problem, problem_of, refusal
+from foreword.faces.http.server_state import AppState, Settings
 from foreword.faces.http.token import is_loopback
 from foreword.faces.web import pages
 
@@ -24,7 +24,7 @@ def create_app(settings: Settings) -> Starlette:
     """The whole server as an ASGI app; one that others can reach is not made without a token."""
     if not settings.token_digest and not is_loopback(settings.host):
         raise UsageError(f"{settings.host} is not this machine alone, so a token is needed")
-    serving = Serving(settings)
+    serving = AppState(settings)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -32,8 +32,8 @@ def create_app(settings: Settings) -> Starlette:
         serving.close()
 
     routes = [*api.routes(), *pages.routes()]
-    answers = {ForewordError: _wrong, Refused: _refused, HTTPException: _no_route}
-    guard = Middleware(Guard, serving=serving)
+    answers = {ForewordError: _wrong, ProblemResponse: _refused, HTTPException: _no_route}
+    guard = Middleware(RequestGuard, serving=serving)
     app = Starlette(
         routes=routes, middleware=[guard], exception_handlers=answers, lifespan=lifespan
     )
@@ -42,9 +42,9 @@ def create_app(settings: Settings) -> Starlette:
     return app
 
 
-def serving_of(request: Request) -> Serving:
+def serving_of(request: Request) -> AppState:
     """What this request is served from."""
-    serving: Serving = request.app.state.serving
+    serving: AppState = request.app.state.serving
     return serving
 
 
@@ -54,7 +54,7 @@ async def _wrong(request: Request, error: Exception) -> Response:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
+    assert isinstance(error, ProblemResponse)
     return refusal(error)
 
 

@@ -16,9 +16,9 @@ from contextlib import suppress
 from time import monotonic
 
 from foreword.errors import ForewordError
-from foreword.faces.http.problems import Refused
+from foreword.faces.http.problems import ProblemResponse
 from foreword.store import changes
-from foreword.store.changes import Event, Vector
+from foreword.store.changes import ChangeEvent, Vector
 
 EVERY_SECONDS, SOON_SECONDS = 0.25, 0.02  # by itself, and after a change that was made here
 AFTER_TROUBLE_SECONDS = 1.0
@@ -31,14 +31,14 @@ Look = Callable[[list[str] | None], Awaitable[dict[str, Vector]]]
 Vectors = Mapping[str, Vector]  # by workflow; never changed, so that listeners may hold on to it
 
 
-class Live:
+class ChangePoller:
     """The listeners of one server process."""
 
     def __init__(self, look: Look) -> None:
         self._look = look
         self._known: Vectors = {}
         self._before: Vectors = {}  # `_known` as it was, and what happened since then
-        self._last: list[Event] = []
+        self._last: list[ChangeEvent] = []
         self._listeners = Counter[str]()
         self._news = dict[str, asyncio.Event]()  # by workflow: set, and forgotten, when it changes
         self._poked = asyncio.Event()
@@ -66,7 +66,7 @@ class Live:
 
     async def events(
         self, workflow: str, begin: Vectors, seen: Vector | None = None
-    ) -> AsyncIterator[Event | None]:
+    ) -> AsyncIterator[ChangeEvent | None]:
         """What happens to a workflow after `begin`, or after what was `seen`; nothing, now and
         then, while it waits.
 
@@ -94,7 +94,7 @@ class Live:
 
     async def _of_one(
         self, workflow: str, begin: Vectors, seen: Vector | None
-    ) -> AsyncIterator[Event | None]:
+    ) -> AsyncIterator[ChangeEvent | None]:
         seen = begin.get(workflow, Vector()) if seen is None else seen
         while not self.stopped:
             now = self._known.get(workflow, seen)
@@ -106,9 +106,11 @@ class Live:
                 yield event
             seen = now
 
-    async def _of_all(self, seen: Vectors, last: Vector | None) -> AsyncIterator[Event | None]:
+    async def _of_all(
+        self, seen: Vectors, last: Vector | None
+    ) -> AsyncIterator[ChangeEvent | None]:
         if last not in (None, changes.together(seen.values())):
-            yield Event(
+            yield ChangeEvent(
                 "workflow",
                 {"workflow": None, "kind": "workflow"},
                 changes.together(self._known.values()),
@@ -149,7 +151,7 @@ class Live:
                 pause = max(EVERY_SECONDS, BUSY_SHARE * (monotonic() - began))
             except (
                 ForewordError,
-                Refused,
+                ProblemResponse,
                 TimeoutError,
             ):  # the store is away: the streams stay, and go on with it
                 pause = AFTER_TROUBLE_SECONDS
@@ -182,14 +184,15 @@ class Live:
                 woken.set()
 
 
-def _happened(seen: Vectors, now: Vectors) -> list[Event]:
+def _happened(seen: Vectors, now: Vectors) -> list[ChangeEvent]:
     """What happened to all workflows from one moment to another."""
     at = changes.together(now.values())
     new = [name for name in now if name not in seen]
-    told = [Event("workflow", {"workflow": name, "kind": "workflow"}, at) for name in new]
+    told = [ChangeEvent("workflow", {"workflow": name, "kind": "workflow"}, at) for name in new]
     for name, vector in now.items():
         if (before := seen.get(name, Vector())) != vector:
             told += [
-                Event(event.kind, event.data, at) for event in changes.between(name, before, vector)
+                ChangeEvent(event.kind, event.data, at)
+                for event in changes.between(name, before, vector)
             ]
     return told

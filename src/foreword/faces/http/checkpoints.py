@@ -8,11 +8,11 @@ from pydantic import BaseModel, Field
 
 from foreword.faces.http.contexts import LONGEST
 from foreword.faces.http.endpoint import Ask, Endpoint
-from foreword.faces.http.request_parsing import Given, example
+from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.operations import operations
 
 
-class Where(Given):
+class Where(RequestInput):
     """Which project."""
 
     root: str | None = Field(
@@ -36,7 +36,7 @@ class OfPhase(Where):
     )
 
 
-class Stand(Given):
+class Stand(RequestInput):
     """Where a task stands."""
 
     model_config = example(
@@ -75,14 +75,14 @@ class CheckpointText(BaseModel):
     checkpoint: dict[str, Any]
 
 
-class Resumed(CheckpointText):
+class ResumeAnswer(CheckpointText):
     """What a model needs to go on."""
 
     warnings: list[str] = Field(description="What has changed since.")
     source: str
 
 
-class Written(BaseModel):
+class CheckpointPlace(BaseModel):
     """Where a checkpoint was written to, inside the root."""
 
     written: str
@@ -123,12 +123,12 @@ ENDPOINTS = (
         "GET", "/v1/checkpoints", list_checkpoints, Checkpoints, query=OfTask, problems=(404,)
     ),
     Endpoint("GET", TASK, show_checkpoint, CheckpointText, query=OfPhase, problems=(409,)),
-    Endpoint("GET", f"{TASK}/resume", resume, Resumed, query=OfPhase, problems=(409,)),
+    Endpoint("GET", f"{TASK}/resume", resume, ResumeAnswer, query=OfPhase, problems=(409,)),
     Endpoint(
         "PUT",
         f"{TASK}/phases/{{phase}}",
         write_checkpoint,
-        Written,
+        CheckpointPlace,
         query=Where,
         body=Stand,
         problems=(422,),

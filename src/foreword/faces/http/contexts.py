@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
-from foreword.faces.http.request_parsing import Given, Tokens, example
+from foreword.faces.http.request_parsing import RequestInput, Tokens, example
 from foreword.operations import operations
 from foreword.operations.fitted_values import ANSWER_TOKENS
 from foreword.sources.library import RECIPE
@@ -24,7 +24,7 @@ MATERIAL = {
 LONGEST = 1_000  # characters of a name
 
 
-class Request(Given):
+class ContextBody(RequestInput):
     """What to assemble, and for whom."""
 
     model_config = example({**MATERIAL, "budget": 2000})
@@ -63,7 +63,7 @@ class Request(Given):
         return self.model_dump(exclude={"recipe", "root", "about"}, exclude_none=True)
 
 
-class Question(Request):
+class Question(ContextBody):
     """A context, and what to explain of it."""
 
     model_config = example({**MATERIAL, "about": "Use UTC"})
@@ -73,7 +73,7 @@ class Question(Request):
     )
 
 
-class Wanted(Given):
+class LookupBody(RequestInput):
     """What to look up."""
 
     model_config = example({"wanted": "how are releases made?", "budget": 2000})
@@ -88,14 +88,14 @@ class Wanted(Given):
     counter: str | None = Field(None, max_length=LONGEST, description="How tokens are counted.")
 
 
-class Part(Given):
+class OriginalPart(RequestInput):
     """Which part of an original."""
 
     offset: int = Field(0, ge=0, le=LARGEST_NUMBER, description="From which character on.")
     budget: Tokens = Field(ANSWER_TOKENS, description="The most tokens of a page.")
 
 
-class Fit(Given):
+class Fit(RequestInput):
     """How large an answer may be."""
 
     budget: Tokens | None = Field(
@@ -103,7 +103,7 @@ class Fit(Given):
     )
 
 
-class Left(BaseModel):
+class OmissionAnswer(BaseModel):
     """Something that was left out."""
 
     what: str
@@ -121,7 +121,7 @@ class Context(BaseModel):
     tokens: int
     budget_tokens: int
     left_out: int
-    omissions: list[Left]
+    omissions: list[OmissionAnswer]
     warnings: list[str]
     report: int = Field(description="The number of its report.")
 
@@ -143,7 +143,7 @@ class Original(BaseModel):
     warnings: list[str]
 
 
-def assemble(ask: Ask[Nothing, Request]) -> dict[str, Any]:
+def assemble(ask: Ask[Nothing, ContextBody]) -> dict[str, Any]:
     """Assemble a context by a recipe, within a budget."""
     asked = ask.body
     with ask.serving.store() as db:
@@ -158,13 +158,13 @@ def why(ask: Ask[Nothing, Question]) -> dict[str, Any]:
     return operations.why(ask.serving.root(asked.root), asked.recipe, asked.about, **asked.asked())
 
 
-def recall(ask: Ask[Part, None]) -> dict[str, Any]:
+def recall(ask: Ask[OriginalPart, None]) -> dict[str, Any]:
     """Give back the original of something that was cut, page by page."""
     with ask.serving.store() as db:
         return operations.recall(db, ask.path["handle"], ask.query.offset, ask.query.budget)
 
 
-def lookup(ask: Ask[Nothing, Wanted]) -> dict[str, Any]:
+def lookup(ask: Ask[Nothing, LookupBody]) -> dict[str, Any]:
     """Look up a document of the project by its name, or by what it is about."""
     asked = ask.body
     with ask.serving.store() as db:
@@ -185,13 +185,19 @@ ENDPOINTS = (
         "/v1/assemble",
         assemble,
         Context,
-        body=Request,
+        body=ContextBody,
         problems=(404, 422),
         lane="computing",
     ),
     Endpoint("POST", "/v1/why", why, Reason, body=Question, problems=(404, 422), lane="computing"),
-    Endpoint("GET", "/v1/recall/{handle}", recall, Original, query=Part),
+    Endpoint("GET", "/v1/recall/{handle}", recall, Original, query=OriginalPart),
     Endpoint(
-        "POST", "/v1/lookup", lookup, Context, body=Wanted, problems=(404, 422), lane="computing"
+        "POST",
+        "/v1/lookup",
+        lookup,
+        Context,
+        body=LookupBody,
+        problems=(404, 422),
+        lane="computing",
     ),
 )

@@ -9,11 +9,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 from starlette.datastructures import Headers
 
-from foreword.faces.http.contexts import Left
+from foreword.faces.http.contexts import OmissionAnswer
 from foreword.faces.http.endpoint import Ask, Endpoint, Page
-from foreword.faces.http.problems import Refused
-from foreword.faces.http.request_parsing import DESCRIBED, Given, Tokens, example
-from foreword.faces.http.sessions import ONE, Talk
+from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.http.request_parsing import DESCRIBED, RequestInput, Tokens, example
+from foreword.faces.http.sessions import ONE, ConversationQuery
 from foreword.formats import to_openai
 from foreword.message import KINDS, Message
 from foreword.operations import fitted_values, operations
@@ -22,18 +22,18 @@ from foreword.session.secret_messages import without_secrets
 from foreword.session.session import Session
 from foreword.store import compressions as compressing
 from foreword.store import messages
-from foreword.store.messages import Line
+from foreword.store.messages import StoredMessage
 
 MOST_AT_ONCE = 10_000
 KEY = "idempotency-key"
 Form = Literal["text", "anthropic", "openai"]
 
 
-class MessagePage(Page, Talk):
+class MessagePage(Page, ConversationQuery):
     """Which messages."""
 
 
-class Said(Given):
+class MessagesBody(RequestInput):
     """A message, or many of them."""
 
     model_config = example({"message": {"role": "user", "content": "Fire the kiln."}})
@@ -52,7 +52,7 @@ class Said(Given):
     pinned: bool = Field(False, description="A single message that is never left out.")
 
 
-class Next(Talk):
+class Next(ConversationQuery):
     """The next call, without a trace."""
 
     budget: Tokens | None = Field(None, description="The most tokens it may have.")
@@ -60,7 +60,7 @@ class Next(Talk):
     report: bool = Field(False, description="With the whole report.")
 
 
-class Call(Given):
+class CallAnswer(RequestInput):
     """The next call."""
 
     model_config = example({"budget": 8000, "form": "anthropic"})
@@ -77,7 +77,7 @@ class Call(Given):
     )
 
 
-class Smaller(Given):
+class Smaller(RequestInput):
     """How to compress."""
 
     model_config = example({"to": "10%", "preview": True})
@@ -88,13 +88,13 @@ class Smaller(Given):
     preview: bool = Field(False, description="Say what would happen; change nothing.")
 
 
-class Last(Talk):
+class UsageQuery(ConversationQuery):
     """How much of the usage log."""
 
     last: int = Field(50, ge=0, le=1_000, description="How many calls, the newest first.")
 
 
-class Appended(BaseModel):
+class AppendAnswer(BaseModel):
     """What became of messages that were appended."""
 
     seq: int = Field(description="The number of the last one.")
@@ -125,7 +125,7 @@ class Messages(BaseModel):
     next: int | None = Field(description="The cursor of the next page.")
 
 
-class NextCall(BaseModel):
+class NextCallAnswer(BaseModel):
     """The context of the next call."""
 
     text: str | None = None
@@ -133,12 +133,12 @@ class NextCall(BaseModel):
     tokens: int
     budget_tokens: int
     left_out: int
-    omissions: list[Left]
+    omissions: list[OmissionAnswer]
     warnings: list[str]
     report: dict[str, Any] | None = None
 
 
-class Compaction(BaseModel):
+class CompactionAnswer(BaseModel):
     """What a compression did, or would do."""
 
     last: int
@@ -155,7 +155,7 @@ class Compaction(BaseModel):
     reached: bool
 
 
-class Compression(BaseModel):
+class CompressionAnswer(BaseModel):
     """A compression that was made."""
 
     number: int
@@ -172,7 +172,7 @@ class Compression(BaseModel):
 class Compressions(BaseModel):
     """Every compression, the oldest first."""
 
-    items: list[Compression]
+    items: list[CompressionAnswer]
 
 
 class Usage(BaseModel):
@@ -194,14 +194,18 @@ class Usage(BaseModel):
     log: list[dict[str, Any]]
 
 
-def append(ask: Ask[Talk, Said]) -> dict[str, Any]:
+def append(ask: Ask[ConversationQuery, MessagesBody]) -> dict[str, Any]:
     """Add a message or several, under an `Idempotency-Key` once; a workflow that is not there
     yet is made."""
     said, key = ask.body, _key(ask.headers)
     if (said.message is None) == (said.messages is None):
-        raise Refused(400, "bad_request", "body: give either `message` or `messages`", DESCRIBED)
+        raise ProblemResponse(
+            400, "bad_request", "body: give either `message` or `messages`", DESCRIBED
+        )
     if said.messages is not None and (said.kind is not None or said.pinned):
-        raise Refused(400, "bad_request", "body: `kind` and `pinned` are for a single `message`")
+        raise ProblemResponse(
+            400, "bad_request", "body: `kind` and `pinned` are for a single `message`"
+        )
     with ask.serving.session(ask.path["workflow"], ask.query.conversation, create=True) as session:
         if said.message is not None:
             return operations.append_message(session, said.message, said.kind, said.pinned, key)
@@ -219,7 +223,9 @@ def _key(headers: Headers) -> str | None:
     """The key of the request; as a quoted string, too, which is how the standard has it."""
     given = headers.getlist(KEY)
     if len(given) > 1:
-        raise Refused(400, "bad_request", f"{KEY} is there {len(given)} times", "send it once")
+        raise ProblemResponse(
+            400, "bad_request", f"{KEY} is there {len(given)} times", "send it once"
+        )
     if not given:
         return None
     key = given[0].strip()
@@ -237,7 +243,7 @@ def list_messages(ask: Ask[MessagePage, None]) -> dict[str, Any]:
     return {"items": items, "next": page[0].seq if len(found) > len(page) else None}
 
 
-def _line(line: Line, message: Message) -> dict[str, Any]:
+def _line(line: StoredMessage, message: Message) -> dict[str, Any]:
     shaped = to_openai([message])
     return {
         **{name: getattr(line, name) for name in ("seq", "kind", "pinned", "tokens", "created")},
@@ -253,7 +259,7 @@ def next_call(ask: Ask[Next, None]) -> dict[str, Any]:
         return _context(session, ask.query.budget, ask.query.form, ask.query.report, save=False)
 
 
-def make_call(ask: Ask[Talk, Call]) -> dict[str, Any]:
+def make_call(ask: Ask[ConversationQuery, CallAnswer]) -> dict[str, Any]:
     """Make the context of the next call, and keep its report and what it left out."""
     asked = ask.body
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
@@ -275,20 +281,20 @@ def _context(
     return {**answer, **({"report": package.report.to_dict()} if report else {})}
 
 
-def compress(ask: Ask[Talk, Smaller]) -> dict[str, Any]:
+def compress(ask: Ask[ConversationQuery, Smaller]) -> dict[str, Any]:
     """Put a summary in place of the older messages, or say what that would come to."""
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
         made = session.compress(to=ask.body.to, preview=ask.body.preview)
     return {**asdict(made), "reached": made.reached}
 
 
-def undo(ask: Ask[Talk, None]) -> dict[str, Any]:
+def undo(ask: Ask[ConversationQuery, None]) -> dict[str, Any]:
     """Take back the last compression."""
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
         return _compression(session.undo(), session.secrets())
 
 
-def compressions(ask: Ask[Talk, None]) -> dict[str, Any]:
+def compressions(ask: Ask[ConversationQuery, None]) -> dict[str, Any]:
     """List every compression, undone ones too."""
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
         secrets = session.secrets()
@@ -299,7 +305,7 @@ def _compression(made: compressing.Compression, secrets: KnownValues) -> dict[st
     return {**asdict(made), "summary": secrets.known(made.summary)}
 
 
-def usage(ask: Ask[Last, None]) -> dict[str, Any]:
+def usage(ask: Ask[UsageQuery, None]) -> dict[str, Any]:
     """Say what the calls so far have cost, and how much of each a prompt cache could reuse."""
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
         return session.usage(ask.query.last)
@@ -311,9 +317,9 @@ ENDPOINTS = (
         "POST",
         f"{ONE}/messages",
         append,
-        Appended,
-        query=Talk,
-        body=Said,
+        AppendAnswer,
+        query=ConversationQuery,
+        body=MessagesBody,
         status=201,
         problems=(422,),
         takes={
@@ -324,22 +330,34 @@ ENDPOINTS = (
         },
     ),
     Endpoint(
-        "GET", f"{ONE}/context", next_call, NextCall, query=Next, problems=(422,), lane="computing"
+        "GET",
+        f"{ONE}/context",
+        next_call,
+        NextCallAnswer,
+        query=Next,
+        problems=(422,),
+        lane="computing",
     ),
     Endpoint(
         "POST",
         f"{ONE}/context",
         make_call,
-        NextCall,
-        query=Talk,
-        body=Call,
+        NextCallAnswer,
+        query=ConversationQuery,
+        body=CallAnswer,
         problems=(422,),
         lane="computing",
     ),
     Endpoint(
-        "POST", f"{ONE}/compress", compress, Compaction, query=Talk, body=Smaller, lane="computing"
+        "POST",
+        f"{ONE}/compress",
+        compress,
+        CompactionAnswer,
+        query=ConversationQuery,
+        body=Smaller,
+        lane="computing",
     ),
-    Endpoint("POST", f"{ONE}/undo", undo, Compression, query=Talk),
-    Endpoint("GET", f"{ONE}/compressions", compressions, Compressions, query=Talk),
-    Endpoint("GET", f"{ONE}/usage", usage, Usage, query=Last),
+    Endpoint("POST", f"{ONE}/undo", undo, CompressionAnswer, query=ConversationQuery),
+    Endpoint("GET", f"{ONE}/compressions", compressions, Compressions, query=ConversationQuery),
+    Endpoint("GET", f"{ONE}/usage", usage, Usage, query=UsageQuery),
 )

@@ -35,7 +35,7 @@ PATH: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-class Problem(BaseModel):
+class ProblemDetails(BaseModel):
     """What went wrong (RFC 9457); some have more facts."""
 
     type: str
@@ -49,7 +49,7 @@ def document(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
     """The whole description."""
     table = list(endpoints)
     models = {model for one in table for model in (one.answer, one.body, one.query) if model} | {
-        Problem
+        ProblemDetails
     }
     ordered = sorted(models, key=lambda model: (model.__name__, model.__module__))
     refs, schemas = models_json_schema(
@@ -155,7 +155,10 @@ def _responses(
     for status in sorted({*ANY_REQUEST, *one.problems, *named, *(WITH_BODY if one.body else ())}):
         yield (
             str(status),
-            {"description": MEANINGS[status], "content": {MEDIA: {"schema": known[Problem]}}},
+            {
+                "description": MEANINGS[status],
+                "content": {MEDIA: {"schema": known[ProblemDetails]}},
+            },
         )
 
 

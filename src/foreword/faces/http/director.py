@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from foreword.director.tools import TOOLS
-from foreword.faces.http.director_job import Work
-from foreword.faces.http.endpoint import JSON, Answer, Ask, Endpoint, Nothing
+from foreword.faces.http.director_job import DirectorJob
+from foreword.faces.http.endpoint import JSON, Ask, Endpoint, HttpAnswer, Nothing
 from foreword.faces.http.events import BEGIN, MEDIA, STILL_HERE
-from foreword.faces.http.problems import Refused
-from foreword.faces.http.request_parsing import Given, example
-from foreword.faces.http.server_state import Serving
+from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.http.request_parsing import RequestInput, example
+from foreword.faces.http.server_state import AppState
 from foreword.faces.http.sessions import ONE
 from foreword.store import workflows
 from foreword.store.database import dumped
@@ -26,7 +26,7 @@ MOST_LISTENERS = 200  # to one piece of work
 KINDS = ("text", "call", "step", "result", "warning", "failed", "done")
 
 
-class Words(Given):
+class SayBody(RequestInput):
     """What to say."""
 
     model_config = example({"text": "Read my letters, and register each of them. Send nothing."})
@@ -36,7 +36,7 @@ class Words(Given):
     )
 
 
-class Arguments(Given):
+class Arguments(RequestInput):
     """What a tool is given."""
 
     model_config = example({"arguments": {"node": "node1"}})
@@ -72,7 +72,7 @@ class WorkState(BaseModel):
     problem: str = Field(description="Why it broke, or blank.")
 
 
-class Blocked(BaseModel):
+class BlockedOriginAnswer(BaseModel):
     """An origin that pages asked for something and were not allowed to reach."""
 
     origin: str
@@ -93,24 +93,24 @@ class DirectorState(BaseModel):
     tabs: list[dict[str, Any]] | None = Field(
         description="Of its browser: `name`, `url`, `active`; null before one."
     )
-    blocked: list[Blocked] = Field(
+    blocked: list[BlockedOriginAnswer] = Field(
         description="What its pages could not load because of the server's origins."
     )
 
 
-class Begun(BaseModel):
+class TurnStart(BaseModel):
     """A turn that has begun; its events tell what becomes of it."""
 
     work: str = Field(description="Its id; those of its events begin with it.")
 
 
-class Stopped(BaseModel):
+class StopAnswer(BaseModel):
     """Whether there was anything to stop."""
 
     stopped: bool
 
 
-class Called(BaseModel):
+class ToolCallAnswer(BaseModel):
     """What a tool answered."""
 
     text: str = Field(description="The same as a model would be given; secrets are hidden.")
@@ -167,15 +167,15 @@ def show_director(ask: Ask[Nothing, None]) -> dict[str, Any]:
     }
 
 
-def say(ask: Ask[Nothing, Words]) -> Answer:
+def say(ask: Ask[Nothing, SayBody]) -> HttpAnswer:
     """Say something to the director: it plans, acts and answers, and its events tell how."""
     work = ask.serving.desks.say(_existing(ask), ask.body.text)
-    return Answer({"work": work.id})
+    return HttpAnswer({"work": work.id})
 
 
-def go_on(ask: Ask[Nothing, None]) -> Answer:
+def go_on(ask: Ask[Nothing, None]) -> HttpAnswer:
     """Have the director go on with a turn that ended before its answer."""
-    return Answer({"work": ask.serving.desks.go_on(_existing(ask)).id})
+    return HttpAnswer({"work": ask.serving.desks.go_on(_existing(ask)).id})
 
 
 def stop(ask: Ask[Nothing, None]) -> dict[str, Any]:
@@ -194,7 +194,7 @@ async def _called(request: Request, ask: Ask[Nothing, Arguments]) -> Response:
     async for _ in work.following():
         pass
     if work.outcome is None:
-        raise Refused(
+        raise ProblemResponse(
             503 if work.cancel.is_set() else 502,
             "tool_failed",
             work.problem or "it was stopped",
@@ -206,7 +206,7 @@ async def _called(request: Request, ask: Ask[Nothing, Arguments]) -> Response:
     )
 
 
-def _begin_call(ask: Ask[Nothing, Arguments]) -> Work:
+def _begin_call(ask: Ask[Nothing, Arguments]) -> DirectorJob:
     return ask.serving.desks.call(_existing(ask), ask.path["tool"], ask.body.arguments)
 
 
@@ -219,7 +219,7 @@ def listen(ask: Ask[Nothing, None]) -> Any:
 async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
     work = await ask.serving.call(_last_work, ask)
     if work.listeners >= MOST_LISTENERS:
-        raise Refused(
+        raise ProblemResponse(
             503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"}
         )
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -230,22 +230,22 @@ async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
     return StreamingResponse(_written(work, seen), headers=headers, media_type=MEDIA)
 
 
-def _last_work(ask: Ask[Nothing, None]) -> Work:
+def _last_work(ask: Ask[Nothing, None]) -> DirectorJob:
     work = ask.serving.desks.work(_existing(ask))
     if work is None:
-        raise Refused(
+        raise ProblemResponse(
             404, "nothing_yet", "the director has done nothing here since the server was started"
         )
     return work
 
 
-def _seen(last: str, work: Work) -> int:
+def _seen(last: str, work: DirectorJob) -> int:
     """How many events of this very work a listener has seen."""
     name, _, number = last.strip().partition(".")
     return int(number) if name == work.id and number.isdecimal() and len(number) < 10 else 0
 
 
-async def _written(work: Work, seen: int) -> AsyncIterator[bytes]:
+async def _written(work: DirectorJob, seen: int) -> AsyncIterator[bytes]:
     yield BEGIN
     async for told in work.following(seen):
         if told is None:
@@ -261,7 +261,7 @@ def _existing(ask: Ask[Any, Any]) -> str:
     return existing(ask.serving, ask.path["workflow"])
 
 
-def existing(serving: Serving, workflow: str) -> str:
+def existing(serving: AppState, workflow: str) -> str:
     """The name of a workflow as it is kept; an error where there is none."""
     with serving.store() as db:
         return workflows.existing(db, workflow).name
@@ -272,14 +272,16 @@ _BUSY = (409,)
 ENDPOINTS = (
     Endpoint("GET", "/v1/director/tools", list_tools, Tools),
     Endpoint("GET", f"{ONE}/director", show_director, DirectorState),
-    Endpoint("POST", f"{ONE}/director/say", say, Begun, body=Words, status=202, problems=_BUSY),
-    Endpoint("POST", f"{ONE}/director/go-on", go_on, Begun, status=202, problems=_BUSY),
-    Endpoint("POST", f"{ONE}/director/stop", stop, Stopped),
+    Endpoint(
+        "POST", f"{ONE}/director/say", say, TurnStart, body=SayBody, status=202, problems=_BUSY
+    ),
+    Endpoint("POST", f"{ONE}/director/go-on", go_on, TurnStart, status=202, problems=_BUSY),
+    Endpoint("POST", f"{ONE}/director/stop", stop, StopAnswer),
     Endpoint(
         "POST",
         f"{ONE}/director/tools/{{tool}}",
         call,
-        Called,
+        ToolCallAnswer,
         body=Arguments,
         problems=(409, 502),
         stream=_called,

@@ -23,7 +23,7 @@ _Listener = tuple[asyncio.AbstractEventLoop, asyncio.Event]
 
 
 @dataclass(eq=False, slots=True)
-class Work:
+class DirectorJob:
     """A turn of a director, or a tool that is called by hand."""
 
     kind: Literal["turn", "call"]

@@ -1,7 +1,7 @@
 """The directors of a server: one for each workflow in use, each at one thing at a time, in a thread
 of its own.
 
-What a director is doing is its `Work`: a turn with its model, or a tool that somebody calls by
+What a director is doing is its `DirectorJob`: a turn with its model, or a tool that somebody calls by
 hand. What the last one told is kept, so that whoever comes late hears all of it. Model, browser and
 origins are the server's settings; nothing about them is taken from a request.
 """
@@ -21,11 +21,11 @@ from foreword.browser import Rules
 from foreword.director import Director, assets, browser_files
 from foreword.director.prompt import DIRECTOR
 from foreword.director.tool_calls import shown_arguments
-from foreword.director.tool_context import Desk
+from foreword.director.tool_context import ToolContext
 from foreword.director.tools import TOOLS
 from foreword.errors import ForewordError, StoreError, UnknownName, UsageError
-from foreword.faces.http.director_job import Work
-from foreword.faces.http.problems import Refused
+from foreword.faces.http.director_job import DirectorJob
+from foreword.faces.http.problems import ProblemResponse
 from foreword.secrets.masking import mask
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
@@ -46,17 +46,17 @@ NAME_ONE = (
 )
 BROKEN = "something went wrong in the server; its log has more"
 
-Act = Callable[[Director, Work], None]
+Act = Callable[[Director, DirectorJob], None]
 log = logging.getLogger("foreword.serve")
 
 
 @dataclass(slots=True)
-class _Seat:
+class _DirectorSlot:
     """One workflow's director, once it is needed, and the last thing that it was told to do."""
 
     workflow: str
     director: Director | None = None
-    work: Work | None = None
+    work: DirectorJob | None = None
     thread: Thread | None = None
 
     @property
@@ -74,38 +74,38 @@ class _Seat:
                 log.error("%s", mask(error.message))
 
 
-class Desks:
+class Directors:
     """The directors of one server process."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._lock = Lock()
-        self._seats: OrderedDict[str, _Seat] = OrderedDict()  # the last used last
+        self._seats: OrderedDict[str, _DirectorSlot] = OrderedDict()  # the last used last
         self._stopped = False
 
     # --- what they are told -----------------------------------------------------------------------
 
-    def say(self, workflow: str, text: str) -> Work:
+    def say(self, workflow: str, text: str) -> DirectorJob:
         """Begin a turn; an error at once where there can be none."""
         self._need_model()
         if not text.strip():
             raise UsageError("there is nothing to say")
         return self._begin(
-            workflow, Work("turn"), lambda director, work: _say(director, work, text)
+            workflow, DirectorJob("turn"), lambda director, work: _say(director, work, text)
         )
 
-    def go_on(self, workflow: str) -> Work:
+    def go_on(self, workflow: str) -> DirectorJob:
         """Begin a turn where the last one ended before its answer."""
         self._need_model()
-        return self._begin(workflow, Work("turn"), _go_on)
+        return self._begin(workflow, DirectorJob("turn"), _go_on)
 
-    def call(self, workflow: str, tool: str, arguments: Mapping[str, Any]) -> Work:
+    def call(self, workflow: str, tool: str, arguments: Mapping[str, Any]) -> DirectorJob:
         """Begin to call a tool by hand."""
         if tool not in TOOLS:
             raise UnknownName("tool", tool[:80], TOOLS)
         given = dict(arguments)
         return self._begin(
-            workflow, Work("call", tool), lambda director, work: _call(director, work, given)
+            workflow, DirectorJob("call", tool), lambda director, work: _call(director, work, given)
         )
 
     def stop(self, workflow: str) -> bool:
@@ -118,7 +118,7 @@ class Desks:
 
     # --- how they stand ---------------------------------------------------------------------------
 
-    def work(self, workflow: str) -> Work | None:
+    def work(self, workflow: str) -> DirectorJob | None:
         """What a director is doing, or has done last."""
         seat = self._seats.get(workflow)
         return seat.work if seat else None
@@ -147,20 +147,20 @@ class Desks:
 
     # --- threads ----------------------------------------------------------------------------------
 
-    def _begin(self, workflow: str, work: Work, act: Act) -> Work:
+    def _begin(self, workflow: str, work: DirectorJob, act: Act) -> DirectorJob:
         with self._lock:
             if self._stopped:
-                raise Refused(503, "stopping", "the server is stopping")
+                raise ProblemResponse(503, "stopping", "the server is stopping")
             seat = self._seats.get(workflow)
             if seat is not None and seat.is_busy:
-                raise Refused(
+                raise ProblemResponse(
                     409,
                     "busy",
                     "the director is at work here already",
                     "wait until it is done, or stop it",
                 )
             gone = [] if seat else self._without_room()
-            seat = self._seats.setdefault(workflow, _Seat(workflow))
+            seat = self._seats.setdefault(workflow, _DirectorSlot(workflow))
             self._seats.move_to_end(workflow)
             seat.work = work
             seat.thread = Thread(
@@ -172,20 +172,22 @@ class Desks:
             seat.thread.start()
         return work
 
-    def _without_room(self) -> list[_Seat]:
+    def _without_room(self) -> list[_DirectorSlot]:
         """Who has to go so that one more can come: the one that has been idle longest."""
         if len(self._seats) < MOST_DIRECTORS:
             return []
         idle = next((seat for seat in self._seats.values() if not seat.is_busy), None)
         if idle is None:
-            raise Refused(
+            raise ProblemResponse(
                 503,
                 "no_more_directors",
                 f"{MOST_DIRECTORS} directors are at work, and no more can be",
             )
         return [self._seats.pop(idle.workflow)]
 
-    def _run(self, seat: _Seat, work: Work, act: Act, gone: list[_Seat]) -> None:
+    def _run(
+        self, seat: _DirectorSlot, work: DirectorJob, act: Act, gone: list[_DirectorSlot]
+    ) -> None:
         """Do it, and tell how it ended, whatever happens."""
         try:
             for each in gone:
@@ -215,7 +217,7 @@ class Desks:
             window=settings.window,
             create=False,
         )
-        return Director(Desk(session, self._browser, model=settings.model))
+        return Director(ToolContext(session, self._browser, model=settings.model))
 
     def _browser(self, restore: Path | None) -> Browser:
         from foreword.browser import Browser
@@ -257,7 +259,7 @@ class Desks:
         self._seats.clear()
 
 
-def _say(director: Director, work: Work, text: str) -> None:
+def _say(director: Director, work: DirectorJob, text: str) -> None:
     with director.alone():
         if director.session.system_prompt != DIRECTOR:
             director.session.system_prompt = DIRECTOR
@@ -265,12 +267,12 @@ def _say(director: Director, work: Work, text: str) -> None:
     work.stopped, work.unfinished = turn.stopped, turn.unfinished
 
 
-def _go_on(director: Director, work: Work) -> None:
+def _go_on(director: Director, work: DirectorJob) -> None:
     turn = director.go_on(on_event=work.tell, cancel=work.cancel)
     work.stopped, work.unfinished = turn.stopped, turn.unfinished
 
 
-def _call(director: Director, work: Work, given: dict[str, Any]) -> None:
+def _call(director: Director, work: DirectorJob, given: dict[str, Any]) -> None:
     desk = director.desk
     desk.tell, desk.cancel = work.tell, work.cancel
     told = {"id": work.id, "name": work.tool}

@@ -21,9 +21,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from foreword.faces.http import request_parsing
-from foreword.faces.http.problems import BEGUN, Refused
-from foreword.faces.http.request_parsing import Given
-from foreword.faces.http.server_state import Lane, Serving
+from foreword.faces.http.problems import BEGUN, ProblemResponse
+from foreword.faces.http.request_parsing import RequestInput
+from foreword.faces.http.server_state import AppState, Lane
 from foreword.store.database import LARGEST_NUMBER, dumped
 
 Query = TypeVar("Query")
@@ -33,11 +33,11 @@ PREFIX = "/v1"
 MOST_LISTED = 200
 
 
-class Nothing(Given):
+class Nothing(RequestInput):
     """No parameters."""
 
 
-class Page(Given):
+class Page(RequestInput):
     """Which part of a list: the newest first."""
 
     limit: int = Field(50, ge=1, le=MOST_LISTED, description="How many at most.")
@@ -55,7 +55,7 @@ class Page(Given):
 class Ask(Generic[Query, Body]):
     """A request as a function of the API sees it."""
 
-    serving: Serving
+    serving: AppState
     path: Mapping[str, str]
     query: Query
     body: Body
@@ -65,7 +65,7 @@ class Ask(Generic[Query, Body]):
         """A number in the path."""
         found = request_parsing.whole(self.path[name])
         if found is None:
-            raise Refused(
+            raise ProblemResponse(
                 404,
                 "unknown_name",
                 f"{name} {self.path[name][:60]!r} is no whole number",
@@ -75,7 +75,7 @@ class Ask(Generic[Query, Body]):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """An answer that is more than its JSON."""
 
     value: Any
@@ -106,7 +106,7 @@ class Endpoint:
         """What it does, from the function's docstring."""
         return " ".join((self.run.__doc__ or "").split())
 
-    async def respond(self, request: Request, serving: Serving) -> Response:
+    async def respond(self, request: Request, serving: AppState) -> Response:
         """The answer to a request."""
         body = await request_parsing.json_bytes(request) if self.body else b""
         if self.stream:
@@ -114,7 +114,7 @@ class Endpoint:
         lane = self.lane or ("reading" if self.method == "GET" else "writing")
         return await serving.call(self._answered, request, serving, body, lane=lane)
 
-    def _asked(self, request: Request, serving: Serving, body: bytes) -> Ask[Any, Any]:
+    def _asked(self, request: Request, serving: AppState, body: bytes) -> Ask[Any, Any]:
         given = (
             request_parsing.checked(self.body, request_parsing.parsed(body), "body")
             if self.body
@@ -126,13 +126,13 @@ class Endpoint:
         )
         return Ask(serving, names, query, given, request.headers)
 
-    def _answered(self, request: Request, serving: Serving, body: bytes) -> Response:
+    def _answered(self, request: Request, serving: AppState, body: bytes) -> Response:
         """In a thread, the reading and the writing of JSON too: both may be large."""
         request.scope[BEGUN] = True
         made = self.run(self._asked(request, serving, body))
         if isinstance(made, Response):
             return made
-        answer = made if isinstance(made, Answer) else Answer(made)
+        answer = made if isinstance(made, HttpAnswer) else HttpAnswer(made)
         headers = {"cache-control": "no-store", **answer.headers}
         status = answer.status or self.status
         content = b"" if status in (204, 304) else dumped(answer.value, "the answer").encode()
@@ -153,7 +153,7 @@ def _route(path: str, methods: Mapping[str, Endpoint]) -> Route:
         found = methods.get("GET" if request.method == "HEAD" else request.method)
         if found is None:
             what = f"{path} takes {allowed}, not {request.method[:20]}"
-            raise Refused(
+            raise ProblemResponse(
                 405, "wrong_method", what, request_parsing.DESCRIBED, headers={"allow": allowed}
             )
         return await found.respond(request, request.app.state.serving)

@@ -17,11 +17,11 @@ from starlette.responses import Response, StreamingResponse
 
 from foreword.faces.http.change_poller import ANY
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
-from foreword.faces.http.problems import Refused
-from foreword.faces.http.server_state import Serving
+from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.http.server_state import AppState
 from foreword.faces.http.sessions import ONE
 from foreword.store import changes, workflows
-from foreword.store.changes import KINDS, Event, Vector
+from foreword.store.changes import KINDS, ChangeEvent, Vector
 from foreword.store.database import dumped
 
 MEDIA = "text/event-stream"
@@ -45,7 +45,7 @@ async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
     if workflow != ANY:
         await serving.call(_check, serving, workflow)
     if serving.live.stopped or serving.live.listeners >= MOST_LISTENERS:
-        raise Refused(
+        raise ProblemResponse(
             503, "no_more_listeners", "no more listeners now", headers={"retry-after": "1"}
         )
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -58,12 +58,12 @@ async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
     return StreamingResponse(_written(telling), headers=headers, media_type=MEDIA)
 
 
-def _check(serving: Serving, workflow: str) -> None:
+def _check(serving: AppState, workflow: str) -> None:
     with serving.store() as db:
         workflows.existing(db, workflow)
 
 
-async def _written(telling: AsyncIterator[Event | None]) -> AsyncIterator[bytes]:
+async def _written(telling: AsyncIterator[ChangeEvent | None]) -> AsyncIterator[bytes]:
     yield BEGIN
     async for event in telling:
         yield STILL_HERE if event is None else written(event)
@@ -71,7 +71,7 @@ async def _written(telling: AsyncIterator[Event | None]) -> AsyncIterator[bytes]
         await asyncio.sleep(0)
 
 
-def written(event: Event) -> bytes:
+def written(event: ChangeEvent) -> bytes:
     """An event as it goes over the wire; JSON has no line breaks, so none can be forged."""
     return (
         f"id: {event.at}\nevent: {event.kind}\ndata: {dumped(event.data, 'the event')}\n\n".encode()

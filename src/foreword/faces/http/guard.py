@@ -23,8 +23,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foreword.faces.http.limits import Rate, bounded
 from foreword.faces.http.metrics import OTHER
-from foreword.faces.http.problems import BEGUN, Refused, refusal
-from foreword.faces.http.server_state import Serving
+from foreword.faces.http.problems import BEGUN, ProblemResponse, refusal
+from foreword.faces.http.server_state import AppState
 from foreword.faces.http.token import fits
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import refused_page
@@ -59,10 +59,10 @@ access = logging.getLogger("foreword.access")
 log = logging.getLogger("foreword.serve")
 
 
-class Guard:
+class RequestGuard:
     """The ASGI app around all others."""
 
-    def __init__(self, app: ASGIApp, serving: Serving) -> None:
+    def __init__(self, app: ASGIApp, serving: AppState) -> None:
         self.app, self.serving, self.settings = app, serving, serving.settings
         self._rate = Rate(self.settings.requests_per_minute)
         self._names = LOOPBACK | {
@@ -99,25 +99,29 @@ class Guard:
                     await self.app(scope, receive, send)
         except ClientDisconnect:
             pass  # nobody waits for an answer
-        except Refused as refused:
+        except ProblemResponse as refused:
             response = _told(scope, refused)
         except TimeoutError:
             seconds = f"{self.settings.timeout_seconds:g}"
             response = _told(
                 scope,
-                Refused(504, "too_slow", f"no answer within {seconds} seconds", _late_hint(scope)),
+                ProblemResponse(
+                    504, "too_slow", f"no answer within {seconds} seconds", _late_hint(scope)
+                ),
             )
         except asyncio.CancelledError:
             if not self.serving.live.stopped:
                 raise
             response = _told(
-                scope, Refused(503, "stopping", "the server is stopping", _late_hint(scope))
+                scope, ProblemResponse(503, "stopping", "the server is stopping", _late_hint(scope))
             )
         except Exception as error:  # noqa: BLE001 - nothing may reach the client but a problem
             log.error("%s", mask("".join(format_exception(error))))
             response = _told(
                 scope,
-                Refused(500, "internal", "something went wrong in the server", "its log has more"),
+                ProblemResponse(
+                    500, "internal", "something went wrong in the server", "its log has more"
+                ),
             )
         if response is not None and not send.status:
             await response(scope, receive, send)
@@ -142,7 +146,7 @@ class Guard:
         name = _without_port(names[0].lower()) if len(names) == 1 else ""
         own = {_bracketed(scope["server"][0])} if scope.get("server") else set()
         if name not in self._names | own:
-            raise Refused(
+            raise ProblemResponse(
                 421,
                 "unknown_host",
                 f"this server does not answer to {name[:80]!r}",
@@ -153,7 +157,7 @@ class Guard:
         address = scope["client"][0] if scope.get("client") else ""
         if wait := self._rate.take(address):
             seconds = str(int(wait) + 1)
-            raise Refused(
+            raise ProblemResponse(
                 429,
                 "too_many",
                 "too many requests",
@@ -175,7 +179,7 @@ class Guard:
             or (origin == "null" and site == "same-origin")
         )
         if not ours or site not in (None, "same-origin", "none"):
-            raise Refused(403, "wrong_origin", "a page of another site may not ask this")
+            raise ProblemResponse(403, "wrong_origin", "a page of another site may not ask this")
 
     def _check_token(self, scope: Scope, headers: Headers) -> None:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
@@ -183,7 +187,9 @@ class Guard:
             bearer.strip() if scheme.lower() == "bearer" else _cookie(headers, _cookie_name(scope))
         )
         if not fits(given, self.settings.token_digest):
-            raise Refused(401, "token_needed", WRONG if given else WANTED, ASK, headers=CHALLENGE)
+            raise ProblemResponse(
+                401, "token_needed", WRONG if given else WANTED, ASK, headers=CHALLENGE
+            )
 
     async def _login(self, request: Request) -> Response:
         """The token once, in the address or the form; from then on in a cookie that no script
@@ -191,7 +197,9 @@ class Guard:
         given = request.scope["query_string"] if request.method == "GET" else await request.body()
         token = parse_qs(given.decode("latin-1")).get("token", [""])[-1].strip()
         if not fits(token, self.settings.token_digest):
-            raise Refused(401, "token_needed", WRONG if token else WANTED, ASK, headers=CHALLENGE)
+            raise ProblemResponse(
+                401, "token_needed", WRONG if token else WANTED, ASK, headers=CHALLENGE
+            )
         response = RedirectResponse("/", 303, headers={"referrer-policy": "no-referrer"})
         response.set_cookie(
             _cookie_name(request.scope), token, path="/", httponly=True, samesite="strict"
@@ -227,7 +235,7 @@ def _late_hint(scope: Scope) -> str:
     )
 
 
-def _told(scope: Scope, refused: Refused) -> Response:
+def _told(scope: Scope, refused: ProblemResponse) -> Response:
     """A refusal as a page where somebody in front of a browser waits for one, else as JSON."""
     if _is_api(scope) or "text/html" not in Headers(scope=scope).get("accept", ""):
         return refusal(refused)
@@ -251,7 +259,7 @@ def _check_framing(scope: Scope, headers: Headers) -> None:
         "content-length" in headers or scope["http_version"] == "1.0"
     ):
         close = {"connection": "close"}
-        raise Refused(
+        raise ProblemResponse(
             400,
             "bad_framing",
             "Transfer-Encoding with Content-Length, or in HTTP/1.0",

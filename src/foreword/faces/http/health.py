@@ -14,8 +14,8 @@ from foreword import __version__
 from foreword.errors import StoreError
 from foreword.faces.http import metrics
 from foreword.faces.http.endpoint import JSON, Ask, Endpoint, Nothing
-from foreword.faces.http.problems import Refused
-from foreword.faces.http.server_state import Serving
+from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.http.server_state import AppState
 from foreword.secrets.masking import mask
 from foreword.store.database import dumped
 
@@ -41,18 +41,18 @@ async def _looked(request: Request, ask: Ask[Nothing, None]) -> Response:
             await ask.serving.call(_look, ask.serving, lane="health")
     except StoreError as error:  # anybody may ask this, so nobody is told where the store is
         log.error("%s", mask(error.message))
-        raise Refused(
+        raise ProblemResponse(
             503, "store", "the store does not answer", "the server's log has more"
         ) from None
-    except (TimeoutError, Refused):
-        raise Refused(503, "store", "the store does not answer in time") from None
+    except (TimeoutError, ProblemResponse):
+        raise ProblemResponse(503, "store", "the store does not answer in time") from None
     told = {"status": "ok", "version": __version__}
     return Response(
         dumped(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON
     )
 
 
-def _look(serving: Serving) -> None:
+def _look(serving: AppState) -> None:
     with serving.store() as db:
         db.rows("SELECT 1")
 

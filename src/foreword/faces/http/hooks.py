@@ -15,13 +15,13 @@ from foreword.coding_agents import hooks, long_results, server_file
 from foreword.coding_agents.events import event_of
 from foreword.errors import UnknownName
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
-from foreword.faces.http.request_parsing import Given, example
+from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.operations import operations
 
 MOST_TOKENS = 1_000_000
 
 
-class Happened(Given):
+class HookBody(RequestInput):
     """An event of a coding agent."""
 
     model_config = example(
@@ -44,13 +44,13 @@ class Happened(Given):
     )
 
 
-class Answered(BaseModel):
+class HookAnswer(BaseModel):
     """What the hook is to print."""
 
     output: dict[str, Any] | None = Field(description="Null where the event passes.")
 
 
-def hook(ask: Ask[Nothing, Happened]) -> dict[str, Any]:
+def hook(ask: Ask[Nothing, HookBody]) -> dict[str, Any]:
     """Answer an event of a coding agent: what a session begins with again, or a shorter result."""
     settings, given = ask.serving.settings, ask.body
     if given.root != str(settings.root) or settings.db is not None:
@@ -69,8 +69,8 @@ ENDPOINTS = (
         "POST",
         server_file.PATH,
         hook,
-        Answered,
-        body=Happened,
+        HookAnswer,
+        body=HookBody,
         problems=(404, 422),
         lane="computing",
     ),

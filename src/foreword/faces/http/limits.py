@@ -8,7 +8,7 @@ from time import monotonic
 
 from starlette.types import Message, Receive, Scope
 
-from foreword.faces.http.problems import Refused
+from foreword.faces.http.problems import ProblemResponse
 
 MOST_ADDRESSES = 10_000
 
@@ -51,9 +51,9 @@ def bounded(scope: Scope, receive: Receive, largest: int) -> Receive:
     return counted
 
 
-def _too_large(largest: int) -> Refused:
+def _too_large(largest: int) -> ProblemResponse:
     # The rest of the body is not read, so nothing else can come through this connection.
-    return Refused(
+    return ProblemResponse(
         413,
         "too_large",
         f"the body has more than {largest:,} bytes",

@@ -10,9 +10,9 @@ from pydantic import BaseModel, Field, WithJsonSchema
 
 from foreword.errors import PlanConflict
 from foreword.faces.http.contexts import Fit
-from foreword.faces.http.endpoint import Answer, Ask, Endpoint, Nothing, Page
-from foreword.faces.http.problems import Refused, problem_of
-from foreword.faces.http.request_parsing import Given, example
+from foreword.faces.http.endpoint import Ask, Endpoint, HttpAnswer, Nothing, Page
+from foreword.faces.http.problems import ProblemResponse, problem_of
+from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.faces.http.sessions import ONE
 from foreword.operations import operations
 from foreword.plan.plan import STATUSES
@@ -59,7 +59,7 @@ FIRST = {
 PlanData = Annotated[dict[str, Any], WithJsonSchema(SHAPE)]
 
 
-class Update(Given):
+class Update(RequestInput):
     """A new version of the plan."""
 
     model_config = example(FIRST)
@@ -73,7 +73,7 @@ class Update(Given):
     )
 
 
-class Difference(Given):
+class Difference(RequestInput):
     """Two versions."""
 
     old: int = Field(ge=1, le=LARGEST_NUMBER)
@@ -93,7 +93,7 @@ class CurrentPlan(BaseModel):
     warnings: list[str] | None = None
 
 
-class Updated(BaseModel):
+class PlanUpdateAnswer(BaseModel):
     """A version that was made."""
 
     version: int
@@ -127,7 +127,7 @@ class Lines(BaseModel):
     lines: list[str]
 
 
-def show_plan(ask: Ask[Fit, None]) -> Answer:
+def show_plan(ask: Ask[Fit, None]) -> HttpAnswer:
     """Show the plan as it is now."""
     with ask.serving.state(ask.path["workflow"]) as state:
         found = operations.get_current_plan(state, ask.query.budget)
@@ -135,7 +135,9 @@ def show_plan(ask: Ask[Fit, None]) -> Answer:
     known = [
         one.strip().removeprefix("W/") for one in ask.headers.get("if-none-match", "").split(",")
     ]
-    return Answer(found, 304 if tag in known else 200, {"etag": tag, "cache-control": "no-cache"})
+    return HttpAnswer(
+        found, 304 if tag in known else 200, {"etag": tag, "cache-control": "no-cache"}
+    )
 
 
 def update_plan(ask: Ask[Nothing, Update]) -> Any:
@@ -144,7 +146,7 @@ def update_plan(ask: Ask[Nothing, Update]) -> Any:
     header, named = ask.headers.get("if-match"), ask.body.expected_version
     wanted = _matched(header) if header is not None else named
     if header is not None and named not in (None, wanted):
-        raise Refused(
+        raise ProblemResponse(
             400,
             "bad_request",
             "If-Match and expected_version name different versions",
@@ -155,7 +157,7 @@ def update_plan(ask: Ask[Nothing, Update]) -> Any:
             made = operations.update_plan(session, ask.body.plan, ask.body.reason, wanted)
     except PlanConflict as conflict:
         return problem_of(conflict, 409 if header is None else 412)
-    return Answer(made, headers={"etag": f'"{made["version"]}"'})
+    return HttpAnswer(made, headers={"etag": f'"{made["version"]}"'})
 
 
 def _matched(header: str) -> int | None:
@@ -165,7 +167,9 @@ def _matched(header: str) -> int | None:
     found = _TAG.fullmatch(header.strip())
     if found is None:
         hint = 'a version in quotes, for example "12"; or * for any'
-        raise Refused(400, "bad_request", f"If-Match is no version of a plan: {header[:60]}", hint)
+        raise ProblemResponse(
+            400, "bad_request", f"If-Match is no version of a plan: {header[:60]}", hint
+        )
     return int(found[1])
 
 
@@ -223,7 +227,7 @@ ENDPOINTS = (
         "PUT",
         f"{ONE}/plan",
         update_plan,
-        Updated,
+        PlanUpdateAnswer,
         body=Update,
         problems=_PROBLEMS,
         takes=_TAKES,
@@ -233,7 +237,7 @@ ENDPOINTS = (
         "POST",
         f"{ONE}/plan",
         update_plan,
-        Updated,
+        PlanUpdateAnswer,
         body=Update,
         problems=_PROBLEMS,
         takes=_TAKES,

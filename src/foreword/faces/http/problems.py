@@ -74,7 +74,7 @@ FACTS = (
 )
 
 
-class Refused(Exception):
+class ProblemResponse(Exception):
     """A request that is refused before anything of Foreword sees it."""
 
     def __init__(
@@ -131,7 +131,7 @@ def problem_of(error: ForewordError, status: int = 0) -> Response:
     return problem(status or status_of(error), error.code, error.message, error.hint, **facts)
 
 
-def refusal(refused: Refused) -> Response:
+def refusal(refused: ProblemResponse) -> Response:
     """A refusal as a response."""
     return problem(
         refused.status,

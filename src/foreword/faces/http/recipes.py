@@ -36,7 +36,7 @@ class Recipes(BaseModel):
     )
 
 
-class Layer(BaseModel):
+class RecipeLayer(BaseModel):
     """One file of a recipe."""
 
     path: str
@@ -47,7 +47,7 @@ class Recipe(BaseModel):
     """A recipe: its own file first, then what it extends."""
 
     name: str
-    layers: list[Layer]
+    layers: list[RecipeLayer]
 
 
 class RecipeProblem(BaseModel):
@@ -72,7 +72,7 @@ class DocumentProblem(BaseModel):
     excused: str
 
 
-class Linted(BaseModel):
+class LintAnswer(BaseModel):
     """What is wrong with a recipe, and with the documents that it is about."""
 
     recipe: list[RecipeProblem]
@@ -154,5 +154,5 @@ RECIPE = "/v1/recipes/{name}"
 ENDPOINTS = (
     Endpoint("GET", "/v1/recipes", list_recipes, Recipes, query=Where, problems=(404,)),
     Endpoint("GET", RECIPE, show_recipe, Recipe, query=Where),
-    Endpoint("GET", f"{RECIPE}/lint", lint, Linted, query=Where),
+    Endpoint("GET", f"{RECIPE}/lint", lint, LintAnswer, query=Where),
 )

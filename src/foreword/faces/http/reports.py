@@ -10,11 +10,11 @@ from pydantic import BaseModel, Field
 from foreword.context import report_diff
 from foreword.errors import UnknownName
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, Page
-from foreword.faces.http.request_parsing import Given
+from foreword.faces.http.request_parsing import RequestInput
 from foreword.faces.http.sessions import LONGEST_NAME
 from foreword.store import reports, workflows
 from foreword.store.database import LARGEST_NUMBER, Database, plain
-from foreword.store.packages import Store, Stored
+from foreword.store.packages import Store, StoredReport
 
 
 class ReportPage(Page):
@@ -25,7 +25,7 @@ class ReportPage(Page):
     )
 
 
-class Against(Given):
+class ComparisonQuery(RequestInput):
     """Which report to compare with."""
 
     before: int = Field(ge=1, le=LARGEST_NUMBER, description="The number of the earlier report.")
@@ -49,7 +49,7 @@ class Reports(BaseModel):
     next: int | None = Field(description="The cursor of the next page.")
 
 
-class Report(BaseModel):
+class ReportAnswer(BaseModel):
     """A whole report: the bill for every token."""
 
     number: int
@@ -98,14 +98,14 @@ def show_report(ask: Ask[Nothing, None]) -> dict[str, Any]:
     return {"number": found.number, "created": found.created, "report": found.report}
 
 
-def diff(ask: Ask[Against, None]) -> dict[str, Any]:
+def diff(ask: Ask[ComparisonQuery, None]) -> dict[str, Any]:
     """Say which sections grew, shrank, appeared or went since an earlier report."""
     with ask.serving.store() as db:
         before, after = (
             _existing(db, ask.query.before).report,
             _existing(db, ask.number("number")).report,
         )
-    total = report_diff.Changed("total", before["total_tokens"], after["total_tokens"])
+    total = report_diff.SectionDifference("total", before["total_tokens"], after["total_tokens"])
     return {
         "sections": [_said(one) for one in report_diff.sections(before, after)],
         "total": _said(total),
@@ -113,11 +113,11 @@ def diff(ask: Ask[Against, None]) -> dict[str, Any]:
     }
 
 
-def _said(one: report_diff.Changed) -> dict[str, Any]:
+def _said(one: report_diff.SectionDifference) -> dict[str, Any]:
     return {**asdict(one), "change": one.change, "word": one.word}
 
 
-def _existing(db: Database, number: int) -> Stored:
+def _existing(db: Database, number: int) -> StoredReport:
     found = Store(db).report(number)
     if found is None:
         raise UnknownName(
@@ -128,6 +128,6 @@ def _existing(db: Database, number: int) -> Stored:
 
 ENDPOINTS = (
     Endpoint("GET", "/v1/reports", list_reports, Reports, query=ReportPage, problems=(404,)),
-    Endpoint("GET", "/v1/reports/{number}", show_report, Report),
-    Endpoint("GET", "/v1/reports/{number}/diff", diff, ReportChanges, query=Against),
+    Endpoint("GET", "/v1/reports/{number}", show_report, ReportAnswer),
+    Endpoint("GET", "/v1/reports/{number}/diff", diff, ReportChanges, query=ComparisonQuery),
 )

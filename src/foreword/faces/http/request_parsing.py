@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from starlette.requests import Request
 
 from foreword.errors import did_you_mean
-from foreword.faces.http.problems import Refused
+from foreword.faces.http.problems import ProblemResponse
 from foreword.recipe.budget import LARGEST
 from foreword.store.database import LARGEST_NUMBER
 
@@ -40,7 +40,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,19}")
 Tokens = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST})]
 
 
-class Given(BaseModel):
+class RequestInput(BaseModel):
     """What a body or a query may have: these fields, each of its own type, and no others."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -56,14 +56,14 @@ async def json_bytes(request: Request) -> bytes:
     """The body, if it says that it is JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refused(
+        raise ProblemResponse(
             415,
             "wrong_content_type",
             "the body must be JSON",
             "send it with Content-Type: application/json",
         )
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise Refused(
+        raise ProblemResponse(
             415,
             "wrong_content_type",
             "the body is compressed",
@@ -88,8 +88,8 @@ def parsed(body: bytes) -> Any:
     return value
 
 
-def _not_json(why: str) -> Refused:
-    return Refused(
+def _not_json(why: str) -> ProblemResponse:
+    return ProblemResponse(
         400, "not_json", f"the body can't be read as JSON: {why}"[:LONGEST_TITLE], DESCRIBED
     )
 
@@ -127,9 +127,9 @@ def query(request: Request, model: type[Model]) -> Model:
     names = [name for name, _ in pairs]
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise Refused(400, "bad_request", f"the parameter {twice[:60]!r} is there twice")
+        raise ProblemResponse(400, "bad_request", f"the parameter {twice[:60]!r} is there twice")
     if any("\0" in value for _, value in pairs):
-        raise Refused(400, "bad_request", "a parameter has a NUL in it")
+        raise ProblemResponse(400, "bad_request", "a parameter has a NUL in it")
     fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
     return checked(model, {name: _typed(value, fields.get(name)) for name, value in pairs}, "query")
 
@@ -165,7 +165,7 @@ def checked(model: type[Model], value: object, where: str) -> Model:
             if len(problems) == 1
             else f"{len(problems)} problems, the first: {problems[0]}"
         )
-        raise Refused(
+        raise ProblemResponse(
             400, "bad_request", title, _hint(model), problems=problems[:MOST_PROBLEMS]
         ) from None
 
@@ -213,7 +213,7 @@ def path_of(params: Mapping[str, str]) -> dict[str, str]:
     try:
         names = {name: unquote(value, errors="strict") for name, value in params.items()}
     except UnicodeDecodeError:
-        raise Refused(400, "bad_request", "a name in the path is not UTF-8") from None
+        raise ProblemResponse(400, "bad_request", "a name in the path is not UTF-8") from None
     if any("\0" in name for name in names.values()):
-        raise Refused(400, "bad_request", "a name in the path has a NUL in it")
+        raise ProblemResponse(400, "bad_request", "a name in the path has a NUL in it")
     return names

@@ -24,7 +24,7 @@ from foreword.errors import UsageError
 from foreword.faces.http import memory
 from foreword.faces.http.app import create_app
 from foreword.faces.http.framing import StrictBuffer
-from foreword.faces.http.server_state import Serving, Settings
+from foreword.faces.http.server_state import AppState, Settings
 
 HEAD_SECONDS, KEEP_ALIVE_SECONDS, FINISH_SECONDS = 10.0, 15, 10
 UNREAD_SECONDS = 30.0  # for the next byte of an answer to be taken: longer than any network pauses
@@ -40,7 +40,7 @@ MOST_FILES = 4_096
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 
 
-class Listener(H11Protocol):
+class HttpConnection(H11Protocol):
     """A connection that is dropped when the head of a request is not there in time; the guard
     logs, not it."""
 
@@ -111,7 +111,7 @@ class BoundedServer(Server):
     async def on_tick(self, counter: int) -> bool:
         if counter % (LOOK_SECONDS * TICKS_PER_SECOND) == 0:
             for connection in list(self.server_state.connections):
-                if isinstance(connection, Listener):
+                if isinstance(connection, HttpConnection):
                     connection.drop_if_unread()
         if counter % (TRIM_SECONDS * TICKS_PER_SECOND) == 1:
             asyncio.get_running_loop().run_in_executor(None, memory.give_back)
@@ -122,7 +122,7 @@ class Process(BoundedServer):
     """The server of the API and the page; before it waits for those who are connected, live
     streams are told to end."""
 
-    def __init__(self, config: Config, serving: Serving) -> None:
+    def __init__(self, config: Config, serving: AppState) -> None:
         super().__init__(config)
         self.serving = serving
 
@@ -179,7 +179,7 @@ def process_for(settings: Settings) -> Process:
 def config_for(app: ASGIApp, **more: Any) -> Config:
     """uvicorn's configuration with our bounds, for any app that stands behind the guard."""
     options: dict[str, Any] = {
-        "http": Listener,
+        "http": HttpConnection,
         "ws": "none",
         "log_config": None,
         "log_level": "error",

@@ -19,8 +19,8 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from foreword.browser.rules import LOOPBACK
 from foreword.errors import ForewordError, StoreError, UnknownName
-from foreword.faces.http.change_poller import Live
-from foreword.faces.http.directors import Desks
+from foreword.faces.http.change_poller import ChangePoller
+from foreword.faces.http.directors import Directors
 from foreword.faces.http.metrics import Metrics
 from foreword.faces.http.threads import Threads
 from foreword.session.session import Session
@@ -81,7 +81,7 @@ class Settings:
     attach: str | None = None  # the address of a browser that is running already, in place of one
 
 
-class Serving:
+class AppState:
     """The stores of one server process."""
 
     def __init__(self, settings: Settings) -> None:
@@ -89,7 +89,11 @@ class Serving:
         self._stores: Pool[Database] = Pool(MOST_THREADS)
         self._sessions: Pool[Session] = Pool(MOST_SESSIONS)
         self._threads = {lane: Threads(most) for lane, most in LANES.items()}
-        self.metrics, self.live, self.desks = Metrics(), Live(self._look), Desks(settings)
+        self.metrics, self.live, self.desks = (
+            Metrics(),
+            ChangePoller(self._look),
+            Directors(settings),
+        )
 
     async def call(self, work: Callable[..., Result], *args: Any, lane: Lane = "reading") -> Result:
         """Run something in a thread of its lane, so that the others go on.

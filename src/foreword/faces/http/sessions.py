@@ -8,19 +8,19 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
-from foreword.faces.http.endpoint import MOST_LISTED, Answer, Ask, Endpoint, Nothing
-from foreword.faces.http.problems import Refused
-from foreword.faces.http.request_parsing import Given, example
+from foreword.faces.http.endpoint import MOST_LISTED, Ask, Endpoint, HttpAnswer, Nothing
+from foreword.faces.http.problems import ProblemResponse
+from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.faces.http.server_state import MAIN
 from foreword.session.session import Session
 from foreword.store import messages, workflows
 from foreword.store.database import plain
-from foreword.store.workflows import Listed
+from foreword.store.workflows import WorkflowEntry
 
 LONGEST_NAME = 200
 
 
-class Search(Given):
+class Search(RequestInput):
     """Which sessions."""
 
     limit: int = Field(50, ge=1, le=MOST_LISTED, description="How many at most.")
@@ -32,7 +32,7 @@ class Search(Given):
     )
 
 
-class Talk(Given):
+class ConversationQuery(RequestInput):
     """Which conversation of the workflow."""
 
     conversation: str = Field(
@@ -40,7 +40,7 @@ class Talk(Given):
     )
 
 
-class NewSession(Given):
+class NewSession(RequestInput):
     """A session to begin."""
 
     model_config = example({"name": "kiln", "system_prompt": "You plan firings."})
@@ -51,7 +51,7 @@ class NewSession(Given):
     system_prompt: str | None = Field(None, description="The system prompt to begin with.")
 
 
-class Prompt(Given):
+class SystemPromptBody(RequestInput):
     """A system prompt."""
 
     model_config = example({"text": "You plan firings."})
@@ -59,7 +59,7 @@ class Prompt(Given):
     text: str
 
 
-class Node(Given):
+class NodeAnswer(RequestInput):
     """A node of the workflow."""
 
     model_config = example({"node": {"id": "1", "position": 1, "type": "http", "config": {}}})
@@ -89,7 +89,7 @@ class SessionPage(BaseModel):
     next: str | None = Field(description="The cursor of the next page.")
 
 
-class Limits(BaseModel):
+class LimitsBody(BaseModel):
     """Sizes at which something happens, in tokens."""
 
     window: int
@@ -106,7 +106,7 @@ class SessionState(BaseModel):
     size_tokens: int
     history_tokens: int
     messages: int
-    limits: Limits
+    limits: LimitsBody
     state: str = Field(description="`quiet`, `warning` or `full`.")
     compressions: int
     plan_version: int
@@ -140,28 +140,28 @@ def list_sessions(ask: Ask[Search, None]) -> dict[str, Any]:
     }
 
 
-def _after(found: list[Listed], cursor: str | None) -> list[Listed]:
+def _after(found: list[WorkflowEntry], cursor: str | None) -> list[WorkflowEntry]:
     """The sessions behind the last one of the page before; none is ever removed, so it is still
     there."""
     if cursor is None:
         return found
     place = next((place for place, one in enumerate(found) if one.name == cursor), None)
     if place is None:
-        raise Refused(400, "bad_request", "query.cursor: no page ended there")
+        raise ProblemResponse(400, "bad_request", "query.cursor: no page ended there")
     return found[place + 1 :]
 
 
-def _line(one: Listed) -> dict[str, Any]:
+def _line(one: WorkflowEntry) -> dict[str, Any]:
     return {name: value for name, value in asdict(one).items() if name in SessionLine.model_fields}
 
 
-def create_session(ask: Ask[Nothing, NewSession]) -> Answer:
+def create_session(ask: Ask[Nothing, NewSession]) -> HttpAnswer:
     """Begin a session; where there is one of that name, nothing is changed."""
     name = ask.body.name
     with ask.serving.store() as db:
         owner = workflows.find(db, plain(name))
         if owner is not None and messages.find(db, owner.id, MAIN) is not None:
-            raise Refused(
+            raise ProblemResponse(
                 409,
                 "session_exists",
                 f"there is a session {name!r} already",
@@ -170,12 +170,12 @@ def create_session(ask: Ask[Nothing, NewSession]) -> Answer:
     with ask.serving.session(name, create=True) as session:
         if ask.body.system_prompt is not None:
             session.system_prompt = ask.body.system_prompt
-        return Answer(
+        return HttpAnswer(
             state_of(session), headers={"location": f"/v1/sessions/{quote(name, safe='')}"}
         )
 
 
-def show_session(ask: Ask[Talk, None]) -> dict[str, Any]:
+def show_session(ask: Ask[ConversationQuery, None]) -> dict[str, Any]:
     """Say how large a session is, which limits it has, and in which state it is."""
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
         return state_of(session)
@@ -207,7 +207,7 @@ def state_of(session: Session) -> dict[str, Any]:
     }
 
 
-def set_prompt(ask: Ask[Talk, Prompt]) -> dict[str, Any]:
+def set_prompt(ask: Ask[ConversationQuery, SystemPromptBody]) -> dict[str, Any]:
     """Replace the system prompt."""
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
         session.system_prompt = ask.body.text
@@ -220,7 +220,7 @@ def show_snapshot(ask: Ask[Nothing, None]) -> dict[str, Any]:
         return {"snapshot": state.secrets().value(state.snapshot())}
 
 
-def put_node(ask: Ask[Nothing, Node]) -> dict[str, Any]:
+def put_node(ask: Ask[Nothing, NodeAnswer]) -> dict[str, Any]:
     """Add a node to the workflow, or replace the one with its id."""
     with ask.serving.session(ask.path["workflow"]) as session:
         session.put_node(ask.body.node)
@@ -247,9 +247,16 @@ ENDPOINTS = (
         problems=(409,),
         gives={"location": "Where the session is."},
     ),
-    Endpoint("GET", ONE, show_session, SessionState, query=Talk),
-    Endpoint("PUT", f"{ONE}/system-prompt", set_prompt, Done, query=Talk, body=Prompt),
+    Endpoint("GET", ONE, show_session, SessionState, query=ConversationQuery),
+    Endpoint(
+        "PUT",
+        f"{ONE}/system-prompt",
+        set_prompt,
+        Done,
+        query=ConversationQuery,
+        body=SystemPromptBody,
+    ),
     Endpoint("GET", f"{ONE}/snapshot", show_snapshot, Snapshot),
-    Endpoint("POST", f"{ONE}/nodes", put_node, Done, body=Node, problems=(422,)),
+    Endpoint("POST", f"{ONE}/nodes", put_node, Done, body=NodeAnswer, problems=(422,)),
     Endpoint("DELETE", f"{ONE}/nodes/{{node}}", drop_node, Done),
 )

@@ -18,7 +18,7 @@ from threading import Thread, get_ident
 from time import monotonic
 from typing import Any, TypeVar
 
-from foreword.faces.http.problems import Refused
+from foreword.faces.http.problems import ProblemResponse
 
 Result = TypeVar("Result")
 # While somebody waits for a place, the threads are looked at so often. At half of it, a thread that
@@ -36,8 +36,8 @@ class Threads:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._running = set[_Job]()
-        self._waiting = deque[_Job]()
+        self._running = set[_ThreadJob]()
+        self._waiting = deque[_ThreadJob]()
         self._idle = list[_Worker]()
         self._look: asyncio.TimerHandle | None = None
 
@@ -50,7 +50,7 @@ class Threads:
         """Do it in a thread. Who waits may be told that it takes too long; once begun, it ends
         by itself even so."""
         self._refuse_if_all_hang()
-        job = _Job(work)
+        job = _ThreadJob(work)
         self._waiting.append(job)
         self._begin()
         try:
@@ -96,10 +96,12 @@ class Threads:
                 "something that they read does not answer: a network disk, or a store that is"
                 " locked"
             )
-            raise Refused(503, "busy", what, hint, headers={"retry-after": str(RETRY_SECONDS)})
+            raise ProblemResponse(
+                503, "busy", what, hint, headers={"retry-after": str(RETRY_SECONDS)}
+            )
 
     def _ended(
-        self, worker: _Worker, job: _Job, result: object, error: BaseException | None
+        self, worker: _Worker, job: _ThreadJob, result: object, error: BaseException | None
     ) -> None:
         self._running.discard(job)
         if len(self._idle) < self.most:
@@ -114,7 +116,7 @@ class Threads:
         self._begin()
 
 
-class _Job:
+class _ThreadJob:
     """Something to be done, and how its thread gets on."""
 
     def __init__(self, work: Callable[[], object]) -> None:
@@ -148,10 +150,10 @@ class _Worker(Thread):
     one that hangs."""
 
     def __init__(
-        self, ended: Callable[[_Worker, _Job, object, BaseException | None], None]
+        self, ended: Callable[[_Worker, _ThreadJob, object, BaseException | None], None]
     ) -> None:
         super().__init__(name="foreword worker", daemon=True)
-        self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self.jobs: SimpleQueue[_ThreadJob | None] = SimpleQueue()
         self._ended = ended
         self.start()
 

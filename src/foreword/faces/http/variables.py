@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from foreword.faces.http.contexts import Fit
 from foreword.faces.http.endpoint import MOST_LISTED, Ask, Endpoint, Nothing
-from foreword.faces.http.request_parsing import Given, example
+from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.faces.http.sessions import ONE
 from foreword.operations import operations
 from foreword.plan.variables import display
@@ -18,7 +18,7 @@ from foreword.plan.variables import display
 LONGEST_REASON = 10_000
 
 
-class Change(Given):
+class VariableBody(RequestInput):
     """A value, and why."""
 
     model_config = example({"value": "cone 6", "reason": "the clay wants it"})
@@ -29,15 +29,15 @@ class Change(Given):
     )
 
 
-class Why(Given):
-    """Why something is removed."""
+class VariableQuery(RequestInput):
+    """VariableQuery something is removed."""
 
     reason: str = Field(
         max_length=LONGEST_REASON, description="Why it is removed; secrets in it are hidden."
     )
 
 
-class Trail(Given):
+class Trail(RequestInput):
     """How much of the trail."""
 
     limit: int = Field(50, ge=1, le=MOST_LISTED, description="How many changes, the newest first.")
@@ -66,14 +66,14 @@ class Value(BaseModel):
     warnings: list[str] | None = None
 
 
-class Shown(BaseModel):
+class VariableAnswer(BaseModel):
     """A variable that was set, as calls show it from now on."""
 
     name: str
     shown: str
 
 
-class Cleared(BaseModel):
+class VariableClearAnswer(BaseModel):
     """The names of variables that were removed."""
 
     cleared: list[str]
@@ -119,19 +119,19 @@ def of_node(ask: Ask[Fit, None]) -> dict[str, Any]:
         return operations.get_workflow_variable(state, None, ask.path["node"], ask.query.budget)
 
 
-def set_variable(ask: Ask[Nothing, Change]) -> dict[str, Any]:
+def set_variable(ask: Ask[Nothing, VariableBody]) -> dict[str, Any]:
     """Set a variable, and write down why; a workflow that is not there yet is made."""
     with ask.serving.session(ask.path["workflow"], create=True) as session:
         return operations.set_variable(session, ask.path["name"], ask.body.value, ask.body.reason)
 
 
-def clear_variable(ask: Ask[Why, None]) -> dict[str, Any]:
+def clear_variable(ask: Ask[VariableQuery, None]) -> dict[str, Any]:
     """Remove a variable, and write down why."""
     with ask.serving.session(ask.path["workflow"]) as session:
         return operations.clear_variable(session, ask.path["name"], ask.query.reason)
 
 
-def clear_all(ask: Ask[Why, None]) -> dict[str, Any]:
+def clear_all(ask: Ask[VariableQuery, None]) -> dict[str, Any]:
     """Remove every variable, and write down why."""
     with ask.serving.session(ask.path["workflow"]) as session:
         return operations.clear_all_variables(session, ask.query.reason)
@@ -145,10 +145,16 @@ def changes(ask: Ask[Trail, None]) -> dict[str, Any]:
 
 ENDPOINTS = (
     Endpoint("GET", f"{ONE}/variables", list_variables, Variables),
-    Endpoint("DELETE", f"{ONE}/variables", clear_all, Cleared, query=Why),
+    Endpoint("DELETE", f"{ONE}/variables", clear_all, VariableClearAnswer, query=VariableQuery),
     Endpoint("GET", f"{ONE}/variables/{{name}}", get_variable, Value, query=Fit),
-    Endpoint("PUT", f"{ONE}/variables/{{name}}", set_variable, Shown, body=Change),
-    Endpoint("DELETE", f"{ONE}/variables/{{name}}", clear_variable, Cleared, query=Why),
+    Endpoint("PUT", f"{ONE}/variables/{{name}}", set_variable, VariableAnswer, body=VariableBody),
+    Endpoint(
+        "DELETE",
+        f"{ONE}/variables/{{name}}",
+        clear_variable,
+        VariableClearAnswer,
+        query=VariableQuery,
+    ),
     Endpoint("GET", f"{ONE}/variable-changes", changes, Changes, query=Trail),
     Endpoint("GET", f"{ONE}/nodes/{{node}}/variables", of_node, Value, query=Fit),
 )

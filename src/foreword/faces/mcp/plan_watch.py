@@ -13,14 +13,14 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 
-from foreword.faces.http.change_poller import Live
+from foreword.faces.http.change_poller import ChangePoller
 from foreword.faces.mcp.resources import watched_workflow
-from foreword.faces.mcp.server_state import Desk
+from foreword.faces.mcp.server_state import ServerState
 from foreword.store.changes import Vector
 
 
 async def listen(
-    desk: Desk, context: ServerRequestContext, params: types.SubscriptionsListenRequestParams
+    desk: ServerState, context: ServerRequestContext, params: types.SubscriptionsListenRequestParams
 ) -> types.SubscriptionsListenResult:
     """Serve one stream of changes, until its client leaves or the server stops."""
     live, bus = desk.serving.live, InMemorySubscriptionBus()
@@ -46,7 +46,11 @@ async def listen(
 
 
 async def _tell(
-    live: Live, name: str, begin: Mapping[str, Vector], bus: InMemorySubscriptionBus, uri: str
+    live: ChangePoller,
+    name: str,
+    begin: Mapping[str, Vector],
+    bus: InMemorySubscriptionBus,
+    uri: str,
 ) -> None:
     async for event in live.events(name, begin):
         if event is not None and event.kind == "plan":

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from foreword.errors import UnknownName, UsageError
-from foreword.faces.mcp.server_state import Desk
+from foreword.faces.mcp.server_state import ServerState
 from foreword.operations import operations
 from foreword.recipe import load as recipes
 
@@ -31,7 +31,7 @@ class Prompt:
     asked: Mapping[str, str]
 
 
-def everything(desk: Desk) -> dict[str, Prompt]:
+def everything(desk: ServerState) -> dict[str, Prompt]:
     """Every prompt by its name: a purpose has its own, a phase stands behind `phase-`."""
     purposes = recipes.load("package", desk.root).purposes
     phases = recipes.load("phases", desk.root).phases
@@ -46,7 +46,7 @@ def everything(desk: Desk) -> dict[str, Prompt]:
     return {prompt.name: prompt for prompt in found}
 
 
-def text_of(desk: Desk, name: str, arguments: Mapping[str, str]) -> tuple[str, str]:
+def text_of(desk: ServerState, name: str, arguments: Mapping[str, str]) -> tuple[str, str]:
     """What a prompt is about, and its text."""
     known = everything(desk)
     if name not in known:

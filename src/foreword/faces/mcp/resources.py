@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from foreword.errors import UnknownName, UsageError
-from foreword.faces.mcp.server_state import Desk
+from foreword.faces.mcp.server_state import ServerState
 from foreword.operations.fitted_values import encodable
 from foreword.recipe import load as recipes
 from foreword.store import workflows
@@ -36,7 +36,7 @@ JSON, YAML = "application/json", "application/yaml"
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class Resource:
     """One resource, or a template of many."""
 
     uri: str
@@ -54,15 +54,15 @@ class Content:
 
 
 TEMPLATES = (
-    Listed(f"{SCHEME}recipe/{{name}}", "recipe", "A recipe and those it extends.", YAML),
-    Listed(f"{SCHEME}plan/{{workflow}}", "plan", "A workflow's newest plan.", JSON),
-    Listed(
+    Resource(f"{SCHEME}recipe/{{name}}", "recipe", "A recipe and those it extends.", YAML),
+    Resource(f"{SCHEME}plan/{{workflow}}", "plan", "A workflow's newest plan.", JSON),
+    Resource(
         f"{SCHEME}plan/{{workflow}}/{{version}}",
         "plan version",
         "One version of a workflow's plan.",
         JSON,
     ),
-    Listed(
+    Resource(
         f"{SCHEME}report/{{number}}",
         "report",
         "The bill of a context: every token, every omission.",
@@ -71,19 +71,19 @@ TEMPLATES = (
 )
 
 
-def page(desk: Desk, cursor: str | None) -> tuple[list[Listed], str | None]:
+def page(desk: ServerState, cursor: str | None) -> tuple[list[Resource], str | None]:
     """So many resources from a cursor on, and the cursor of the next page."""
     start = _number(cursor, "cursor") if cursor else 0
     found = list(islice(_everything(desk), start, start + PAGE + 1))
     return found[:PAGE], str(start + PAGE) if len(found) > PAGE else None
 
 
-def _everything(desk: Desk) -> Iterator[Listed]:
+def _everything(desk: ServerState) -> Iterator[Resource]:
     for name in recipes.names(desk.root):
-        yield Listed(
+        yield Resource(
             f"{SCHEME}recipe/{quote(name, safe='')}", f"recipe {name}", f"The recipe {name}.", YAML
         )
-    yield Listed(
+    yield Resource(
         WORKFLOWS,
         "workflows",
         "Every workflow: its size, its plan, when it was last changed.",
@@ -95,7 +95,7 @@ def _everything(desk: Desk) -> Iterator[Listed]:
         )
         reports = Store(db).reports(MOST_REPORTS) if db else []
     for name in plans:
-        yield Listed(
+        yield Resource(
             f"{SCHEME}plan/{quote(name, safe='')}",
             f"plan of {name}",
             f"The plan of workflow {name}.",
@@ -106,10 +106,10 @@ def _everything(desk: Desk) -> Iterator[Listed]:
             f"{stored.report['recipe']}, {stored.report['total_tokens']:,} tokens,"
             f" {stored.created[:19]}"
         )
-        yield Listed(f"{SCHEME}report/{stored.number}", f"report {stored.number}", about, JSON)
+        yield Resource(f"{SCHEME}report/{stored.number}", f"report {stored.number}", about, JSON)
 
 
-def read(desk: Desk, uri: str) -> Content:
+def read(desk: ServerState, uri: str) -> Content:
     """The resource at an address."""
     kind, *rest = uri.removeprefix(SCHEME).split("/")
     reader = _READERS.get((kind, len(rest)))
@@ -125,7 +125,7 @@ def watched_workflow(uri: str) -> str:
     return unquote(name) if uri.startswith(SCHEME) and kind == "plan" and "/" not in name else ""
 
 
-def _recipe(desk: Desk, name: str) -> Content:
+def _recipe(desk: ServerState, name: str) -> Content:
     known = recipes.names(desk.root)
     if name not in known:  # a path would be read as well, wherever it leads
         raise UnknownName("recipe", name[:200], known)
@@ -133,19 +133,19 @@ def _recipe(desk: Desk, name: str) -> Content:
     return Content("".join(layer.text for layer in layers), YAML)
 
 
-def _plan(desk: Desk, workflow: str, version: str = "") -> Content:
+def _plan(desk: ServerState, workflow: str, version: str = "") -> Content:
     with desk.state(workflow) as state:
         plan = state.plan_version(_number(version, "version")).data if version else state.plan
     return _json(plan)
 
 
-def _workflows(desk: Desk) -> Content:
+def _workflows(desk: ServerState) -> Content:
     with desk.store_if_any() as db:
         found = workflows.listed(db)[::-1] if db else []
     return _json([{name: getattr(one, name) for name in SHOWN} for one in found])
 
 
-def _report(desk: Desk, number: str) -> Content:
+def _report(desk: ServerState, number: str) -> Content:
     with desk.store_if_any() as db:
         stored = Store(db).report(_number(number, "report")) if db else None
         if stored is None:

@@ -24,8 +24,8 @@ from foreword.errors import ForewordError
 from foreword.faces.http.server_state import Lane
 from foreword.faces.mcp import prompts, resources
 from foreword.faces.mcp.plan_watch import listen
-from foreword.faces.mcp.server_state import Desk
-from foreword.faces.mcp.tools import TOOLS, Tool
+from foreword.faces.mcp.server_state import ServerState
+from foreword.faces.mcp.tools import TOOLS, McpTool
 from foreword.operations.arguments import checked
 from foreword.operations.fitted_values import Answer
 from foreword.secrets.masking import mask
@@ -46,7 +46,7 @@ Context = ServerRequestContext[Any]
 log = logging.getLogger("foreword.mcp")
 
 
-def create_server(desk: Desk) -> Server[Any]:
+def create_server(desk: ServerState) -> Server[Any]:
     """The server of a desk, ready for any transport."""
 
     async def ask(work: Callable[..., Result], *args: Any) -> Result:
@@ -123,7 +123,7 @@ def create_server(desk: Desk) -> Server[Any]:
     )
 
 
-def definition(tool: Tool) -> types.Tool:
+def definition(tool: McpTool) -> types.Tool:
     """A tool as clients are told of it."""
     hints = types.ToolAnnotations.model_validate(
         {**tool.hints, "openWorldHint": False}, by_alias=True
@@ -155,7 +155,7 @@ def _lane(name: str) -> Lane:
     return "reading" if name in TOOLS and TOOLS[name].hints.get("readOnlyHint") else "writing"
 
 
-def _called(desk: Desk, name: str, arguments: dict[str, Any] | None) -> types.CallToolResult:
+def _called(desk: ServerState, name: str, arguments: dict[str, Any] | None) -> types.CallToolResult:
     tool = TOOLS.get(name)
     if tool is None:
         raise MCPError(

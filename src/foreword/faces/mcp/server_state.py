@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from foreword.errors import UnknownName
-from foreword.faces.http.server_state import Serving
+from foreword.faces.http.server_state import AppState
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
 from foreword.store.database import Database
@@ -22,10 +22,10 @@ BEGIN = (
 )
 
 
-class Desk:
+class ServerState:
     """One server's things. They come from the command line; a caller may only name a workflow."""
 
-    def __init__(self, serving: Serving, workflow: str) -> None:
+    def __init__(self, serving: AppState, workflow: str) -> None:
         self.serving, self.workflow = serving, workflow
 
     @property

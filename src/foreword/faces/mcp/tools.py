@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from foreword.errors import UnknownName, UsageError
-from foreword.faces.mcp.server_state import Desk
+from foreword.faces.mcp.server_state import ServerState
 from foreword.operations import operations
 from foreword.operations.fitted_values import ANSWER_TOKENS, Answer
 from foreword.store import workflows
@@ -21,14 +21,14 @@ MOST_WORKFLOWS = 100  # that are named; the resource has them all
 CONTEXT_TOKENS = 20_000  # of a session's context: hosts refuse much larger results
 
 Arguments = dict[str, Any]
-Run = Callable[[Desk, Arguments], Answer]
+Run = Callable[[ServerState, Arguments], Answer]
 TEXT, NUMBER, FLAG, OBJECT, LIST = (
     {"type": name} for name in ("string", "integer", "boolean", "object", "array")
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class McpTool:
     """One tool."""
 
     name: str
@@ -66,7 +66,7 @@ def _stated(name: str, budget: int | None = None) -> Run:
     """The operation of that name on a workflow's session."""
     operation, making = getattr(operations, name), name in operations.MAKING
 
-    def run(desk: Desk, given: Arguments) -> Answer:
+    def run(desk: ServerState, given: Arguments) -> Answer:
         with desk.session(given.pop("workflow", None), making=making) as session:
             if budget is not None:
                 given.setdefault("budget", budget)
@@ -76,12 +76,12 @@ def _stated(name: str, budget: int | None = None) -> Run:
     return run
 
 
-def _get_workflow_variable(desk: Desk, given: Arguments) -> Answer:
+def _get_workflow_variable(desk: ServerState, given: Arguments) -> Answer:
     with desk.state(given.pop("workflow", None)) as state:
         return operations.get_workflow_variable(state, **given)
 
 
-def _get_current_plan(desk: Desk, given: Arguments) -> Answer:
+def _get_current_plan(desk: ServerState, given: Arguments) -> Answer:
     """The plan that was asked for; who names no workflow is told which there are, and may find
     none yet."""
     name, budget = given.get("workflow"), given.get("budget", ANSWER_TOKENS)
@@ -96,7 +96,7 @@ def _get_current_plan(desk: Desk, given: Arguments) -> Answer:
     return answer if name else {**answer, "workflows": list(known[:MOST_WORKFLOWS])}
 
 
-def _assemble_context(desk: Desk, given: Arguments) -> Answer:
+def _assemble_context(desk: ServerState, given: Arguments) -> Answer:
     recipe, about = given.pop("recipe"), given.pop("about", None)
     if about is not None:
         return operations.why(desk.root, recipe, about, **given)
@@ -104,17 +104,17 @@ def _assemble_context(desk: Desk, given: Arguments) -> Answer:
         return operations.assemble_context(db, desk.root, recipe, **given)
 
 
-def _recall(desk: Desk, given: Arguments) -> Answer:
+def _recall(desk: ServerState, given: Arguments) -> Answer:
     with desk.store() as db:
         return operations.recall(db, **given)
 
 
-def _lookup(desk: Desk, given: Arguments) -> Answer:
+def _lookup(desk: ServerState, given: Arguments) -> Answer:
     with desk.store() as db:
         return operations.lookup(db, desk.root, **given)
 
 
-def _checkpoint(desk: Desk, given: Arguments) -> Answer:
+def _checkpoint(desk: ServerState, given: Arguments) -> Answer:
     action, task, phase = given["action"], given.get("task"), given.get("phase")
     if action != "list" and (task is None or (action == "write" and phase is None)):
         raise UsageError(f"{action} needs a task" + (" and a phase" if action == "write" else ""))
@@ -133,7 +133,7 @@ def _checkpoint(desk: Desk, given: Arguments) -> Answer:
 TOOLS = {
     tool.name: tool
     for tool in (
-        Tool(
+        McpTool(
             "update_plan",
             "Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id,"
             " description, status}]}]}. status: pending, in_progress, completed, failed or"
@@ -145,7 +145,7 @@ TOOLS = {
             ("plan", "reason"),
             ADDS,
         ),
-        Tool(
+        McpTool(
             "get_current_plan",
             "The newest plan, or null. One larger than budget tokens comes shortened, with a handle"
             " for recall. Without workflow, also the names of all workflows.",
@@ -159,7 +159,7 @@ TOOLS = {
             },
             hints=READS,
         ),
-        Tool(
+        McpTool(
             "get_workflow_variable",
             'The whole value of a variable; all of a node\'s (node: "7"); or every one (name:'
             ' "all"). One larger than budget tokens comes shortened, with a handle for recall.',
@@ -168,7 +168,7 @@ TOOLS = {
             {"value": ANY, **FITTED},
             hints=READS,
         ),
-        Tool(
+        McpTool(
             "set_variable",
             "Set a variable; reason goes into the audit trail. Contexts show long values by their"
             " beginning, secrets never.",
@@ -178,7 +178,7 @@ TOOLS = {
             ("name", "value", "reason"),
             SETS,
         ),
-        Tool(
+        McpTool(
             "clear_variable",
             "Remove a variable.",
             _stated("clear_variable"),
@@ -187,7 +187,7 @@ TOOLS = {
             ("name", "reason"),
             SETS,
         ),
-        Tool(
+        McpTool(
             "clear_all_variables",
             "Remove every variable of the workflow.",
             _stated("clear_all_variables"),
@@ -196,7 +196,7 @@ TOOLS = {
             ("reason",),
             SETS,
         ),
-        Tool(
+        McpTool(
             "append_message",
             "Add a message (Anthropic's or OpenAI's shape) to the workflow's conversation; near its"
             " limit the history is compressed. A pinned one always stays. Sent again with the same"
@@ -207,7 +207,7 @@ TOOLS = {
             ("message",),
             ADDS,
         ),
-        Tool(
+        McpTool(
             "session_context",
             "The conversation's next context: system prompt, plan, nodes, variables, browser,"
             " history, within a budget of tokens.",
@@ -216,7 +216,7 @@ TOOLS = {
             PACKAGE,
             hints=ADDS,
         ),
-        Tool(
+        McpTool(
             "assemble_context",
             "A context from the project by a recipe (director, package, phases, factory or its own)"
             " within a budget of tokens. source: a path in the project, or the data. With about"
@@ -238,7 +238,7 @@ TOOLS = {
             ("recipe",),
             READS,
         ),
-        Tool(
+        McpTool(
             "recall",
             "The original behind a handle (fw_...), a page of budget tokens from offset on;"
             " next_offset continues.",
@@ -248,7 +248,7 @@ TOOLS = {
             ("handle",),
             READS,
         ),
-        Tool(
+        McpTool(
             "lookup",
             "Documents of the project by name, path or question; kind: policy, schema, doc,"
             " persona ...",
@@ -258,7 +258,7 @@ TOOLS = {
             ("wanted",),
             READS,
         ),
-        Tool(
+        McpTool(
             "checkpoint",
             "Where tasks stand: list, show, resume (what is needed to go on), write (data:"
             " {objective, state, decisions: [{what, why}], findings, done, pending}).",

@@ -31,9 +31,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foreword.errors import UsageError
 from foreword.faces.http import memory
-from foreword.faces.http.guard import Guard
+from foreword.faces.http.guard import RequestGuard
 from foreword.faces.http.server import BoundedServer, addresses, config_for, listen
-from foreword.faces.http.server_state import Serving
+from foreword.faces.http.server_state import AppState
 from foreword.faces.http.token import is_loopback
 
 LAST_SECONDS, TICK_SECONDS = 10.0, 0.02  # for answers to a client that has closed its end
@@ -61,7 +61,7 @@ class _Places(logging.Formatter):
         )
 
 
-def serve_stdio(server: Server[Any], serving: Serving) -> None:
+def serve_stdio(server: Server[Any], serving: AppState) -> None:
     """Serve one client on the standard streams, until it leaves or the process is told to stop."""
 
     async def serve() -> None:
@@ -79,7 +79,7 @@ def serve_stdio(server: Server[Any], serving: Serving) -> None:
     anyio.run(serve)
 
 
-async def _end_on_signal(serving: Serving) -> None:
+async def _end_on_signal(serving: AppState) -> None:
     with anyio.open_signal_receiver(*STOPS) as signals:
         async for _ in signals:
             serving.close()
@@ -151,7 +151,7 @@ def _refused(code: int, message: str, number: str | int | None) -> types.JSONRPC
     )
 
 
-def serve_http(server: Server[Any], serving: Serving, say: Callable[[str], None]) -> None:
+def serve_http(server: Server[Any], serving: AppState, say: Callable[[str], None]) -> None:
     """Serve any number of clients over streamable HTTP, until the process is told to stop."""
     settings = serving.settings
     if not settings.token_digest and not is_loopback(settings.host):
@@ -168,7 +168,7 @@ def serve_http(server: Server[Any], serving: Serving, say: Callable[[str], None]
         os._exit(0)
 
 
-def http_app(server: Server[Any], serving: Serving) -> ASGIApp:
+def http_app(server: Server[Any], serving: AppState) -> ASGIApp:
     """The server as an app for HTTP, behind the guard that all of ours have: Host, Origin,
     token, size and rate."""
     app = server.streamable_http_app(
@@ -183,14 +183,16 @@ def http_app(server: Server[Any], serving: Serving) -> ASGIApp:
             limit.reschedule(None)  # a stream lasts as long as its client stays
         await app(scope, receive, send)
 
-    return Guard(lasting, serving)
+    return RequestGuard(lasting, serving)
 
 
 class _Process(BoundedServer):
     """A server that says its address once it listens, and whose end by a signal is an end like
     any other."""
 
-    def __init__(self, config: uvicorn.Config, serving: Serving, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, serving: AppState, ready: Callable[[], None]
+    ) -> None:
         super().__init__(config)
         self._serving, self._ready = serving, ready
 

@@ -20,7 +20,7 @@ NEAR = 0.5  # of the first limit: from there on the limits are in the picture
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class ChartArea:
     """One part of every call, as an area."""
 
     name: str
@@ -37,7 +37,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """A level or a moment with its name."""
 
     at: float
@@ -49,12 +49,12 @@ class Line:
 class Growth:
     """The sizes of calls, the oldest first."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[ChartArea, ...]
     edge: str  # the line above all layers
     slots: tuple[Slot, ...]
-    limits: tuple[Line, ...]
-    levels: tuple[Line, ...]
-    events: tuple[Line, ...]  # compressions
+    limits: tuple[ChartLine, ...]
+    levels: tuple[ChartLine, ...]
+    events: tuple[ChartLine, ...]  # compressions
 
 
 def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits: Limits) -> Growth:
@@ -67,10 +67,10 @@ def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits
     top = max(top, most * 1.02)
     names = list(dict.fromkeys(name for call in calls for name in call["parts"]))
     below = [0] * len(calls)
-    layers = list[Layer]()
+    layers = list[ChartArea]()
     for name in names:
         above = [low + call["parts"].get(name, 0) for low, call in zip(below, calls, strict=True)]
-        layers.append(Layer(name, _area(above, below, top)))
+        layers.append(ChartArea(name, _area(above, below, top)))
         below = above
     marks = [("warning", limits.warn_at), ("compression", limits.compress_at)]
     return Growth(
@@ -80,9 +80,9 @@ def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits
             Slot(_left(place, len(calls)), round(100 / len(calls), 3), call)
             for place, call in enumerate(calls)
         ),
-        tuple(Line(_down(value, top), name, value) for name, value in marks if value <= top),
+        tuple(ChartLine(_down(value, top), name, value) for name, value in marks if value <= top),
         tuple(
-            Line(_down(level, top), "", level)
+            ChartLine(_down(level, top), "", level)
             for level in _levels(top)
             if all(abs(level - value) > APART * top for _, value in marks)
         ),
@@ -90,10 +90,10 @@ def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits
     )
 
 
-def _events(calls: Sequence[Mapping[str, Any]], made: Sequence[Compression]) -> list[Line]:
+def _events(calls: Sequence[Mapping[str, Any]], made: Sequence[Compression]) -> list[ChartLine]:
     """Where compressions fall between the calls, by their times."""
     return [
-        Line(
+        ChartLine(
             _left(sum(call["created"] < one.created for call in calls), len(calls)),
             str(one.number),
             one.number,

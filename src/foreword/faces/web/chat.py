@@ -17,11 +17,11 @@ from foreword.director.tools import TOOLS
 from foreword.director.turn_lock import is_waiting
 from foreword.errors import UnknownName
 from foreword.faces.http.director import existing
-from foreword.faces.http.director_job import Work
+from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.web import addresses, header, tool_form, transcript
 from foreword.faces.web.paging import paged
 from foreword.faces.web.rendering import page
-from foreword.faces.web.view_request import MAIN, Asked, go_to
+from foreword.faces.web.view_request import MAIN, ViewRequest, go_to
 from foreword.plan import plan as planning
 from foreword.secrets.masking import hide, mask
 from foreword.session.session import Session
@@ -34,7 +34,7 @@ FEW = 6  # of anything beside the chat
 PAGES = {"chat", "workflow"}
 
 
-def show(asked: Asked) -> Response:
+def show(asked: ViewRequest) -> Response:
     """The conversation, the newest at its end; `before` is an older page of it, `tool` the form
     of one."""
     stands = standing(asked)  # first: what is over has said all it has to say
@@ -63,7 +63,7 @@ def show(asked: Asked) -> Response:
         )
 
 
-def message(asked: Asked) -> Response:
+def message(asked: ViewRequest) -> Response:
     """All of one message, in pages."""
     seq = asked.request.path_params["seq"]
     with asked.session() as session:
@@ -86,7 +86,7 @@ def message(asked: Asked) -> Response:
         )
 
 
-def standing(asked: Asked) -> dict[str, Any]:
+def standing(asked: ViewRequest) -> dict[str, Any]:
     """How the director of the path stands: whether it has a model, what it is at, which tabs it
     has open."""
     desks = asked.serving.desks
@@ -107,19 +107,19 @@ def _tab(tab: dict[str, Any]) -> tuple[str, str, bool]:
 # --- what the forms do ----------------------------------------------------------------------------
 
 
-def say(asked: Asked) -> Response:
+def say(asked: ViewRequest) -> Response:
     """Say something to the director."""
     return _begun(
         asked, lambda name: asked.serving.desks.say(name, asked.text("text").replace("\r\n", "\n"))
     )
 
 
-def go_on(asked: Asked) -> Response:
+def go_on(asked: ViewRequest) -> Response:
     """Have it go on with a turn that has no answer."""
     return _begun(asked, asked.serving.desks.go_on)
 
 
-def stop(asked: Asked) -> Response:
+def stop(asked: ViewRequest) -> Response:
     """Stop what it is doing."""
     work = asked.serving.desks.work(asked.workflow)
     asked.serving.desks.stop(existing(asked.serving, asked.workflow))
@@ -128,8 +128,8 @@ def stop(asked: Asked) -> Response:
     return go_to(_back(asked))
 
 
-def call(asked: Asked) -> Response:
-    """Call a tool by hand."""
+def call(asked: ViewRequest) -> Response:
+    """ToolUse a tool by hand."""
     tool = TOOLS.get(asked.text("tool"))
     if tool is None:
         raise UnknownName("tool", asked.text("tool")[:80], TOOLS)
@@ -137,7 +137,7 @@ def call(asked: Asked) -> Response:
     return _begun(asked, lambda name: asked.serving.desks.call(name, tool.name, given))
 
 
-def test(asked: Asked) -> Response:
+def test(asked: ViewRequest) -> Response:
     """Test one node."""
     node = asked.text("node")
     return _begun(
@@ -145,18 +145,18 @@ def test(asked: Asked) -> Response:
     )
 
 
-def run(asked: Asked) -> Response:
+def run(asked: ViewRequest) -> Response:
     """Run the nodes; with `resume`, go on with a run where it stopped."""
     given = {"resume": asked.text("resume")} if asked.text("resume") else {}
     return _begun(asked, lambda name: asked.serving.desks.call(name, "run_workflow", given))
 
 
-def _begun(asked: Asked, begin: Callable[[str], Work]) -> Response:
+def _begun(asked: ViewRequest, begin: Callable[[str], DirectorJob]) -> Response:
     begin(existing(asked.serving, asked.workflow)).ended.wait(SOON_SECONDS)
     return go_to(_back(asked))
 
 
-def _back(asked: Asked) -> str:
+def _back(asked: ViewRequest) -> str:
     """The page that the form was on."""
     where = asked.text("back", "chat")
     return addresses.session(
@@ -167,12 +167,12 @@ def _back(asked: Asked) -> str:
 # --- what the page shows --------------------------------------------------------------------------
 
 
-def _tool(asked: Asked) -> Any:
+def _tool(asked: ViewRequest) -> Any:
     """The tool whose form is shown: the one that was asked for, or the first."""
     return TOOLS.get(asked.text("tool")) or next(iter(TOOLS.values()))
 
 
-def _fields(asked: Asked, nodes: Sequence[dict[str, Any]]) -> list[tool_form.Field]:
+def _fields(asked: ViewRequest, nodes: Sequence[dict[str, Any]]) -> list[tool_form.Field]:
     return tool_form.fields(_tool(asked), tuple(str(node["id"]) for node in nodes))
 
 

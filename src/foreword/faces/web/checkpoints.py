@@ -7,13 +7,13 @@ from starlette.responses import Response
 from foreword.errors import UnknownName
 from foreword.faces.web import header
 from foreword.faces.web.rendering import page
-from foreword.faces.web.view_request import Asked
+from foreword.faces.web.view_request import ViewRequest
 from foreword.store.database import Database
 from foreword.work.checkpoint import as_text
-from foreword.work.checkpoints import Listed, listed, read
+from foreword.work.checkpoints import CheckpointEntry, listed, read
 
 
-def show(asked: Asked) -> Response:
+def show(asked: ViewRequest) -> Response:
     """The checkpoints of one session."""
     with asked.state() as state:
         found = _of_task(asked, state.db, state.workflow.name)
@@ -26,7 +26,7 @@ def show(asked: Asked) -> Response:
         )
 
 
-def show_all(asked: Asked) -> Response:
+def show_all(asked: ViewRequest) -> Response:
     """The checkpoints of every task."""
     with asked.serving.store() as db:
         found = listed(asked.serving.root(), db)
@@ -39,7 +39,7 @@ def show_all(asked: Asked) -> Response:
     )
 
 
-def show_one(asked: Asked) -> Response:
+def show_one(asked: ViewRequest) -> Response:
     """One checkpoint as it was written, and what has changed since."""
     task, phase = asked.name("task"), asked.name("phase")
     with asked.serving.store() as db:
@@ -54,7 +54,7 @@ def show_one(asked: Asked) -> Response:
     )
 
 
-def _of_task(asked: Asked, db: Database, task: str) -> list[Listed]:
+def _of_task(asked: ViewRequest, db: Database, task: str) -> list[CheckpointEntry]:
     try:
         return list(reversed(listed(asked.serving.root(), db, task)))
     except UnknownName:  # a session need not have any

@@ -13,7 +13,7 @@ from foreword.faces.web import addresses, header
 from foreword.faces.web.chart import growth
 from foreword.faces.web.paging import paged
 from foreword.faces.web.rendering import page, shares
-from foreword.faces.web.view_request import Asked, go_to
+from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.session.cache_reuse import FIRST
 from foreword.session.session import Session
 from foreword.store.compressions import Compression
@@ -21,13 +21,13 @@ from foreword.store.compressions import Compression
 CALLS, LISTED = 200, 12  # in the chart, and in the table
 
 
-def show(asked: Asked) -> Response:
+def show(asked: ViewRequest) -> Response:
     """The monitor of one session."""
     with asked.session() as session:
         return page("monitor.html", **_monitor(session, asked), preview=None, target="")
 
 
-def preview(asked: Asked) -> Response:
+def preview(asked: ViewRequest) -> Response:
     """The same with what a compression would do; nothing is changed."""
     target = asked.text("to").strip()
     with asked.session() as session:
@@ -35,7 +35,7 @@ def preview(asked: Asked) -> Response:
         return page("monitor.html", **_monitor(session, asked), preview=made, target=target)
 
 
-def compress(asked: Asked) -> Response:
+def compress(asked: ViewRequest) -> Response:
     """Compress, and show what has become of it."""
     with asked.session() as session:
         made = session.compress(to=asked.text("to").strip() or None)
@@ -45,7 +45,7 @@ def compress(asked: Asked) -> Response:
         )
 
 
-def undo(asked: Asked) -> Response:
+def undo(asked: ViewRequest) -> Response:
     """Take back the compression that the button belongs to, if it is still the newest."""
     number = asked.number("number", 0)
     with asked.session() as session:
@@ -60,7 +60,7 @@ def undo(asked: Asked) -> Response:
         )
 
 
-def summary(asked: Asked) -> Response:
+def summary(asked: ViewRequest) -> Response:
     """The summary of one compression, in pages."""
     number = asked.request.path_params["number"]
     with asked.session() as session:
@@ -83,7 +83,7 @@ def summary(asked: Asked) -> Response:
         )
 
 
-def _monitor(session: Session, asked: Asked) -> dict[str, Any]:
+def _monitor(session: Session, asked: ViewRequest) -> dict[str, Any]:
     used, made = session.usage(CALLS), session.compressions()
     report, problem = _next_call(session)
     sizes = parts_of(report) if report else {}

@@ -18,9 +18,9 @@ from foreword.engine.render import pieces_of, turn_text
 from foreword.engine.report import Report, Row
 from foreword.errors import EssentialsTooLarge, UnknownHandle, UsageError
 from foreword.faces.web import addresses, header, reports
-from foreword.faces.web.paging import Paged, paged
+from foreword.faces.web.paging import TablePage, paged
 from foreword.faces.web.rendering import page
-from foreword.faces.web.view_request import Asked
+from foreword.faces.web.view_request import ViewRequest
 from foreword.section import STANDS_BY, Choice
 from foreword.session.session import Session
 from foreword.store import messages
@@ -32,13 +32,13 @@ CALLS = 200  # to choose from when two are compared
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SectionView:
     """One section of the call."""
 
     place: int
     row: Row
     reason: str
-    text: Paged
+    text: TablePage
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Refit:
     then_tokens: int
 
 
-def show(asked: Asked) -> Response:
+def show(asked: ViewRequest) -> Response:
     """The next call, and the same inputs at another budget."""
     with asked.session() as session:
         now, problem = _made(session)
@@ -78,7 +78,7 @@ def show(asked: Asked) -> Response:
         )
 
 
-def section(asked: Asked) -> Response:
+def section(asked: ViewRequest) -> Response:
     """A page of one section's text."""
     with asked.session() as session:
         place = asked.request.path_params["place"]
@@ -91,7 +91,7 @@ def section(asked: Asked) -> Response:
         return page("section.html", **_values(session), one=found)
 
 
-def original(asked: Asked) -> Response:
+def original(asked: ViewRequest) -> Response:
     """What was left out, as it came in, a page at a time."""
     handle = asked.request.path_params["handle"]
     with asked.session() as session:
@@ -107,7 +107,7 @@ def original(asked: Asked) -> Response:
         )
 
 
-def compare(asked: Asked) -> Response:
+def compare(asked: ViewRequest) -> Response:
     """Two calls of this session side by side: without a choice, the last two."""
     with asked.session() as session:
         calls = session.store.usage(session.conversation.id, CALLS)
@@ -141,12 +141,14 @@ def _made(
         return None, error
 
 
-def _sections(package: Package, page_number: int = 1, only: int | None = None) -> Iterator[Shown]:
+def _sections(
+    package: Package, page_number: int = 1, only: int | None = None
+) -> Iterator[SectionView]:
     """Every section with its text as the model reads it, tags and all."""
     choices = [choice for choice in package.report.choices if choice.reason != STANDS_BY]
     for place, (choice, row) in enumerate(zip(choices, package.report.sections, strict=False)):
         if only in (None, place):
-            yield Shown(
+            yield SectionView(
                 place, row, _reason(package.report, choice), paged(_text(choice), page_number)
             )
 
@@ -190,7 +192,7 @@ def _by_tag(report: Report) -> dict[str, tuple[str, int]]:
     return told
 
 
-def _original(session: Session, handle: str, place: int) -> Paged:
+def _original(session: Session, handle: str, place: int) -> TablePage:
     """Of a range of messages no more is read than the page; what this very call cut is not in
     the store yet."""
     found = session.store.found(handle) if handle.startswith("fw_") else []
@@ -206,7 +208,7 @@ def _original(session: Session, handle: str, place: int) -> Paged:
     raise UnknownHandle(handle, session.db.name, matches=len(exact))
 
 
-def _of_range(session: Session, where: Range, place: int) -> Paged:
+def _of_range(session: Session, where: Range, place: int) -> TablePage:
     pages = max(1, -(-(where.last - where.first + 1) // MESSAGES))
     place = min(max(1, place), pages)
     first = where.first + (place - 1) * MESSAGES
@@ -214,4 +216,4 @@ def _of_range(session: Session, where: Range, place: int) -> Paged:
         session.db, Range(where.conversation, first, min(first + MESSAGES - 1, where.last))
     )
     text = "\n".join(turn_text(line.message.role, line.message.text) for line in lines)
-    return Paged(session.secrets().known(text), place, pages)
+    return TablePage(session.secrets().known(text), place, pages)

@@ -8,7 +8,7 @@ PAGE_CHARS = 12_000
 
 
 @dataclass(frozen=True, slots=True)
-class Paged:
+class TablePage:
     """One page of a text."""
 
     text: str
@@ -16,12 +16,12 @@ class Paged:
     pages: int
 
 
-def paged(text: str, place: int, size: int = PAGE_CHARS) -> Paged:
+def paged(text: str, place: int, size: int = PAGE_CHARS) -> TablePage:
     """A page of a text; one that is not there is the nearest that is. All pages joined are the
     text."""
     pages = max(1, -(-len(text) // size))
     place = min(max(1, place), pages)
-    return Paged(text[_cut(text, (place - 1) * size) : _cut(text, place * size)], place, pages)
+    return TablePage(text[_cut(text, (place - 1) * size) : _cut(text, place * size)], place, pages)
 
 
 def _cut(text: str, near: int) -> int:

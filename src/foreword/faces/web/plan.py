@@ -14,7 +14,7 @@ from foreword.errors import ForewordError, PlanConflict, UsageError
 from foreword.faces.http.problems import status_of
 from foreword.faces.web import addresses, header
 from foreword.faces.web.rendering import STATUSES, page
-from foreword.faces.web.view_request import Asked, go_to
+from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.plan import plan as planning
 from foreword.secrets.masking import hide
 from foreword.session.workflow_state import WorkflowState
@@ -25,7 +25,7 @@ NO_REASON = "a change needs a reason: it is what the history of the plan is read
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TaskChange:
     """A task's new status, as it stands in the form, and what stood in its way."""
 
     task: str
@@ -39,7 +39,7 @@ class Change:
     hint: str = ""
 
 
-def show(asked: Asked) -> Response:
+def show(asked: ViewRequest) -> Response:
     """The plan in one of its versions; with a `task`, the form that changes it."""
     with asked.state() as state:
         newest = plans.newest_version(state.db, state.workflow.id)
@@ -47,9 +47,9 @@ def show(asked: Asked) -> Response:
         return _page(asked, state, newest, change)
 
 
-def change(asked: Asked) -> Response:
+def change(asked: ViewRequest) -> Response:
     """Write a new version; where somebody was faster, show both and lose nothing."""
-    wanted = Change(
+    wanted = TaskChange(
         asked.text("task"),
         asked.text("status"),
         asked.text("reason").strip(),
@@ -66,7 +66,7 @@ def change(asked: Asked) -> Response:
         return go_to(addresses.session(asked.workflow, "plan", saved=made.version))
 
 
-def _changed(state: WorkflowState, wanted: Change) -> plans.Plan:
+def _changed(state: WorkflowState, wanted: TaskChange) -> plans.Plan:
     if not wanted.reason:
         raise UsageError(NO_REASON)
     newest = plans.newest_version(state.db, state.workflow.id)
@@ -76,7 +76,7 @@ def _changed(state: WorkflowState, wanted: Change) -> plans.Plan:
     return state.update_plan(data, wanted.reason, newest)
 
 
-def _offered(asked: Asked, state: WorkflowState, newest: int) -> Change:
+def _offered(asked: ViewRequest, state: WorkflowState, newest: int) -> TaskChange:
     """The form for a task, filled in."""
     found = _task(state, newest, asked.text("task"))
     if found is None:
@@ -86,18 +86,20 @@ def _offered(asked: Asked, state: WorkflowState, newest: int) -> Change:
         )
     status = asked.text("status") if asked.text("status") in STATUSES else found["status"]
     reason = asked.text("reason") or f"Set to {STATUSES[status].lower()} by hand"
-    return Change(
+    return TaskChange(
         str(found["task_id"]), status, reason, newest, found["description"], found["status"]
     )
 
 
-def _stopped(state: WorkflowState, wanted: Change, newest: int, error: ForewordError) -> Change:
+def _stopped(
+    state: WorkflowState, wanted: TaskChange, newest: int, error: ForewordError
+) -> TaskChange:
     """The form as it was filled in, on top of the newest version now, and what stopped it."""
     found = _task(state, newest, wanted.task) or {}
     meanwhile: tuple[str, ...] = ()
     if isinstance(error, PlanConflict) and 0 < wanted.version < newest:
         meanwhile = tuple(state.plan_diff(wanted.version, newest)) or ("nothing that can be seen",)
-    return Change(
+    return TaskChange(
         wanted.task,
         wanted.status if wanted.status in STATUSES else "pending",
         wanted.reason,
@@ -118,7 +120,11 @@ def _task(state: WorkflowState, version: int, task: str) -> Mapping[str, Any] | 
 
 
 def _page(
-    asked: Asked, state: WorkflowState, newest: int, change: Change | None, status: int = 200
+    asked: ViewRequest,
+    state: WorkflowState,
+    newest: int,
+    change: TaskChange | None,
+    status: int = 200,
 ) -> Response:
     values: dict[str, Any] = {
         **header.of(state, "plan"),

@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 from foreword.errors import RecipeError, UnknownName
 from foreword.faces.web.rendering import page
-from foreword.faces.web.view_request import Asked
+from foreword.faces.web.view_request import ViewRequest
 from foreword.recipe import load as loading
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecipeRow:
     """A recipe in the list."""
 
     name: str
@@ -24,7 +24,7 @@ class Told:
     problems: tuple[RecipeError, ...]
 
 
-def show_all(asked: Asked) -> Response:
+def show_all(asked: ViewRequest) -> Response:
     """Every recipe; those of the project first."""
     root = asked.serving.root()
     known, more = loading.listed(root)
@@ -39,7 +39,7 @@ def show_all(asked: Asked) -> Response:
     )
 
 
-def show(asked: Asked) -> Response:
+def show(asked: ViewRequest) -> Response:
     """One recipe with those it extends; only what can be named, never a path, and no file that
     is no recipe."""
     root, name = asked.serving.root(), asked.name("name")
@@ -52,13 +52,13 @@ def show(asked: Asked) -> Response:
     return page("recipe.html", title=f"Recipe {name}", told=told, texts=texts)
 
 
-def _told(name: str, path: Path, root: Path) -> Told:
+def _told(name: str, path: Path, root: Path) -> RecipeRow:
     problems = _problems(name, root)
     is_own = path.parent != loading.BUILTIN
     if problems:
-        return Told(name, "", is_own, 0, problems)
+        return RecipeRow(name, "", is_own, 0, problems)
     recipe = loading.load(name, root)
-    return Told(name, recipe.about, is_own, len(recipe.sections), ())
+    return RecipeRow(name, recipe.about, is_own, len(recipe.sections), ())
 
 
 def _problems(name: str, root: Path) -> tuple[RecipeError, ...]:

@@ -7,19 +7,19 @@ from typing import Any
 from starlette.responses import Response
 
 from foreword.context import report_diff
-from foreword.context.report_diff import Changed
+from foreword.context.report_diff import SectionDifference
 from foreword.errors import UnknownName
 from foreword.faces.web.rendering import page
-from foreword.faces.web.view_request import Asked
+from foreword.faces.web.view_request import ViewRequest
 from foreword.store import reports
 from foreword.store.database import LARGEST_NUMBER
-from foreword.store.packages import Store, Stored
+from foreword.store.packages import Store, StoredReport
 
 PAGE = 50
 ASKED = ("agent", "skill", "purpose", "phase", "workflow")
 
 
-def show_all(asked: Asked) -> Response:
+def show_all(asked: ViewRequest) -> Response:
     """The reports, the newest first, from one that is older than `before`."""
     with asked.serving.store() as db:
         rows = reports.listed(db, before=asked.number("before", LARGEST_NUMBER), limit=PAGE)
@@ -31,7 +31,7 @@ def show_all(asked: Asked) -> Response:
     )
 
 
-def show(asked: Asked) -> Response:
+def show(asked: ViewRequest) -> Response:
     """One report."""
     number = asked.request.path_params["number"]
     with asked.serving.store() as db:
@@ -51,7 +51,7 @@ def show(asked: Asked) -> Response:
     )
 
 
-def compare(asked: Asked) -> Response:
+def compare(asked: ViewRequest) -> Response:
     """Two reports, by their numbers."""
     with asked.serving.store() as db:
         store = Store(db)
@@ -77,7 +77,7 @@ def compared(store: Store, old: int, new: int) -> dict[str, Any]:
     """What two reports have more or less of."""
     before, after = _existing(store, old), _existing(store, new)
     rows = report_diff.sections(before.report, after.report)
-    total = Changed("total", before.report["total_tokens"], after.report["total_tokens"])
+    total = SectionDifference("total", before.report["total_tokens"], after.report["total_tokens"])
     return {
         "before": before,
         "after": after,
@@ -88,12 +88,12 @@ def compared(store: Store, old: int, new: int) -> dict[str, Any]:
     }
 
 
-def asked_for(kept: Stored) -> str:
+def asked_for(kept: StoredReport) -> str:
     """What a context was made for."""
     return ", ".join(f"{kind} {kept.report[kind]}" for kind in ASKED if kind in kept.report)
 
 
-def _existing(store: Store, number: int) -> Stored:
+def _existing(store: Store, number: int) -> StoredReport:
     kept = store.report(number)
     if kept is None:
         raise UnknownName("report", str(number), [str(one.number) for one in store.reports(10)])

@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 from foreword.faces.web import addresses
 from foreword.faces.web.rendering import page, shares
-from foreword.faces.web.view_request import Asked, go_to
+from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.session.limits import Limits, limits_for
 from foreword.store import reports
 from foreword.store.database import Database
 from foreword.store.packages import Store
-from foreword.store.workflows import Listed, listed
+from foreword.store.workflows import WorkflowEntry, listed
 
 MOST_SHOWN = 200
 STATES = {"ok": "OK", "warned": "Warned", "compressed": "Compressed"}
@@ -32,15 +32,15 @@ Bars = list[tuple[str, int, float, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallPicture:
     """The newest call, as a picture."""
 
-    report: reports.Listed
+    report: reports.ReportEntry
     bars: Bars
     omitted_tokens: int
 
 
-def show(asked: Asked) -> Response:
+def show(asked: ViewRequest) -> Response:
     """Every session, the last changed first; `q` is part of a name."""
     wanted = asked.text("q").strip()
     with asked.serving.store() as db:
@@ -66,14 +66,14 @@ def show(asked: Asked) -> Response:
     )
 
 
-def begin(asked: Asked) -> Response:
+def begin(asked: ViewRequest) -> Response:
     """Begin a session, or open the one of that name, and talk in it."""
     name = asked.text("name").strip()
     with asked.serving.session(name, create=True):
         return go_to(addresses.session(name, "chat"))
 
 
-def newest_call(db: Database) -> Call | None:
+def newest_call(db: Database) -> CallPicture | None:
     """What the newest text for a model was made of, if there is one that can be read."""
     found, kept = reports.listed(db, limit=1), Store(db).reports(1)
     if not found or not kept or found[0].number != kept[0].number:
@@ -83,10 +83,10 @@ def newest_call(db: Database) -> Call | None:
         tag = str(row.get("tag", ""))
         sizes[tag] = sizes.get(tag, 0) + int(row.get("tokens", 0))
     bars = shares(sizes, max(found[0].budget_tokens, found[0].total_tokens))
-    return Call(found[0], bars, int(kept[0].report.get("omitted_tokens", 0)))
+    return CallPicture(found[0], bars, int(kept[0].report.get("omitted_tokens", 0)))
 
 
-def state_of(one: Listed, limits: Limits) -> str:
+def state_of(one: WorkflowEntry, limits: Limits) -> str:
     """Warned while it is past the size for that, else compressed if it ever was and still is."""
     if one.warned or one.now_tokens >= limits.warn_at:
         return "warned"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from foreword.director.tool import Tool
+from foreword.director.tool import DirectorTool
 from foreword.errors import UsageError
 from foreword.plan.node import TYPES
 
@@ -28,7 +28,7 @@ class Field:
     example: str = ""
 
 
-def fields(tool: Tool, nodes: tuple[str, ...] = ()) -> list[Field]:
+def fields(tool: DirectorTool, nodes: tuple[str, ...] = ()) -> list[Field]:
     """The fields of a tool; those that name a node offer the ones there are."""
     return [_field(name, schema, name in tool.needs, nodes) for name, schema in tool.takes.items()]
 
@@ -45,7 +45,7 @@ def _field(name: str, schema: Mapping[str, Any], needed: bool, nodes: tuple[str,
     )
 
 
-def arguments(tool: Tool, form: Mapping[str, str]) -> dict[str, Any]:
+def arguments(tool: DirectorTool, form: Mapping[str, str]) -> dict[str, Any]:
     """What a filled form gives to the tool; an empty field is left out."""
     given = dict[str, Any]()
     for field in fields(tool):
@@ -55,7 +55,7 @@ def arguments(tool: Tool, form: Mapping[str, str]) -> dict[str, Any]:
     return given
 
 
-def _read(field: Field, text: str, tool: Tool) -> Any:
+def _read(field: Field, text: str, tool: DirectorTool) -> Any:
     if field.kind == "flag":
         return True
     if field.kind == "number":

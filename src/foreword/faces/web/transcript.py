@@ -14,7 +14,7 @@ from foreword.secrets.known_values import KnownValues
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import messages
 from foreword.store.database import LARGEST_NUMBER
-from foreword.store.messages import Line
+from foreword.store.messages import StoredMessage
 
 SHOWN = 40  # messages on a page, and those results that belong to its first one
 MOST_RESULTS = 60  # that a page is longer for the sake of a call
@@ -23,7 +23,7 @@ WHO = {"user": "You", "assistant": "Director", "tool": "Result", "system": "Syst
 
 
 @dataclass(slots=True)
-class Call:
+class ToolUse:
     """A tool that was called, and what it answered."""
 
     key: str
@@ -35,7 +35,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Said:
+class TranscriptMessage:
     """One message, with the calls that it makes."""
 
     seq: int
@@ -44,19 +44,19 @@ class Said:
     text: str
     created: str
     is_cut: bool = False  # there is more of the text
-    calls: list[Call] = field(default_factory=list)
-    hand: Call | None = None  # a tool that was called by hand
+    calls: list[ToolUse] = field(default_factory=list)
+    hand: ToolUse | None = None  # a tool that was called by hand
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class TranscriptPage:
     """A page of a conversation."""
 
-    said: list[Said]
+    said: list[TranscriptMessage]
     older: int  # the page before ends in front of this message; 0 where there is none
 
 
-def read(state: WorkflowState, conversation: int, before: int = LARGEST_NUMBER) -> Talk:
+def read(state: WorkflowState, conversation: int, before: int = LARGEST_NUMBER) -> TranscriptPage:
     """The newest messages in front of one, the oldest of them first."""
     found = messages.before(state.db, conversation, before, SHOWN + MOST_RESULTS + 1)
     begin = max(0, len(found) - SHOWN)
@@ -64,11 +64,11 @@ def read(state: WorkflowState, conversation: int, before: int = LARGEST_NUMBER) 
         begin -= 1  # a result is shown with its call
     page = found[begin:]
     said = _told(page, state.secrets())
-    return Talk(said, page[0].seq if begin and page else 0)
+    return TranscriptPage(said, page[0].seq if begin and page else 0)
 
 
-def _told(page: Sequence[Line], secrets: KnownValues) -> list[Said]:
-    told, calls = list[Said](), dict[str, Call]()
+def _told(page: Sequence[StoredMessage], secrets: KnownValues) -> list[TranscriptMessage]:
+    told, calls = list[TranscriptMessage](), dict[str, ToolUse]()
     for line in page:
         one = _said(line, secrets)
         for part in line.message.parts:
@@ -88,11 +88,13 @@ def _told(page: Sequence[Line], secrets: KnownValues) -> list[Said]:
     return told
 
 
-def _said(line: Line, secrets: KnownValues) -> Said:
+def _said(line: StoredMessage, secrets: KnownValues) -> TranscriptMessage:
     message = line.message
     text = secrets.text(spoken(message)).strip()
     role = str(message.role)
-    made = Said(line.seq, role, WHO[role], _cut(text), line.created, len(text) > LONGEST_TEXT)
+    made = TranscriptMessage(
+        line.seq, role, WHO[role], _cut(text), line.created, len(text) > LONGEST_TEXT
+    )
     if role == "user" and text.startswith(f"{BY_HAND}: "):
         made.hand = _by_hand(line.seq, text)
     elif line.kind == "summary":
@@ -119,16 +121,16 @@ def _words(part: Text | Image | Opaque | ToolResult) -> str:
     )
 
 
-def _call(key: str, part: ToolCall, secrets: KnownValues) -> Call:
+def _call(key: str, part: ToolCall, secrets: KnownValues) -> ToolUse:
     try:
         given = secrets.value(json.loads(part.arguments or "{}"))
     except (ValueError, RecursionError):
         given = secrets.text(part.arguments)
     written = given if isinstance(given, str) else json.dumps(given, indent=2, ensure_ascii=False)
-    return Call(key, part.name, brief(given), _cut(written), "open")
+    return ToolUse(key, part.name, brief(given), _cut(written), "open")
 
 
-def _by_hand(seq: int, text: str) -> Call:
+def _by_hand(seq: int, text: str) -> ToolUse:
     """A call by hand as its message tells it: the tool, its arguments on the first line, and the
     answer below."""
     head, _, result = text.partition("\n")
@@ -139,7 +141,7 @@ def _by_hand(seq: int, text: str) -> Call:
         given = written
     pretty = given if isinstance(given, str) else json.dumps(given, indent=2, ensure_ascii=False)
     state = "failed" if _failed(result) else "ok"
-    return Call(f"{seq}-hand", name, brief(given), _cut(pretty), state, _cut(result))
+    return ToolUse(f"{seq}-hand", name, brief(given), _cut(pretty), state, _cut(result))
 
 
 def _failed(result: str) -> bool:

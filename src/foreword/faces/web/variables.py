@@ -7,7 +7,7 @@ from starlette.responses import Response
 from foreword.errors import UsageError
 from foreword.faces.web import addresses, header
 from foreword.faces.web.rendering import page
-from foreword.faces.web.view_request import Asked, go_to
+from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.plan.variables import display
 from foreword.secrets.masking import HIDDEN, mask
 
@@ -15,7 +15,7 @@ TRAIL = 200
 NO_REASON = "a change needs a reason: it is what the trail of changes is read by"
 
 
-def show(asked: Asked) -> Response:
+def show(asked: ViewRequest) -> Response:
     """Every variable, and why it is what it is."""
     with asked.state() as state:
         rows = [
@@ -33,7 +33,7 @@ def show(asked: Asked) -> Response:
         )
 
 
-def put(asked: Asked) -> Response:
+def put(asked: ViewRequest) -> Response:
     """Set a variable, as text: a password of digits stays what it is."""
     reason = asked.text("reason").strip()
     if not reason:

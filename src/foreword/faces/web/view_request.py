@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from foreword.errors import ForewordError, UnknownName, UsageError
-from foreword.faces.http.problems import BEGUN, Refused, status_of
-from foreword.faces.http.server_state import Lane, Serving
+from foreword.faces.http.problems import BEGUN, ProblemResponse, status_of
+from foreword.faces.http.server_state import AppState, Lane
 from foreword.faces.web.addresses import named
 from foreword.faces.web.rendering import page
 from foreword.secrets.masking import mask
@@ -25,11 +25,11 @@ MAIN = "main"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ViewRequest:
     """One request: the names in its path, and what its query or its form says."""
 
     request: Request
-    serving: Serving
+    serving: AppState
     form: Mapping[str, str] = field(default_factory=dict)
 
     def name(self, what: str) -> str:
@@ -73,7 +73,7 @@ class Asked:
             yield WorkflowState(db, workflows.existing(db, self.workflow))
 
 
-View = Callable[[Asked], Response]
+View = Callable[[ViewRequest], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -81,7 +81,7 @@ def reading(view: View, lane: Lane = "reading") -> Endpoint:
     """A view that answers a question."""
 
     async def endpoint(request: Request) -> Response:
-        return await _answered(view, Asked(request, request.app.state.serving), lane)
+        return await _answered(view, ViewRequest(request, request.app.state.serving), lane)
 
     return endpoint
 
@@ -92,12 +92,12 @@ def writing(view: View, lane: Lane = "writing") -> Endpoint:
     async def endpoint(request: Request) -> Response:
         body = (await request.body()).decode("utf-8", "replace")
         form = dict(parse_qsl(body, keep_blank_values=True, max_num_fields=100))
-        return await _answered(view, Asked(request, request.app.state.serving, form), lane)
+        return await _answered(view, ViewRequest(request, request.app.state.serving, form), lane)
 
     return endpoint
 
 
-async def _answered(view: View, asked: Asked, lane: Lane) -> Response:
+async def _answered(view: View, asked: ViewRequest, lane: Lane) -> Response:
     def answer() -> Response:
         asked.request.scope[BEGUN] = True
         return view(asked)
@@ -106,7 +106,7 @@ async def _answered(view: View, asked: Asked, lane: Lane) -> Response:
         return await asked.serving.call(answer, lane=lane)
     except ForewordError as error:
         return refused(error)
-    except Refused as error:
+    except ProblemResponse as error:
         return refused_page(error)
 
 
@@ -115,7 +115,7 @@ def refused(error: ForewordError) -> Response:
     return problem(status_of(error), error.message, error.hint)
 
 
-def refused_page(refused: Refused) -> Response:
+def refused_page(refused: ProblemResponse) -> Response:
     """A request that was not let through, as a page."""
     response = problem(refused.status, refused.title, refused.hint)
     response.headers.update(refused.headers)

@@ -14,7 +14,7 @@ from foreword.faces.web import header
 from foreword.faces.web.chat import standing
 from foreword.faces.web.rendering import page
 from foreword.faces.web.transcript import pretty
-from foreword.faces.web.view_request import Asked
+from foreword.faces.web.view_request import ViewRequest
 from foreword.plan.node import BRANCHES
 from foreword.plan.node_sentences import sentence
 from foreword.plan.node_tree import Tree
@@ -41,7 +41,7 @@ DEEPEST = 6  # levels that are indented
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NodeRow:
     """One node in the list."""
 
     id: str
@@ -52,11 +52,11 @@ class Row:
     depth: int
     is_otherwise: bool  # the first node of a condition's other way
     config: str
-    last: Last | None
+    last: NodeOutput | None
 
 
 @dataclass(frozen=True, slots=True)
-class Last:
+class NodeOutput:
     """What a node gave last."""
 
     run: str
@@ -70,7 +70,7 @@ class Last:
     rest: str
 
 
-def show(asked: Asked) -> Response:
+def show(asked: ViewRequest) -> Response:
     """Every node from top to bottom, the runs, and the tabs of the browser."""
     stands = standing(asked)  # first: what is over has written all it has to write
     with asked.state() as state:
@@ -102,12 +102,12 @@ def _stopped_at(runs: list[Run], open_run: str | None) -> str:
     )
 
 
-def _rows(tree: Tree, newest: dict[str, Result], secrets: KnownValues) -> Iterator[Row]:
+def _rows(tree: Tree, newest: dict[str, Result], secrets: KnownValues) -> Iterator[NodeRow]:
     for node in tree.read():
         name = str(node["id"])
         around = tree.around(name)
         last = newest.get(name)
-        yield Row(
+        yield NodeRow(
             id=name,
             does=secrets.text(sentence(node)),
             description=secrets.text(str(node.get("description") or "")),
@@ -127,10 +127,10 @@ def _is_otherwise(tree: Tree, name: str, parent: str) -> bool:
     return first is not None and str(first["id"]) == name
 
 
-def _last(result: Result, secrets: KnownValues) -> Last:
+def _last(result: Result, secrets: KnownValues) -> NodeOutput:
     told: Any = secrets.value(result.told)
     rest = {key: value for key, value in told.items() if key in ("result", "page")}
-    return Last(
+    return NodeOutput(
         result.run,
         result.key,
         result.status,

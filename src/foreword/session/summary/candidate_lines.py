@@ -20,7 +20,7 @@ from foreword.session.summary.summary_text import (
     FIX,
     LONGEST_LINE,
     PART_OF,
-    Earlier,
+    EarlierSummary,
     bare,
     shortened,
     split,
@@ -55,7 +55,7 @@ _NUMBER = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CandidateLine:
     """A line that could go in."""
 
     text: str
@@ -73,10 +73,10 @@ class Line:
 def lines(
     said: Sequence[Remark],
     found: Mapping[str, Mention],
-    earlier: Earlier,
+    earlier: EarlierSummary,
     length: int,
     most: int = FEW,
-) -> list[Line]:
+) -> list[CandidateLine]:
     """Every line worth considering, oldest first, none twice; at most so many of one result."""
     before = [
         _line(text, kind, at - len(earlier.lines), length, FROM_BEFORE)
@@ -94,7 +94,7 @@ def lines(
 
 def _of_remark(
     remark: Remark, found: Mapping[str, Mention], length: int, most: int
-) -> Iterable[Line]:
+) -> Iterable[CandidateLine]:
     match remark.voice:
         case "user" | "said":
             return _prose(remark, length)
@@ -117,7 +117,7 @@ def _is_past(remark: Remark, latest: int) -> bool:
     return remark.key.startswith(TASK) and remark.at < latest
 
 
-def _prose(remark: Remark, length: int) -> Iterator[Line]:
+def _prose(remark: Remark, length: int) -> Iterator[CandidateLine]:
     """What a person or the assistant said, without code, announcements and pleasantries."""
     fenced, seen, size = False, 0, len(remark.text)
     for row in remark.text.splitlines():
@@ -148,10 +148,12 @@ def _says_something(text: str, by_user: bool) -> bool:
     return not (few or text.endswith(":") or (is_filler(text) and not (by_user and len(text) > 40)))
 
 
-def _printed(remark: Remark, found: Mapping[str, Mention], length: int, most: int) -> list[Line]:
+def _printed(
+    remark: Remark, found: Mapping[str, Mention], length: int, most: int
+) -> list[CandidateLine]:
     """Of what a tool printed or a call wrote: errors, lines whose names somebody used
     afterwards, then any others."""
-    kept: list[tuple[float, Line]] = []
+    kept: list[tuple[float, CandidateLine]] = []
     for row in remark.text.splitlines():
         for text in _chunks(_NUMBERED.sub("", row)):
             if len(_LETTERS.findall(text)) < 3:
@@ -196,7 +198,7 @@ def _used_again(names: Iterable[str], at: int, found: Mapping[str, Mention]) -> 
     )
 
 
-def _with_fixes(now: Sequence[Line]) -> list[Line]:
+def _with_fixes(now: Sequence[CandidateLine]) -> list[CandidateLine]:
     """The lines, each error joined by the first line soon after it that tells its fix."""
     taken: set[int] = set()
     joined = list(now)
@@ -221,14 +223,14 @@ def _with_fixes(now: Sequence[Line]) -> list[Line]:
     return [line for at, line in enumerate(joined) if at not in taken]
 
 
-def _soon_after(now: Sequence[Line], at: int) -> Iterator[int]:
+def _soon_after(now: Sequence[CandidateLine], at: int) -> Iterator[int]:
     for place in range(at + 1, min(len(now), at + 60)):
         if now[place].at > now[at].at + REACH:
             return
         yield place
 
 
-def _tells(line: Line, error: Line) -> bool:
+def _tells(line: CandidateLine, error: CandidateLine) -> bool:
     if line.kind != "fix" or line.at == error.at:
         return False
     return (
@@ -244,20 +246,20 @@ def _line(
     length: int,
     share: float = 1.0,
     names: tuple[str, ...] | None = None,
-) -> Line:
+) -> CandidateLine:
     weight = WEIGHTS[kind]
     age = 0.5 ** ((length - max(at, 0)) / weight.half_life) if at >= 0 else 0.3
     held = weight.base * share * (weight.lasting + (1 - weight.lasting) * age)
-    return Line(text, kind, at, held, literals(text) if names is None else names)
+    return CandidateLine(text, kind, at, held, literals(text) if names is None else names)
 
 
-def _distinct(found: Sequence[Line]) -> list[Line]:
+def _distinct(found: Sequence[CandidateLine]) -> list[CandidateLine]:
     """The lines with repetitions left out: the newest wording stays, at the place of the oldest
     if that is to last."""
     bags = [_content(line.text) for line in found]
     spread = Counter(word for bag in bags for word in bag)
     seen: dict[tuple[str, ...], int] = {}
-    kept: dict[int, Line] = {}
+    kept: dict[int, CandidateLine] = {}
     for at in range(len(found) - 1, -1, -1):
         line, bag = found[at], bags[at]
         key = tuple(sorted(bag, key=lambda word: (spread[word], word))[:3])
@@ -272,7 +274,9 @@ def _distinct(found: Sequence[Line]) -> list[Line]:
     return [kept[at] for at in sorted(kept)]
 
 
-def _repeats(line: Line, bag: frozenset[str], other: Line, others: frozenset[str]) -> bool:
+def _repeats(
+    line: CandidateLine, bag: frozenset[str], other: CandidateLine, others: frozenset[str]
+) -> bool:
     numbers = {word for word in bag ^ others if _NUMBER.search(word)}
     return (
         not numbers
@@ -281,7 +285,7 @@ def _repeats(line: Line, bag: frozenset[str], other: Line, others: frozenset[str
     )
 
 
-def _said_again(line: Line, older: Line) -> Line:
+def _said_again(line: CandidateLine, older: CandidateLine) -> CandidateLine:
     again = SAID_AGAIN if PART_OF[line.kind] in ("user", "decisions") else 0.0
     return replace(line, weight=max(line.weight, older.weight) + again)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from foreword.message import Message, Text, ToolCall, ToolResult
-from foreword.session.summary.candidate_lines import MANY, Line, lines
+from foreword.session.summary.candidate_lines import MANY, CandidateLine, lines
 from foreword.session.summary.draft import Draft
 from foreword.session.summary.ledger import entry, named_before
 from foreword.session.summary.name_weights import Mention, literals, mentioned, worth
@@ -75,7 +75,9 @@ def _with_before(found: dict[str, Mention], names: Iterable[str]) -> dict[str, M
     return found
 
 
-def _unsettled(candidates: Iterable[Line], settled: Sequence[tuple[str, str]]) -> list[Line]:
+def _unsettled(
+    candidates: Iterable[CandidateLine], settled: Sequence[tuple[str, str]]
+) -> list[CandidateLine]:
     """The lines without those that would reopen what the plan has settled; others that mention
     it say so."""
     if not settled:
@@ -88,7 +90,7 @@ def _unsettled(candidates: Iterable[Line], settled: Sequence[tuple[str, str]]) -
     return [replace(line, text=respect(line.text, settled)) for line in still]
 
 
-def _answering(candidates: Sequence[Line], query: str) -> list[Line]:
+def _answering(candidates: Sequence[CandidateLine], query: str) -> list[CandidateLine]:
     if not query.strip():
         return list(candidates)
     scores = relevance.rank([line.text for line in candidates], query)

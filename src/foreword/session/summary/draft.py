@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from foreword.session.summary import ledger
-from foreword.session.summary.candidate_lines import Line
-from foreword.session.summary.ledger import Entry
-from foreword.session.summary.line_choice import Choice
+from foreword.session.summary.candidate_lines import CandidateLine
+from foreword.session.summary.ledger import LedgerEntry
+from foreword.session.summary.line_choice import LineChoice
 from foreword.session.summary.name_weights import Mention
 from foreword.session.summary.summary_text import HEADINGS, PART_OF, Part, write
 from foreword.tokens import Counter
@@ -38,19 +38,19 @@ class Draft:
 
     def __init__(
         self,
-        lines: Sequence[Line],
+        lines: Sequence[CandidateLine],
         found: Mapping[str, Mention],
         worth: Mapping[str, float],
         names_before: Sequence[str],
-        forced: Sequence[Entry],
+        forced: Sequence[LedgerEntry],
         room: int,
         counter: Counter,
     ) -> None:
         self.lines, self.found, self.worth, self.names_before = lines, found, worth, names_before
         self.forced, self.room, self.measure = forced, room, counter.measure
-        self.choice = Choice(lines, worth, counter)
+        self.choice = LineChoice(lines, worth, counter)
         self.taken: list[int] = []
-        self.entries: list[Entry] = []
+        self.entries: list[LedgerEntry] = []
         order = ledger.entries(found, worth)
         self._clear = [each for each in order if worth[each.name] >= ledger.FAINT]
         self._faint = order[len(self._clear) :]
@@ -101,7 +101,7 @@ class Draft:
     def _said(self) -> str:
         return "\n".join(self.lines[at].text for at in self.taken)
 
-    def _names(self, room: int) -> list[Entry]:
+    def _names(self, room: int) -> list[LedgerEntry]:
         said = self._said()
         forced = ledger.take(self.forced, room, self.measure, said)
         said, left = _more(said, forced), room - self._total(forced)
@@ -111,7 +111,7 @@ class Draft:
         said, left = _more(said, before), left - self._total(before)
         return [*forced, *before, *ledger.take(self._clear, left, self.measure, said)]
 
-    def _total(self, entries: Sequence[Entry]) -> int:
+    def _total(self, entries: Sequence[LedgerEntry]) -> int:
         return sum(self.measure(each.written) for each in entries)
 
     def _headings(self) -> int:
@@ -139,5 +139,5 @@ class Draft:
         return ""
 
 
-def _more(said: str, entries: Sequence[Entry]) -> str:
+def _more(said: str, entries: Sequence[LedgerEntry]) -> str:
     return "\n".join([said, *(each.name for each in entries)])

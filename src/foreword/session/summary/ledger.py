@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from foreword.section import Measure
 from foreword.session.summary.name_weights import Mention, literals
-from foreword.session.summary.summary_text import Earlier, Part
+from foreword.session.summary.summary_text import EarlierSummary, Part
 
 FROM_BEFORE = 0.5  # of the ledger's room is for what an earlier summary named
 OLDEST = 0.6  # of that goes to the names that have lasted longest
@@ -29,7 +29,7 @@ _SEPARATOR = ", "
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """A name in the ledger, and the file it stands beside."""
 
     name: str
@@ -42,7 +42,7 @@ class Entry:
         return f"- {self.name}\n" if self.part == "files" else f"{_SEPARATOR}{self.name}"
 
 
-def named_before(earlier: Earlier) -> list[str]:
+def named_before(earlier: EarlierSummary) -> list[str]:
     """Every name of an earlier summary: what has lasted already, then ids, then the rest."""
     lasted = [name for row in earlier.lasting for name in row.split(_SEPARATOR)]
     listed = [name for row in reversed(earlier.files) for name in _unlisted(row)]
@@ -52,7 +52,7 @@ def named_before(earlier: Earlier) -> list[str]:
     return [name for name in dict.fromkeys((*lasted, *rest)) if name.strip()]
 
 
-def entries(found: Mapping[str, Mention], worth: Mapping[str, float]) -> list[Entry]:
+def entries(found: Mapping[str, Mention], worth: Mapping[str, float]) -> list[LedgerEntry]:
     """The names in play, the most telling for its length first, and all the faint ones behind
     them."""
     fit = [name for name in found if _SEPARATOR not in name]
@@ -62,11 +62,11 @@ def entries(found: Mapping[str, Mention], worth: Mapping[str, float]) -> list[En
     return [entry(name, found[name].subject) for name in order]
 
 
-def entry(name: str, subject: str = "") -> Entry:
+def entry(name: str, subject: str = "") -> LedgerEntry:
     """A name as it stands in the ledger."""
     if is_file(name):
-        return Entry(name, "files")
-    return Entry(name, "names", subject if is_file(subject) else "")
+        return LedgerEntry(name, "files")
+    return LedgerEntry(name, "names", subject if is_file(subject) else "")
 
 
 def is_file(name: str) -> bool:
@@ -74,9 +74,9 @@ def is_file(name: str) -> bool:
     return _PATH.fullmatch(name) is not None and _FILE.match(name) is not None
 
 
-def take(order: Iterable[Entry], room: int, measure: Measure, said: str) -> list[Entry]:
+def take(order: Iterable[LedgerEntry], room: int, measure: Measure, said: str) -> list[LedgerEntry]:
     """The first entries that fit, those left out that the text or another entry says already."""
-    taken: dict[str, Entry] = {}
+    taken: dict[str, LedgerEntry] = {}
     used = 0
     for each in order:
         cost = measure(each.written)
@@ -97,16 +97,16 @@ def _inside(name: str) -> list[str]:
 
 def take_before(
     names: Sequence[str], worth: Mapping[str, float], room: int, measure: Measure, said: str
-) -> list[Entry]:
+) -> list[LedgerEntry]:
     """Names from an earlier summary: those that lasted longest, then those most in play again."""
-    order = [Entry(name, "before") for name in names]
+    order = [LedgerEntry(name, "before") for name in names]
     first = take(order, int(OLDEST * room), measure, said)
     left = room - sum(measure(each.written) for each in first)
     by_worth = sorted(order, key=lambda each: -worth.get(each.name, 0.0))
     return first + take(by_worth, left, measure, "\n".join([said, *(each.name for each in first)]))
 
 
-def parts(taken: Sequence[Entry], found: Mapping[str, Mention]) -> dict[Part, list[str]]:
+def parts(taken: Sequence[LedgerEntry], found: Mapping[str, Mention]) -> dict[Part, list[str]]:
     """The lines of the ledger: files as they were touched, beside each its names, then the other
     names."""
     files: dict[str, list[str]] = {each.name: [] for each in taken if each.part == "files"}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
-from foreword.session.summary.candidate_lines import Line
+from foreword.session.summary.candidate_lines import CandidateLine
 from foreword.session.summary.summary_text import HEADINGS, PART_OF, Part
 from foreword.tokens import Counter
 
@@ -20,10 +20,12 @@ OVERHEAD_TOKENS = 5  # a short line is not better for being short
 OLDEST = 0.7  # of the room for what lasts goes to the oldest, the rest to the newest
 
 
-class Choice:
+class LineChoice:
     """Lines to choose among, their sizes in units, and what it is worth to name each name."""
 
-    def __init__(self, lines: Sequence[Line], worth: Mapping[str, float], counter: Counter) -> None:
+    def __init__(
+        self, lines: Sequence[CandidateLine], worth: Mapping[str, float], counter: Counter
+    ) -> None:
         self.lines, self._worth, self._measure = lines, worth, counter.measure
         self._overhead = OVERHEAD_TOKENS * counter.units_per_token
         self._sizes: dict[int, int] = {}

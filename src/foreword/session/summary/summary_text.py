@@ -86,7 +86,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierSummary:
     """An earlier summary, read back: its lines with their kinds, and the rows of its ledger."""
 
     lines: tuple[tuple[Kind, str], ...] = ()
@@ -105,7 +105,7 @@ def write(parts: Mapping[Part, Iterable[str]]) -> str:
     )
 
 
-def read(text: str) -> Earlier:
+def read(text: str) -> EarlierSummary:
     """A summary taken apart again, whoever wrote it."""
     lines: list[tuple[Kind, str]] = []
     ledger: dict[Part, list[str]] = {part: [] for part in LEDGER}
@@ -119,7 +119,7 @@ def read(text: str) -> Earlier:
             lines[-1] = (lines[-1][0], f"{lines[-1][1]}\n{row}")
         else:
             lines += [(_kind(line, part), line) for line in split(row)]
-    return Earlier(tuple(lines), *(tuple(ledger[part]) for part in LEDGER))
+    return EarlierSummary(tuple(lines), *(tuple(ledger[part]) for part in LEDGER))
 
 
 def bare(row: str) -> str:
