@@ -43,7 +43,7 @@ async def bare(request):
 listening = server.listen("127.0.0.1", 0)
 say = lambda: print(listening.getsockname()[1], flush=True)
 if sys.argv[1] == "bare":
-    config = uvicorn.Config(Starlette(routes=[Route("/", bare)]), http=server.Listener, log_config=None, ws="none")
+    config = uvicorn.Config(Starlette(routes=[Route("/", bare)]), http=server.HttpConnection, log_config=None, ws="none")
     say()
     uvicorn.Server(config).run(sockets=[listening])
 else:

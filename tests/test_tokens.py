@@ -26,8 +26,8 @@ from foreword.tokens import (
     model_table,
     new_counter,
     pieces,
-    remembered,
-    underestimated,
+    remember_counts,
+    why_underestimated,
 )
 from tests.attacks import sample
 
@@ -213,13 +213,13 @@ class Counting:
 
 def test_a_remembered_measure_measures_one_text_once() -> None:
     counting = Counting()
-    measure = remembered(counting)
+    measure = remember_counts(counting)
     assert [measure("a b"), measure("a b"), measure("c"), measure("a b")] == [2, 2, 1, 2]
     assert counting.asked == ["a b", "c"]
 
 
 def test_a_remembered_measure_holds_only_so_many_bytes_however_much_it_is_asked() -> None:
-    measure = remembered(len, most_bytes=1_000_000)
+    measure = remember_counts(len, most_bytes=1_000_000)
     tracemalloc.start()
     try:
         for number in range(20_000):
@@ -231,7 +231,7 @@ def test_a_remembered_measure_holds_only_so_many_bytes_however_much_it_is_asked(
 
 
 def test_a_remembered_measure_is_bounded_unless_another_bound_is_given() -> None:
-    measure = remembered(len)
+    measure = remember_counts(len)
     tracemalloc.start()
     try:
         for number in range(400):
@@ -244,7 +244,7 @@ def test_a_remembered_measure_is_bounded_unless_another_bound_is_given() -> None
 
 def test_a_remembered_measure_keeps_what_is_asked_for_again_and_again() -> None:
     counting = Counting()
-    measure = remembered(counting, most_bytes=10_000)
+    measure = remember_counts(counting, most_bytes=10_000)
     for number in range(1_000):
         measure("the system prompt")
         measure(f"message {number}")
@@ -256,7 +256,7 @@ def test_a_second_assembly_with_one_changed_section_measures_only_what_changed(
     tmp_path: Path, budget: int
 ) -> None:
     counting = Counting()
-    remembering = Counter("words", remembered(counting), longest_unit=50, splits_at_lines=True)
+    remembering = Counter("words", remember_counts(counting), longest_unit=50, splits_at_lines=True)
     items = [
         {"kind": "doc", "title": f"Doc {n}", "text": f"Number {n} says this.\n{PROSE[:1500]}"}
         for n in range(60)
@@ -336,14 +336,14 @@ def test_an_unknown_model_is_an_error_that_says_what_to_give_instead() -> None:
 )
 def test_text_that_characters_by_four_undercounts_is_named(text: str) -> None:
     assert counter("o200k").count(text) > 1.2 * counter("estimate").count(text)
-    assert underestimated(text)
+    assert why_underestimated(text)
 
 
 @pytest.mark.parametrize(
     "text", [PROSE, CODE, "", "# A list\n\n" + "- one more thing, 12 of 30\n" * 40, JSON[:150]]
 )
 def test_prose_code_and_short_texts_are_not(text: str) -> None:
-    assert underestimated(text) == ""
+    assert why_underestimated(text) == ""
 
 
 def test_the_report_warns_of_an_estimate_on_json_and_names_the_item(tmp_path: Path) -> None:

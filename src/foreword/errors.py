@@ -66,7 +66,7 @@ class UnknownName(UsageError):
         super().__init__(
             f"unknown {kind} {name!r}{place}" + (f", did you mean {guess!r}?" if guess else ""),
             hint=(
-                f"known: {listed(self.known)}"
+                f"known: {name_list(self.known)}"
                 if self.known
                 else f"there is no {kind} to choose from"
             ),
@@ -328,7 +328,7 @@ class OriginRefused(BrowserFailed):
     code = "origin_refused"
 
 
-def listed(names: Sequence[str]) -> str:
+def name_list(names: Sequence[str]) -> str:
     """Names with commas between them, the first few of many."""
     more = f" and {len(names) - 2 * MOST_NAMED} more" if len(names) > 2 * MOST_NAMED else ""
     return ", ".join(names[: 2 * MOST_NAMED]) + more

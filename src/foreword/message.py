@@ -124,7 +124,9 @@ class Message:
     def text(self) -> str:
         """The words a model would read, tool calls and results included; pictures and the like
         as a short mark."""
-        words = "\n".join([spoken(part) for part in self.parts if not isinstance(part, Thinking)])
+        words = "\n".join(
+            [part_text(part) for part in self.parts if not isinstance(part, Thinking)]
+        )
         return f"{speaker}: {words}" if words.strip() and (speaker := self.speaker) else words
 
     content = text
@@ -173,7 +175,7 @@ def _name_in(extra: str) -> str:
     return next((name for name in names if _SPEAKER.fullmatch(name) and name.strip()), "")
 
 
-def spoken(part: Part) -> str:
+def part_text(part: Part) -> str:
     """One part in words, the same every time."""
     match part:
         case Text(text):
@@ -181,7 +183,7 @@ def spoken(part: Part) -> str:
         case ToolCall(name=name, arguments=arguments):
             return f"[calls {name}({arguments})]"
         case ToolResult(text=text, rest=rest):
-            return "\n".join([*([text] if text or not rest else []), *map(spoken, rest)])
+            return "\n".join([*([text] if text or not rest else []), *map(part_text, rest)])
         case Image():
             return _described(part)
         case Thinking():
@@ -317,7 +319,7 @@ def _without_pairs(
     for place, part in enumerate(message.parts):
         if isinstance(part, ToolCall) and message.role != "assistant":
             done.append(f"call {part.id!r} is not the assistant's; it is shown as text")
-            parts.append(Text(spoken(part)))
+            parts.append(Text(part_text(part)))
         elif isinstance(part, ToolCall):
             names[place] = _fresh(part.id, ids)
             parts.append(part if part.id == names[place] else replace(part, id=names[place]))

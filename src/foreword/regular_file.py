@@ -2,7 +2,7 @@
 
 A project may come from a stranger. Among its files there may be a pipe that nobody writes to, a
 terminal, an endless device, or a link into the user's home: each is `Unusable`, with the reason.
-What a user names on the command line may also be a pipe (`read_named`). What the bytes mean is the
+What a user names on the command line may also be a pipe (`read_argument`). What the bytes mean is the
 business of `sources.files` and `recipe.document`.
 """
 
@@ -87,7 +87,7 @@ def read_beginning(path: Path, most_bytes: int) -> bytes:
         return os.read(descriptor, most_bytes)
 
 
-def read_named(path: Path, most_bytes: int) -> bytes:
+def read_argument(path: Path, most_bytes: int) -> bytes:
     """The same, or all that is written to a pipe: for what a user names on the command line.
 
     A pipe that nobody writes to would be waited for without end, and `count *` may name one that
@@ -113,9 +113,9 @@ def read_named(path: Path, most_bytes: int) -> bytes:
     return raw
 
 
-def read_named_beginning(path: Path, most_bytes: int) -> bytes:
+def read_argument_beginning(path: Path, most_bytes: int) -> bytes:
     """The first bytes of a file that a user names, or all of a pipe, as in `--diff <(git diff)`."""
-    return read_named(path, most_bytes) if path.is_fifo() else read_beginning(path, most_bytes)
+    return read_argument(path, most_bytes) if path.is_fifo() else read_beginning(path, most_bytes)
 
 
 def read_stream(stream: BinaryIO, most_bytes: int) -> bytes:

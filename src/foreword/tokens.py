@@ -75,7 +75,7 @@ class Counter:
 
     @property
     def key(self) -> str:
-        """Its name with its margin, if it has one: what `keyed` makes it from again."""
+        """Its name with its margin, if it has one: what `counter_by_key` makes it from again."""
         margin = _usual_units(self.name) / self.units_per_token
         return self.name if margin == 1 else f"{self.name} x{margin:.6g}"
 
@@ -108,10 +108,10 @@ def new_counter(name: str) -> Counter:
         )
     if name not in ENCODINGS:
         raise UnknownName("counter", name, COUNTERS)
-    return Counter(name, remembered(_tokenizer(ENCODINGS[name])), splits_at_lines=True)
+    return Counter(name, remember_counts(_tokenizer(ENCODINGS[name])), splits_at_lines=True)
 
 
-def keyed(key: str) -> Counter:
+def counter_by_key(key: str) -> Counter:
     """The counter with that key."""
     name, _, margin = key.partition(" x")
     return counter(name).with_margin(float(margin or 1))
@@ -154,7 +154,7 @@ def pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def remembered(measure: Measure, most_bytes: int = MEMORY_BYTES) -> Measure:
+def remember_counts(measure: Measure, most_bytes: int = MEMORY_BYTES) -> Measure:
     """The same measure, which does not measure a text again while it is among those it was last
     asked for."""
     known: OrderedDict[str, int] = OrderedDict()  # the last asked for last
@@ -230,7 +230,7 @@ def for_model(name: str) -> tuple[int, Counter]:
     )
 
 
-def underestimated(text: str) -> str:
+def why_underestimated(text: str) -> str:
     """Why characters / 4 is far too low for this text (JSON, CJK, base64), or nothing. Looks at
     a sample."""
     sample = text[:20_000]

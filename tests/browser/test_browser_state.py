@@ -22,8 +22,8 @@ from tests.browser.working import in_the_page, sign_in
 _HELD = """
 import sys
 from pathlib import Path
-from foreword.browser.profile import Profile
-held = Profile(Path(sys.argv[1]))
+from foreword.browser.profile import BrowserProfile
+held = BrowserProfile(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
 """

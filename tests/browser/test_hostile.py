@@ -13,7 +13,7 @@ from foreword.browser import Browser
 from foreword.browser.side_events import MOST_TABS
 from foreword.demos.site import PASSWORD, Site
 from foreword.errors import BrowserFailed, OriginRefused
-from foreword.plan.fresh_parts import shown
+from foreword.plan.fresh_parts import part_text
 from tests.browser.working import in_the_page, until
 
 pytestmark = pytest.mark.attack
@@ -189,7 +189,7 @@ def test_the_tabs_are_told_as_they_are_whatever_a_page_calls_itself(
     )
     until(lambda: browser.tabs()[0]["url"].endswith("#low"))
     assert (
-        shown("browser", browser.tabs())
+        part_text("browser", browser.tabs())
         == f"1 tab open:\n- Main Tab (Active) = {desk.url}/help#low"
     )
 
@@ -198,7 +198,7 @@ def test_the_tabs_are_told_as_they_are_whatever_a_page_calls_itself(
     # its title comes after its address
     until(lambda: browser.state()["tab"] == "Moving - Harbour Desk")
     assert (
-        shown("browser", browser.tabs())
+        part_text("browser", browser.tabs())
         == f"2 tabs open:\n- Main Tab = {desk.url}/help#low\n- Moving - Harbour Desk (Active) ="
         f" {desk.url}/moving"
     )

@@ -62,7 +62,7 @@ def live(root: Path, db: str | None, desk: str, doom: Doom) -> None:
             result = runner.run_workflow(
                 state,
                 Doomed(browser, doom),  # type: ignore[arg-type]
-                resume=runner.unfinished(state),
+                resume=runner.unfinished_run(state),
                 on_step=lambda step: doom.at("began" if step["status"] == "running" else "told"),
             )
         assert result["status"] == "success", result

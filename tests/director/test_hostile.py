@@ -143,14 +143,14 @@ def test_what_a_page_could_not_load_is_told_to_the_model_and_offered_by_name_the
         with opened(
             tmp_path, browser=lambda restore: Browser.start(rules, folder=tmp_path / "p")
         ) as director:
-            assert assets.offered(director.session, rules) == []
+            assert assets.origins_to_offer(director.session, rules) == []
             told = looked(director)
         allowing = Rules(rules.origins, assets=(cdn,))
         with opened(
             tmp_path, browser=lambda restore: Browser.start(allowing, folder=tmp_path / "p")
         ) as director:
-            (offered,) = assets.offered(director.session, rules)
-            assert assets.offered(director.session, allowing) == []
+            (offered,) = assets.origins_to_offer(director.session, rules)
+            assert assets.origins_to_offer(director.session, allowing) == []
             assert "blocked" not in looked(director)
 
     assert f"1 request to {cdn} (script); the user can allow them: --assets {cdn}" in told
@@ -175,7 +175,7 @@ def test_a_page_does_not_grow_the_list_of_what_is_offered_without_end_nor_put_a_
         told = director.call(
             "debug_action", {"action": "wait", "selector": "h1", "reason": "look"}
         ).text
-        kept = assets.kept(director.session)
+        kept = assets.stored_origins(director.session)
 
     assert len(kept) == assets.MOST_KEPT
     assert PASSWORD not in told + str(kept)
@@ -198,7 +198,7 @@ def test_what_a_stranger_wrote_into_the_list_is_offered_only_where_it_is_an_orig
             for title in titles
         }
         Store(director.session.db).carry(place, items, [])
-        assert [(one.origin, one.kinds) for one in assets.kept(director.session)] == [
+        assert [(one.origin, one.kinds) for one in assets.stored_origins(director.session)] == [
             ("https://cdn.example", ("script",))
         ]
 

@@ -89,7 +89,7 @@ def test_a_failing_selector_stops_the_run_and_once_repaired_it_goes_on_there(
         "running",
         "",
     )
-    assert runner.unfinished(state) == first["run"]
+    assert runner.unfinished_run(state) == first["run"]
     assert [one["status"] for one in heard[:4]] == ["running", "success", "running", "success"]
 
     node_tools.update_node(state, "node11", config={"selector": "#save"})
@@ -99,7 +99,7 @@ def test_a_failing_selector_stops_the_run_and_once_repaired_it_goes_on_there(
     assert [row["subject"] for row in desk.sent] == SUBJECTS
     assert state.variables["node12.told"] == "3 registered"
     check(state, first["run"])
-    assert runner.unfinished(state) is None
+    assert runner.unfinished_run(state) is None
     for told in (first, second, heard, state.snapshot(), state.variable_changes()):
         assert PASSWORD not in str(told)
     with pytest.raises(UsageError, match="has come to its end"):
@@ -243,7 +243,7 @@ def test_what_can_not_run_is_refused_before_anything_happens(state: WorkflowStat
     with pytest.raises(BadNode, match="node_7: type: 'browser_action' is not one of"):
         runner.run_workflow(state, None)
     assert "a" not in state.variables
-    assert node_runs.everything(state.db, state.workflow.id) == []
+    assert node_runs.runs_of(state.db, state.workflow.id) == []
 
 
 def test_a_workflow_runs_once_at_a_time_and_two_of_them_side_by_side(

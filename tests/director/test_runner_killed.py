@@ -56,7 +56,7 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
         build(state, desk.url)
         told = lives(tmp_path, db, desk.url, moment, number)
         check(state, told["run"])
-        (run,) = node_runs.everything(state.db, state.workflow.id)
+        (run,) = node_runs.runs_of(state.db, state.workflow.id)
         assert (run.status, run.attempt) == ("success", told["lives"])
         assert told["lives"] > 2
         # A click that nobody had written down when its process died may happen twice; one that was,

@@ -75,7 +75,7 @@ def test_every_omission_can_be_recalled(scene: demo_recipes.Scene, tmp_path: Pat
 
     for omission in package.report.omissions:
         assert foreword.recall(omission.handle, root).encode() == package.originals[omission.handle]
-        assert "byte for byte the original" in demo_recipes.recalled(omission, root, package)
+        assert "byte for byte the original" in demo_recipes.recall_example(omission, root, package)
 
 
 def test_the_sample_finds_its_own_step_and_task(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_a_dry_run_shows_every_line_and_writes_none(tmp_path: Path) -> None:
     ran = init(tmp_path, "--dry-run", *EVERY)
     assert ran.code == 0
     assert files(tmp_path) == {}
-    for one in targets.wanted(KINDS):
+    for one in targets.target_files(KINDS):
         assert f"new: {one.path}" in ran.out
     assert '+    "command": "foreword statusline",' in ran.out
 
@@ -325,11 +325,11 @@ def test_what_is_no_text_file_is_refused(tmp_path: Path, path: str) -> None:
 
 
 def test_a_file_that_changed_after_it_was_shown_is_not_written(tmp_path: Path) -> None:
-    (change, *_) = file_writer.changes(tmp_path, targets.wanted(["agents-md"]))
+    (change, *_) = file_writer.changes(tmp_path, targets.target_files(["agents-md"]))
     (tmp_path / change.path).parent.mkdir(parents=True)
     (tmp_path / change.path).write_text("somebody else's", "utf-8")
     with pytest.raises(fw.ForewordError, match="has changed in the meantime"):
-        file_writer.put(tmp_path, change)
+        file_writer.write_file(tmp_path, change)
     assert (tmp_path / change.path).read_text("utf-8") == "somebody else's"
 
 

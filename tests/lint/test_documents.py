@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from foreword import lint
 from foreword.errors import UnknownName, UsageError
 from foreword.lint import Problem
-from foreword.lint.repair import applied, repairs
+from foreword.lint.repair import apply_repairs, repairs
 from foreword.text import marks
 from tests.docs.pages import save
 from tests.factory import shut
@@ -50,7 +50,7 @@ def only(root: Path) -> Problem:
 
 
 def test_a_tidy_factory_has_no_problems(tmp_path: Path) -> None:
-    checked = lint.look(factory(tmp_path))
+    checked = lint.lint_project(factory(tmp_path))
     assert checked.problems == ()
     assert checked.documents == (
         "instructions.md",
@@ -62,7 +62,7 @@ def test_a_tidy_factory_has_no_problems(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_factory_has_nothing_to_check(tmp_path: Path) -> None:
     save(tmp_path, "docs/guide.md", "[gone](gone.md)\n<!-- PHASE:1 -->\n")
     save(tmp_path, "project.yaml", "personas: [nobody]\n")
-    assert lint.look(tmp_path).documents == ()
+    assert lint.lint_project(tmp_path).documents == ()
 
 
 # --- references -----------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def test_a_link_out_of_the_root_leads_nowhere(tmp_path: Path) -> None:
     save(tmp_path, "secret.md", "x")
     root = factory(tmp_path / "root", {"prompts/plan.md": "[up](../../secret.md)\n"})
     (root / "prompts/link.md").symlink_to(tmp_path / "secret.md")
-    checked = lint.look(root)
+    checked = lint.lint_project(root)
     assert [(one.file, one.code) for one in checked.problems] == [
         ("prompts/link.md", "unused-link"),
         ("prompts/plan.md", "dangling-reference"),
@@ -313,7 +313,7 @@ def test_a_recipe_that_extends_the_factory_sets_limits_and_exceptions(tmp_path: 
     )
     save(root, "foreword/recipes/mine.yaml", recipe)
     assert lint.own_recipe(root) == "mine"
-    checked = lint.look(root, "mine")
+    checked = lint.lint_project(root, "mine")
     assert [(one.file, one.line, one.code) for one in checked.problems] == [
         ("foreword/recipes/mine.yaml", 7, "stale-exception"),
         ("personas/reviewer.md", 1, "too-large"),
@@ -367,7 +367,7 @@ def test_a_file_belongs_to_the_farthest_project_above_it(tmp_path: Path) -> None
     ],
 )
 def test_white_space_and_closing_marks_are_repaired(before: str, after: str) -> None:
-    assert applied(before, repairs(before)) == after
+    assert apply_repairs(before, repairs(before)) == after
     assert repairs(after) == ()
 
 
@@ -403,7 +403,7 @@ MARKS = [
 @given(st.lists(st.sampled_from(MARKS), max_size=12), st.sampled_from(["\n", "\r\n"]))
 def test_a_repair_changes_no_word_and_is_done_once(rows: list[str], ending: str) -> None:
     text = ending.join(rows)
-    after = applied(text, repairs(text))
+    after = apply_repairs(text, repairs(text))
     assert repairs(after) == ()
     assert words(after) == words(text)
     assert len(list(marks.problems(after))) <= len(list(marks.problems(text)))

@@ -11,7 +11,7 @@ from pydantic_ai.exceptions import ModelHTTPError, ModelQuotaExceededError
 
 from foreword.errors import ModelFailed
 from foreword.models import ask
-from foreword.models.failures import is_passing, wait_seconds
+from foreword.models.failures import may_succeed_later, wait_seconds
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 
 AT_ONCE = {"retry-after-ms": "1"}
@@ -140,7 +140,7 @@ def test_a_provider_that_says_not_to_try_again_is_not_asked_again() -> None:
 
 def test_money_that_has_run_out_does_not_come_back_by_waiting() -> None:
     spent = ModelHTTPError.for_category(ModelQuotaExceededError, status_code=429, model_name="m")
-    assert not is_passing(spent)
+    assert not may_succeed_later(spent)
 
 
 def test_a_server_that_is_not_there_is_an_answer_in_one_line() -> None:

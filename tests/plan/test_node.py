@@ -8,8 +8,8 @@ import pytest
 
 from foreword.errors import BadNode, UsageError
 from foreword.plan.condition import OPERATORS, holds
-from foreword.plan.node import TYPES, checked, problems, ready
-from foreword.plan.value_schema import fitted
+from foreword.plan.node import TYPES, problems, ready, validate_node
+from foreword.plan.value_schema import fit_value
 
 GOOD: list[tuple[str, dict[str, Any]]] = [
     ("navigate", {"url": "http://127.0.0.1/"}),
@@ -47,7 +47,7 @@ GOOD: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("kind", "config"), GOOD)
 def test_a_node_of_each_type_is_taken_as_it_is(kind: str, config: dict[str, Any]) -> None:
-    assert checked(kind, config) == config
+    assert validate_node(kind, config) == config
 
 
 def test_every_type_is_among_them() -> None:
@@ -161,7 +161,7 @@ def test_problems_are_told_all_at_once_with_their_paths(
 ) -> None:
     assert list(problems(kind, config)) == told
     with pytest.raises(BadNode) as caught:
-        checked(kind, config)
+        validate_node(kind, config)
     assert list(caught.value.problems) == told
 
 
@@ -234,7 +234,7 @@ ROW = {
 
 def test_texts_become_the_numbers_that_a_schema_wants() -> None:
     row = {"name": "7", "price": " 12.50 ", "left": "3", "new": "True", "note": ""}
-    assert fitted(row, ROW, "row") == (
+    assert fit_value(row, ROW, "row") == (
         {"name": "7", "price": 12.5, "left": 3, "new": True, "note": None},
         [],
     )
@@ -242,7 +242,7 @@ def test_texts_become_the_numbers_that_a_schema_wants() -> None:
 
 def test_what_does_not_fit_a_schema_is_told_with_its_path() -> None:
     rows = [{"name": "", "price": "1,234"}, {"name": "b", "colour": "red"}, "text"]
-    _, told = fitted(rows, {"type": "array", "items": ROW, "minItems": 4}, "rows")
+    _, told = fit_value(rows, {"type": "array", "items": ROW, "minItems": 4}, "rows")
     assert told == [
         "rows: must have at least 4 elements, not 3",
         "rows[0].name: must have at least 1 characters, not 0",
@@ -251,8 +251,10 @@ def test_what_does_not_fit_a_schema_is_told_with_its_path() -> None:
         "rows[1].colour: is not in the schema",
         "rows[2]: must be a mapping, not 'text'",
     ]
-    assert fitted("nan", {"type": "number"}, "n")[1] == ["n: must be a number, not 'nan'"]
-    assert fitted("red", {"enum": ["blue", "green"]}, "c")[1] == [
+    assert fit_value("nan", {"type": "number"}, "n")[1] == ["n: must be a number, not 'nan'"]
+    assert fit_value("red", {"enum": ["blue", "green"]}, "c")[1] == [
         "c: 'red' is not one of 'blue', 'green'"
     ]
-    assert fitted(7, {"type": "integer", "maximum": 5}, "n")[1] == ["n: must be at most 5, not 7"]
+    assert fit_value(7, {"type": "integer", "maximum": 5}, "n")[1] == [
+        "n: must be at most 5, not 7"
+    ]

@@ -328,7 +328,7 @@ def test_a_diff_is_empty_for_a_plan_and_itself_and_tells_all_else(
 def test_every_valid_plan_is_read_whole_and_can_be_written(value: dict[str, Any]) -> None:
     assert plan.read_plan(value) == json.loads(plan.as_json(value)) == value
     assert all(task["description"].strip() in plan.as_todo(value) for _, task in plan.tasks(value))
-    assert len(plan.settled(value)) == sum(
+    assert len(plan.finished_tasks(value)) == sum(
         task["status"] in plan.SETTLED for _, task in plan.tasks(value)
     )
 
@@ -354,7 +354,7 @@ def test_no_junk_brings_anything_but_a_bad_plan(value: object) -> None:
 def test_settled_tasks_are_the_completed_failed_and_cancelled() -> None:
     told = gmail()
     told["phases"][1]["tasks"][0]["status"] = "failed"
-    assert plan.settled(told) == [
+    assert plan.finished_tasks(told) == [
         (1, "Scout the login", "completed"),
         (3, "Read the inbox", "failed"),
     ]

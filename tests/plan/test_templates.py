@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.errors import ForewordError, UnknownName, UsageError
-from foreword.plan.templates import Scope, expressions, fill, parsed, problems
+from foreword.plan.templates import Scope, expressions, fill, parse_expression, problems
 
 EMAILS = [
     {"subject": "Re: Funding", "from": {"name": "Ada"}, "tags": ["a", "b"]},
@@ -115,7 +115,7 @@ def test_what_is_wrong_with_templates_is_told_with_the_path_before_anything_runs
         "config.fields.x[0]: {{[0]}} can't be read, for example {{node7.emails[0].subject}}",
     ]
     assert expressions(config) == ["a..b", "c", "[0]", "ok[1].fine"]
-    assert parsed("a.b[0]['c d'].e") == ("a", "b", 0, "c d", "e")
+    assert parse_expression("a.b[0]['c d'].e") == ("a", "b", 0, "c d", "e")
 
 
 json_values = st.recursive(

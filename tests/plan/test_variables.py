@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from foreword.plan.variables import CUT, MOST_SHOWN, display, listing, of_node
+from foreword.plan.variables import CUT, MOST_SHOWN, display, of_node, variable_lines
 from tests.secrets.test_secrets import SHAPED, bared, structures, unique
 
 
@@ -28,7 +28,7 @@ def test_the_lines_of_a_listing() -> None:
         "api_key": "abc",
     }
     assert (
-        listing(variables)
+        variable_lines(variables)
         == """\
 - gmail_creds = {email: "user@gmail.com", password: "[hidden]"}
 - node4.loginRequired = true
@@ -42,7 +42,7 @@ def test_the_lines_of_a_listing() -> None:
 
 
 def test_no_variables_are_said_to_be_none() -> None:
-    assert listing({}) == "no variables are set"
+    assert variable_lines({}) == "no variables are set"
 
 
 def test_empty_values() -> None:
@@ -131,7 +131,7 @@ nested = st.recursive(
 def test_a_variable_is_one_line_of_at_most_a_hundred_characters_and_the_marks(
     name: str, value: object
 ) -> None:
-    line = listing({name: value})
+    line = variable_lines({name: value})
     assert len(line.splitlines()) == 1
     assert line.encode()
     if not isinstance(value, str):
@@ -160,15 +160,18 @@ def test_the_cut_is_at_a_hundred_exactly(padding: int, text: str) -> None:
 @given(structures, unique)
 @settings(max_examples=100, deadline=None)
 def test_no_six_characters_of_a_secret_show(value: object, secret: str) -> None:
-    shown = listing(
+    shown = variable_lines(
         {"plain": value, "list": [value], "client_secret": secret, f"password={secret}": 1}
     )
     assert not bared(shown)
 
 
 def test_names_keep_to_their_line_and_hide_their_secrets() -> None:
-    assert listing({"a\n- b": 1, "c\u2028\x1b": 2}) == "- a\\u000a- b = 1\n- c\\u2028\\u001b = 2"
-    assert listing({"sk-ant-api03-abcdefgh": 1}) == "- [hidden] = 1"
+    assert (
+        variable_lines({"a\n- b": 1, "c\u2028\x1b": 2})
+        == "- a\\u000a- b = 1\n- c\\u2028\\u001b = 2"
+    )
+    assert variable_lines({"sk-ant-api03-abcdefgh": 1}) == "- [hidden] = 1"
 
 
 def test_depth_cycles_and_odd_values_are_shown_as_far_as_they_fit() -> None:

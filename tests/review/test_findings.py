@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.review.findings import NEAR_LINES, SEVERITIES, Finding, alike, as_one, merge
-from foreword.review.moderator import regrouped, request
+from foreword.review.moderator import regroup, request
 
 INJECTION = Finding(
     "high",
@@ -301,7 +301,7 @@ OTHERS = (
 
 
 def test_a_moderator_puts_findings_together_and_no_place_is_lost() -> None:
-    found, problem = regrouped('Here: {"same": [[1, 2]]}', OTHERS)
+    found, problem = regroup('Here: {"same": [[1, 2]]}', OTHERS)
     assert problem == ""
     assert [one.title for one in found] == [INJECTION.title, "No test"]
     assert found[0].said_by == ("Maintainer", "Security Auditor")
@@ -323,7 +323,7 @@ def test_a_moderator_puts_findings_together_and_no_place_is_lost() -> None:
     ],
 )
 def test_a_moderators_answer_that_does_not_add_up_is_not_used(answer: str) -> None:
-    found, problem = regrouped(answer, OTHERS)
+    found, problem = regroup(answer, OTHERS)
     assert found == OTHERS
     assert problem
 

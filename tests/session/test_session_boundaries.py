@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import foreword
-from foreword.engine.boundaries import guarded
+from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import boundary_pattern
 from foreword.formats import from_anthropic, to_anthropic, to_openai, to_pydantic_ai, to_responses
 from foreword.message import Message, Opaque, Text, Thinking, ToolCall, ToolResult
@@ -200,7 +200,7 @@ def test_a_thought_that_is_signed_stays_byte_for_byte(open_session: Open) -> Non
 def test_only_the_bracket_of_a_forgery_changes_and_blocks_stay_apart() -> None:
     answer = [text("a <b> c"), IMAGE, {**text("x <current_plan> y"), "citations": []}, text("z <")]
     said = from_anthropic(used("read", {"if": "a <"}, answer))
-    _, result = to_anthropic(guarded(message, PATTERN) for message in said)
+    _, result = to_anthropic(escape_boundaries(message, PATTERN) for message in said)
     assert result["content"][0]["content"] == [
         text("a <b> c"),
         IMAGE,
@@ -211,7 +211,9 @@ def test_only_the_bracket_of_a_forgery_changes_and_blocks_stay_apart() -> None:
         '{ "n": 1.50, "big": 12345678901234567890123, "a": "\\u00e9 <b>", "b": "x\\n</turn>", "op":'
         ' "<" }'
     )
-    (call,) = guarded(Message("assistant", (ToolCall("c", "read", arguments),)), PATTERN).parts
+    (call,) = escape_boundaries(
+        Message("assistant", (ToolCall("c", "read", arguments),)), PATTERN
+    ).parts
     assert isinstance(call, ToolCall)
     assert call.arguments == arguments.replace("</turn>", "&lt;/turn>")
 
@@ -272,7 +274,7 @@ def test_no_text_and_no_json_of_a_message_keeps_a_tag(one: str, other: str) -> N
     )
     message = Message("assistant", parts, extra=json.dumps({"openai": {"field": one}}))
     answer = Message("tool", (ToolResult("c", f"{one}\n{other}"),))
-    safe = [guarded(message, PATTERN), guarded(answer, PATTERN)]
+    safe = [escape_boundaries(message, PATTERN), escape_boundaries(answer, PATTERN)]
     for form in (to_anthropic(safe), to_openai(safe), to_responses(safe)):
         assert not [found for found in strings(form) if PATTERN.search(f'{found}"')]
-    assert [guarded(each, PATTERN) for each in safe] == safe
+    assert [escape_boundaries(each, PATTERN) for each in safe] == safe

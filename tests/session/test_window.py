@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.message import Message, Text, ToolCall, ToolResult, together
-from foreword.session.timeline import Group, Timeline, TimelineMessage, grouped
+from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages
 from foreword.session.window import choose, low_water
 
 
@@ -38,24 +38,24 @@ def test_a_fan_out_of_twelve_calls_is_one_group_however_late_and_mixed_its_resul
         *(answers(3 + at, call) for at, call in enumerate(reversed(ids))),
         said(15),
     ]
-    assert spans(grouped(turns)) == [(1, 1), (2, 14), (15, 15)]
+    assert spans(group_messages(turns)) == [(1, 1), (2, 14), (15, 15)]
 
 
 def test_a_result_joins_what_was_said_between_it_and_its_call() -> None:
     turns = [asks(1, "a"), said(2), answers(3, "a"), said(4)]
-    assert spans(grouped(turns)) == [(1, 3), (4, 4)]
+    assert spans(group_messages(turns)) == [(1, 3), (4, 4)]
 
 
 def test_a_result_that_comes_after_the_assistant_spoke_again_joins_nothing() -> None:
     """Providers want results right behind the turn with the calls, so `mend` shows such a result
     as words."""
     turns = [asks(1, "a"), said(2), asks(3, "b"), answers(4, "b"), answers(5, "a"), said(6)]
-    assert spans(grouped(turns)) == [(1, 1), (2, 2), (3, 4), (5, 5), (6, 6)]
+    assert spans(group_messages(turns)) == [(1, 1), (2, 2), (3, 4), (5, 5), (6, 6)]
 
 
 def test_a_second_result_joins_nothing_however_much_lies_between() -> None:
     turns = [asks(1, "a"), answers(2, "a"), *(said(seq) for seq in range(3, 50)), answers(50, "a")]
-    assert spans(grouped(turns)) == [(1, 2), *((seq, seq) for seq in range(3, 51))]
+    assert spans(group_messages(turns)) == [(1, 2), *((seq, seq) for seq in range(3, 51))]
 
 
 def test_a_result_whose_call_was_forgotten_stands_alone() -> None:
@@ -83,7 +83,7 @@ messages = st.lists(
 def test_growing_message_by_message_gives_the_same_groups_as_looking_at_all_of_them(
     said: list[Message],
 ) -> None:
-    groups = grouped(TimelineMessage(at + 1, message, 1) for at, message in enumerate(said))
+    groups = group_messages(TimelineMessage(at + 1, message, 1) for at, message in enumerate(said))
     assert [group.messages for group in groups] == together(said)
     assert [group.tokens for group in groups] == [len(group.turns) for group in groups]
 

@@ -123,5 +123,8 @@ def test_a_file_is_named_after_its_folder_only_where_that_is_no_folder_of_docume
         "governance/instructions.md": "instructions",
         "personas/auditor/persona.md": "auditor",
     }
-    assert documents.placed(tmp_path, "instructions.md", WITHIN) == "governance/instructions.md"
-    assert documents.placed(tmp_path, "gone.md", WITHIN) == "gone.md"
+    assert (
+        documents.path_in_folders(tmp_path, "instructions.md", WITHIN)
+        == "governance/instructions.md"
+    )
+    assert documents.path_in_folders(tmp_path, "gone.md", WITHIN) == "gone.md"

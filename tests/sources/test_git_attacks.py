@@ -366,8 +366,8 @@ def test_no_program_that_a_repository_names_is_run(tmp_path: Path, name: str) ->
         asked(root, command)
         assert not (root / "PWNED").exists(), command
     git.log(root, 5)
-    git_status.standing(root)
-    git_status.apart(root, run(root, "rev-parse", "v1"))
+    git_status.git_status(root)
+    git_status.commits_apart(root, run(root, "rev-parse", "v1"))
     with suppress(BadSource):  # a blob may be missing
         read_change("HEAD~1", root, bytes)
     assert not (root / "PWNED").exists()

@@ -7,28 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from foreword.sources.git_status import GitStatus, apart, standing
+from foreword.sources.git_status import GitStatus, commits_apart, git_status
 from tests.sources.test_git import repository, run
 
 
 def test_branch_head_and_changes_are_told(tmp_path: Path) -> None:
     repository(tmp_path, "Begin")
     head = run(tmp_path, "rev-parse", "HEAD")
-    assert standing(tmp_path) == GitStatus("main", head, False)
+    assert git_status(tmp_path) == GitStatus("main", head, False)
     (tmp_path / ".checkpoints").mkdir()
     (tmp_path / ".checkpoints" / "a-phase-1.json").touch()
-    assert standing(tmp_path, [".checkpoints"]) == GitStatus("main", head, False)
-    assert standing(tmp_path) == GitStatus("main", head, True)
+    assert git_status(tmp_path, [".checkpoints"]) == GitStatus("main", head, False)
+    assert git_status(tmp_path) == GitStatus("main", head, True)
     run(tmp_path, "checkout", "-q", "--detach")
-    assert standing(tmp_path, [".checkpoints"]) == GitStatus(None, head, False)
+    assert git_status(tmp_path, [".checkpoints"]) == GitStatus(None, head, False)
 
 
 def test_a_folder_without_a_repository_or_a_commit_stands_nowhere(tmp_path: Path) -> None:
-    assert standing(tmp_path) == GitStatus()
-    assert standing(tmp_path / "none") == GitStatus()
+    assert git_status(tmp_path) == GitStatus()
+    assert git_status(tmp_path / "none") == GitStatus()
     repository(tmp_path)
-    assert standing(tmp_path) == GitStatus("main", None, False)
-    assert apart(tmp_path, "1" * 40) is None
+    assert git_status(tmp_path) == GitStatus("main", None, False)
+    assert commits_apart(tmp_path, "1" * 40) is None
 
 
 def test_without_the_command_there_is_no_answer(
@@ -36,7 +36,7 @@ def test_without_the_command_there_is_no_answer(
 ) -> None:
     repository(tmp_path, "Begin")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert standing(tmp_path) == GitStatus()
+    assert git_status(tmp_path) == GitStatus()
 
 
 def test_commits_are_counted_both_ways(tmp_path: Path) -> None:
@@ -45,9 +45,9 @@ def test_commits_are_counted_both_ways(tmp_path: Path) -> None:
     run(tmp_path, "reset", "-q", "--hard", "HEAD~1")
     for subject in ("Other", "Another"):
         run(tmp_path, "commit", "-q", "--allow-empty", "-m", subject)
-    assert apart(tmp_path, old) == (2, 1)
-    assert apart(tmp_path, "0" * 40) is None
-    assert apart(tmp_path, "--output=x") is None
+    assert commits_apart(tmp_path, old) == (2, 1)
+    assert commits_apart(tmp_path, "0" * 40) is None
+    assert commits_apart(tmp_path, "--output=x") is None
 
 
 @pytest.mark.parametrize("setting", ["clean", "process"])
@@ -64,7 +64,7 @@ def test_a_filter_of_the_repository_is_never_run(tmp_path: Path, setting: str, d
     (tmp_path / ".git" / "info" / "attributes").write_text(f"* filter={driver}\n")
     (tmp_path / "file").write_text("two")
     os.utime(tmp_path / "file", (1, 1))  # git has to compare what is in it
-    assert standing(tmp_path).dirty
+    assert git_status(tmp_path).dirty
     assert not (tmp_path / "ran").exists()
 
 
@@ -79,5 +79,5 @@ def test_filters_that_are_too_many_to_be_switched_off_are_not_run_either(tmp_pat
     (tmp_path / ".git" / "info" / "attributes").write_text("* filter=evil\n")
     (tmp_path / "file").write_text("two")
     os.utime(tmp_path / "file", (1, 1))
-    assert standing(tmp_path).head is not None
+    assert git_status(tmp_path).head is not None
     assert not (tmp_path / "ran").exists()

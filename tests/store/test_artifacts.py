@@ -30,7 +30,7 @@ def test_an_artifact_is_kept_once_in_a_run_and_corrected_only_on_purpose(db: Dat
     assert artifacts.keep(db, "run", "FEAT-1", "1", "Requirements", "second", 1) == first
     assert first.reference == "[FEAT-1] Requirements, 1 token"
     mended = artifacts.correct(db, "run", "FEAT-1", "2", "Requirements, again", "second", 2)
-    assert artifacts.everything(db, "run") == [mended]
+    assert artifacts.artifacts_of(db, "run") == [mended]
     assert artifacts.text_of(db, mended) == "second"
     assert artifacts.text_of(db, first) == "first"
 

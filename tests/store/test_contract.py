@@ -80,7 +80,7 @@ def test_a_workflow_is_made_once_and_found_by_its_name(db: Database) -> None:
     with pytest.raises(
         UnknownName, match=r"unknown workflow 'gmail ✉ to airtabel' in .*, did you mean"
     ):
-        workflows.existing(db, "gmail ✉ to airtabel")
+        workflows.find_workflow(db, "gmail ✉ to airtabel")
 
 
 def test_names_are_in_the_order_of_their_characters_whatever_the_language(db: Database) -> None:
@@ -94,10 +94,10 @@ def test_a_list_of_workflows_says_how_much_each_holds(db: Database) -> None:
     conversation, other = conversation_in(db), workflow_in(db, "other")
     messages.append(db, conversation.id, [(said("one"), 3, False), (said("two"), 4, False)])
     plans.add(db, other, {"goal": 1}, "because")
-    variables.put(db, other, "a", 1, "because")
+    variables.set_variable(db, other, "a", 1, "because")
     sizes = [
         (one.name, one.messages, one.tokens, one.plan_version, one.variables)
-        for one in workflows.listed(db)
+        for one in workflows.list_workflows(db)
     ]
     assert sizes == [("main", 2, 7, 0, 0), ("other", 0, 0, 1, 1)]
 
@@ -106,7 +106,7 @@ def test_details_are_replaced_and_keep_the_order_of_their_keys(db: Database) -> 
     workflow = workflow_in(db)
     workflows.describe(db, workflow, {"old": 1})
     workflows.describe(db, workflow, {"z": 1, "a": {"y": [1.5, None, True], "b": "\0"}})
-    details = workflows.existing(db, "main").details
+    details = workflows.find_workflow(db, "main").details
     assert list(details) == ["z", "a"]
     assert list(details["a"].items()) == [("y", [1.5, None, True]), ("b", "\0")]
 
@@ -214,8 +214,8 @@ def test_any_text_comes_back_from_plans_and_variables_as_it_was(db: Database) ->
         made = plans.add(db, workflow, {"goal": value}, f"reason {text}")
         assert plans.current(db, workflow) == made
         assert made.data["goal"] == value
-        variables.put(db, workflow, "name", value, f"reason {text}")
-        assert variables.everything(db, workflow) == {"name": value}
+        variables.set_variable(db, workflow, "name", value, f"reason {text}")
+        assert variables.all_variables(db, workflow) == {"name": value}
         assert variables.changes(db, workflow)[0].reason == made.reason
 
 
@@ -241,8 +241,8 @@ VALUES: list[object] = [
 def test_a_value_keeps_its_type(db: Database) -> None:
     workflow = workflow_in(db)
     for value in VALUES:
-        variables.put(db, workflow, "name", value, "because")
-        assert repr(variables.everything(db, workflow)["name"]) == repr(value)
+        variables.set_variable(db, workflow, "name", value, "because")
+        assert repr(variables.all_variables(db, workflow)["name"]) == repr(value)
 
 
 def test_a_value_of_many_levels_comes_back(db: Database) -> None:
@@ -260,7 +260,7 @@ def test_what_is_no_json_is_refused_and_leaves_nothing(db: Database) -> None:
     workflow = workflow_in(db)
     for value in (float("nan"), float("inf"), {1, 2}, b"bytes", 10**5000):
         with pytest.raises(UsageError, match="variable 'name' can't be kept"):
-            variables.put(db, workflow, "name", value, "because")
+            variables.set_variable(db, workflow, "name", value, "because")
         with pytest.raises(UsageError, match="the plan can't be kept"):
             plans.add(db, workflow, {"goal": value}, "because")
     assert variables.changes(db, workflow) == []
@@ -273,30 +273,30 @@ def test_what_is_no_json_is_refused_and_leaves_nothing(db: Database) -> None:
 def test_variables_keep_the_order_in_which_they_were_first_set(db: Database) -> None:
     workflow = workflow_in(db)
     for name in ("z", "a", "m"):
-        variables.put(db, workflow, name, 1, "because")
-    variables.put(db, workflow, "a", {"z": 1, "b": 2}, "again")
-    assert list(variables.everything(db, workflow).items()) == [
+        variables.set_variable(db, workflow, name, 1, "because")
+    variables.set_variable(db, workflow, "a", {"z": 1, "b": 2}, "again")
+    assert list(variables.all_variables(db, workflow).items()) == [
         ("z", 1),
         ("a", {"z": 1, "b": 2}),
         ("m", 1),
     ]
     assert variables.drop(db, workflow, "z", "done")
     assert not variables.drop(db, workflow, "z", "done")
-    variables.put(db, workflow, "z", 2, "anew")
-    assert list(variables.everything(db, workflow)) == ["a", "m", "z"]
+    variables.set_variable(db, workflow, "z", 2, "anew")
+    assert list(variables.all_variables(db, workflow)) == ["a", "m", "z"]
     assert variables.drop_all(db, workflow, "over") == ["a", "m", "z"]
     assert variables.drop_all(db, workflow, "over") == []
-    assert variables.everything(db, workflow) == {}
+    assert variables.all_variables(db, workflow) == {}
 
 
 def test_the_trail_has_every_change_and_no_secret(db: Database) -> None:
     workflow = workflow_in(db)
-    variables.put(db, workflow, "password", "hunter2hunter2", "given")
-    variables.put(db, workflow, "password", "correct horse", "changed")
-    variables.put(
+    variables.set_variable(db, workflow, "password", "hunter2hunter2", "given")
+    variables.set_variable(db, workflow, "password", "correct horse", "changed")
+    variables.set_variable(
         db, workflow, "creds", {"user": "me", "api_key": "sk-ant-abcdefgh12345678"}, "given"
     )
-    variables.put(db, workflow, "count", 1, "counted")
+    variables.set_variable(db, workflow, "count", 1, "counted")
     variables.drop(db, workflow, "password", "revoked")
     variables.drop(db, workflow, "nothing", "was never there")
     variables.drop_all(db, workflow, "over")
@@ -319,7 +319,7 @@ def test_the_trail_has_every_change_and_no_secret(db: Database) -> None:
 def test_the_newest_changes_come_first_as_many_as_asked_for(db: Database) -> None:
     workflow = workflow_in(db)
     for number in range(5):
-        variables.put(db, workflow, f"v{number}", number, "because")
+        variables.set_variable(db, workflow, f"v{number}", number, "because")
     for limit, count in ((0, 0), (-1, 0), (2, 2), (10**30, 5)):
         assert [one.name for one in variables.changes(db, workflow, limit)] == [
             "v4",
@@ -458,11 +458,11 @@ def test_a_message_of_megabytes_comes_back_whole(db: Database, megabytes: int) -
 def test_a_plan_and_a_variable_of_megabytes_come_back_whole(db: Database) -> None:
     workflow, text = workflow_in(db), "\0🧭" * 500_000
     plans.add(db, workflow, {"goal": text}, "because")
-    variables.put(db, workflow, "big", [text], "because")
+    variables.set_variable(db, workflow, "big", [text], "because")
     newest = plans.current(db, workflow)
     assert newest
     assert newest.data["goal"] == text
-    assert variables.everything(db, workflow) == {"big": [text]}
+    assert variables.all_variables(db, workflow) == {"big": [text]}
 
 
 def test_a_recount_sets_every_size_and_every_sum(db: Database) -> None:
@@ -544,9 +544,9 @@ def test_a_compression_that_was_overtaken_is_not_kept(db: Database) -> None:
     first = compress(db, conversation, 8, "quick", after=0)
     assert compress(db, conversation, 4, "slow", after=0) is None
     assert compressions.history(db, conversation) == [first]
-    compressions.keep_cut(db, conversation, "100", Cut(9))
+    compressions.save_window_start(db, conversation, "100", Cut(9))
     compressions.undo(db, conversation)
-    compressions.keep_cut(db, conversation, "100", Cut(2))
+    compressions.save_window_start(db, conversation, "100", Cut(2))
     assert compress(db, conversation, 9, "on top of what was undone", after=1) is None
     assert compressions.current(db, conversation) is None
     assert compressions.cut_for(db, conversation, "100") == Cut(2)
@@ -561,7 +561,7 @@ def test_a_list_of_workflows_says_how_large_each_is_now_that_it_is_compressed(
     with foreword.Session.open(url, root=tmp_path, auto_compress=False) as session:
 
         def sizes() -> tuple[int, int]:
-            (one,) = workflows.listed(session.db)
+            (one,) = workflows.list_workflows(session.db)
             return one.tokens, one.now_tokens
 
         session.append({"role": "system", "content": "You are Director."})
@@ -590,9 +590,9 @@ def test_any_text_comes_back_from_a_summary(db: Database) -> None:
 def test_each_budget_has_a_cut_of_its_own(db: Database) -> None:
     conversation = conversation_in(db).id
     assert compressions.cut_for(db, conversation, "100") == Cut()
-    compressions.keep_cut(db, conversation, "100", Cut(5, {7: 20, 6: 10}))
-    compressions.keep_cut(db, conversation, "200", Cut(2))
-    compressions.keep_cut(db, conversation, "100", Cut(8, {9: 1}))
+    compressions.save_window_start(db, conversation, "100", Cut(5, {7: 20, 6: 10}))
+    compressions.save_window_start(db, conversation, "200", Cut(2))
+    compressions.save_window_start(db, conversation, "100", Cut(8, {9: 1}))
     assert compressions.cut_for(db, conversation, "100") == Cut(8, {9: 1})
     assert compressions.cut_for(db, conversation, "200") == Cut(2)
 
@@ -706,27 +706,27 @@ def test_a_transaction_that_fails_halfway_leaves_nothing(db: Database) -> None:
     def fail() -> None:
         with db.transaction("lock"):
             workflows.put_node(db, workflow, {"id": "a", "position": 1})
-            variables.put(db, workflow, "inner", 1, "part of it")
+            variables.set_variable(db, workflow, "inner", 1, "part of it")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
     assert workflows.nodes(db, workflow) == []
-    assert variables.everything(db, workflow) == {}
-    variables.put(db, workflow, "next", 1, "works")
-    assert list(variables.everything(db, workflow)) == ["next"]
+    assert variables.all_variables(db, workflow) == {}
+    variables.set_variable(db, workflow, "next", 1, "works")
+    assert list(variables.all_variables(db, workflow)) == ["next"]
 
 
 def test_a_part_of_a_transaction_may_fail_by_itself(db: Database) -> None:
     workflow = workflow_in(db)
     with db.transaction("lock"):
-        variables.put(db, workflow, "before", 1, "stays")
+        variables.set_variable(db, workflow, "before", 1, "stays")
         with pytest.raises(PlanConflict):
             plans.add(db, workflow, {}, "conflict", 7)
         with pytest.raises(StoreError), db.transaction("other"):
             db.rows("INSERT INTO variables (workflow) VALUES (?)", (workflow,))
-        variables.put(db, workflow, "after", 1, "stays")
-    assert list(variables.everything(db, workflow)) == ["before", "after"]
+        variables.set_variable(db, workflow, "after", 1, "stays")
+    assert list(variables.all_variables(db, workflow)) == ["before", "after"]
 
 
 def test_an_error_of_the_caller_inside_a_transaction_stays_what_it_is(db: Database) -> None:

@@ -35,7 +35,7 @@ for number in count():
     batch = [(Message("user", (Text(name + " " * part * 900),)), part + 1, False) for part in range(1 + number % 4)]
     print("message", messages.append(db, conversation, batch)[-1].seq, flush=True)
     print("plan", plans.add(db, workflow, {"goal": name * 50}, name).version, flush=True)
-    variables.put(db, workflow, "v" + str(number % 3), name, name)
+    variables.set_variable(db, workflow, "v" + str(number % 3), name, name)
     print("variable", name, flush=True)
 """
 
@@ -83,7 +83,7 @@ def nothing_is_missing(db: Database, acknowledged: dict[str, set[str]]) -> None:
     trail = variables.changes(db, workflow, 10**9)
     assert acknowledged["variable"] <= {change.reason for change in trail}
     newest = {change.name: change.reason for change in reversed(trail)}
-    assert variables.everything(db, workflow) == newest
+    assert variables.all_variables(db, workflow) == newest
 
 
 def it_can_be_written(db: Database, acknowledged: dict[str, set[str]]) -> None:

@@ -37,7 +37,7 @@ for number in range({ROUNDS}):
         print("version", plans.add(db, workflow, {{"goal": name}}, "seen " + name, seen).version)
     except PlanConflict as conflict:
         assert conflict.version > seen and conflict.newest["plan_version"] == conflict.version
-    variables.put(db, workflow, f"v{{number % 5}}", name, name)
+    variables.set_variable(db, workflow, f"v{{number % 5}}", name, name)
 db.close()
 """
 
@@ -58,7 +58,7 @@ def test_eight_writers_at_once_lose_nothing(kind: str, tmp_path: Path) -> None:
         workflow, conversation = workflow_in(db), conversation_in(db).id
         lines, versions = messages.after(db, conversation, 0), plans.history(db, workflow)
         trail = variables.changes(db, workflow, 10**9)
-        values = variables.everything(db, workflow)
+        values = variables.all_variables(db, workflow)
     assert [line.seq for line in lines] == list(range(1, len(lines) + 1)) == sorted(given["seq"])
     assert [line.running for line in lines] == list(accumulate(line.tokens for line in lines))
     names = Counter(

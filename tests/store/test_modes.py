@@ -67,7 +67,7 @@ def test_all_that_is_kept_is_its_owners_alone_whatever_the_umask(
         assert dbos_setup.made_url(None, tmp_path)
         server_file.announce(tmp_path, "http://127.0.0.1:8080")
         hook_log.note("hook", "failed")
-        token.kept(tmp_path)
+        token.store_token(tmp_path)
         assert (tmp_path / ".foreword" / "state.db-wal").exists()
         assert not open_to_others(
             tmp_path / ".foreword", tmp_path / ".checkpoints", own_cache / "foreword"

@@ -72,7 +72,7 @@ def test_an_earlier_attempt_changes_nothing_once_the_next_has_begun(db: Database
     assert node_runs.find(db, w, "run-1") == second
     assert node_runs.end(db, w, second, node_runs.FAILED, "node2")
     node_runs.begin(db, w, "run-2", "here")
-    assert [(one.run, one.status, one.failed_at) for one in node_runs.everything(db, w)] == [
+    assert [(one.run, one.status, one.failed_at) for one in node_runs.runs_of(db, w)] == [
         ("run-2", "running", ""),
         ("run-1", "failed", "node2"),
     ]

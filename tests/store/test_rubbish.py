@@ -24,7 +24,7 @@ from foreword.store import (
     workers,
     workflows,
 )
-from foreword.store.migrations import MIGRATIONS, SQLITE, spelled
+from foreword.store.migrations import MIGRATIONS, SQLITE, in_dialect
 from foreword.store.packages import Store, open_existing
 from foreword.work import checkpoints
 from foreword.work.checkpoint import Checkpoint
@@ -132,10 +132,10 @@ def uses(root: Path) -> Iterator[Callable[[], object]]:
             session.variable_changes,
             session.snapshot,
             lambda: changes.vectors(db),
-            lambda: workflows.listed(db),
-            lambda: reports.listed(db),
+            lambda: workflows.list_workflows(db),
+            lambda: reports.list_reports(db),
             lambda: [artifacts.text_of(db, one) for one in artifacts.of_task(db, "T")],
-            lambda: node_runs.everything(db, workflow),
+            lambda: node_runs.runs_of(db, workflow),
             lambda: node_results.newest(db, workflow),
             lambda: workers.everyone(db),
             lambda: messages.imported(db, talk),
@@ -154,7 +154,7 @@ def columns() -> list[tuple[str, str]]:
     """Every column of every table."""
     with closing(apsw.Connection(":memory:")) as db:
         for script in MIGRATIONS:
-            db.execute(spelled(script, SQLITE))
+            db.execute(in_dialect(script, SQLITE))
         tables = [
             name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         ]

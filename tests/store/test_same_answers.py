@@ -119,7 +119,7 @@ calls = st.one_of(
     ),
     st.builds(lambda version: lambda db, w, c: plans.get(db, w, version), numbers),
     st.builds(
-        lambda name, value, why: lambda db, w, c: variables.put(db, w, name, value, why),
+        lambda name, value, why: lambda db, w, c: variables.set_variable(db, w, name, value, why),
         names,
         values,
         texts,
@@ -141,7 +141,9 @@ calls = st.one_of(
     st.builds(_compress, small, texts, texts),
     st.just(lambda db, w, c: compressions.undo(db, c)),
     st.builds(
-        lambda name, cut: lambda db, w, c: compressions.keep_cut(db, c, name, cut), names, cuts
+        lambda name, cut: lambda db, w, c: compressions.save_window_start(db, c, name, cut),
+        names,
+        cuts,
     ),
     st.builds(
         lambda name, data: lambda db, w, c: checkpoints.keep(db, w, name, data), names, details
@@ -183,17 +185,19 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
     """All that can be seen of a workflow, in order, without numbers and times of the database's
     own."""
     (found,) = [
-        one for one in workflows.listed(db) if workflows.existing(db, one.name).id == workflow
+        one
+        for one in workflows.list_workflows(db)
+        if workflows.find_workflow(db, one.name).id == workflow
     ]
     cuts = {
         name: compressions.cut_for(db, talk, name) for name in ("a", "B", "é", "password", "z y")
     }
     everything = {
         "listed": found,
-        "details": workflows.existing(db, found.name),
+        "details": workflows.find_workflow(db, found.name),
         "nodes": workflows.nodes(db, workflow),
         "plans": plans.history(db, workflow),
-        "variables": variables.everything(db, workflow),
+        "variables": variables.all_variables(db, workflow),
         "changes": variables.changes(db, workflow),
         "conversation": messages.find(db, workflow, "main"),
         "history": messages.after(db, talk, 0),

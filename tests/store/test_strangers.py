@@ -16,7 +16,7 @@ import pytest
 
 import foreword
 from foreword.errors import ForewordError, StoreError
-from foreword.store.migrations import MIGRATIONS, NEWEST, SQLITE, spelled
+from foreword.store.migrations import MIGRATIONS, NEWEST, SQLITE, in_dialect
 from foreword.store.packages import open_existing
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database, open_to_read
@@ -135,7 +135,7 @@ def test_a_store_of_every_version_that_there_was_is_taken(tmp_path: Path, versio
     path = tmp_path / "state.db"
     with closing(apsw.Connection(str(path))) as db:
         for script in MIGRATIONS[: version or 1]:
-            db.execute(spelled(script, SQLITE))
+            db.execute(in_dialect(script, SQLITE))
         db.execute(f"PRAGMA user_version = {version}")
     with closing(Sqlite(path)) as store:
         assert store.version() == NEWEST

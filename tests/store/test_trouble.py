@@ -256,17 +256,17 @@ def test_a_transaction_is_not_carried_on_by_another_connection() -> None:
 
         def go_on_regardless() -> None:
             with db.transaction("lock"):
-                variables.put(db, workflow, "first", 1, "half")
+                variables.set_variable(db, workflow, "first", 1, "half")
                 cut_off(db, url)
                 for name in ("second", "third"):
                     with pytest.raises(StoreError, match="can't be used"):
-                        variables.put(db, workflow, name, 1, "the other half")
+                        variables.set_variable(db, workflow, name, 1, "the other half")
 
         with pytest.raises(StoreError, match="can't be used"):
             go_on_regardless()
-        assert variables.everything(db, workflow) == {}
-        variables.put(db, workflow, "next", 1, "works")
-        assert list(variables.everything(db, workflow)) == ["next"]
+        assert variables.all_variables(db, workflow) == {}
+        variables.set_variable(db, workflow, "next", 1, "works")
+        assert list(variables.all_variables(db, workflow)) == ["next"]
 
 
 def test_a_transaction_that_the_server_has_given_up_does_not_end_as_if_it_were_done() -> None:
@@ -275,13 +275,13 @@ def test_a_transaction_that_the_server_has_given_up_does_not_end_as_if_it_were_d
 
         def go_on_regardless() -> None:
             with db.transaction():
-                variables.put(db, workflow, "first", 1, "half")
+                variables.set_variable(db, workflow, "first", 1, "half")
                 with pytest.raises(StoreError):
                     db.rows("SELECT * FROM nothing")
 
         with pytest.raises(StoreError, match="an error on the way has undone the transaction"):
             go_on_regardless()
-        assert variables.everything(db, workflow) == {}
+        assert variables.all_variables(db, workflow) == {}
 
 
 # --- disks ----------------------------------------------------------------------------------------
@@ -376,6 +376,6 @@ def test_a_store_that_is_open_twice_in_one_process_is_one_store(tmp_path: Path) 
     root.mkdir()
     with opened(f"sqlite:///{tmp_path / 'state.db'}") as one:
         other = open_database(f"sqlite:///{tmp_path / 'state.db'}", root)
-        variables.put(one, workflow_in(one), "a", 1, "from one")
-        assert variables.everything(other, workflow_in(other)) == {"a": 1}
+        variables.set_variable(one, workflow_in(one), "a", 1, "from one")
+        assert variables.all_variables(other, workflow_in(other)) == {"a": 1}
         other.close()

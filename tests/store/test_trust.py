@@ -116,8 +116,8 @@ def test_recall_changes_no_byte_of_a_store_and_makes_none(tmp_path: Path) -> Non
 KILLED = """
 import os, sys
 from pathlib import Path
-from foreword.model import handle_of
-from foreword.store.kept import Store
+from foreword.section import handle_of
+from foreword.store.packages import Store
 from foreword.store.sqlite import Sqlite
 report = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 store = Store(Sqlite(Path(sys.argv[1])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foreword.text.blank_template import is_unfilled
+from foreword.text.blank_template import is_blank_template
 
 BLANK_VISION = """\
 # Vision
@@ -52,7 +52,7 @@ _List what it does._
     ],
 )
 def test_prompts_placeholders_and_empty_rows_are_unfilled(text: str) -> None:
-    assert is_unfilled(text)
+    assert is_blank_template(text)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_prompts_placeholders_and_empty_rows_are_unfilled(text: str) -> None:
     ],
 )
 def test_one_real_answer_makes_it_filled(text: str) -> None:
-    assert not is_unfilled(text)
+    assert not is_blank_template(text)
 
 
 @pytest.mark.parametrize(
@@ -85,12 +85,12 @@ def test_one_real_answer_makes_it_filled(text: str) -> None:
     ],
 )
 def test_a_text_of_any_length_is_judged_and_a_huge_one_is_nobodys_template(text: str) -> None:
-    assert not is_unfilled(text)
-    assert is_unfilled(text[:50_000]) is is_unfilled(text[:5_000])  # and at once
+    assert not is_blank_template(text)
+    assert is_blank_template(text[:50_000]) is is_blank_template(text[:5_000])  # and at once
 
 
 def test_a_text_of_blanks_is_unfilled_however_long() -> None:
-    assert is_unfilled(" \n" * 100_000)
+    assert is_blank_template(" \n" * 100_000)
 
 
 def test_thousands_of_filled_files_are_judged_without_parsing_them() -> None:
@@ -98,18 +98,18 @@ def test_thousands_of_filled_files_are_judged_without_parsing_them() -> None:
         "# Notes\n\nThe pump starts before the valve opens, and the log says so.\n\n##"
         " More\n\n- a\n" + "- b\n" * 500
     )
-    assert not any(is_unfilled(f"{page}{number}") for number in range(2_000))
+    assert not any(is_blank_template(f"{page}{number}") for number in range(2_000))
 
 
 def test_a_long_foreword_does_not_make_a_template_filled() -> None:
     foreword = "This file holds what we want to build and is read by everyone.\n" * 12
-    assert is_unfilled(
+    assert is_blank_template(
         foreword + "".join(f"\n## Part {part}\n\n_What is it?_\n" for part in range(10))
     )
 
 
 def test_a_promise_to_fill_a_file_is_no_answer() -> None:
-    assert is_unfilled(
+    assert is_blank_template(
         "# Summary\n\nThis document will be populated when the first research has been done.\n"
     )
 
@@ -118,4 +118,4 @@ def test_long_headings_with_nothing_under_them_are_no_answer() -> None:
     heading = (
         "## What do the people who come here every single week want from us\n\n_Say it here._\n\n"
     )
-    assert is_unfilled(heading * 5)
+    assert is_blank_template(heading * 5)

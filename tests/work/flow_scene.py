@@ -60,7 +60,9 @@ def phase_of(body: Mapping[str, Any]) -> str:
 def kept(root: Path, db: str | None, run: str) -> dict[str, str]:
     """The artifacts of a run: name and text."""
     with closing(open_database(db, root)) as store:
-        return {one.name: artifacts.text_of(store, one) for one in artifacts.everything(store, run)}
+        return {
+            one.name: artifacts.text_of(store, one) for one in artifacts.artifacts_of(store, run)
+        }
 
 
 def checkpoints(root: Path, task: str) -> dict[str, dict[str, Any]]:

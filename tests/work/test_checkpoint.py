@@ -19,13 +19,13 @@ from foreword.work.checkpoint import (
     CurrentState,
     as_data,
     as_json,
+    as_plain_text,
     as_text,
-    as_written,
     changes_since,
     file_name,
     named_by,
 )
-from foreword.work.checkpoint_schema import Damage, json_schema, prepared, read_checkpoint
+from foreword.work.checkpoint_schema import Damage, json_schema, prepare_checkpoint, read_checkpoint
 
 EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))
 WRITTEN = Checkpoint(
@@ -168,7 +168,7 @@ def test_fields_of_somebody_else_are_kept_at_any_depth() -> None:
     assert isinstance(back, Checkpoint)
     assert back.extra == {"team": {"lead": "Ada"}}
     assert as_data(back) == data
-    assert prepared(back).decisions == data["decisions"]
+    assert prepare_checkpoint(back).decisions == data["decisions"]
 
 
 @pytest.mark.parametrize(
@@ -230,12 +230,12 @@ LOOP["loop"] = LOOP
 )
 def test_what_can_not_be_kept_is_refused_with_its_path(wrong: dict[str, Any], problem: str) -> None:
     with pytest.raises(BadCheckpoint, match=problem):
-        prepared(replace(WRITTEN, **wrong))
+        prepare_checkpoint(replace(WRITTEN, **wrong))
 
 
 def test_secrets_are_hidden_wherever_somebody_may_have_put_them() -> None:
     secret = "sk-ant-REDACTED"
-    kept = prepared(
+    kept = prepare_checkpoint(
         replace(
             WRITTEN,
             objective=f"use {secret}",
@@ -369,6 +369,6 @@ def test_a_phase_that_is_not_done_is_the_next_one() -> None:
 
 
 def test_as_it_was_written_has_every_field() -> None:
-    told = as_written(WRITTEN)
+    told = as_plain_text(WRITTEN)
     assert "tiers:\n- 0: " in told
     assert all(f"\n{name}:" in told for name in as_data(WRITTEN) if as_data(WRITTEN)[name])

@@ -30,7 +30,7 @@ from foreword.store.checkpoint_files import Folder
 from foreword.store.database import Database
 from foreword.work.checkpoint import Checkpoint, as_data, as_json, file_name
 from foreword.work.checkpoint_schema import read_checkpoint
-from foreword.work.checkpoints import listed, newest, read, write
+from foreword.work.checkpoints import checkpoint_entries, newest, read, write
 from tests.sources.test_git import repository, run
 from tests.store.databases import KINDS, new_url, opened, start
 from tests.work.test_checkpoint import states
@@ -94,7 +94,7 @@ def test_a_checkpoint_is_in_the_file_and_in_the_store_and_comes_back(
     path = write(tmp_path, db, first)
     assert path == folder(tmp_path) / "FEAT-1-phase-1.json"
     write(tmp_path, db, Checkpoint("FEAT-1", "2"))
-    (text, _) = checkpoints.texts(db, workflows.existing(db, "FEAT-1").id).values()
+    (text, _) = checkpoints.texts(db, workflows.find_workflow(db, "FEAT-1").id).values()
     assert json.loads(text) == json.loads(path.read_bytes())
     for root, store in ((tmp_path, db), (tmp_path, None)):
         back, last = read(root, store, "FEAT-1", "1"), newest(root, store, "FEAT-1")
@@ -131,7 +131,10 @@ def test_a_phase_that_is_written_again_is_the_newest(tmp_path: Path, db: Databas
         write(tmp_path, db, Checkpoint("T", phase))
     last = newest(tmp_path, db, "T").checkpoint
     assert (last.phase, last.sequence, last.previous) == ("1", 3, "T-phase-2")
-    assert [(one.phase, one.sources) for one in listed(tmp_path, db)] == [("2", BOTH), ("1", BOTH)]
+    assert [(one.phase, one.sources) for one in checkpoint_entries(tmp_path, db)] == [
+        ("2", BOTH),
+        ("1", BOTH),
+    ]
 
 
 BOTH = ("file", "store")
@@ -143,7 +146,7 @@ def test_secrets_reach_neither_the_file_nor_the_store(tmp_path: Path, db: Databa
         db,
         Checkpoint("T", "1", state={"password": "hunter2"}, findings=["token=hunter2hunter2"]),
     )
-    kept = "".join(checkpoints.texts(db, workflows.existing(db, "T").id).values())
+    kept = "".join(checkpoints.texts(db, workflows.find_workflow(db, "T").id).values())
     assert "hunter2" not in path.read_text() + kept
     assert "[hidden]" in kept
 
@@ -186,7 +189,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, db: Database, name: str
     made = {path for path in tmp_path.rglob("*") if path.is_file()} - before
     assert {path.parent for path in made if path.suffix == ".json"} == {folder(root)}
     assert read(root, None, name, name).checkpoint.state == {"n": name}
-    assert [one.task for one in listed(root, db)] == sorted([name, f"{name}2"])
+    assert [one.task for one in checkpoint_entries(root, db)] == sorted([name, f"{name}2"])
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\0b", "a\nb", "x" * 300, "\ud800"])
@@ -208,8 +211,8 @@ def test_a_mistyped_task_or_phase_gets_a_suggestion(tmp_path: Path, db: Database
     with pytest.raises(UnknownName, match="did you mean '3-Sequential'"):
         read(tmp_path, db, "FEAT-1", "3-sequental")
     with pytest.raises(UnknownName):
-        listed(tmp_path, db, "other")
-    assert listed(tmp_path / ".checkpoints", None) == []
+        checkpoint_entries(tmp_path, db, "other")
+    assert checkpoint_entries(tmp_path / ".checkpoints", None) == []
 
 
 def test_the_file_of_another_task_is_never_replaced(tmp_path: Path) -> None:
@@ -276,7 +279,7 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_offered(
     assert restored.changes[0].startswith(
         "checkpoint T-phase-2 can't be used (.checkpoints/T-phase-2.json: "
     )
-    assert [(one.phase, one.checkpoint is None) for one in listed(tmp_path, None)] == [
+    assert [(one.phase, one.checkpoint is None) for one in checkpoint_entries(tmp_path, None)] == [
         ("2", True),
         ("1", False),
     ]
@@ -448,7 +451,7 @@ def finished(process: subprocess.Popen[str]) -> int:
 def test_what_a_dead_writer_left_is_cleared_away(tmp_path: Path) -> None:
     folder(tmp_path).mkdir()
     (folder(tmp_path) / ".new-1-abcdef00").write_text('{"half')
-    assert listed(tmp_path, None) == []
+    assert checkpoint_entries(tmp_path, None) == []
     write(tmp_path, None, Checkpoint("T", "1"))
     assert [path.name for path in folder(tmp_path).iterdir()] == ["T-phase-1.json"]
 

@@ -18,7 +18,7 @@ from foreword.work import flow_runs
 from foreword.work.artifacts import looked_up, lookup_tool
 from foreword.work.flow_status import FlowStatus
 from foreword.work.question_queue import RunStatus
-from foreword.work.workers import working
+from foreword.work.workers import run_worker
 from tests.work.flow_scene import (
     ARTIFACTS,
     DIFF,
@@ -120,7 +120,7 @@ def test_a_process_without_the_projects_folder_offers_artifacts_alone(tmp_path: 
         "timeout_seconds": 60,
         "artifacts_of": "T",
     }
-    with fake_provider("hello") as provider, working(None, root) as engine:
+    with fake_provider("hello") as provider, run_worker(None, root) as engine:
         for agent, folder in (("near", root), ("far", tmp_path / "elsewhere")):
             engine.start(
                 "answer",

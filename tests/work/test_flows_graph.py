@@ -15,7 +15,7 @@ from foreword.tokens import counter
 from foreword.work import flow_runs
 from foreword.work.flow_status import FlowStatus
 from foreword.work.question_queue import AGENTS, RunStatus, root_queue
-from foreword.work.workers import working
+from foreword.work.workers import run_worker
 from tests.work.flow_scene import DIFF, Agent, project, workflow
 from tests.work.test_flows_killed import until
 
@@ -182,7 +182,7 @@ def test_a_worker_that_finds_a_flow_of_an_earlier_foreword_says_what_to_do(tmp_p
     with closing(open_database(None, root)) as store:
         workers.beat(store, "gone", "elsewhere:1", 1)
         workers.leave(store, "gone")
-    with working(None, root, queues=(AGENTS, root_queue(root)), everything=True):
+    with run_worker(None, root, queues=(AGENTS, root_queue(root)), everything=True):
         until(lambda: flow_runs.status(root)[0].status == "failed")
     (found,) = flow_runs.status(root)
     assert (

@@ -20,7 +20,7 @@ from foreword.errors import StoreError
 from foreword.store.urls import open_database
 from foreword.testing import fake_provider
 from foreword.work import flow_runs
-from foreword.work.workers import working
+from foreword.work.workers import run_worker
 from tests.postgres import new_database
 from tests.work.flow_scene import PHASES, Agent, checkpoints, kept, project
 from tests.work.test_flows_killed import check, command, until
@@ -91,7 +91,7 @@ def test_of_two_flows_of_one_task_that_begin_at_once_one_is_refused(tmp_path: Pa
     root, agent, db = project(tmp_path), Agent(), new_database()
     with ExitStack() as block:
         provider = block.enter_context(fake_provider(agent))
-        with working(db, root):
+        with run_worker(db, root):
             pass  # dbos makes its tables, which waits for every transaction
         store = block.enter_context(closing(open_database(db, root)))
         watch = block.enter_context(psycopg.connect(db, autocommit=True))

@@ -16,7 +16,7 @@ import pytest
 from foreword.errors import StoreError, UsageError
 from foreword.testing import fake_provider
 from foreword.work import flow_runs, question_queue
-from foreword.work.workers import working
+from foreword.work.workers import run_worker
 from tests.work.flow_scene import PHASES, Agent, kept, project
 from tests.work.test_flows_killed import command, until
 
@@ -74,7 +74,7 @@ def test_a_pickle_in_the_database_is_never_read(tmp_path: Path) -> None:
         " queue_name = ?",
         question_queue.AGENTS,
     )
-    with working(None, root):
+    with run_worker(None, root):
         until(lambda: set(question_queue.statuses([done.run]).values()) == {"ERROR"})
     assert flow_runs.status(root) == []
     assert not sprung.exists()
@@ -142,9 +142,9 @@ def test_two_terminals_can_run_flows_of_the_same_project(tmp_path: Path) -> None
 def test_a_second_engine_in_one_process_is_refused(tmp_path: Path) -> None:
     root = project(tmp_path)
     with (
-        working(None, root),
+        run_worker(None, root),
         pytest.raises(UsageError, match="running in this process already"),
-        working(None, root),
+        run_worker(None, root),
     ):
         pass
 

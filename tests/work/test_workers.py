@@ -34,7 +34,7 @@ from threading import Event
 from foreword.work import workers
 from tests.work.killed_process import PUT_BACK, kill_at
 kill_at(1, sys.argv[2], PUT_BACK)
-with workers.working(sys.argv[1], Path("."), queues=["foreword-agents"], everything=True):
+with workers.run_worker(sys.argv[1], Path("."), queues=["foreword-agents"], everything=True):
     Event().wait()
 """
 
@@ -64,7 +64,7 @@ def worker(db: str) -> Iterator[subprocess.Popen[str]]:
 
 def submit(db: str, model: str) -> None:
     """Put a question of every agent into the queue."""
-    with question_queue.launched(db, Path(), "submitter", queues=()) as engine:
+    with question_queue.launch_engine(db, Path(), "submitter", queues=()) as engine:
         for agent in AGENTS:
             question = {
                 "agent": agent,
@@ -81,7 +81,7 @@ def submit(db: str, model: str) -> None:
 
 
 def answers(db: str) -> dict[str, str]:
-    with question_queue.launched(db, Path(), "reader", queues=()):
+    with question_queue.launch_engine(db, Path(), "reader", queues=()):
         until(
             lambda: (
                 not any(
@@ -121,7 +121,7 @@ def test_a_worker_that_is_told_to_stop_ends_what_it_has_begun() -> None:
             until(lambda: len(provider.requests) == len(AGENTS))
             leaving.send_signal(signal.SIGTERM)
             assert leaving.wait() == 0
-        with question_queue.launched(db, Path(), "reader", queues=()):
+        with question_queue.launch_engine(db, Path(), "reader", queues=()):
             assert set(question_queue.statuses(AGENTS).values()) == {"SUCCESS"}
         assert len(provider.requests) == len(AGENTS)
     with closing(open_database(db, Path())) as store:
@@ -141,9 +141,9 @@ def test_a_process_is_alive_while_it_is_heard_of(kind: str, tmp_path: Path) -> N
         rows.beat(store, "ended", me.host, ended.pid)
         rows.beat(store, "left", me.host, me.pid)
         rows.leave(store, "left")
-        assert workers.living(store) == {"near", "far"}
+        assert workers.living_workers(store) == {"near", "far"}
         rows.beat(store, "silent", "elsewhere:1", 2)
-        assert "silent" in workers.living(store)
+        assert "silent" in workers.living_workers(store)
         store.rows(
             "UPDATE workers SET seen = seen - ? WHERE executor = 'far'", (rows.FORGET_SECONDS + 60,)
         )

@@ -54,7 +54,7 @@ async def navigate(tab: Tab, url: str, rules: Rules) -> dict[str, Any]:
     except Error as error:
         if tab.begun - before > MOST_BEGUN:
             tab.broken = failures.RESTLESS
-        raise failures.not_loaded(error, url, rules) from None
+        raise failures.load_error(error, url, rules) from None
     return {"status": response.status} if response is not None and response.status >= 400 else {}
 
 
@@ -81,7 +81,7 @@ async def click(tab: Tab, selector: str, rules: Rules) -> dict[str, Any]:
     except Error as error:
         # A page may close itself by a click, which is then done.
         if not tab.page.is_closed():
-            raise await failures.not_done(error, locator, selector, rules) from None
+            raise await failures.action_error(error, locator, selector, rules) from None
     return {}
 
 
@@ -101,7 +101,7 @@ async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[st
         else:
             await locator.fill(text, timeout=limit)
     except Error as error:
-        raise await failures.not_done(error, locator, selector, rules) from None
+        raise await failures.action_error(error, locator, selector, rules) from None
     return {"password": True} if is_secret else {}
 
 
@@ -139,7 +139,7 @@ async def _wait_for_element(tab: Tab, selector: str, rules: Rules) -> dict[str, 
     try:
         await locator.first.wait_for(state="visible", timeout=1000 * rules.action_seconds)
     except Error as error:
-        raise await failures.not_done(error, locator, selector, rules) from None
+        raise await failures.action_error(error, locator, selector, rules) from None
     return {}
 
 
@@ -180,7 +180,7 @@ async def extract(
             page_script.texts(scope, locator, wanted, MOST_ITEMS), READ_SECONDS
         )
     except Error as error:
-        raise await failures.not_done(error, locator, selector, rules) from None
+        raise await failures.action_error(error, locator, selector, rules) from None
     if not many and not found:
         raise BrowserFailed(f"{selector!r} was there and is no longer")
     if not many:
@@ -212,7 +212,7 @@ def _field(name: str, how: Any) -> dict[str, str]:
     raise UsageError(f"the field {name!r} must be a selector, or have selector and attribute")
 
 
-async def settle(tab: Tab, rules: Rules) -> bool:
+async def wait_for_page(tab: Tab, rules: Rules) -> bool:
     """Let the page do what an action has set off; False if it is still loading when its time is
     over."""
     from playwright.async_api import Error

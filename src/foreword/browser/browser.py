@@ -17,7 +17,7 @@ from foreword.browser.blocked import BlockedOrigin, BlockedRequests
 from foreword.browser.chromium import CLOSE_SECONDS, START_SECONDS, Chromium
 from foreword.browser.dom import Dom
 from foreword.browser.page_script import READ_SECONDS
-from foreword.browser.rules import BLANK, Rules, refused
+from foreword.browser.rules import BLANK, Rules, origin_error
 from foreword.browser.side_events import Notes
 from foreword.browser.tabs import CRASHED, Tab
 from foreword.browser.thread import LoopThread
@@ -64,7 +64,7 @@ class Browser:
         base = Path(folder) if folder is not None else None
         return cls(
             rules,
-            lambda blocked: chromium.started(rules, path, headless, base, blocked),
+            lambda blocked: chromium.start_chromium(rules, path, headless, base, blocked),
             Path(restore) if restore is not None else None,
         )
 
@@ -73,7 +73,7 @@ class Browser:
         """Reach the user's own browser; it is never closed, nor a tab of it that was not opened
         here."""
         rules = rules or Rules()
-        return cls(rules, lambda blocked: chromium.attached(address, rules, blocked))
+        return cls(rules, lambda blocked: chromium.attach_chromium(address, rules, blocked))
 
     def tabs(self) -> list[dict[str, Any]]:
         """Every open tab: its name, its address and whether it is the active one; from memory."""
@@ -130,7 +130,7 @@ class Browser:
     ) -> dict[str, Any]:
         """What can be used on a page, best first by the instruction, each with a selector that
         was tried."""
-        return self._act(lambda here: explore.explored(here.page, instruction, limit), tab)
+        return self._act(lambda here: explore.explore_page(here.page, instruction, limit), tab)
 
     def dom(self, tab: str | None = None) -> Dom:
         """The page's elements, cleaned of what nobody sees."""
@@ -198,7 +198,7 @@ class Browser:
         async def acting(here: Chromium) -> dict[str, Any]:
             on = here.tabs.named(tab)
             if not (anew or any_address or self.rules.allows(on.url)):
-                raise await _with_state(refused(on.url, self.rules), on)
+                raise await _with_state(origin_error(on.url, self.rules), on)
             return await self._done(here, await self._ready(here, on, anew=anew), do, selector)
 
         return self._run(self._serial(acting))
@@ -277,7 +277,7 @@ class Browser:
         before = len(notes.refused)
         try:
             found = await do(tab)
-            is_loaded = await actions.settle(tab, self.rules)
+            is_loaded = await actions.wait_for_page(tab, self.rules)
             await here.guard.opened(self.rules.action_seconds)
             await here.tabs.settled()
         except (BrowserFailed, TimeoutError, Error) as failure:
@@ -288,7 +288,7 @@ class Browser:
         gone = notes.refused_tabs(before) or await self._slipped(tab)
         beside = {**notes.told(), **self._blocked.told()}
         if gone:
-            raise await _with_state(refused(gone[0], self.rules), tab, **beside)
+            raise await _with_state(origin_error(gone[0], self.rules), tab, **beside)
         loading = {} if is_loaded else {"loading": "the page is still loading"}
         if tab.page.is_closed():
             return {"tab": tab.name, "url": tab.url, "title": "", "closed": True, **found, **beside}
@@ -317,7 +317,7 @@ class Browser:
         if tab.broken and tab.broken != failures.SILENT:
             return failures.broken(tab)
         if gone := here.tabs.notes.refused_tabs(before):
-            failure = refused(gone[0], self.rules)
+            failure = origin_error(gone[0], self.rules)
         explained = await _with_state(
             failure, tab, **here.tabs.notes.told(), **self._blocked.told()
         )

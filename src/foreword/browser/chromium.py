@@ -63,7 +63,7 @@ class Chromium:
             self.profile.remove()
 
 
-async def started(
+async def start_chromium(
     rules: Rules,
     path: str | Path | None,
     headless: bool,
@@ -110,7 +110,7 @@ async def started(
     return found
 
 
-async def attached(address: str, rules: Rules, blocked: BlockedRequests) -> Chromium:
+async def attach_chromium(address: str, rules: Rules, blocked: BlockedRequests) -> Chromium:
     """Reach a Chromium that was started with `--remote-debugging-port`; nothing in it is
     changed."""
     address = _whole(address)

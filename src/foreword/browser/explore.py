@@ -38,7 +38,7 @@ class Exploration:
     inside: list[Exploration] = field(default_factory=list)
 
 
-async def explored(page: Page, instruction: str, limit: int = MOST_ELEMENTS) -> dict[str, Any]:
+async def explore_page(page: Page, instruction: str, limit: int = MOST_ELEMENTS) -> dict[str, Any]:
     """Elements with selectors, best first; headings, alerts, forms and rows that are alike."""
     frames = _flat(await _seen(page.main_frame, "", MOST_FRAMES))
     elements = [
@@ -69,7 +69,7 @@ async def similar(page: Page, selector: str) -> list[str]:
 
     words = " ".join(re.findall(r"[^\W_]+", selector.partition("=")[2] or selector)) or selector
     try:
-        found = await asyncio.wait_for(explored(page, words, 60), READ_SECONDS)
+        found = await asyncio.wait_for(explore_page(page, words, 60), READ_SECONDS)
     except (Error, TimeoutError):
         return []
     told = [f"{one['role']} {one['name']} {one['selector']}" for one in found["elements"]]

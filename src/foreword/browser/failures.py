@@ -72,7 +72,7 @@ def broken(tab: Tab) -> BrowserFailed:
     return BrowserFailed(f"the tab {tab.name!r} {tab.broken}", hint=hint, state=state)
 
 
-def not_loaded(error: Error, url: str, rules: Rules) -> BrowserFailed:
+def load_error(error: Error, url: str, rules: Rules) -> BrowserFailed:
     """The error for an address that could not be opened."""
     where, text = mask(short(url, LONGEST_TITLE)), str(error)
     if "Timeout" in text:
@@ -94,7 +94,9 @@ def other(error: Exception) -> BrowserFailed:
     return BrowserFailed(f"the page did not do it: {_plain(error)}")
 
 
-async def not_done(error: Error, locator: Locator, selector: str, rules: Rules) -> BrowserFailed:
+async def action_error(
+    error: Error, locator: Locator, selector: str, rules: Rules
+) -> BrowserFailed:
     """The error for an element that was not there, not alone, or not ready."""
     text = str(error)
     if "strict mode violation" in text:

@@ -134,11 +134,11 @@ class Rules:
                 f"{_shown(url)} is not a whole address", hint=f"for example http://{_shown(url)}"
             )
         if not self.allows(url):
-            raise refused(url, self)
+            raise origin_error(url, self)
         return url
 
 
-def refused(url: str, rules: Rules) -> OriginRefused:
+def origin_error(url: str, rules: Rules) -> OriginRefused:
     """The error for an address that may not be opened."""
     origin = origin_of(url)
     if origin is None:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from foreword.browser.blocked import BlockedRequests
 from foreword.browser.side_events import LONGEST_SAID, MOST_TABS, Notes, short
-from foreword.errors import BrowserFailed, did_you_mean, listed
+from foreword.errors import BrowserFailed, did_you_mean, name_list
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Dialog, Download, Page, Request
@@ -109,7 +109,7 @@ class Tabs:
         names = [tab.name for tab in self._tabs]
         near = did_you_mean(name, names)
         raise BrowserFailed(
-            f"no tab is called {name!r}; open: {listed(names)}",
+            f"no tab is called {name!r}; open: {name_list(names)}",
             hint=f"did you mean {near!r}?" if near else "",
         )
 

@@ -106,7 +106,9 @@ def _before(root: Path, task: str, phase: str) -> Checkpoint | None:
     from foreword.work import checkpoints
 
     found = (
-        one for one in checkpoints.listed(root, None) if (one.task, one.phase) == (task, phase)
+        one
+        for one in checkpoints.checkpoint_entries(root, None)
+        if (one.task, one.phase) == (task, phase)
     )
     return next((one.checkpoint for one in found), None)
 
@@ -128,9 +130,9 @@ def _as_summary(before: Checkpoint) -> str:
 
 def _first_request(said: Iterable[str]) -> str:
     """What the user wants: the first words that are not the agent's own markup."""
-    from foreword.session.summary.summary_text import shortened
+    from foreword.session.summary.summary_text import shorten_line
 
-    return shortened(
+    return shorten_line(
         next((text for text in said if text.strip() and not text.lstrip().startswith("<")), "")
     )
 

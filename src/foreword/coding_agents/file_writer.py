@@ -67,7 +67,7 @@ def _change(root: Path, one: TargetFile) -> FileChange:
     return FileChange(one.path, "add" if one.added else "other", before, after, kept)
 
 
-def put(root: Path, change: FileChange) -> None:
+def write_file(root: Path, change: FileChange) -> None:
     """Write a file as it should be, whole or not at all; it must still be as it was when it was
     looked at."""
     path = PurePosixPath(change.path)

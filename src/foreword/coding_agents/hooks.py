@@ -81,7 +81,7 @@ def answer(event: HookEvent, root: Path, options: Options) -> dict[str, Any] | N
 
         compaction_checkpoint.write(event, root)
     elif event.name == POST_TOOL_USE:
-        said = long_results.shortened(event, root, options.budget_tokens)
+        said = long_results.shorten_result(event, root, options.budget_tokens)
     return {"hookSpecificOutput": {"hookEventName": event.name, **said}} if said else None
 
 

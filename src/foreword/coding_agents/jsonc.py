@@ -82,7 +82,7 @@ def with_item(
     return _added(text, node, value)
 
 
-def differing(
+def differs(
     text: str, where: str, path: tuple[str, ...], value: Any, *, comments: bool = False
 ) -> bool:
     """Whether something else than this value stands at that path."""

@@ -92,7 +92,7 @@ def _blocks(content: Any) -> dict[Place, str]:
     }
 
 
-def shortened(
+def shorten_result(
     event: HookEvent, root: Path, budget_tokens: int = BUDGET_TOKENS
 ) -> dict[str, Any] | None:
     """The answer that replaces a result over its budget; nothing where it is within it."""

@@ -74,7 +74,7 @@ def _checkpoint(root: Path, conversation: str) -> str:
     from foreword.work import checkpoints
     from foreword.work.checkpoint import as_text
 
-    good = [one.checkpoint for one in checkpoints.listed(root, None) if one.checkpoint]
+    good = [one.checkpoint for one in checkpoints.checkpoint_entries(root, None) if one.checkpoint]
     own = [one for one in good if conversation and one.extra.get("conversation") == conversation]
     newest = max(own or good, key=lambda one: one.written_at, default=None)
     if newest is None:

@@ -37,7 +37,7 @@ class TargetFile:
     kept: Kept = lambda before: []
 
 
-def wanted(agents: Sequence[str]) -> list[TargetFile]:
+def target_files(agents: Sequence[str]) -> list[TargetFile]:
     """The files for these agents, each once; the recipe first."""
     recipe = TargetFile(f"foreword/recipes/{RECIPE}.yaml", text("coding.yaml"))
     every = [recipe, *(one for agent in agents for one in AGENTS[agent]())]
@@ -131,7 +131,7 @@ def _members(
         return after
 
     def kept(text: str) -> list[str]:
-        other = partial(jsonc.differing, text, path, comments=comments)
+        other = partial(jsonc.differs, text, path, comments=comments)
         return [".".join(place) for place, value in members.items() if other(place, value)]
 
     return TargetFile(path, added=added, kept=kept)

@@ -29,7 +29,7 @@ from foreword.sources.library import Library
 from foreword.sources.project_root import project_root
 from foreword.store import packages
 from foreword.store.urls import store_note
-from foreword.tokens import Counter, underestimated
+from foreword.tokens import Counter, why_underestimated
 
 
 def assemble(
@@ -90,12 +90,12 @@ def assemble(
             spec.commands.timeout_seconds,
             spec.commands.output_bytes,
         ),
-        carrying.carried(root, carry),
+        carrying.carried_items(root, carry),
         {**(values or {}), **({"workflow": workflow} if workflow else {})},
         stdin,
     )
     gathered = gather(selection, inputs)
-    package = packed(selection, gathered, Library(root, spec), budgeted, counting, strict)
+    package = fit_sections(selection, gathered, Library(root, spec), budgeted, counting, strict)
     if spec.self_check:
         package = replace(package, report=replace(package.report, checks=self_check(package)))
     if carry is not None and save:
@@ -103,7 +103,7 @@ def assemble(
     return keep(package, root) if save else package
 
 
-def packed(
+def fit_sections(
     selection: Selection,
     gathered: SectionsRead,
     library: Library,
@@ -112,7 +112,7 @@ def packed(
     strict: bool = False,
 ) -> Package:
     """What was gathered, fitted and written, with a warning for each tier that is nearly full."""
-    limits = tiers.settle(gathered, selection, library, budget.tokens, counter, strict)
+    limits = tiers.apply_tiers(gathered, selection, library, budget.tokens, counter, strict)
     package = fit_and_write(
         gathered.sections, _request(selection, gathered, budget, counter, limits)
     )
@@ -149,7 +149,7 @@ def keep(package: Package, root: Path) -> Package:
         package = replace(
             package, report=replace(package.report, notes=(*package.report.notes, note))
         )
-    with packages.opened(root) as store:
+    with packages.open_store(root) as store:
         store.save(package.originals, package.report.to_dict())
     return package
 
@@ -172,7 +172,7 @@ def _request(
             f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}"
         )
     if counter.name == "estimate":
-        doubtful = {s.name: why for s in gathered.sections if (why := underestimated(s.text))}
+        doubtful = {s.name: why for s in gathered.sections if (why := why_underestimated(s.text))}
         notes += [
             f"{name}: {why}: characters / 4 is too low for it; use --counter o200k"
             for name, why in doubtful.items()

@@ -12,14 +12,14 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from foreword.context.item_sections import ended
+from foreword.context.item_sections import reason_it_ended
 from foreword.recipe.schema import AcrossSessions, RecipeSpec
 from foreword.section import handle_of
 from foreword.sources.items import Item
-from foreword.store.packages import open_existing, opened
+from foreword.store.packages import open_existing, open_store
 
 
-def carried(root: Path, name: str | None) -> tuple[Item, ...]:
+def carried_items(root: Path, name: str | None) -> tuple[Item, ...]:
     """The items kept under a name by an earlier session."""
     store = open_existing(root) if name is not None else None
     if store is None or name is None:
@@ -42,11 +42,11 @@ def keep(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> No
     for item in items:
         alone = bool(item.title) and titles[item.kind, item.title] == 1
         key = (item.kind, item.title if alone else f"{item.title} {handle_of(item.text.encode())}")
-        if ended(item, recipe.ended) or item.validated is False:
+        if reason_it_ended(item, recipe.ended) or item.validated is False:
             over += [key, (item.kind, item.title)]
         elif _persists(item, recipe.across_sessions):
             lasting[key] = asdict(item)
-    with opened(root) as store:
+    with open_store(root) as store:
         store.carry(name, lasting, over)
 
 

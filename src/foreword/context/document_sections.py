@@ -148,7 +148,7 @@ def _section(
 ) -> Section:
     """A document, or what the section wants of it, with newlines alone; a whole one can be
     recalled as it is."""
-    spec, rule, whole = selection.sections[tag], selection.rule(tag), lines.unified(file.text)
+    spec, rule, whole = selection.sections[tag], selection.rule(tag), lines.with_newlines(file.text)
     core = header = ""
     if "header" in rule.forms:
         core = _titled(marks.plain(parts.in_tier(parts.without_anchors(whole), 1)).strip(), whole)
@@ -156,7 +156,7 @@ def _section(
     title = document.name if document.kind == "persona" else ""
     return Section(
         tag,
-        lines.unified(text).strip("\n"),
+        lines.with_newlines(text).strip("\n"),
         rule,
         selection.rank(tag),
         title,

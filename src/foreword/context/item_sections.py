@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from foreword.errors import did_you_mean
-from foreword.plan.fresh_parts import shown
+from foreword.plan.fresh_parts import part_text
 from foreword.recipe.schema import EndRule, SectionSpec
 from foreword.recipe.selection import Selection
 from foreword.section import Entry, Section
@@ -26,7 +26,7 @@ REST = "*"
 CONVERSATION = "messages"
 
 
-def with_carried(items: list[Item], carried: Sequence[Item]) -> list[Item]:
+def add_carried_items(items: list[Item], carried: Sequence[Item]) -> list[Item]:
     """The items of this session, then those carried over that it does not bring itself."""
     here = {(item.kind, item.title) for item in items} | {(item.kind, item.text) for item in items}
     return items + [
@@ -34,7 +34,7 @@ def with_carried(items: list[Item], carried: Sequence[Item]) -> list[Item]:
     ]
 
 
-def ended(item: Item, rules: EndRule) -> str:
+def reason_it_ended(item: Item, rules: EndRule) -> str:
     """Why an item no longer counts, or nothing."""
     if item.kind in rules.kinds and item.status.lower() in rules.statuses:
         return f"it is {item.status.lower()}"
@@ -70,7 +70,7 @@ def _item(tag: str, selection: Selection, item: Item, place: int) -> Section:
     first."""
     tier = selection.kind_tiers.get(item.kind, 3)
     order = list(selection.kind_tiers).index(item.kind) if item.kind in selection.kind_tiers else 99
-    over = ended(item, selection.recipe.ended)
+    over = reason_it_ended(item, selection.recipe.ended)
     excluded, tier = selection.leave_out.get(item.kind, "") or over, 3 if over else tier
     rule = replace(
         selection.rule(tag), tier=tier, essential=tier == 1 and not excluded, excluded=excluded
@@ -78,7 +78,9 @@ def _item(tag: str, selection: Selection, item: Item, place: int) -> Section:
     rank = selection.rank(tag) + 0.99 - order / 100 - min(place, 9_999) / 1e6
     # the text says it itself
     title = "" if markdown.first_title(item.text) == item.title else item.title
-    before = json_state.filled(selection.sections[tag].before, {"title": title, "kind": item.kind})
+    before = json_state.fill_template(
+        selection.sections[tag].before, {"title": title, "kind": item.kind}
+    )
     return Section(
         tag, item.text, rule, rank, item.title or item.kind, item.source, item.kind, before
     )
@@ -93,7 +95,7 @@ def state_sections(
     if spec.state == CONVERSATION and (value or not spec.show):
         return _conversation(tag, selection, value, where) if value else ("not in the source", [])
     if spec.show:
-        return [part_section(tag, selection, shown(spec.show, value))], []
+        return [part_section(tag, selection, part_text(spec.show, value))], []
     if isinstance(value, dict) and not spec.each:
         value = value.get(selection.names.get("phase", ""))  # a text for each phase
     if value in (None, [], {}) or (isinstance(value, str) and not value.strip()):
@@ -151,7 +153,7 @@ def _none_of(spec: SectionSpec) -> str:
 
 def _members(spec: SectionSpec, value: object, data: Mapping[str, Any], where: str) -> list[str]:
     path = spec.state or ""
-    found = json_state.matching(
+    found = json_state.matching_members(
         json_state.members([value] if isinstance(value, dict) else value, where, path), spec.where
     )
     found = [
@@ -166,7 +168,7 @@ def _members(spec: SectionSpec, value: object, data: Mapping[str, Any], where: s
         )
     found = found[-spec.last :] if spec.last else found
     return [
-        json_state.filled(spec.each, member) if spec.each else json.dumps(member, indent=2)
+        json_state.fill_template(spec.each, member) if spec.each else json.dumps(member, indent=2)
         for member in found
     ]
 

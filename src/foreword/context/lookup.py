@@ -204,7 +204,7 @@ def _is_path(wanted: str) -> bool:
 
 
 def _candidate(document: Document, file: files.File) -> _Candidate:
-    text = lines.unified(file.text)
+    text = lines.with_newlines(file.text)
     plain = marks.plain(text) if document.path.endswith(".md") else text
     return _Candidate(
         document.kind, document.name, document.path, plain, file.raw if plain == text else None

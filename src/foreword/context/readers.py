@@ -26,7 +26,7 @@ from foreword.sources.front_matter import front_matter
 from foreword.sources.items import Item, read_items
 from foreword.sources.library import Library, fields_of, read_values
 from foreword.text import lines, markdown, relevance
-from foreword.text.blank_template import is_unfilled
+from foreword.text.blank_template import is_blank_template
 from foreword.text.words import mentions
 
 BY_TASK_TYPE = "task_type"
@@ -143,7 +143,7 @@ class _SectionReader:
             raise self._not_given("source")
         if any(spec.items for spec in specs):
             items, notes = read_items(source, self.root, self.inputs.stdin)
-            self.out.items = item_sections.with_carried(items, self.inputs.carried)
+            self.out.items = item_sections.add_carried_items(items, self.inputs.carried)
             self.out.notes += [*notes, *item_sections.unknown_kinds(self.out.items, self.selection)]
         else:
             self.data = json_state.read_json(source, self.root, self.inputs.stdin)
@@ -175,7 +175,7 @@ class _SectionReader:
         step = self.values.get("step")
         for path in (self.values.get("task"), f"{step}/STEP.md" if step else None):
             found = files.read(self.root, path) if path else None
-            if isinstance(found, files.File) and not is_unfilled(found.text):
+            if isinstance(found, files.File) and not is_blank_template(found.text):
                 return found.text[:LONGEST_QUERY]
         if told := self.values.get("task_reference"):
             return told[:LONGEST_QUERY]
@@ -188,7 +188,7 @@ class _SectionReader:
         members = (
             [unit for unit in units if isinstance(unit, dict)] if isinstance(units, list) else []
         )
-        current = json_state.matching(members, {"status": WORKED_ON})
+        current = json_state.matching_members(members, {"status": WORKED_ON})
         return "\n".join([*asked, *(str(value) for unit in current for value in unit.values())])[
             :LONGEST_QUERY
         ]
@@ -260,7 +260,9 @@ class _SectionReader:
             return self._absent(tag, template, f"no {blank} was found")
         found = self.allowance.read(
             self.root,
-            documents.placed(self.root, fill(template, self.values), self.selection.recipe.within),
+            documents.path_in_folders(
+                self.root, fill(template, self.values), self.selection.recipe.within
+            ),
         )
         if isinstance(found, files.Skip):
             return self._absent(tag, found.path, found.reason)
@@ -286,7 +288,7 @@ class _SectionReader:
                 return self._absent(tag, file.path, "none of the fields is there")
         elif spec.heading is not None:
             text = markdown.under_heading(file.text, spec.heading) or ""
-            if is_unfilled(text):
+            if is_blank_template(text):
                 return self._absent(tag, file.path, f"no {spec.heading} section")
         elif spec.without is not None:
             text = markdown.without_heading(file.text, spec.without)
@@ -296,7 +298,7 @@ class _SectionReader:
         before = "\n".join(part for part in (spec.before, header) if part)
         title, raw = file.path if header else "", file.raw if text is file.text else None
         if self.selection.recipe.documents:
-            text = lines.unified(text)
+            text = lines.with_newlines(text)
         return [
             Section(
                 tag,
@@ -379,7 +381,7 @@ class _SectionReader:
             if not found and not re.search(r"[*?\[]", full):
                 self._absent(tag, full, "missing")
             paths += [path for path in found if not _is_left_out(path, spec)]
-        self.out.notes += files.told(unread)
+        self.out.notes += files.skip_notes(unread)
         return list(dict.fromkeys(paths))
 
     def _allowed(self) -> files.Allowance:
@@ -436,7 +438,7 @@ def _is_given(spec: SectionSpec) -> bool:
 
 def _is_template(file: files.File, is_task: bool = False) -> bool:
     """Whether a Markdown file was never filled in; of a task the title alone is enough."""
-    if not file.path.lower().endswith((".md", ".markdown")) or not is_unfilled(file.text):
+    if not file.path.lower().endswith((".md", ".markdown")) or not is_blank_template(file.text):
         return False
     return not (is_task and file.text.strip() and not PLACEHOLDER.search(file.text[:LONGEST_QUERY]))
 

@@ -56,7 +56,7 @@ class TierUse:
         return f"tier {self.tier} is at {self.share:.0%} of its {self.limit:,} tokens"
 
 
-def settle(
+def apply_tiers(
     gathered: SectionsRead,
     selection: Selection,
     library: Library,
@@ -121,7 +121,7 @@ def _with_anchors(
             if isinstance(file, files.File) and "ANCHOR" in file.text.upper()
             else ()
         ):
-            text = lines.unified(marks.plain(part.text).strip())
+            text = lines.with_newlines(marks.plain(part.text).strip())
             found.append(
                 Section(
                     tag, text, selection.rule(tag), selection.rank(tag), f"{path}:{part.line}", path

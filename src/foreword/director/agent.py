@@ -98,7 +98,7 @@ class Agent:
         )
         latest = [line.message for line in lines if line.message.is_history]
         for call in _waiting(latest):
-            run = runner.unfinished(self.desk.session) if call.name == RUN else None
+            run = runner.unfinished_run(self.desk.session) if call.name == RUN else None
             more = f"; run_workflow with resume {run} goes on where it stopped" if run else ""
             self._result(call, Outcome(NOT_KNOWN + more, failed=True))
         return latest[-1] if latest else None

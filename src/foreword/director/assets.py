@@ -25,7 +25,7 @@ _KIND = "blocked asset"
 def remember(state: WorkflowState, blocked: Iterable[BlockedOrigin]) -> None:
     """Keep what is new, up to a number; an origin that is hidden, because there is a secret in
     it, is none."""
-    known = {one.origin: set(one.kinds) for one in kept(state)}
+    known = {one.origin: set(one.kinds) for one in stored_origins(state)}
     new: dict[tuple[str, str], dict[str, Any]] = {}
     for one in blocked:
         wanted = _read(one.origin, one.kinds)
@@ -40,7 +40,7 @@ def remember(state: WorkflowState, blocked: Iterable[BlockedOrigin]) -> None:
         Store(state.db).carry(_place(state), new, [])
 
 
-def kept(state: WorkflowState) -> list[BlockedOrigin]:
+def stored_origins(state: WorkflowState) -> list[BlockedOrigin]:
     """Everything that is kept; a store may have come from a stranger, so what is no origin is
     left out."""
     found = []
@@ -51,9 +51,9 @@ def kept(state: WorkflowState) -> list[BlockedOrigin]:
     return found
 
 
-def offered(state: WorkflowState, rules: Rules) -> list[BlockedOrigin]:
+def origins_to_offer(state: WorkflowState, rules: Rules) -> list[BlockedOrigin]:
     """What is kept and not allowed yet."""
-    return [one for one in kept(state) if rules.refuses(one.origin, one.kinds[0])]
+    return [one for one in stored_origins(state) if rules.refuses(one.origin, one.kinds[0])]
 
 
 def _read(origin: str, kinds: Iterable[str]) -> BlockedOrigin | None:

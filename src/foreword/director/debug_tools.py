@@ -161,7 +161,7 @@ def _typed(desk: ToolContext, given: Arguments) -> str:
 
 def _filled(desk: ToolContext, text: str) -> str:
     """The text with the values of the variables that it names."""
-    return templates.written(templates.fill(text, Scope(desk.session.variables)))
+    return templates.value_as_text(templates.fill(text, Scope(desk.session.variables)))
 
 
 TOOLS = (

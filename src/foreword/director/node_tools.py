@@ -39,7 +39,7 @@ def create_node(
     `parent` is the loop or the condition that it stands in ("top": none), `branch` the way of a
     condition, then or else. Its id is `node` and a number that no node of this workflow ever had.
     """
-    made = kinds.checked(type, config, description)
+    made = kinds.validate_node(type, config, description)
     with _changing(state) as tree:
         number = workflows.next_node(
             state.db, state.workflow.id, highest([*tree.nodes, *state.variables])
@@ -72,7 +72,7 @@ def update_node(state: WorkflowState, node: str, **changes: Any) -> dict[str, An
         name, merged = str(found["id"]), {**found, **changes}
         if isinstance(merged["config"], Mapping) and merged["type"] == found["type"]:
             merged["config"] = {**found["config"], **merged["config"]}
-        merged["config"] = kinds.checked(
+        merged["config"] = kinds.validate_node(
             merged["type"], merged["config"], merged.get("description") or "", name
         )
         _refuse_lost_children(tree, name, str(merged["type"]))

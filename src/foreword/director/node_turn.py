@@ -77,7 +77,9 @@ def _carried_out(
     one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues
 ) -> _Made:
     kind = str(one["type"])
-    config = node.checked(kind, one.get("config"), one.get("description") or "", str(one["id"]))
+    config = node.validate_node(
+        kind, one.get("config"), one.get("description") or "", str(one["id"])
+    )
     kept = {name: config[name] for name in ("schema",) if name in config}
     filled = node.ready(
         kind, {**fill({k: v for k, v in config.items() if k not in kept}, scope), **kept}
@@ -118,7 +120,7 @@ def _extract(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
     found = browser.extract(
         config["selector"], fields=config.get("fields"), many=many, tab=config.get("tab")
     )
-    value, problems = fitted(found["found"], config)
+    value, problems = fit_to_schema(found["found"], config)
     if problems:
         page = {str(key): found[key] for key in ("tab", "url", "title") if key in found}
         raise BrowserFailed(
@@ -127,7 +129,7 @@ def _extract(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
     return _Made({**found, "found": value}, {f"{name}.{config['variable']}": value})
 
 
-def fitted(value: Any, config: Mapping[str, Any]) -> tuple[Any, list[str]]:
+def fit_to_schema(value: Any, config: Mapping[str, Any]) -> tuple[Any, list[str]]:
     """An extracted value as the schema wants it, and where it does not fit; a schema of one row
     is that of each."""
     wanted = config.get("schema")
@@ -135,7 +137,7 @@ def fitted(value: Any, config: Mapping[str, Any]) -> tuple[Any, list[str]]:
         return value, []
     if config.get("many") and wanted.get("type", "object") != "array":
         wanted = {"type": "array", "items": wanted}
-    return value_schema.fitted(value, wanted, str(config["variable"]))
+    return value_schema.fit_value(value, wanted, str(config["variable"]))
 
 
 def _condition(config: Mapping[str, Any], secrets: KnownValues) -> _Made:

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 
 from foreword.work.runs import Engine
-from foreword.work.workers import working
+from foreword.work.workers import run_worker
 
 # Nobody takes work from this queue: a run needs the browser of the process that began it. Where
 # that process has died, the run goes on as a new attempt, in whichever process has a browser for
@@ -35,12 +35,12 @@ _shared: dict[tuple[str | None, Path], _Shared] = {}
 
 
 @contextmanager
-def launched(db: str | None, root: Path) -> Iterator[Engine]:
+def run_engine(db: str | None, root: Path) -> Iterator[Engine]:
     """The engine of a store, for the length of a `with` block."""
     place = (db, root)
     with _lock:
         if place not in _shared:
-            block = working(db, root, queues=())
+            block = run_worker(db, root, queues=())
             _shared[place] = _Shared(block, block.__enter__())
         _shared[place].users += 1
     try:

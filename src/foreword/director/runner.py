@@ -19,7 +19,7 @@ from uuid import uuid4
 from foreword.director import browser_files, node_tools
 from foreword.director.node_turn import take
 from foreword.director.node_walk import NodeWalk, OnStep, WalkStop
-from foreword.director.run_engine import QUEUE, launched
+from foreword.director.run_engine import QUEUE, run_engine
 from foreword.errors import BadNode, UnknownName, UsageError
 from foreword.plan import node as kinds
 from foreword.plan.node_tree import Tree
@@ -30,7 +30,7 @@ from foreword.store import node_results, node_runs
 from foreword.store.node_runs import FAILED, RUNNING, STOPPED, SUCCESS, Run
 from foreword.work.run_status import ACTIVE, statuses
 from foreword.work.runs import Engine, workflow
-from foreword.work.workers import living
+from foreword.work.workers import living_workers
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
@@ -89,7 +89,7 @@ def run_workflow(
     """
     tree, began = node_tools.read(state), monotonic()
     _refuse_unready(tree)
-    with launched(state.url, state.root) as engine:
+    with run_engine(state.url, state.root) as engine:
         run = _begun(state, engine, resume)
         job = _RunJob(state, browser, run, tree, cancel or Event(), on_step)
         attempt = _attempt(run)
@@ -109,13 +109,13 @@ def run_workflow(
     return {**_told(job), "seconds": round(monotonic() - began, 3)}
 
 
-def unfinished(state: WorkflowState) -> str | None:
+def unfinished_run(state: WorkflowState) -> str | None:
     """The newest run, if it has not come to its end and nobody is at it."""
-    newest = next(iter(node_runs.everything(state.db, state.workflow.id)), None)
+    newest = next(iter(node_runs.runs_of(state.db, state.workflow.id)), None)
     if (
         newest is None
         or newest.status == SUCCESS
-        or (newest.status == RUNNING and newest.executor in living(state.db))
+        or (newest.status == RUNNING and newest.executor in living_workers(state.db))
     ):
         return None
     return newest.run
@@ -221,8 +221,8 @@ def _begun(state: WorkflowState, engine: Engine, resume: str | None) -> Run:
     workflow_id = state.workflow.id
     with state.db.transaction(f"foreword: node run {workflow_id}"):
         before = None
-        known = node_runs.everything(state.db, workflow_id)
-        alive = living(state.db)
+        known = node_runs.runs_of(state.db, workflow_id)
+        alive = living_workers(state.db)
         busy = next((one for one in known if one.status == RUNNING and one.executor in alive), None)
         if busy:
             raise UsageError(

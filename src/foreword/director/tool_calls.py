@@ -16,7 +16,7 @@ from foreword.director.tool import DirectorTool
 from foreword.director.tool_context import ToolContext
 from foreword.errors import BrowserFailed, ForewordError, UnknownName, UsageError
 from foreword.operations import fitted_values
-from foreword.operations.arguments import checked
+from foreword.operations.arguments import validate_arguments
 from foreword.secrets.masking import HIDDEN, hide
 from foreword.secrets.placeholders import is_placeholder
 
@@ -40,7 +40,7 @@ def perform(
     """Run a tool on the desk."""
     try:
         tool = _named(tools, name)
-        given = checked(_mapping(arguments), tool.schema)
+        given = validate_arguments(_mapping(arguments), tool.schema)
         shown = shown_arguments(desk, given)
         if name in KEEPING:
             _refuse_misplaced(desk, name, given)
@@ -106,7 +106,7 @@ def _told(desk: ToolContext, name: str, answer: Mapping[str, Any]) -> str:
     assert isinstance(shown, dict)
     if isinstance(shown.get("text"), str):
         return _with_text(shown)
-    fitted = fitted_values.fitted(desk.session.db, name, shown, desk.result_tokens)
+    fitted = fitted_values.fit_value(desk.session.db, name, shown, desk.result_tokens)
     return _written(fitted["value"]) if "value" in fitted else _with_text(fitted)
 
 

@@ -135,7 +135,7 @@ class ToolContext:
         self.keep_blocked()
         if self._browser is not None and callable(self._given):
             self.unstopped.close()
-            if runner.unfinished(self.session) is None:
+            if runner.unfinished_run(self.session) is None:
                 browser_files.place(self.session).unlink(missing_ok=True)
         self._browser = None
 
@@ -189,10 +189,12 @@ class _Stoppable:
         found = getattr(self.browser, name)
         if not callable(found) or name == "tabs":
             return found
-        return lambda *args, **named: waited(lambda: found(*args, **named), self._desk.cancel)
+        return lambda *args, **named: wait_unless_stopped(
+            lambda: found(*args, **named), self._desk.cancel
+        )
 
 
-def waited(work: Callable[[], T], cancel: Event) -> T:
+def wait_unless_stopped(work: Callable[[], T], cancel: Event) -> T:
     """What the work gives, for as long as nobody says stop; it is left behind then, in its
     thread."""
     outcome: Future[T] = Future()

@@ -24,7 +24,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)  # of JSON, quotes and al
 _ESCAPED = re.compile(r"\\u003c", re.IGNORECASE)  # how JSON may write a `<`
 
 
-def guarded(message: Message, pattern: re.Pattern[str]) -> Message:
+def escape_boundaries(message: Message, pattern: re.Pattern[str]) -> Message:
     """The message with the `<` of every forged boundary made harmless; the same object where
     there is none."""
     parts = tuple([_part(part, pattern) for part in message.parts])

@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from foreword.engine.boundaries import guarded
+from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import Scale, turn_text
 from foreword.engine.report import Omission
 from foreword.message import (
@@ -25,7 +25,7 @@ from foreword.message import (
     ToolResult,
     carried,
     mend,
-    spoken,
+    part_text,
 )
 from foreword.section import Entry, handle_of
 from foreword.text import cut
@@ -67,7 +67,8 @@ def write(
     )
     images = sum(message.images for message in mended)
     beside = sum(
-        scale.counter.count(carried(guarded(message, scale.pattern))) for message in mended
+        scale.counter.count(carried(escape_boundaries(message, scale.pattern)))
+        for message in mended
     )
     return ConversationText(
         Entry(text, tuple(mended)),
@@ -81,7 +82,7 @@ def write(
     )
 
 
-def shortened(
+def shorten_stretch(
     messages: Sequence[Message], scale: Scale, tag: str, tokens: int, *, newest: bool = False
 ) -> ConversationText:
     """A stretch within so many tokens, or as near to it as it gets: the longest words are cut
@@ -132,7 +133,7 @@ def _lighter(message: Message, tokens: int, scale: Scale) -> Message:
         return message
     kept = [part for part in message.parts if not isinstance(part, Opaque | Thinking)]
     lost = [
-        Text(f"[left out, too large: {spoken(part).strip('[]') or 'a thought'}]")
+        Text(f"[left out, too large: {part_text(part).strip('[]') or 'a thought'}]")
         for part in message.parts
         if isinstance(part, Opaque | Thinking)
     ]

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from foreword.engine.boundaries import guarded
+from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
 from foreword.formats import to_anthropic, to_openai
@@ -116,7 +116,7 @@ class Package:
     def _turns(self, talk: Choice) -> list[Message]:
         """The conversation; nothing that was said in it reads as a boundary tag, wherever the
         real ones stand."""
-        return [guarded(message, self.report.scale.pattern) for message in _turns(talk)]
+        return [escape_boundaries(message, self.report.scale.pattern) for message in _turns(talk)]
 
     def _cached_blocks(self, texts: list[str]) -> list[dict[str, Any]]:
         """One block for each pair of tags; a breakpoint once a prefix is worth caching, and at

@@ -62,7 +62,7 @@ def bar(part: float, width: int = BAR) -> str:
     return ("█" * whole + (EIGHTHS[rest] if rest else "")).ljust(width)
 
 
-def shortened(name: str, width: int) -> str:
+def shorten_name(name: str, width: int) -> str:
     """A name that fits a column; of a path the end tells more than the beginning."""
     flat = " ".join(printable(name).split())
     if len(flat) <= width:
@@ -107,7 +107,7 @@ class _Columns:
         self, name: str, form: str, tokens: int, share: float | None, target: str, rest: str = ""
     ) -> str:
         percent = "" if share is None else f"{share:.1%}"
-        start = f"{shortened(name, self.name):<{self.name}}  {form:<9} {tokens:>8,} {percent:>6}"
+        start = f"{shorten_name(name, self.name):<{self.name}}  {form:<9} {tokens:>8,} {percent:>6}"
         return f"{start}  {target:<7} {rest}" if self.whole >= NO_TARGET_BELOW else start
 
     def bar_for(self, part: float) -> str:
@@ -176,7 +176,7 @@ def _name(row: Row, width: int = LONGEST_NAME) -> str:
     tag = printable(row.tag)
     if not row.title or row.title == row.tag or width < len(tag) + 6:
         return cut_to(tag, width)
-    return f"{tag}: {shortened(row.title, width - len(tag) - 2)}"
+    return f"{tag}: {shorten_name(row.title, width - len(tag) - 2)}"
 
 
 def _status(report: Report) -> str:
@@ -208,10 +208,12 @@ def _omissions(omissions: Sequence[Omission], width: int) -> str:
     )
     least = 28 if width >= NO_BAR_BELOW else 12 if width >= 50 else 6
     name = min(
-        60, max(least, width - others), max(len(shortened(omission.what, 60)) for omission in shown)
+        60,
+        max(least, width - others),
+        max(len(shorten_name(omission.what, 60)) for omission in shown),
     )
     lines = [
-        f"  {omission.tokens:>8,}  {shortened(omission.what, name):<{name}}  {omission.handle}  "
+        f"  {omission.tokens:>8,}  {shorten_name(omission.what, name):<{name}}  {omission.handle}  "
         + printable(omission.reason)
         for omission in shown
     ]

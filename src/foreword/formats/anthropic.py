@@ -27,8 +27,8 @@ from foreword.formats.fields import (
     kind_of,
     opaque,
     others,
+    parts_for_shape,
     read_answer,
-    taken,
     write_answer,
 )
 from foreword.message import (
@@ -193,7 +193,7 @@ def to_anthropic_request(messages: Iterable[Message]) -> Fields:
 
 
 def _blocks(message: Message) -> list[Fields]:
-    return [_block(part) for part in taken(message, SHAPE) if not _is_refused(part)]
+    return [_block(part) for part in parts_for_shape(message, SHAPE) if not _is_refused(part)]
 
 
 def _is_refused(part: Part) -> bool:

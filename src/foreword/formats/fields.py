@@ -29,7 +29,7 @@ from foreword.message import (
     Text,
     Thinking,
     ToolResult,
-    spoken,
+    part_text,
 )
 
 Fields = dict[str, Any]
@@ -188,14 +188,14 @@ def id_for(call: str, allowed: re.Pattern[str]) -> str:
     return f"call_{sha256(call.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
-def taken(message: Message, shape: str) -> list[Part]:
+def parts_for_shape(message: Message, shape: str) -> list[Part]:
     """The parts of a message as this shape can take them.
 
     In place of what the provider can't take stand a few words; not in the assistant's own messages,
     where a model would learn to write them. Thinking goes to nobody but its own provider. A
     speaker's name is words where the shape has no field for it.
     """
-    parts = [as_taken(part, shape) for part in message.parts]
+    parts = [part_for_shape(part, shape) for part in message.parts]
     if message.role == "assistant":
         return [part for part, own in zip(parts, message.parts, strict=True) if part is own]
     said: list[Part] = [
@@ -219,15 +219,15 @@ def _introduced(parts: list[Part], speaker: str) -> list[Part]:
     return [Text(f"{speaker}:"), *parts]
 
 
-def as_taken(part: Part, shape: str) -> Part | None:
+def part_for_shape(part: Part, shape: str) -> Part | None:
     """The part itself, words in its place, or nothing."""
     match part:
         case Thinking():
             return part if part.shape == shape else None
         case Opaque():
-            return part if part.shape == shape else Text(spoken(part))
+            return part if part.shape == shape else Text(part_text(part))
         case Image(_, "", ""):
-            return part if give_back(part.extra, shape) else Text(spoken(part))
+            return part if give_back(part.extra, shape) else Text(part_text(part))
         case _:
             return part
 
@@ -281,7 +281,7 @@ def write_answer(
         if not result.rest:
             return result.text
         parts = [*([Text(result.text)] if result.text else []), *result.rest]
-    parts = [as_taken(part, shape) or part for part in parts]
+    parts = [part_for_shape(part, shape) or part for part in parts]
     if len(parts) == 1 and isinstance(parts[0], Text) and not give_back(parts[0].extra, shape):
         return parts[0].text
     return [write(part) for part in parts]

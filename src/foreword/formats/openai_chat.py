@@ -28,9 +28,9 @@ from foreword.formats.fields import (
     kind_of,
     opaque,
     others,
+    parts_for_shape,
     plain,
     read_answer,
-    taken,
     write_answer,
 )
 from foreword.message import (
@@ -43,7 +43,7 @@ from foreword.message import (
     ToolCall,
     ToolResult,
     mend,
-    spoken,
+    part_text,
 )
 
 SHAPE = "openai"
@@ -182,7 +182,7 @@ def to_openai(messages: Iterable[Message]) -> list[Fields]:
 
 def _shaped(message: Message) -> list[Fields]:
     """The message without the results in it; nothing if nothing is left."""
-    parts, fields = taken(message, SHAPE), give_back(message.extra, SHAPE)
+    parts, fields = parts_for_shape(message, SHAPE), give_back(message.extra, SHAPE)
     said = [part for part in parts if isinstance(part, Text | Image | Opaque)]
     calls = [part for part in parts if isinstance(part, ToolCall)]
     if not said and not calls and not any(fields.values()):
@@ -214,7 +214,7 @@ def _part(part: Part) -> Fields:
         case Opaque(data):
             return as_object(data)
         case _:
-            return {"type": "text", "text": spoken(part)}
+            return {"type": "text", "text": part_text(part)}
 
 
 def _call(call: ToolCall) -> Fields:
@@ -243,7 +243,7 @@ def _result(result: ToolResult) -> tuple[Fields, list[Image]]:
     content: Any = (
         write_answer(result, layout, SHAPE, _part)
         if in_place or not result.rest
-        else spoken(result)
+        else part_text(result)
     )
     pictures = (
         []

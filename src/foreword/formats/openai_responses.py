@@ -31,9 +31,9 @@ from foreword.formats.fields import (
     kind_of,
     opaque,
     others,
+    parts_for_shape,
     plain,
     read_answer,
-    taken,
     write_answer,
 )
 from foreword.message import (
@@ -47,7 +47,7 @@ from foreword.message import (
     ToolCall,
     ToolResult,
     mend,
-    spoken,
+    part_text,
 )
 
 SHAPE = "openai_responses"
@@ -236,7 +236,9 @@ def to_responses(messages: Iterable[Message]) -> list[Fields]:
 
 def _items(message: Message) -> Iterable[Fields]:
     fields = give_back(message.extra, SHAPE)
-    for is_content, group in groupby(_words_first(taken(message, SHAPE)), key=_is_content):
+    for is_content, group in groupby(
+        _words_first(parts_for_shape(message, SHAPE)), key=_is_content
+    ):
         if is_content:
             yield _message(message, list(group), fields)
             fields = {}
@@ -272,7 +274,11 @@ def _content(part: Part, role: str = "user") -> Fields:
         address = {"image_url": address_of(part)} if address_of(part) else {}
         return {"type": "input_image", **address, **fields}
     kind = "output_text" if role == "assistant" else "input_text"
-    return {"type": kind, "text": part.text if isinstance(part, Text) else spoken(part), **fields}
+    return {
+        "type": kind,
+        "text": part.text if isinstance(part, Text) else part_text(part),
+        **fields,
+    }
 
 
 def _item(part: Part) -> Fields:

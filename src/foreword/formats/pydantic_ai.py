@@ -29,8 +29,8 @@ from foreword.formats.fields import (
     keep,
     opaque,
     others,
+    parts_for_shape,
     read_answer,
-    taken,
     to_json,
     write_answer,
 )
@@ -276,14 +276,18 @@ def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
 
 def _replied(message: Message) -> Iterable[Part]:
     """What a response can hold: thinking of any provider, pictures only if they are here."""
-    ours = {id(part) for part in taken(message, SHAPE) if not isinstance(part, Image) or part.data}
+    ours = {
+        id(part)
+        for part in parts_for_shape(message, SHAPE)
+        if not isinstance(part, Image) or part.data
+    }
     return [part for part in message.parts if id(part) in ours or isinstance(part, Thinking)]
 
 
 def _asked(message: Message, fields: Fields, names: Mapping[str, str]) -> Iterable[Fields]:
     """The parts of a request: results and opaque parts one by one, and what was said."""
     shown = list[Part]()
-    for part in taken(message, SHAPE):
+    for part in parts_for_shape(message, SHAPE):
         if isinstance(part, ToolResult):
             yield _return(part, names)
         elif isinstance(part, Opaque) and "part_kind" in (data := as_object(part.data)):

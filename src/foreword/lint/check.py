@@ -1,7 +1,7 @@
 """Check what the authors of a project wrote: every document by itself, all of them together, and
 what is excused.
 
-`check` gives the problems alone, `look` all there is to tell. Limits, kinds and exceptions are the
+`check` gives the problems alone, `lint_project` all there is to tell. Limits, kinds and exceptions are the
 recipe's. Nothing is written here (`repair` does) and nothing is shown.
 """
 
@@ -47,10 +47,10 @@ def check(
     root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | None = None
 ) -> list[Problem]:
     """The problems of a project's instruction files, without those that the recipe excuses."""
-    return list(look(root, recipe, counter=counter).problems)
+    return list(lint_project(root, recipe, counter=counter).problems)
 
 
-def look(
+def lint_project(
     root: str | Path, recipe: str = DEFAULT, *, counter: str | Counter | None = None, only: str = ""
 ) -> LintResult:
     """Check a project, or `only` one file or folder of it, held against the whole; of a file
@@ -172,7 +172,9 @@ def _stale(name: str, root: Path, recipe: RecipeSpec, excused: Sequence[Problem]
 def own_recipe(root: Path) -> str:
     """The project's own recipe for its documents: the only one that extends the default, else
     the default."""
-    own = [path for path in loading.listed(root)[0].values() if path.parent != loading.BUILTIN]
+    own = [
+        path for path in loading.recipes_to_list(root)[0].values() if path.parent != loading.BUILTIN
+    ]
     mine = [path.stem for path in own if _extends(path, root) == DEFAULT]
     return mine[0] if len(mine) == 1 else DEFAULT
 

@@ -20,7 +20,7 @@ from foreword.plan.flow import Flow, Phase, waves
 from foreword.recipe.schema import Limit
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.sources.references import Reference, meant, named_in
+from foreword.sources.references import Reference, find_reference, named_in
 from foreword.text import lines, marks, parts
 from foreword.text.parts import PERSONA_HEADER, Part
 
@@ -107,7 +107,7 @@ def phases_of(one: Document, text: str) -> Sequence[Part]:
 # --- marks and structure --------------------------------------------------------------------------
 
 
-def marked(reading: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
+def mark_problems(reading: DocumentIndex, one: Document, text: str) -> Iterator[Problem]:
     """Marks that are unclosed, nested, repeated, unopened, unnamed, misspelt or untidy."""
     found = list(marks.problems(text))
     repaired = repairs(text)
@@ -220,7 +220,7 @@ def references(reading: DocumentIndex, one: Document, text: str) -> Iterator[Pro
 def _is_in_vain(reading: DocumentIndex, one: Document, named: Reference, text: str) -> bool:
     """Whether something is named that is not there, and that a reader or the loader would look
     for."""
-    if meant(reading.meant, named, one.path) or (
+    if find_reference(reading.meant, named, one.path) or (
         named.is_path and reading.is_there(named.name, one.path)
     ):
         return False
@@ -237,4 +237,4 @@ def _instead(reading: DocumentIndex, name: str) -> str:
     return f", did you mean {' or '.join(others)}?" if others and "/" in name else ""
 
 
-EACH: tuple[Check, ...] = (size, marked, sections, phases, references)
+EACH: tuple[Check, ...] = (size, mark_problems, sections, phases, references)

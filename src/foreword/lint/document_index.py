@@ -78,7 +78,7 @@ class DocumentIndex:
     def placed(self, path: str) -> str:
         """Where a file of the project's own is, in whichever folder documents may lie."""
         if path not in self._placed:
-            self._placed[path] = documents.placed(self.root, path, self.recipe.within)
+            self._placed[path] = documents.path_in_folders(self.root, path, self.recipe.within)
         return self._placed[path]
 
     def text(self, path: str) -> str:

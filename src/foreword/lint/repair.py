@@ -63,7 +63,7 @@ def repairs(text: str) -> tuple[Repair, ...]:
     return tuple(planned) if planned and _is_better(text, planned) else ()
 
 
-def applied(text: str, planned: Sequence[Repair]) -> str:
+def apply_repairs(text: str, planned: Sequence[Repair]) -> str:
     """The text with the repairs made."""
     kept, at = list[str](), 0
     for repair in planned:
@@ -75,7 +75,7 @@ def applied(text: str, planned: Sequence[Repair]) -> str:
 def _is_better(text: str, planned: Sequence[Repair]) -> bool:
     """Whether the repaired text has the old problems but for the repaired ones, and no new ones."""
     before = Counter(problem.code for problem in marks.problems(text))
-    after = Counter(problem.code for problem in marks.problems(applied(text, planned)))
+    after = Counter(problem.code for problem in marks.problems(apply_repairs(text, planned)))
     return after == before - Counter(repair.code for repair in planned)
 
 
@@ -172,7 +172,7 @@ def fix(root: Path, path: str) -> RepairResult:
         return RepairResult(path, refused="outside the root")
     mark = codecs.BOM_UTF8 if file.raw.startswith(codecs.BOM_UTF8) else b""
     try:
-        _replace(real, mark + applied(file.text, planned).encode("utf-8"))
+        _replace(real, mark + apply_repairs(file.text, planned).encode("utf-8"))
     except OSError as problem:
         return RepairResult(path, refused=problem.strerror or str(problem))
     return RepairResult(path, planned)

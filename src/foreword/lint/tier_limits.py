@@ -87,7 +87,7 @@ def _in_session(reading: DocumentIndex, text: str) -> int:
 def _phase(reading: DocumentIndex, workflow: Document, part: Part, limit: int) -> Iterator[Problem]:
     """Tier 2: a phase, and the personas, prompts and panels that it names."""
     parts = {f"phase {part.name}": reading.tokens(part.text)}
-    for meant in references.all_meant(reading.meant, part.text, workflow.path):
+    for meant in references.find_references(reading.meant, part.text, workflow.path):
         if meant.kind in INVOKED:
             parts[meant.path] = reading.tokens(reading.text(meant.path))
     if len(parts) > 1 or parts[f"phase {part.name}"] > limit:

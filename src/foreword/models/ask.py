@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.errors import ForewordError, ModelFailed, UsageError
 from foreword.models.answer import Answer
-from foreword.models.attempts import ModelCall, attempted, call_of
-from foreword.models.failures import FAILED, one_line, translated
+from foreword.models.attempts import ModelCall, call_of, with_attempts
+from foreword.models.failures import FAILED, model_error, one_line
 from foreword.models.stream import StreamReader
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def ask(
     """
     call = call_of(model, timeout_seconds, attempts, max_output_tokens, on_text)
     question = _Question(call, instructions, request, tools)
-    return attempted(call, question.agent, question.once, cancel)
+    return with_attempts(call, question.agent, question.once, cancel)
 
 
 class _Question:
@@ -121,7 +121,7 @@ def _agent(call: ModelCall, instructions: str, tools: Sequence[Tool]) -> Agent[o
             model_settings=call.settings,
         )
     except UserError as error:
-        raise translated(error, 1) from None
+        raise model_error(error, 1) from None
     except Exception as error:  # noqa: BLE001 - types that can't be found, a callable without a signature
         told = f"the tools can't be used: {type(error).__name__}: {one_line(error)}"
         raise UsageError(told, hint="a tool is a function with types and a docstring") from None

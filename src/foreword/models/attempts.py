@@ -19,8 +19,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from foreword.errors import ModelFailed, UsageError
 from foreword.models.call_thread import in_a_thread
 from foreword.models.connections import Connection
-from foreword.models.failures import CallCancelled, is_passing, late, translated, wait_seconds
-from foreword.models.model_names import INSTALL, OURS, model_named
+from foreword.models.failures import (
+    CallCancelled,
+    late,
+    may_succeed_later,
+    model_error,
+    wait_seconds,
+)
+from foreword.models.model_names import INSTALL, OURS, find_model
 from foreword.models.stream import StreamReader
 
 if TYPE_CHECKING:
@@ -91,9 +97,9 @@ def _built(model: Any) -> tuple[Model, str, AbstractAsyncContextManager[Any]]:
         raise UsageError("models need a package that is not installed", hint=INSTALL) from None
     if isinstance(model, str) and model.partition(":")[0] in OURS:
         connection = Connection()
-        return model_named(model, connection), model, connection
+        return find_model(model, connection), model, connection
     if isinstance(model, str):
-        return model_named(model), model, nullcontext()
+        return find_model(model), model, nullcontext()
     if isinstance(model, Model):
         return model, model.model_name, nullcontext()
     raise UsageError(f"a model is a name or a pydantic-ai model, not {type(model).__name__}")
@@ -103,7 +109,7 @@ Once = Callable[[StreamReader | None, int], Awaitable[T]]
 """What one attempt does: it is given who listens, and its number."""
 
 
-def attempted(
+def with_attempts(
     call: ModelCall, client: AbstractAsyncContextManager[Any], once: Once[T], cancel: Event | None
 ) -> T:
     """The outcome of the first attempt that has one, within the call's time, until the caller
@@ -133,8 +139,8 @@ async def _first_outcome(call: ModelCall, once: Once[T], limit: asyncio.Timeout)
         except Exception as error:  # noqa: BLE001 - a provider may raise anything
             if heard and heard.broken:
                 raise heard.broken from None
-            if attempt == call.attempts or not is_passing(error):
-                raise translated(error, attempt) from None
+            if attempt == call.attempts or not may_succeed_later(error):
+                raise model_error(error, attempt) from None
             seconds = _wait(error, attempt, limit)
         if heard:
             heard.begin_again()
@@ -148,7 +154,7 @@ def _wait(error: Exception, failures: int, limit: asyncio.Timeout) -> float:
     left = (limit.when() or math.inf) - asyncio.get_running_loop().time()
     if seconds < left:
         return seconds
-    reason = translated(error, failures)
+    reason = model_error(error, failures)
     raise ModelFailed(
         f"{reason.message}; it asks to wait {seconds:g} s, and {left:.0f} s of the time limit are"
         " left"

@@ -32,7 +32,7 @@ class CallCancelled(Exception):
         return "the stream ended before the answer did"
 
 
-def is_passing(error: Exception) -> bool:
+def may_succeed_later(error: Exception) -> bool:
     """Whether the same request may succeed later: a limit on requests, an overload, a server's
     error, a connection."""
     from pydantic_ai import exceptions as foreign
@@ -63,7 +63,7 @@ def wait_seconds(error: Exception, failures: int) -> float:
     return longest * random.uniform(0.5, 1.0)
 
 
-def translated(error: Exception, attempts: int) -> ForewordError:
+def model_error(error: Exception, attempts: int) -> ForewordError:
     """The one error of ours for an error of anybody's."""
     from pydantic_ai import exceptions as foreign
 

@@ -38,7 +38,7 @@ TEST = re.compile(r"test(?::(?P<seconds>\d{1,4}(?:\.\d{1,3})?)s)?")
 EXTRA = re.compile(r"pydantic-ai-slim\[([\w-]+)\]")
 
 
-def model_named(name: str, connection: Connection | None = None) -> Model:
+def find_model(name: str, connection: Connection | None = None) -> Model:
     """The model of that name, over a connection of the caller's where it takes one.
 
     The built-in one is `test`, or `test:2s` if it is to take two seconds.

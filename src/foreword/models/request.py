@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from foreword.errors import ModelFailed
 from foreword.formats import from_pydantic_ai, to_pydantic_ai
 from foreword.message import Message, Text, ToolCall
-from foreword.models.attempts import ModelCall, attempted, call_of
+from foreword.models.attempts import ModelCall, call_of, with_attempts
 from foreword.models.failures import FAILED
 from foreword.models.stream import StreamReader
 
@@ -72,7 +72,7 @@ def reply(
             _message(response), call.name, used.input_tokens, used.output_tokens, attempt, cut
         )
 
-    return attempted(call, call.model, once, cancel)
+    return with_attempts(call, call.model, once, cancel)
 
 
 async def _response(

@@ -30,7 +30,7 @@ SAID = {
 }
 
 
-def checked(given: Mapping[str, Any] | None, schema: Schema) -> dict[str, Any]:
+def validate_arguments(given: Mapping[str, Any] | None, schema: Schema) -> dict[str, Any]:
     """The arguments that were given; null stands for one that was not."""
     known: Schema = schema["properties"]
     for name in given or {}:

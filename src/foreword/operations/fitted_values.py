@@ -32,7 +32,7 @@ CHARS_PER_TOKEN = 4  # to begin with; a page is counted before it is given
 Answer = dict[str, Any]
 
 
-def fitted(db: Database, name: str, value: object, budget: int | None) -> Answer:
+def fit_value(db: Database, name: str, value: object, budget: int | None) -> Answer:
     """`value` as it is where it fits; else a `text` that does, with a `handle` for the whole.
 
     Of a value that holds a secret no copy is kept: there is its beginning, and a larger budget for
@@ -64,7 +64,7 @@ def _mark(handle: str, counter: Counter) -> Callable[[int, int], str]:
     )
 
 
-def told(package: Package, report: int | None = None) -> Answer:
+def package_answer(package: Package, report: int | None = None) -> Answer:
     """A package with the part of its bill that a reader acts on."""
     bill = package.report
     largest = sorted(bill.omissions, key=lambda omission: -omission.tokens)[:MOST_OMISSIONS]
@@ -90,10 +90,10 @@ def told(package: Package, report: int | None = None) -> Answer:
 
 def kept(db: Database, package: Package) -> Answer:
     """The same, after its report and its originals went into the store."""
-    return told(package, Store(db).save(package.originals, package.report.to_dict()))
+    return package_answer(package, Store(db).save(package.originals, package.report.to_dict()))
 
 
-def recalled(db: Database, handle: str, offset: int, budget: int | None) -> Answer:
+def original_page(db: Database, handle: str, offset: int, budget: int | None) -> Answer:
     """One page of an original, from a place on; `next_offset` says where the next one begins."""
     original = _original(db, handle)
     text, warnings = original.decode("utf-8", "replace"), list[str]()

@@ -60,7 +60,7 @@ def get_current_plan(state: WorkflowState, budget: int | str | None = ANSWER_TOK
     large is fitted."""
     plan = state.get_current_plan()
     version = int(plan["plan_version"]) if plan else 0
-    answer = fitted_values.fitted(state.db, "plan", plan, whole_number(budget, "budget"))
+    answer = fitted_values.fit_value(state.db, "plan", plan, whole_number(budget, "budget"))
     return {"version": version, **({"plan": answer["value"]} if "value" in answer else answer)}
 
 
@@ -76,7 +76,7 @@ def get_workflow_variable(
     """The whole `value` of one variable, of a node's, or of "all"; one that is too large is
     fitted."""
     value = state.get_workflow_variable(name if name is None else _text(name, "name"), node=node)
-    return fitted_values.fitted(
+    return fitted_values.fit_value(
         state.db, name or f"node {node}", value, whole_number(budget, "budget")
     )
 
@@ -138,7 +138,7 @@ def recall(
         raise UsageError(
             f"an offset must be a whole number, not {offset!r}"[:200], hint="begin at 0"
         )
-    return fitted_values.recalled(
+    return fitted_values.original_page(
         db, _text(handle, "handle"), offset, whole_number(budget, "budget")
     )
 
@@ -194,7 +194,7 @@ def session_context(
     if form not in FORMS:
         raise UsageError(f"unknown form {form!r}"[:200], hint=f"one of {', '.join(FORMS)}")
     package = session.context(budget=budget, save=save)
-    answer = fitted_values.told(package)
+    answer = fitted_values.package_answer(package)
     if form != "text":
         del answer["text"]
         answer |= fitted_values.plain(
@@ -209,7 +209,7 @@ def session_context(
 def list_checkpoints(db: Database | None, root: str | Path, task: str | None = None) -> Answer:
     """The checkpoints of a task or of all, the newest of each task last; one that can't be used
     says why."""
-    found = checkpoints.listed(root, db, task)
+    found = checkpoints.checkpoint_entries(root, db, task)
     each = [
         {
             "task": one.task,

@@ -11,7 +11,7 @@ from typing import Any
 
 from foreword.errors import UsageError
 from foreword.plan import shape_check
-from foreword.plan.templates import written
+from foreword.plan.templates import value_as_text
 
 ORDERS = ("greater", "less", "at_least", "at_most")
 UNARY = ("empty", "not_empty")
@@ -33,7 +33,7 @@ def holds(left: Any, operator: str, right: Any = None) -> bool:
     first, second = _number(left), _number(right)
     if first is None or second is None:
         raise UsageError(
-            f"{shape_check.said(left)} and {shape_check.said(right)} can't be compared by"
+            f"{shape_check.value_in_words(left)} and {shape_check.value_in_words(right)} can't be compared by"
             f" {operator}",
             hint="both must be numbers",
         )
@@ -48,16 +48,18 @@ def _equal(left: Any, right: Any) -> bool:
     first, second = _number(left), _number(right)
     if first is not None and second is not None:
         return first == second
-    return isinstance(left, str) != isinstance(right, str) and written(left) == written(right)
+    return isinstance(left, str) != isinstance(right, str) and value_as_text(left) == value_as_text(
+        right
+    )
 
 
 def _contains(whole: Any, part: Any) -> bool:
     if isinstance(whole, str):
-        return written(part) in whole
+        return value_as_text(part) in whole
     if isinstance(whole, list | tuple | Mapping):
         return any(_equal(one, part) for one in whole)
     raise UsageError(
-        f"{shape_check.said(whole)} can't contain anything",
+        f"{shape_check.value_in_words(whole)} can't contain anything",
         hint="contains is for texts, lists and mappings",
     )
 

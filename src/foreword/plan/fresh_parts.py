@@ -13,13 +13,13 @@ from foreword.secrets.masking import hide, mask
 EMPTY = {
     "plan": "no plan yet",
     "snapshot": "no workflow yet",
-    "variables": variables.listing({}),
+    "variables": variables.variable_lines({}),
     "browser": "no browser attached",
     "conversation": "no messages yet",
 }
 
 
-def shown(part: str, value: Any) -> str:
+def part_text(part: str, value: Any) -> str:
     """One part: a plan, a snapshot, variables or the tabs of a browser; secrets are hidden in
     all of them."""
     if value is None or (part != "variables" and value in ({}, [], "")):
@@ -43,7 +43,7 @@ def _snapshot(value: Any) -> str:
 def _variables(value: Any) -> str:
     if not isinstance(value, Mapping):
         raise BadSource("variables", "must be a mapping of names to values")
-    return variables.listing(value)
+    return variables.variable_lines(value)
 
 
 def _browser(value: Any) -> str:

@@ -33,11 +33,11 @@ def _or_template(rule: Rule) -> Rule:
 
 def _seconds(value: object, path: str) -> Iterator[str]:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        yield f"{path}: must be a number of seconds, not {shape_check.said(value)}"
+        yield f"{path}: must be a number of seconds, not {shape_check.value_in_words(value)}"
     elif not 0 < value <= LONGEST_WAIT_SECONDS:
         yield (
             f"{path}: must be more than 0 and at most {LONGEST_WAIT_SECONDS}, not"
-            f" {shape_check.said(value)}"
+            f" {shape_check.value_in_words(value)}"
         )
 
 
@@ -49,20 +49,20 @@ def _count(value: object, path: str) -> Iterator[str]:
 
 def _name(value: object, path: str) -> Iterator[str]:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
-        yield f"{path}: must be one word of letters, digits and _, not {shape_check.said(value)}"
+        yield f"{path}: must be one word of letters, digits and _, not {shape_check.value_in_words(value)}"
 
 
 def _variable(value: object, path: str) -> Iterator[str]:
     if not isinstance(value, str) or not value.strip() or not _VARIABLE.fullmatch(value):
         yield (
             f"{path}: must be a name of up to 180 characters without brackets or quotes, not"
-            f" {shape_check.said(value)}"
+            f" {shape_check.value_in_words(value)}"
         )
 
 
 def _list(value: object, path: str) -> Iterator[str]:
     if not isinstance(value, list | tuple):
-        yield f"{path}: must be a list or a template that is one, not {shape_check.said(value)}"
+        yield f"{path}: must be a list or a template that is one, not {shape_check.value_in_words(value)}"
 
 
 def _fields(value: object, path: str) -> Iterator[str]:
@@ -83,7 +83,7 @@ def _fields(value: object, path: str) -> Iterator[str]:
         else:
             yield (
                 f"{place}: must be a selector, or a mapping with selector and attribute, not"
-                f" {shape_check.said(wanted)}"
+                f" {shape_check.value_in_words(wanted)}"
             )
 
 
@@ -152,7 +152,7 @@ TYPES: dict[str, Type] = {
 _TEXTS = ("url", "selector", "text", "tab")
 
 
-def checked(
+def validate_node(
     kind: object, config: object, description: object = "", where: str = "node"
 ) -> dict[str, Any]:
     """The configuration of a node that can be run, or `BadNode` with every problem."""
@@ -170,7 +170,7 @@ def problems(kind: object, config: object, description: object = "") -> Iterator
     yield from shape_check.one_of(tuple(TYPES))(kind, "type")
     yield from shape_check.text(description, "description")
     if not isinstance(config, Mapping):
-        yield f"config: must be a mapping, not {shape_check.said(config)}"
+        yield f"config: must be a mapping, not {shape_check.value_in_words(config)}"
         return
     deep = list(shape_check.depth(config))
     yield from deep
@@ -198,7 +198,7 @@ def ready(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     does not do."""
     made = {
         name: (
-            templates.written(value)
+            templates.value_as_text(value)
             if name in _TEXTS and isinstance(value, int | float) and not isinstance(value, bool)
             else value
         )
@@ -216,7 +216,7 @@ def _unknown(config: Mapping[object, object], known: tuple[str, ...], path: str)
         if name not in known:
             guess = did_you_mean(str(name), known)
             instead = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}"
-            yield f"{path}.{shape_check.said(str(name))[1:-1]}: no such field, {instead}"
+            yield f"{path}.{shape_check.value_in_words(str(name))[1:-1]}: no such field, {instead}"
 
 
 def _choice(known: Type, config: Mapping[object, object]) -> Iterator[str]:

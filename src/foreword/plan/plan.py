@@ -57,7 +57,7 @@ _PLAN = shape_check.fields(
 def read_plan(value: object, where: str = "plan") -> dict[str, Any]:
     """A copy of the plan in `value`, or `BadPlan` with every problem that it has."""
     if not isinstance(value, Mapping):
-        raise BadPlan([f"must be a mapping, not {shape_check.said(value)}"], where)
+        raise BadPlan([f"must be a mapping, not {shape_check.value_in_words(value)}"], where)
     problems = [*shape_check.depth(value), *_PLAN(value, ""), *_same_ids(value)]
     if problems:
         raise BadPlan(problems, where)
@@ -96,7 +96,7 @@ def as_todo(plan: Plan) -> str:
     return "\n\n".join(blocks)
 
 
-def settled(plan: Plan) -> list[tuple[int | str, str, str]]:
+def finished_tasks(plan: Plan) -> list[tuple[int | str, str, str]]:
     """Id, description and status of every task that is completed, failed or cancelled."""
     return [
         (task["task_id"], task["description"], task["status"])

@@ -24,7 +24,7 @@ _NEAR = 0.75
 def text(value: object, path: str) -> Iterator[str]:
     """Any text."""
     if not isinstance(value, str):
-        yield f"{path}: must be text, not {said(value)}"
+        yield f"{path}: must be text, not {value_in_words(value)}"
 
 
 def filled_text(value: object, path: str) -> Iterator[str]:
@@ -37,7 +37,7 @@ def filled_text(value: object, path: str) -> Iterator[str]:
 def number(value: object, path: str) -> Iterator[str]:
     """A whole number."""
     if not isinstance(value, int) or isinstance(value, bool):
-        yield f"{path}: must be a whole number, not {said(value)}"
+        yield f"{path}: must be a whole number, not {value_in_words(value)}"
     elif value.bit_length() >= _MOST_BITS:
         yield f"{path}: must be a smaller number"
 
@@ -45,7 +45,7 @@ def number(value: object, path: str) -> Iterator[str]:
 def identity(value: object, path: str) -> Iterator[str]:
     """What something is known by: a whole number or a text."""
     if isinstance(value, bool) or not isinstance(value, int | str):
-        yield f"{path}: must be text or a whole number, not {said(value)}"
+        yield f"{path}: must be text or a whole number, not {value_in_words(value)}"
     else:
         yield from (filled_text if isinstance(value, str) else number)(value, path)
 
@@ -53,7 +53,7 @@ def identity(value: object, path: str) -> Iterator[str]:
 def mapping(value: object, path: str) -> Iterator[str]:
     """A mapping of anything."""
     if not isinstance(value, Mapping):
-        yield f"{path}: must be a mapping, not {said(value)}"
+        yield f"{path}: must be a mapping, not {value_in_words(value)}"
 
 
 def one_of(options: Sequence[str]) -> Rule:
@@ -67,7 +67,7 @@ def one_of(options: Sequence[str]) -> Rule:
                 else []
             )
             guess = f", did you mean {near[0]!r}?" if near else ""
-            yield f"{path}: {said(value)} is not one of {', '.join(options)}{guess}"
+            yield f"{path}: {value_in_words(value)} is not one of {', '.join(options)}{guess}"
 
     return rule
 
@@ -77,7 +77,7 @@ def list_of(member: Rule) -> Rule:
 
     def rule(value: object, path: str) -> Iterator[str]:
         if not isinstance(value, list | tuple):
-            yield f"{path}: must be a list, not {said(value)}"
+            yield f"{path}: must be a list, not {value_in_words(value)}"
             return
         for index, one in enumerate(value):
             yield from member(one, f"{path}[{index}]")
@@ -112,7 +112,7 @@ def depth(value: object) -> Iterator[str]:
         yield f"nested more than {_MOST_DEPTH} deep"
 
 
-def said(value: object) -> str:
+def value_in_words(value: object) -> str:
     """A value as a message names it: a short one as it is, a large one by its kind."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]

@@ -39,7 +39,7 @@ _NODE_FIRST = (
 
 def _relationships(value: object, path: str) -> Iterator[str]:
     if not isinstance(value, Mapping | list | tuple):
-        yield f"{path}: must be a list or a mapping, not {shape_check.said(value)}"
+        yield f"{path}: must be a list or a mapping, not {shape_check.value_in_words(value)}"
 
 
 _NODE = shape_check.fields(
@@ -88,7 +88,9 @@ def _problems(value: object, path: str) -> Iterator[str]:
     if isinstance(value, Mapping):
         yield from _NODE(value, path)
     else:
-        yield (f"{path}: " if path else "") + f"must be a mapping, not {shape_check.said(value)}"
+        yield (
+            f"{path}: " if path else ""
+        ) + f"must be a mapping, not {shape_check.value_in_words(value)}"
 
 
 def _node(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def problems(value: object, path: str) -> Iterator[str]:
     for place, text in texts(value, path):
         for found in _TEMPLATE.finditer(text):
             try:
-                parsed(found[1])
+                parse_expression(found[1])
             except _Unfit:
                 yield f"{place}: {mask(found[0])} can't be read, {EXAMPLE}"
 
@@ -74,10 +74,10 @@ def fill(value: object, scope: Scope) -> Any:
         return value
     if is_template(value):
         return _looked_up(value.strip()[2:-2], scope)
-    return _TEMPLATE.sub(lambda found: written(_looked_up(found[1], scope)), value)
+    return _TEMPLATE.sub(lambda found: value_as_text(_looked_up(found[1], scope)), value)
 
 
-def parsed(expression: str) -> Path:
+def parse_expression(expression: str) -> Path:
     """The names and places of an expression: `node7.emails[0]` is `("node7", "emails", 0)`."""
     text = expression.strip()
     first = _FIRST.match(text)
@@ -113,7 +113,7 @@ def texts(value: object, path: str) -> Iterator[tuple[str, str]]:
             yield from texts(member, f"{path}[{index}]")
 
 
-def written(value: object) -> str:
+def value_as_text(value: object) -> str:
     """A value inside a longer text: nothing for null, a text as it is, anything else as JSON."""
     if value is None:
         return ""
@@ -122,7 +122,7 @@ def written(value: object) -> str:
 
 def _looked_up(expression: str, scope: Scope) -> Any:
     try:
-        path = parsed(expression)
+        path = parse_expression(expression)
     except _Unfit:
         raise UsageError(f"{{{{{mask(expression)}}}}} can't be read", hint=EXAMPLE) from None
     name, value, rest = _root(path, scope)

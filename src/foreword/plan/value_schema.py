@@ -48,7 +48,7 @@ _KEYWORDS = (
 def problems(schema: object, path: str) -> Iterator[str]:
     """What is wrong with a schema."""
     if not isinstance(schema, Mapping):
-        yield f"{path}: must be a mapping, not {shape_check.said(schema)}"
+        yield f"{path}: must be a mapping, not {shape_check.value_in_words(schema)}"
         return
     for name in schema:
         if name not in _KEYWORDS and name not in _REMARKS:
@@ -58,20 +58,20 @@ def problems(schema: object, path: str) -> Iterator[str]:
     yield from shape_check.fields({}, _RULES)(schema, path)
 
 
-def fitted(value: object, schema: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
+def fit_value(value: object, schema: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
     """The value as the schema wants it, and where it is not what the schema wants."""
     value = _converted(value, schema)
     wanted = _types(schema)
     if wanted and not any(_is(value, name) for name in wanted):
         return value, [
-            f"{path}: must be {' or '.join(map(_said, wanted))}, not {shape_check.said(value)}"
+            f"{path}: must be {' or '.join(map(_said, wanted))}, not {shape_check.value_in_words(value)}"
         ]
     found = list(_limits(value, schema, path))
     if isinstance(value, Mapping):
         return _members(value, schema, path, found)
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
         parts = [
-            fitted(one, schema["items"], f"{path}[{index}]") for index, one in enumerate(value)
+            fit_value(one, schema["items"], f"{path}[{index}]") for index, one in enumerate(value)
         ]
         return [part for part, _ in parts], [
             *found,
@@ -90,7 +90,7 @@ def _members(
     ]
     for name, member in value.items():
         if name in rules:
-            made[name], more = fitted(member, rules[name], f"{path}.{name}")
+            made[name], more = fit_value(member, rules[name], f"{path}.{name}")
             found += more
         elif schema.get("additionalProperties") is False:
             found.append(f"{path}.{name}: is not in the schema")
@@ -100,11 +100,11 @@ def _members(
 def _limits(value: object, schema: Mapping[str, Any], path: str) -> Iterator[str]:
     if schema.get("enum") is not None and value not in schema["enum"]:
         yield (
-            f"{path}: {shape_check.said(value)} is not one of"
-            f" {', '.join(map(shape_check.said, schema['enum']))}"
+            f"{path}: {shape_check.value_in_words(value)} is not one of"
+            f" {', '.join(map(shape_check.value_in_words, schema['enum']))}"
         )
     if "const" in schema and value != schema["const"]:
-        yield f"{path}: must be {shape_check.said(schema['const'])}, not {shape_check.said(value)}"
+        yield f"{path}: must be {shape_check.value_in_words(schema['const'])}, not {shape_check.value_in_words(value)}"
     for name, (kind, said) in _LIMITS.items():
         limit = schema.get(name)
         if limit is None or not isinstance(value, kind) or isinstance(value, bool):
@@ -178,12 +178,12 @@ def _properties(value: object, path: str) -> Iterator[str]:
 def yes_or_no(value: object, path: str) -> Iterator[str]:
     """True or false."""
     if not isinstance(value, bool):
-        yield f"{path}: must be true or false, not {shape_check.said(value)}"
+        yield f"{path}: must be true or false, not {shape_check.value_in_words(value)}"
 
 
 def _limit(value: object, path: str) -> Iterator[str]:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        yield f"{path}: must be a number, not {shape_check.said(value)}"
+        yield f"{path}: must be a number, not {shape_check.value_in_words(value)}"
 
 
 _RULES: dict[str, shape_check.Rule] = {

@@ -53,7 +53,7 @@ def display(name: str, value: object) -> str:
     return _cut(_written(value))
 
 
-def listing(variables: Mapping[str, object]) -> str:
+def variable_lines(variables: Mapping[str, object]) -> str:
     """One line for every variable, in the mapping's order."""
     lines = [
         f"- {_one_line(mask(name))} = {display(name, value)}" for name, value in variables.items()

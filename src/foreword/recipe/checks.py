@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from foreword.errors import UnknownName, did_you_mean
 from foreword.recipe.document import Place
-from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec, worded
+from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec, problem_in_words
 
 TAG = re.compile(r"[a-z][a-z0-9_]*")
 BLANK = re.compile(r"\{(\w+)\}")
@@ -173,7 +173,7 @@ def _change(
     except ValidationError as invalid:
         for error in invalid.errors():
             loc = tuple(error["loc"])
-            yield (*place, *loc), worded(error, ("sections", tag, *loc))
+            yield (*place, *loc), problem_in_words(error, ("sections", tag, *loc))
         return
     if (base := recipe.sections.get(tag)) is not None:
         before = {message for _, message in _section(place, base, blanks)}

@@ -20,7 +20,7 @@ from foreword import regular_file
 from foreword.errors import RecipeError, UnknownName
 from foreword.recipe import checks, schema
 from foreword.recipe.document import BUILTIN, RecipeFile, problem_at, read_layer
-from foreword.recipe.schema import RecipeSpec, SectionSpec, worded
+from foreword.recipe.schema import RecipeSpec, SectionSpec, problem_in_words
 
 FOLDER = Path("foreword/recipes")
 LONGEST_CHAIN = 20
@@ -35,11 +35,11 @@ __all__ = [
     "folder_problem",
     "json_schema",
     "layers",
-    "listed",
     "load",
     "names",
     "problems",
     "read_layer",
+    "recipes_to_list",
 ]
 
 
@@ -51,7 +51,7 @@ def names(root: Path | None = None) -> dict[str, Path]:
     return {name: path for name, path in found.items() if not name.endswith(SUFFIXES)}
 
 
-def listed(root: Path) -> tuple[dict[str, Path], int]:
+def recipes_to_list(root: Path) -> tuple[dict[str, Path], int]:
     """The recipes that a list has room for, and how many more there are."""
     known = names(root)
     return dict(islice(known.items(), MOST_LISTED)), max(0, len(known) - MOST_LISTED)
@@ -250,7 +250,7 @@ def _stray_fields(chain: list[RecipeFile]) -> Iterator[RecipeError]:
                 # what it lacks, the others may have
                 if error["type"] not in ("missing", "too_short"):
                     place = tuple(error["loc"])
-                    yield problem_at([layer], place, worded(error, place))
+                    yield problem_at([layer], place, problem_in_words(error, place))
 
 
 def _problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
@@ -259,7 +259,7 @@ def _problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
     except ValidationError as invalid:
         for error in invalid.errors():
             place = tuple(error["loc"])
-            yield problem_at(chain, place, worded(error, place))
+            yield problem_at(chain, place, problem_in_words(error, place))
         return
     for place, message in checks.check(recipe):
         yield problem_at(chain, place, message)

@@ -389,9 +389,9 @@ PLAIN = {
 }
 
 
-def worded(error: Mapping[str, Any], place: tuple[str | int, ...]) -> str:
+def problem_in_words(error: Mapping[str, Any], place: tuple[str | int, ...]) -> str:
     """A problem of pydantic's as a person would put it, with what was probably meant."""
-    kind, path = error["type"], dotted(place)
+    kind, path = error["type"], dotted_path(place)
     if kind == "extra_forbidden":
         return f"unknown field {path!r}{_meant(place[-1], _fields_at(place))}"
     if kind == "missing":
@@ -412,7 +412,7 @@ def _meant(name: object, known: list[str]) -> str:
     return f", did you mean {guess!r}?" if guess else ""
 
 
-def dotted(place: tuple[str | int, ...]) -> str:
+def dotted_path(place: tuple[str | int, ...]) -> str:
     """A place in a recipe as people write it: `sections.vision.forms[1]`."""
     # the branches of a union
     steps = [step for step in place if step not in ("str", "tuple[str, ...]")]

@@ -110,7 +110,7 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     )
 
 
-def counted(findings: Iterable[Finding]) -> dict[Severity, int]:
+def count_severities(findings: Iterable[Finding]) -> dict[Severity, int]:
     """How many there are of each severity."""
     severities = [finding.severity for finding in findings]
     return {severity: severities.count(severity) for severity in SEVERITIES}

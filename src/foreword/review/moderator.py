@@ -48,7 +48,7 @@ def _shown(number: int, finding: Finding) -> dict[str, object]:
     return {"number": number, **told}
 
 
-def regrouped(answer: str, findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], str]:
+def regroup(answer: str, findings: Sequence[Finding]) -> tuple[tuple[Finding, ...], str]:
     """The findings put together as the model says; or as they are, and what is wrong with its
     answer."""
     groups = _groups(answer)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from foreword.errors import BadSource
-from foreword.plan.shape_check import said
-from foreword.review.findings import SEVERITIES, Finding, Severity, counted
+from foreword.plan.shape_check import value_in_words
+from foreword.review.findings import SEVERITIES, Finding, Severity, count_severities
 
 Verdict = Literal["approve", "changes_requested", "inconclusive"]
 Status = Literal["answered", "failed", "late", "nonsense", "missing"]
@@ -135,7 +135,9 @@ def read_thresholds(data: object, where: str, profile: str = "default") -> Thres
     `max_critical`, `high_findings` and `confidence_score` are understood, too.
     """
     if not isinstance(data, Mapping):
-        raise BadSource(where, f"thresholds must be a mapping, not {said(data)}", hint=_HINT)
+        raise BadSource(
+            where, f"thresholds must be a mapping, not {value_in_words(data)}", hint=_HINT
+        )
     named = {_AFFIXES.sub("", str(name).casefold()): value for name, value in data.items()}
     limits: dict[str, Any] = {
         name: named[name] for name in ("critical", "high", "medium", "low") if name in named
@@ -148,11 +150,15 @@ def read_thresholds(data: object, where: str, profile: str = "default") -> Thres
             not isinstance(limit, int) or isinstance(limit, bool) or limit < 0
         ):
             raise BadSource(
-                where, f"{name} must be a whole number or null, not {said(limit)}", hint=_HINT
+                where,
+                f"{name} must be a whole number or null, not {value_in_words(limit)}",
+                hint=_HINT,
             )
     for name, share in shares.items():
         if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
-            raise BadSource(where, f"{name} must be between 0 and 1, not {said(share)}", hint=_HINT)
+            raise BadSource(
+                where, f"{name} must be between 0 and 1, not {value_in_words(share)}", hint=_HINT
+            )
     ignored = tuple(
         str(name)
         for name in data
@@ -168,7 +174,9 @@ _HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0
 def confidence_in(findings: Sequence[Finding]) -> float:
     """How sure one may be of a change with these findings: 0.85, less for each by its severity,
     never below 0."""
-    lost = sum(PENALTIES[severity] * count for severity, count in counted(findings).items())
+    lost = sum(
+        PENALTIES[severity] * count for severity, count in count_severities(findings).items()
+    )
     return round(max(0.0, BASE_CONFIDENCE - lost), 2)
 
 
@@ -187,7 +195,7 @@ def decide(
 
 def _too_many(findings: Sequence[Finding], thresholds: Thresholds) -> list[str]:
     reasons = []
-    for severity, count in counted(findings).items():
+    for severity, count in count_severities(findings).items():
         most = getattr(thresholds, severity, None)
         if most is not None and count > most:
             allowed = f"at most {most}" if most else "none"

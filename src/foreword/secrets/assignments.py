@@ -25,7 +25,7 @@ from foreword.secrets.secret_names import (
     labels_a_secret,
     name_by_label,
 )
-from foreword.secrets.text_search import change_lines, compiled
+from foreword.secrets.text_search import change_lines, compile_once
 
 # Atomic groups: Python before 3.11.4 keeps what the last, failed round of a possessive group has
 # read.
@@ -140,22 +140,22 @@ _CLOSING = ".,;)}]"
 _MOST_CLOSING = 2
 
 
-def without_assigned(text: str) -> str:
+def hide_assignments(text: str) -> str:
     """The text with every value that stands under a secret's name replaced with `[hidden]`."""
     if ":" in text or "=" in text:
         text = _without_named(text)
     if "%" in text and ("3D" in text or "3d" in text):
-        text = compiled(_ENCODED).sub(_without_encoded, text)
+        text = compile_once(_ENCODED).sub(_without_encoded, text)
     if "-" in text:
         for pattern, without in (
             (_FLAG, _without_flag),
             (_USER, _without_user),
             (_SHORT, _without_short),
         ):
-            text = compiled(pattern).sub(without, text)
-    text = change_lines(text, _SAID_WORDS, partial(compiled(_SAID).sub, _without_said))
+            text = compile_once(pattern).sub(without, text)
+    text = change_lines(text, _SAID_WORDS, partial(compile_once(_SAID).sub, _without_said))
     if "fill(" in text or "type(" in text:
-        text = compiled(_FILLED).sub(_without_filled, text)
+        text = compile_once(_FILLED).sub(_without_filled, text)
     return text
 
 
@@ -167,7 +167,7 @@ def argument_without_secret(command: str, flag: str, argument: str) -> str:
     whole = f"{command} {flag} {argument}"
     begins = len(whole) - len(argument)
     for pattern, without in ((_USER, _without_user), (_SHORT, _without_short)):
-        found = compiled(pattern).search(whole, len(command))
+        found = compile_once(pattern).search(whole, len(command))
         if found and found.start("value") >= begins and without(found) != found[0]:
             return whole[begins : found.start("value")] + HIDDEN
     return argument
@@ -192,8 +192,8 @@ def _without_named(text: str) -> str:
         done = at = value.end()
         if (
             shown == HIDDEN
-            and compiled(_GROUPED).fullmatch(value[kind])
-            and (more := compiled(_GROUPS).match(text, at))
+            and compile_once(_GROUPED).fullmatch(value[kind])
+            and (more := compile_once(_GROUPS).match(text, at))
         ):
             done = at = more.end()
     return "".join(pieces) + text[done:]
@@ -233,14 +233,14 @@ def _parameter_at(text: str, found: re.Match[str]) -> re.Match[str] | None:
     name, start = found["name"], found.start()
     if text[start - 1 : start] not in _BEFORE_PARAMETER:
         return None
-    sign = compiled(_WRITTEN_SIGN).match(name) if text.startswith("\\", start - 1) else None
+    sign = compile_once(_WRITTEN_SIGN).match(name) if text.startswith("\\", start - 1) else None
     if sign:
         name = name[sign.end() :]
     if found["sign"] != "=" or not (
         sign or text.endswith(_PARAMETER_SIGNS, max(0, start - 5), start)
     ):
         return None
-    value = compiled(_PARAMETER).match(text, found.end())
+    value = compile_once(_PARAMETER).match(text, found.end())
     before = text[max(0, start - _MOST_ADDRESS) : start]
     return (
         value
@@ -264,7 +264,7 @@ def _lets_in(name: str, value: str, before: str, after: str) -> bool:
         return True
     front = before.rsplit(maxsplit=1)[-1] if before else ""
     rest = after.split(maxsplit=1)[0] if after and not after[0].isspace() else ""
-    return is_address_code(name) and compiled(_LOGIN).search(front + rest) is not None
+    return is_address_code(name) and compile_once(_LOGIN).search(front + rest) is not None
 
 
 def _is_open_session(text: str, name: str, at: int) -> bool:
@@ -330,7 +330,7 @@ def _without_flag(found: re.Match[str]) -> str:
 
 def _without_encoded(found: re.Match[str]) -> str:
     before = found.string[max(0, found.start() - _MOST_NAME) : found.start()]
-    named, value = compiled(_ENCODED_NAME).search(before), found["value"]
+    named, value = compile_once(_ENCODED_NAME).search(before), found["value"]
     if named is None or is_placeholder(value):
         return found[0]
     after = found.string[found.end() : found.end() + _MOST_ADDRESS]

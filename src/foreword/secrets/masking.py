@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence, Sized
 from itertools import islice
 from typing import TypeGuard
 
-from foreword.secrets.assignments import argument_without_secret, without_assigned
+from foreword.secrets.assignments import argument_without_secret, hide_assignments
 from foreword.secrets.patterns import without_shapes
 from foreword.secrets.placeholders import HIDDEN, is_pin, is_placeholder
 from foreword.secrets.secret_names import (
@@ -70,7 +70,7 @@ def mask(text: str) -> str:
     # What was hidden can bare the end of another value: the second round finds nothing new in all
     # but contrived texts.
     for _ in range(_MOST_ROUNDS):
-        before, text = text, without_assigned(without_shapes(text))
+        before, text = text, hide_assignments(without_shapes(text))
         if text == before:
             break
     return text

@@ -12,7 +12,7 @@ from functools import cache
 
 
 @cache
-def compiled(pattern: str) -> re.Pattern[str]:
+def compile_once(pattern: str) -> re.Pattern[str]:
     """The pattern, compiled once; importing a module of patterns then costs nothing."""
     return re.compile(pattern)
 

@@ -121,7 +121,7 @@ class Calls:
         )
         if told.cut != self._cut:
             self._adopt(told.cut)
-            compressions.keep_cut(self.db, self.conversation.id, self._key, told.cut)
+            compressions.save_window_start(self.db, self.conversation.id, self._key, told.cut)
         now = {
             "compression": number_of(self.transcript.compression),
             "prefix": cache_reuse.fingerprint(turned.stretches),

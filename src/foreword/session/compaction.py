@@ -20,8 +20,8 @@ from foreword.session.message_cache import MessageCache, size_of, summary_messag
 from foreword.session.secret_messages import without_secrets
 from foreword.session.summary import prompt
 from foreword.session.summary.compress import compress
-from foreword.session.summary.plan_status import respect
-from foreword.session.timeline import Group, TimelineMessage, grouped
+from foreword.session.summary.plan_status import mark_finished_tasks
+from foreword.session.timeline import Group, TimelineMessage, group_messages
 from foreword.store import compressions, messages
 from foreword.store.compressions import number_of
 from foreword.store.messages import Range
@@ -94,7 +94,7 @@ def plan(
         TimelineMessage(line.seq, line.message, line.tokens, line.pinned)
         for line in messages.between(transcript.db, where)
     ]
-    old, newest = _split(grouped(turns), round(NEWEST_SHARE * target))
+    old, newest = _split(group_messages(turns), round(NEWEST_SHARE * target))
     before = transcript.history_tokens
     if not old:
         note = (
@@ -193,7 +193,7 @@ def _summary(
                 raise
             answer, problem = "", failed.message
         if not problem:
-            return respect(answer, known.settled), _name(model), ()
+            return mark_finished_tasks(answer, known.settled), _name(model), ()
         notes = (f"{problem}: the built-in compressor was used",)
     made = compress(
         said,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from foreword.engine.conversation_text import ConversationText, shortened, write
+from foreword.engine.conversation_text import ConversationText, shorten_stretch, write
 from foreword.engine.render import GAP, Scale, close_tag, open_tag
 from foreword.engine.report import Omission
 from foreword.plan.fresh_parts import EMPTY
@@ -53,7 +53,7 @@ class Writing:
         if found is None:
             said = [without_secrets(message, self.secrets) for message in group.messages]
             found = self.groups[key] = (
-                shortened(said, self.scale, self.tag, shorten_to, newest=newest)
+                shorten_stretch(said, self.scale, self.tag, shorten_to, newest=newest)
                 if shorten_to
                 else write(said, self.scale, self.tag, newest=newest)
             )

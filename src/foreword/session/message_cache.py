@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from foreword.message import NOT_HISTORY, Message, Text
-from foreword.session.timeline import Group, Timeline, TimelineMessage, grouped
+from foreword.session.timeline import Group, Timeline, TimelineMessage, group_messages
 from foreword.store import compressions, messages
 from foreword.store.compressions import Compression
 from foreword.store.database import Database
@@ -81,10 +81,12 @@ class MessageCache:
         self.timeline.extend(map(_turn, messages.after(self.db, conversation, self.start - 1)))
 
     def _read_staying(self) -> dict[int, Group]:
-        first = grouped(map(_turn, messages.after(self.db, self.conversation.id, 0, NEAR)))[:1]
+        first = group_messages(map(_turn, messages.after(self.db, self.conversation.id, 0, NEAR)))[
+            :1
+        ]
         for line in messages.pinned(self.db, self.conversation.id):
             around = Range(self.conversation.id, line.seq - NEAR, line.seq + NEAR)
-            groups = grouped(map(_turn, messages.between(self.db, around)))
+            groups = group_messages(map(_turn, messages.between(self.db, around)))
             first += [group for group in groups if group.first <= line.seq <= group.last]
         return {group.first: group for group in first}
 

@@ -82,7 +82,7 @@ def counter_for(opening: SessionOptions, used_before: str | None) -> Counter:
     if opening.counter is not None:
         return opening.counter
     try:
-        found = tokens.keyed(used_before or DEFAULT_COUNTER)
+        found = tokens.counter_by_key(used_before or DEFAULT_COUNTER)
     except (UnknownName, ValueError):  # one of the caller's own
         return tokens.counter(DEFAULT_COUNTER)
     except ZeroDivisionError:

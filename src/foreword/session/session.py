@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from foreword.context.readers import Inputs, gather
-from foreword.engine.boundaries import guarded
+from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.package import Package
 from foreword.engine.render import turn_text
 from foreword.errors import BadSource, StoreError, UsageError
 from foreword.formats import from_record, read_message, to_record
 from foreword.message import IMAGE_TOKENS, KINDS, NOT_HISTORY, Kind, Message, carried
 from foreword.plan import plan as planning
-from foreword.plan.fresh_parts import shown
+from foreword.plan.fresh_parts import part_text
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
 from foreword.session import cache_reuse, compaction
@@ -180,7 +180,7 @@ class Session(WorkflowState):
         """
         read = _read(message, kind)
         if key is not None:
-            return self._append_once(read, pinned=bool(pinned), key=append_keys.checked(key))
+            return self._append_once(read, pinned=bool(pinned), key=append_keys.validate_key(key))
         tokens = self._tokens(read)
         size, compacted = self._with_room_for(tokens)
         return self._append(read, tokens, size, compacted, pinned=bool(pinned))
@@ -214,7 +214,7 @@ class Session(WorkflowState):
         if key is None:
             return self._append_all(read)
         digest = append_keys.digest_of((message, False) for message in read)
-        return self._once(append_keys.checked(key), digest, lambda: self._append_all(read))
+        return self._once(append_keys.validate_key(key), digest, lambda: self._append_all(read))
 
     def _append_all(self, read: Sequence[Message]) -> Appended:
         with self._writing_all():
@@ -247,7 +247,7 @@ class Session(WorkflowState):
     def _writing_all(self) -> Iterator[None]:
         """All or nothing; where it is nothing, what is in memory is read anew."""
         try:
-            with messages.writing(self.db, self.conversation.id):
+            with messages.write_lock(self.db, self.conversation.id):
                 yield
         except BaseException:
             self._calls.forget()
@@ -272,7 +272,7 @@ class Session(WorkflowState):
     ) -> int:
         """Add many messages, all or none; returns how many. Nothing is compressed on the way."""
         count, left = 0, (_read(message, None) for message in said)
-        with messages.writing(self.db, self.conversation.id):
+        with messages.write_lock(self.db, self.conversation.id):
             while batch := [(read, self._tokens(read), False) for read in islice(left, BATCH)]:
                 count += len(messages.append(self.db, self.conversation.id, batch))
                 progress(count)
@@ -283,7 +283,7 @@ class Session(WorkflowState):
             return 0
         words = turn_text(message.role, self._writing.scale.safe(message.text, self._writing.tag))
         # what goes along besides the words
-        unseen = carried(guarded(message, self._writing.scale.pattern))
+        unseen = carried(escape_boundaries(message, self._writing.scale.pattern))
         return (
             self._counter.count(f"{words}\n")
             + IMAGE_TOKENS * message.images
@@ -354,7 +354,7 @@ class Session(WorkflowState):
 
     def _written(self, part: str, way: str | None) -> str:
         value = self.snapshot() if part == "snapshot" else getattr(self, part)
-        return shown(way, value) if way else str(value or "")
+        return part_text(way, value) if way else str(value or "")
 
     # --- size and compression ---------------------------------------------------------------------
 
@@ -522,7 +522,7 @@ class Session(WorkflowState):
         }
         if plan is None:
             return LastingParts(parts, sorted(named))
-        over = [(description, status) for _, description, status in planning.settled(plan)]
+        over = [(description, status) for _, description, status in planning.finished_tasks(plan)]
         return LastingParts(parts, sorted(named | planning.identifiers(plan)), over)
 
     def _between(self, first: int, last: int) -> list[Message]:

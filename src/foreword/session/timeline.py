@@ -78,7 +78,7 @@ class Timeline:
         del self.groups[:at], self._starts[:at]
 
 
-def grouped(turns: Iterable[TimelineMessage]) -> list[Group]:
+def group_messages(turns: Iterable[TimelineMessage]) -> list[Group]:
     """Messages in groups."""
     timeline = Timeline()
     timeline.extend(turns)

@@ -139,7 +139,7 @@ class WorkflowState:
     @property
     def variables(self) -> dict[str, Any]:
         """Every variable with its whole value."""
-        return variables.everything(self.db, self.workflow.id)
+        return variables.all_variables(self.db, self.workflow.id)
 
     def get_workflow_variable(
         self, name: str | None = None, *, node: str | int | None = None
@@ -159,7 +159,7 @@ class WorkflowState:
 
     def set_variable(self, name: str, value: object, reason: str) -> None:
         """Set a variable, and write down why."""
-        variables.put(
+        variables.set_variable(
             self.db, self.workflow.id, checked_name(name, "variable"), value, _reason(reason)
         )
 
@@ -184,7 +184,7 @@ class WorkflowState:
 
     def snapshot(self) -> dict[str, Any]:
         """The workflow and its nodes as a call shows them, secrets hidden."""
-        now = workflows.existing(self.db, self.workflow.name)
+        now = workflows.find_workflow(self.db, self.workflow.name)
         about = {
             "id": now.name,
             "name": now.name,
@@ -230,7 +230,7 @@ def _hidden(plan: Mapping[str, Any]) -> dict[str, Any]:
 def find_or_make(db: Database, name: str, *, create: bool) -> tuple[Workflow, bool]:
     """The workflow of that name, and whether it had to be made."""
     if not create:
-        return workflows.existing(db, name), False
+        return workflows.find_workflow(db, name), False
     found = workflows.find(db, name)
     return found or workflows.ensure(db, name), found is None
 

@@ -25,7 +25,7 @@ from foreword.errors import UsageError
 from foreword.sources import git_command, process
 from foreword.sources.command_marks import marks
 from foreword.sources.git_options import KNOWN, names_a_verb
-from foreword.text.clean import clean, without_steering
+from foreword.text.clean import clean, without_escapes
 
 Outcome = Literal["ran", "not allowed", "needs a shell", "failed", "timed out", "cut"]
 
@@ -259,7 +259,7 @@ def _text(written: bytes, *, final: bool = True) -> str:
     """Output as text, without its last line end and what steers a terminal; half a character at
     the cut is dropped."""
     decoded = codecs.getincrementaldecoder("utf-8")("replace").decode(written, final)
-    return without_steering(clean(decoded)[0]).rstrip("\r\n")
+    return without_escapes(clean(decoded)[0]).rstrip("\r\n")
 
 
 def _short(command: str) -> str:

@@ -58,7 +58,7 @@ def read_change(given: str, root: Path, stdin: Callable[[], bytes]) -> Diff:
     path = Path(given)
     try:
         if path.is_file() or path.is_fifo():
-            return as_diff(regular_file.read_named_beginning(path, LARGEST_BYTES + 1), given)
+            return as_diff(regular_file.read_argument_beginning(path, LARGEST_BYTES + 1), given)
         if path.is_dir():
             raise BadSource(given, "is a folder, not a diff", hint=_HINT)
     except (
@@ -124,7 +124,7 @@ def _between(revision: str, root: Path) -> bytes:
 def _diffed(revision: str, root: Path, *how: str) -> bytes:
     if not _REVISION.fullmatch(revision):
         raise BadSource(revision, "is neither a file nor a revision", hint=_HINT)
-    if not git_command.installed():
+    if not git_command.is_installed():
         raise BadSource(revision, "there is no such file, and git is not installed", hint=_HINT)
     words = [
         "diff",

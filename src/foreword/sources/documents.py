@@ -106,7 +106,7 @@ def _key(name: str) -> str:
     return _NOT_IN_NAMES.sub("-", name.lower()).strip("-")
 
 
-def placed(root: Path, path: str, within: Sequence[str] = ("",)) -> str:
+def path_in_folders(root: Path, path: str, within: Sequence[str] = ("",)) -> str:
     """Where a file is that may lie in any of these folders; as it is where it is in none."""
     places = (f"{folder}/{path}" if folder else path for folder in within)
     return next((place for place in places if is_there(root, place)), path)

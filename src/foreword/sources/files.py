@@ -169,7 +169,7 @@ def find(root: Path, pattern: str, unread: list[Skip] | None = None) -> list[str
     return sorted(found, key=natural)
 
 
-def told(unread: list[Skip]) -> list[str]:
+def skip_notes(unread: list[Skip]) -> list[str]:
     """What could not be looked into, as notes for a report: each once, the first few by name."""
     notes = [f"{skip.path}: {skip.reason}, left out" for skip in dict.fromkeys(unread)]
     more = len(notes) - MOST_TOLD

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foreword.errors import BadSource
 from foreword.sources import git_command
-from foreword.text.clean import clean, without_steering
+from foreword.text.clean import clean, without_escapes
 
 _SECONDS = 10.0
 _OUTPUT_BYTES = 8 * 1024 * 1024
@@ -91,7 +91,7 @@ def log(root: Path, entries: int, leave_out: Sequence[str] = ()) -> list[Commit]
     their places.
     """
     rules = [rule(pattern) for pattern in leave_out]
-    if not git_command.installed():
+    if not git_command.is_installed():
         return "git is not installed"
     deadline = time.monotonic() + _SECONDS
     found: list[Commit] = []
@@ -246,7 +246,7 @@ def _batch(root: Path, skip: int, count: int, deadline: float) -> list[tuple[str
 def _entry(line: str) -> tuple[str, str]:
     when, _, subject = line.partition(" ")
     told = " ".join(
-        _DIRECTION.sub("", without_steering(clean(subject[: 4 * _SUBJECT_CHARS])[0])).split()
+        _DIRECTION.sub("", without_escapes(clean(subject[: 4 * _SUBJECT_CHARS])[0])).split()
     )
     return when[:10], told if len(told) <= _SUBJECT_CHARS else f"{told[: _SUBJECT_CHARS - 3]}..."
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foreword.sources import process
-from foreword.sources.git_options import GitCommand, reading
+from foreword.sources.git_options import GitCommand, parse_git_command
 
 _NEVER = os.devnull  # as a program: it can't be started
 _QUESTION_BYTES = 8 * 1024 * 1024  # of settings; 20,000 branches with their remotes are 3 MB
@@ -125,7 +125,7 @@ class _Call:
 
 def refusal(words: Sequence[str], root: Path) -> str:
     """Why the words behind `git` are not run in a root; empty where they are."""
-    found = reading(words)
+    found = parse_git_command(words)
     if isinstance(found, str):
         return found
     return (
@@ -133,7 +133,7 @@ def refusal(words: Sequence[str], root: Path) -> str:
     )
 
 
-def installed() -> bool:
+def is_installed() -> bool:
     """Whether there is a git to run."""
     return _program("git") is not None
 
@@ -148,7 +148,7 @@ def run(
 ) -> process.Output:
     """Run git with these words; `ValueError` where they are refused, `OSError` where there is no
     git."""
-    found = reading(words)
+    found = parse_git_command(words)
     folder = None if isinstance(found, str) else _folder(found, root)
     if isinstance(found, str) or folder is None:
         raise ValueError(refusal(words, root))

@@ -252,7 +252,7 @@ _VERBS = {
 KNOWN = tuple(sorted({name.split()[0] for name in _VERBS}))
 
 
-def reading(words: Sequence[str]) -> GitCommand | str:
+def parse_git_command(words: Sequence[str]) -> GitCommand | str:
     """The words behind `git` as a command that only reads, or the reason why they are not one."""
     found = _behind_global(words)
     if isinstance(found, str):

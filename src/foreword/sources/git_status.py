@@ -29,7 +29,7 @@ class GitStatus:
     dirty: bool | None = None
 
 
-def standing(root: Path, leave_out: Iterable[str] = ()) -> GitStatus:
+def git_status(root: Path, leave_out: Iterable[str] = ()) -> GitStatus:
     """Where the root's repository stands; folders in `leave_out` do not count as changes."""
     excluded = [f":(exclude){folder}" for folder in leave_out]
     asked = [
@@ -51,7 +51,7 @@ def standing(root: Path, leave_out: Iterable[str] = ()) -> GitStatus:
     return GitStatus(branch, head, any(not line.startswith("# ") for line in lines))
 
 
-def apart(root: Path, commit: str | None) -> tuple[int, int] | None:
+def commits_apart(root: Path, commit: str | None) -> tuple[int, int] | None:
     """How many commits HEAD has that a commit has not, and the other way; nothing where git
     can't tell."""
     if commit is None or not _COMMIT.fullmatch(commit):

@@ -182,7 +182,9 @@ def _from_folder(folder: Path, where: str) -> tuple[list[Item], list[str]]:
         {path for end in _MARKDOWN for path in files.find(folder, f"**/*{end}", unread)},
         key=files.natural,
     )
-    left_out = files.told([files.Skip(_shown(where, skip.path), skip.reason) for skip in unread])
+    left_out = files.skip_notes(
+        [files.Skip(_shown(where, skip.path), skip.reason) for skip in unread]
+    )
     if not paths:
         raise BadSource(
             where,
@@ -230,7 +232,7 @@ def _from_markdown(text: str, path: PurePosixPath, shown: str, notes: list[str])
     fields, body, problem = front_matter(text)
     if problem:
         notes.append(f"{problem}; the file is used as a whole")
-    body = lines.unpadded(body)
+    body = lines.strip_blank_lines(body)
     kind = _field(fields, "kind", notes, numbers=False).lower()
     return Item(
         kind=kind or _kind_of(path.parent.name),

@@ -69,7 +69,7 @@ def members(value: object, where: str, path: str) -> list[Mapping[str, Any]]:
     return value
 
 
-def matching(
+def matching_members(
     found: Iterable[Mapping[str, Any]], where: Mapping[str, Sequence[str]]
 ) -> list[Mapping[str, Any]]:
     """The members whose fields have one of the wanted values."""
@@ -118,7 +118,7 @@ def _words(name: str) -> list[str]:
     return [part.lower() for word in re.findall(r"\w+", name) for part in (parts(word) or [word])]
 
 
-def filled(template: str, values: Mapping[str, Any]) -> str:
+def fill_template(template: str, values: Mapping[str, Any]) -> str:
     """The template with its blanks filled; a line with a blank that has no value is left out.
 
     `{name!}` takes an empty value or null for a value, too.

@@ -55,13 +55,13 @@ class Library:
     @property
     def notes(self) -> list[str]:
         """What there is to say about what could not be looked into."""
-        return files.told(self.unread)
+        return files.skip_notes(self.unread)
 
     def check(self) -> None:
         """A recipe of documents in a folder that has none of them is asked about the wrong
         folder: an error."""
         named = (path for how in self.recipe.read.values() for path in how.file)
-        places = (documents.placed(self.root, path, self.recipe.within) for path in named)
+        places = (documents.path_in_folders(self.root, path, self.recipe.within) for path in named)
         if (
             not self.recipe.documents
             or self.documents
@@ -108,7 +108,7 @@ class Library:
 
     def named_in(self, text: str, near: str) -> list[Document]:
         """The documents that a text names and that are there."""
-        return references.all_meant(self.find, text, near)
+        return references.find_references(self.find, text, near)
 
 
 def library_of(root: str | Path, recipe: str = RECIPE) -> Library:
@@ -130,7 +130,7 @@ def read_values(root: Path, recipe: RecipeSpec) -> tuple[dict[str, str], list[st
 
 def _value(root: Path, how: Read, within: Sequence[str]) -> tuple[str, list[str]]:
     notes = list[str]()
-    for path in (documents.placed(root, name, within) for name in how.file):
+    for path in (documents.path_in_folders(root, name, within) for name in how.file):
         file = files.read(root, path)
         if isinstance(file, files.Skip):
             notes += [] if file.reason == "missing" else [f"{path}: {file.reason}"]

@@ -3,7 +3,7 @@ are for.
 
 `> **Adopt persona:** relecteur`, `Persona: [the reader](../relecteur.md)`, "Invoke panel:
 `code-review`": a label takes names, paths, links and code. Elsewhere only a path that is linked or
-in backticks names a document. Which document is meant is the same for everyone who asks: `meant`.
+in backticks names a document. Which document is meant is the same for everyone who asks: `find_reference`.
 """
 
 from __future__ import annotations
@@ -105,13 +105,13 @@ def _labelled(label: re.Match[str], at: int) -> Iterator[Reference]:
             yield Reference(start, path["path"] if path else bare, kind, is_told, path is not None)
 
 
-def meant(find: Find, named: Reference, near: str) -> Document | None:
+def find_reference(find: Find, named: Reference, near: str) -> Document | None:
     """The document that is meant: of the label's kind, else of any."""
     own = find(named.name, named.kind, near) if named.kind else None
     return own or (find(named.name, "", near) if named.is_path or named.is_told else None)
 
 
-def all_meant(find: Find, text: str, near: str) -> list[Document]:
+def find_references(find: Find, text: str, near: str) -> list[Document]:
     """The documents that a text names and that are there, in its order, each once."""
-    found = (meant(find, named, near) for named in named_in(text))
+    found = (find_reference(find, named, near) for named in named_in(text))
     return list(dict.fromkeys(document for document in found if document is not None))

@@ -39,6 +39,6 @@ def read(path: Path, where: str) -> bytes:
     if not path.is_fifo():
         return files.read(path.parent, path.name, must=True).raw
     try:
-        return regular_file.read_named(path, files.LARGEST_BYTES)
+        return regular_file.read_argument(path, files.LARGEST_BYTES)
     except regular_file.Unusable as unusable:
         raise BadSource(where, unusable.reason) from None

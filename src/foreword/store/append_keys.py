@@ -15,7 +15,7 @@ from hashlib import sha256
 from foreword.errors import KeyReused, UsageError
 from foreword.formats.record import to_record
 from foreword.message import Message
-from foreword.store.database import Database, Kinds, dumped, loaded, stamp
+from foreword.store.database import Database, Kinds, from_json, stamp, to_json
 
 LONGEST_KEY = 255  # characters, as providers have it
 _KEY = re.compile(rf"[!-~]{{1,{LONGEST_KEY}}}")  # of ASCII all that is seen
@@ -33,7 +33,7 @@ class AppendReceipt:
     warnings: tuple[str, ...]
 
 
-def checked(key: object) -> str:
+def validate_key(key: object) -> str:
     """The key, or an error where it is none."""
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         raise UsageError(
@@ -62,7 +62,7 @@ def find(db: Database, conversation: int, key: str, digest: str) -> AppendReceip
     if not rows:
         return None
     known, written = rows[0]
-    fields = loaded(written, f"the key {key!r} in {db.name}", _is_receipt)
+    fields = from_json(written, f"the key {key!r} in {db.name}", _is_receipt)
     if known != digest:
         raise KeyReused(key, seq=fields["seq"])
     return AppendReceipt(**{**fields, "warnings": tuple(fields["warnings"])})
@@ -71,7 +71,7 @@ def find(db: Database, conversation: int, key: str, digest: str) -> AppendReceip
 def keep(db: Database, conversation: int, key: str, digest: str, receipt: AppendReceipt) -> None:
     """Keep what is answered; the caller holds the transaction that appends."""
     fields = {name: getattr(receipt, name) for name in _FIELDS}
-    values = (conversation, key, digest, dumped(fields, "the answer"), stamp())
+    values = (conversation, key, digest, to_json(fields, "the answer"), stamp())
     db.rows(
         "INSERT INTO append_keys (conversation, name, digest, receipt, created) VALUES (?, ?, ?,"
         " ?, ?)",

@@ -91,7 +91,7 @@ def _written(db: Database, words: Sequence[str], text: str, tokens: int, conflic
     return Artifact(*row)
 
 
-def everything(db: Database, run: str) -> list[Artifact]:
+def artifacts_of(db: Database, run: str) -> list[Artifact]:
     """The artifacts of a run, in the order they were kept."""
     rows = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE run = ? ORDER BY created, name", (run,))
     return [Artifact(*row) for row in rows]

@@ -66,7 +66,7 @@ class Folder:
 
 
 @contextmanager
-def writing(root: Path) -> Iterator[Folder]:
+def open_folder(root: Path) -> Iterator[Folder]:
     """The folder of a root, made where there is none, for one writer at a time."""
     path = root / FOLDER
     refuse_links(path / _TEMPORARY)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from foreword.store.database import Database, dumped, stamp
+from foreword.store.database import Database, stamp, to_json
 
 
 def keep(db: Database, workflow: int, name: str, data: Mapping[str, Any]) -> None:
@@ -13,7 +13,7 @@ def keep(db: Database, workflow: int, name: str, data: Mapping[str, Any]) -> Non
     db.rows(
         "INSERT INTO checkpoints (workflow, name, created, written) VALUES (?, ?, ?, ?) ON CONFLICT"
         " (workflow, name) DO UPDATE SET created = excluded.created, written = excluded.written",
-        (workflow, name, stamp(), dumped(data, f"checkpoint {name!r}")),
+        (workflow, name, stamp(), to_json(data, f"checkpoint {name!r}")),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from foreword.store.database import Database, Row, dumped, loaded, plain, stamp, whole, words
+from foreword.store.database import Database, Row, from_json, plain, stamp, to_json, whole, words
 
 COLUMNS = "number, last, summary, method, note, tokens_before, tokens_after, created, undone"
 
@@ -69,7 +69,7 @@ def add(
                 conversation,
                 made.number,
                 last,
-                dumped(summary, "the summary"),
+                to_json(summary, "the summary"),
                 method,
                 note,
                 tokens_before,
@@ -138,7 +138,7 @@ def cut_for(db: Database, conversation: int, budget: str) -> Cut:
         return Cut()
     start, excerpts = rows[0]
     where = f"the cut of conversation {conversation} for {budget!r} in {db.name}"
-    sizes = loaded(
+    sizes = from_json(
         excerpts,
         where,
         _sizes,
@@ -147,12 +147,12 @@ def cut_for(db: Database, conversation: int, budget: str) -> Cut:
     return Cut(int(start), {int(seq): int(tokens) for seq, tokens in sizes.items()})
 
 
-def keep_cut(db: Database, conversation: int, budget: str, cut: Cut) -> None:
+def save_window_start(db: Database, conversation: int, budget: str, cut: Cut) -> None:
     """Remember where the window of that budget begins."""
     db.rows(
         "INSERT INTO cuts VALUES (?, ?, ?, ?) ON CONFLICT (conversation, budget)"
         " DO UPDATE SET start = excluded.start, excerpts = excluded.excerpts",
-        (conversation, budget, cut.start, dumped(dict(cut.excerpts), "the cut")),
+        (conversation, budget, cut.start, to_json(dict(cut.excerpts), "the cut")),
     )
 
 
@@ -165,5 +165,5 @@ def _sizes(value: object) -> bool:
 
 def _compression(db: Database, row: Row) -> Compression:
     number, last, summary, method, note, before, after, created, undone = row
-    text = loaded(summary, f"compression {number} in {db.name}", words)
+    text = from_json(summary, f"compression {number} in {db.name}", words)
     return Compression(number, last, text, method, note, before, after, created, bool(undone))

@@ -64,7 +64,7 @@ def stamp() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def dumped(value: object, what: str) -> str:
+def to_json(value: object, what: str) -> str:
     """A value as JSON in the author's order; `what` names it where it is no JSON."""
     try:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -80,8 +80,10 @@ def plain(text: str) -> str:
     return _UNKEPT.sub("\ufffd", text)
 
 
-def loaded(text: str, where: str, fits: Check = lambda value: True, *, hint: str = RESTORE) -> Any:
-    """The value of a text that `dumped` wrote; one that was altered since, so that it no longer
+def from_json(
+    text: str, where: str, fits: Check = lambda value: True, *, hint: str = RESTORE
+) -> Any:
+    """The value of a text that `to_json` wrote; one that was altered since, so that it no longer
     fits, is refused."""
     try:
         value = json.loads(text)

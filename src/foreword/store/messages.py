@@ -19,7 +19,7 @@ from foreword.formats.record import from_record, to_record
 from foreword.formats.transcripts import marks_of
 from foreword.message import NOT_HISTORY, Message
 from foreword.section import handle_of
-from foreword.store.database import LARGEST_NUMBER, Database, Row, loaded, stamp, words
+from foreword.store.database import LARGEST_NUMBER, Database, Row, from_json, stamp, words
 
 COLUMNS = "seq, kind, pinned, tokens, running, place, created, message"
 HISTORY = f"kind NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_HISTORY))})"
@@ -96,7 +96,7 @@ def find(db: Database, workflow: int, name: str) -> Conversation | None:
     if not rows:
         return None
     number, owner, name, created, counter, prompt, warned, quiet_until = rows[0]
-    newest = loaded(prompt, f"the system prompt in {db.name}", words)
+    newest = from_json(prompt, f"the system prompt in {db.name}", words)
     return Conversation(number, owner, name, created, counter, newest, warned, quiet_until)
 
 
@@ -125,7 +125,7 @@ def set_limits(db: Database, conversation: int, *, warned: int, quiet_until: int
     )
 
 
-def writing(db: Database, conversation: int) -> AbstractContextManager[None]:
+def write_lock(db: Database, conversation: int) -> AbstractContextManager[None]:
     """All or nothing, and nobody else writes to the conversation meanwhile."""
     return db.transaction(f"foreword: conversation {conversation}")
 
@@ -135,7 +135,7 @@ def append(
 ) -> list[StoredMessage]:
     """Add messages, each with its tokens and whether it is pinned; they are there, all, when
     this returns."""
-    with writing(db, conversation):
+    with write_lock(db, conversation):
         created = stamp()
         last = db.rows(
             "SELECT seq, running, place FROM messages WHERE conversation = ? ORDER BY seq DESC"
@@ -232,7 +232,7 @@ def recount(
     What somebody has appended since they were counted keeps its own; the sums are right even so.
     """
     counted = dict(sizes)
-    with writing(db, conversation):
+    with write_lock(db, conversation):
         running, values = 0, list[tuple[int, int, int, int]]()
         for seq, before in db.rows(
             "SELECT seq, tokens FROM messages WHERE conversation = ? ORDER BY seq", (conversation,)

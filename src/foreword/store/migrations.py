@@ -145,7 +145,7 @@ def migrate(db: Database, spelling: Mapping[str, str], most: int = NEWEST) -> No
         return
     with db.transaction("foreword: migrate"):
         for version in range(db.version() + 1, most + 1):
-            db.migrate(spelled(MIGRATIONS[version - 1], spelling), version)
+            db.migrate(in_dialect(MIGRATIONS[version - 1], spelling), version)
 
 
 def refuse_newer(db: Database) -> int:
@@ -163,7 +163,7 @@ def refuse_newer(db: Database) -> int:
     return version
 
 
-def spelled(script: str, spelling: Mapping[str, str]) -> str:
+def in_dialect(script: str, spelling: Mapping[str, str]) -> str:
     """A migration in the words of one database."""
     for name, words in spelling.items():
         script = script.replace(f"{{{name}}}", words)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from foreword.store.database import Database, Row, dumped, loaded, mapping, plain, stamp
+from foreword.store.database import Database, Row, from_json, mapping, plain, stamp, to_json
 
 TEST = "test"  # the run of single tests: the newest of each node
 SUCCESS, FAILED, RUNNING = "success", "failed", "running"
@@ -34,7 +34,7 @@ def keep(
     db: Database, workflow: int, run: str, key: str, node: str, status: str, told: dict[str, Any]
 ) -> bool:
     """Keep a result; one that was a success already stays, and False is returned."""
-    written = dumped(told, f"the result of {node}")
+    written = to_json(told, f"the result of {node}")
     with db.transaction(f"foreword: node results {workflow}"):
         done = db.rows(
             "SELECT 1 FROM node_results WHERE workflow = ? AND run = ? AND key = ? AND status = ?",
@@ -47,7 +47,7 @@ def keep(
 
 def keep_test(db: Database, workflow: int, node: str, status: str, told: dict[str, Any]) -> None:
     """Keep what a single test of a node gave, in place of the test before it."""
-    written = dumped(told, f"the result of {node}")
+    written = to_json(told, f"the result of {node}")
     with db.transaction(f"foreword: node results {workflow}"):
         _replace(db, workflow, TEST, node, node, status, written)
 
@@ -92,5 +92,5 @@ def _result(db: Database, row: Row) -> Result:
         node,
         status,
         created,
-        loaded(written, f"the result of {key!r} in {db.name}", mapping()),
+        from_json(written, f"the result of {key!r} in {db.name}", mapping()),
     )

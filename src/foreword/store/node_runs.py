@@ -60,7 +60,7 @@ def find(db: Database, workflow: int, run: str) -> Run | None:
     return Run(*rows[0]) if rows else None
 
 
-def everything(db: Database, workflow: int) -> list[Run]:
+def runs_of(db: Database, workflow: int) -> list[Run]:
     """Every run of a workflow, the newest first."""
     rows = db.rows(
         f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? ORDER BY id DESC", (workflow,)

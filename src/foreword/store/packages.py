@@ -23,7 +23,7 @@ from foreword.store.database import (
     Database,
     Kinds,
     altered,
-    loaded,
+    from_json,
     mapping,
     plain,
     stamp,
@@ -138,7 +138,7 @@ class Store:
 
     def _entry(self, number: int, text: str) -> dict[str, Any]:
         where = f"the usage of report {number} in {self.db.name}"
-        entry: dict[str, Any] = loaded(
+        entry: dict[str, Any] = from_json(
             text, where, _is_usage, hint="remove its row from the table reports"
         )
         return entry
@@ -235,7 +235,7 @@ class PackageStores:
 
 
 @contextmanager
-def opened(root: Path, url: str | None = None) -> Iterator[Store]:
+def open_store(root: Path, url: str | None = None) -> Iterator[Store]:
     """The store to keep originals and reports of a root in, made where there is none."""
     url = url or os.environ.get(VARIABLE)
     store = Store(open_database(url, root) if url else Sqlite(store_path(root)[0]))
@@ -305,7 +305,9 @@ def _dumped(value: Mapping[str, Any]) -> str:
 def _loaded(row: object, /, **fields: Kinds) -> dict[str, Any] | None:
     """The mapping a row holds, or nothing where it holds something else or lacks a field."""
     try:
-        value: dict[str, Any] = loaded(row if isinstance(row, str) else "", "", mapping(**fields))
+        value: dict[str, Any] = from_json(
+            row if isinstance(row, str) else "", "", mapping(**fields)
+        )
     except StoreError:
         return None
     return value

@@ -148,7 +148,7 @@ def is_there(path: Path) -> bool:
         return False
 
 
-def is_locked(path: Path) -> bool:
+def is_read_only(path: Path) -> bool:
     """Whether a store is there and is not meant to be written."""
     is_file = os.path.isfile(path)  # noqa: PTH113 - never raises; a link to nothing is a store still to be made
     return is_file and is_there(path) and not (writable(path.parent) and writable(path))

@@ -11,11 +11,11 @@ from foreword.store.database import (
     LARGEST_NUMBER,
     Database,
     Row,
-    dumped,
-    loaded,
+    from_json,
     mapping,
     plain,
     stamp,
+    to_json,
     whole,
 )
 
@@ -55,7 +55,7 @@ def add(
         db.rows(
             "INSERT INTO plans (workflow, version, reason, created, written) VALUES (?, ?, ?,"
             " ?, ?)",
-            (workflow, version + 1, reason, created, dumped(stamped, "the plan")),
+            (workflow, version + 1, reason, created, to_json(stamped, "the plan")),
         )
     return Plan(version + 1, reason, created, stamped)
 
@@ -101,5 +101,5 @@ def _stamped(data: Mapping[str, Any], version: int, created: str, updated: str) 
 
 def _plan(db: Database, row: Row) -> Plan:
     version, reason, created, written = row
-    data = loaded(written, f"plan version {version} in {db.name}", WRITTEN)
+    data = from_json(written, f"plan version {version} in {db.name}", WRITTEN)
     return Plan(int(version), reason, created, data)

@@ -20,7 +20,7 @@ class ReportEntry:
     workflow: str | None  # whose call it was, if it was a session's
 
 
-def listed(
+def list_reports(
     db: Database, *, workflow: str | None = None, before: int = LARGEST_NUMBER, limit: int = 50
 ) -> list[ReportEntry]:
     """The reports of all contexts, or of one workflow's calls, the newest first."""

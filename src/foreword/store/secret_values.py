@@ -11,5 +11,5 @@ def secrets_of(db: Database, workflow: int) -> KnownValues:
     """What hides every secret that the workflow holds now."""
     secrets = KnownValues()
     nodes = workflows.nodes(db, workflow)
-    secrets.learn([variables.everything(db, workflow), *(node.get("config") for node in nodes)])
+    secrets.learn([variables.all_variables(db, workflow), *(node.get("config") for node in nodes)])
     return secrets

@@ -22,7 +22,14 @@ from foreword.store import private
 from foreword.store.columns import Column, columns_of, problem_in
 from foreword.store.database import RESTORE, Row
 from foreword.store.migrations import SQLITE, migrate, refuse_newer
-from foreword.store.paths import is_locked, is_ours, prepare, refuse_devices, refuse_links, tighten
+from foreword.store.paths import (
+    is_ours,
+    is_read_only,
+    prepare,
+    refuse_devices,
+    refuse_links,
+    tighten,
+)
 from foreword.store.untrusted import check_schema, harden, refuse_foreign_journal
 
 APPLICATION = int.from_bytes(b"FWRD")
@@ -169,7 +176,7 @@ class _Translated:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
-        if isinstance(error, apsw.CantOpenError) and is_locked(self.path) and _log_of(self.path):
+        if isinstance(error, apsw.CantOpenError) and is_read_only(self.path) and _log_of(self.path):
             what = (
                 f"{self.path} can't be read where it is: its last changes are in"
                 f" {self.path.name}-wal"
@@ -219,7 +226,7 @@ def _connected(path: Path, read_only: bool) -> apsw.Connection:
         else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     )
     uri = path.absolute().as_uri()  # as a URI: apsw takes no name that is not UTF-8
-    if read_only and is_locked(path) and not _log_of(path):
+    if read_only and is_read_only(path) and not _log_of(path):
         uri += "?immutable=1"
     connection = apsw.Connection(uri, flags=mode | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(WAIT_MILLISECONDS)

@@ -17,7 +17,7 @@ from pathlib import Path
 import apsw
 
 from foreword.errors import StoreError
-from foreword.store.migrations import MIGRATIONS, SQLITE, spelled
+from foreword.store.migrations import MIGRATIONS, SQLITE, in_dialect
 
 # type, name, sql: a row of sqlite_master, nothing of it to be trusted
 SchemaObject = tuple[object, object, object]
@@ -100,7 +100,7 @@ def _schema_of(version: int) -> dict[str, tuple[str, ...]]:
     """Every table that the migrations up to a version make."""
     memory = apsw.Connection(":memory:")
     for script in MIGRATIONS[:version]:
-        memory.execute(spelled(script, SQLITE))
+        memory.execute(in_dialect(script, SQLITE))
     made = _schema(memory)
     memory.close()
     return made

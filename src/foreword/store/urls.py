@@ -10,7 +10,7 @@ from pathlib import Path
 
 from foreword.errors import StoreError, UsageError, did_you_mean
 from foreword.store.database import Database
-from foreword.store.paths import is_locked, is_there, state_path, store_path
+from foreword.store.paths import is_read_only, is_there, state_path, store_path
 
 VARIABLE = "FOREWORD_DB"
 SCHEMES = ("sqlite", "postgresql", "postgres")
@@ -31,15 +31,15 @@ def open_database(url: str | None, root: Path, *, create: bool = True) -> Databa
         return Postgres(place)
     from foreword.store.sqlite import Sqlite
 
-    if not create and not is_made(url, root):
+    if not create and not store_exists(url, root):
         raise UsageError(
             f"no store yet: there is no {place}",
             hint="`foreword session new NAME` makes one, or name another with --db",
         )
-    return _as_it_is(place) if is_locked(place) else Sqlite(place)
+    return _as_it_is(place) if is_read_only(place) else Sqlite(place)
 
 
-def is_made(url: str | None, root: Path) -> bool:
+def store_exists(url: str | None, root: Path) -> bool:
     """Whether there is a store at that address yet; a server's is made by whoever looks."""
     place = place_of(url, root)
     return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - never raises

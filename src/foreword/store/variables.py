@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.plan.variables import display
-from foreword.store.database import LARGEST_NUMBER, Database, dumped, loaded, plain, stamp
+from foreword.store.database import LARGEST_NUMBER, Database, from_json, plain, stamp, to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,9 @@ class VariableChange:
     created: str
 
 
-def put(db: Database, workflow: int, name: str, value: object, reason: str) -> None:
+def set_variable(db: Database, workflow: int, name: str, value: object, reason: str) -> None:
     """Set a variable; one that was set before keeps its place."""
-    written = dumped(value, f"variable {name!r}")
+    written = to_json(value, f"variable {name!r}")
     with db.transaction(f"foreword: variables {workflow}"):
         before = _shown(db, workflow, name)
         db.rows(
@@ -51,19 +51,19 @@ def drop(db: Database, workflow: int, name: str, reason: str) -> bool:
 def drop_all(db: Database, workflow: int, reason: str) -> list[str]:
     """Clear every variable; returns their names."""
     with db.transaction(f"foreword: variables {workflow}"):
-        values = everything(db, workflow)
+        values = all_variables(db, workflow)
         db.rows("DELETE FROM variables WHERE workflow = ?", (workflow,))
         for name, value in values.items():
             _log(db, workflow, name, "clear", display(name, value), "", reason)
     return list(values)
 
 
-def everything(db: Database, workflow: int) -> dict[str, Any]:
+def all_variables(db: Database, workflow: int) -> dict[str, Any]:
     """Every variable with its whole value, in the order in which they were first set."""
     rows = db.rows(
         "SELECT name, written FROM variables WHERE workflow = ? ORDER BY id", (workflow,)
     )
-    return {name: loaded(written, f"variable {name!r} in {db.name}") for name, written in rows}
+    return {name: from_json(written, f"variable {name!r} in {db.name}") for name, written in rows}
 
 
 def changes(db: Database, workflow: int, limit: int = 100) -> list[VariableChange]:
@@ -80,7 +80,7 @@ def _shown(db: Database, workflow: int, name: str) -> str:
     rows = db.rows(
         "SELECT written FROM variables WHERE workflow = ? AND name = ?", (workflow, name)
     )
-    return display(name, loaded(rows[0][0], f"variable {name!r} in {db.name}")) if rows else ""
+    return display(name, from_json(rows[0][0], f"variable {name!r} in {db.name}")) if rows else ""
 
 
 def _log(

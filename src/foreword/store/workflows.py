@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import UnknownName
-from foreword.store.database import Database, Row, dumped, loaded, mapping, plain, stamp, whole
+from foreword.store.database import Database, Row, from_json, mapping, plain, stamp, to_json, whole
 
 _HOLDERS = (
     "nodes",
@@ -79,7 +79,7 @@ def ensure(db: Database, name: str) -> Workflow:
             " ?) ON CONFLICT DO NOTHING",
             (name, now, now, "{}"),
         )
-        found = existing(db, name)
+        found = find_workflow(db, name)
     return found
 
 
@@ -101,7 +101,7 @@ def drop_empty(db: Database, workflow: int) -> None:
             db.rows("DELETE FROM workflows WHERE id = ?", (workflow,))
 
 
-def existing(db: Database, name: str) -> Workflow:
+def find_workflow(db: Database, name: str) -> Workflow:
     """The workflow of that name, or an error that names those there are."""
     found = find(db, name)
     if found is None:
@@ -122,7 +122,7 @@ def names(db: Database) -> list[str]:
     return [name for (name,) in db.rows("SELECT name FROM workflows ORDER BY name")]
 
 
-def listed(db: Database) -> list[WorkflowEntry]:
+def list_workflows(db: Database) -> list[WorkflowEntry]:
     """All workflows with the size of what they hold, the newest last; no message is read but the
     ends of stretches."""
     rows = db.rows(
@@ -173,7 +173,7 @@ def stamps(db: Database, workflow: int) -> Stamps:
 
 def describe(db: Database, workflow: int, details: Mapping[str, Any]) -> None:
     """Replace what its owner keeps about a workflow."""
-    written = dumped(details, "the workflow's details")
+    written = to_json(details, "the workflow's details")
     with db.transaction(f"foreword: nodes {workflow}"):
         db.rows("UPDATE workflows SET written = ? WHERE id = ?", (written, workflow))
         _touch(db, workflow)
@@ -186,7 +186,7 @@ def put_node(db: Database, workflow: int, node: Mapping[str, Any]) -> None:
         plain(node["id"]),
         node["position"],
         stamp(),
-        dumped(node, f"node {node['id']!r}"),
+        to_json(node, f"node {node['id']!r}"),
     )
     with db.transaction(f"foreword: nodes {workflow}"):
         db.rows(
@@ -216,7 +216,7 @@ def nodes(db: Database, workflow: int) -> Sequence[dict[str, Any]]:
         f"SELECT node, written FROM nodes WHERE workflow = ? ORDER BY {NODE_ORDER}", (workflow,)
     )
     return [
-        loaded(written, f"node {node!r} in {db.name}", mapping(id=str)) for node, written in rows
+        from_json(written, f"node {node!r} in {db.name}", mapping(id=str)) for node, written in rows
     ]
 
 
@@ -239,5 +239,5 @@ def _touch(db: Database, workflow: int) -> None:
 
 def _workflow(db: Database, row: Row) -> Workflow:
     number, name, created, updated, written = row
-    details = loaded(written, f"workflow {name!r} in {db.name}", mapping())
+    details = from_json(written, f"workflow {name!r} in {db.name}", mapping())
     return Workflow(number, name, created, updated, details)

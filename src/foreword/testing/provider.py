@@ -18,7 +18,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from foreword.testing import anthropic, openai_chat, openai_responses
-from foreword.testing.replies import Reply, Script, said
+from foreword.testing.replies import Reply, Script, reply_content
 
 FORMATS = {
     "/chat/completions": openai_chat,
@@ -153,16 +153,18 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(self._events(speaks, body, reply, number), reply)
         elif reply.endless:
             self._stream(
-                chain(['{"text": "'], said(body, reply, number).pieces()), reply, "application/json"
+                chain(['{"text": "'], reply_content(body, reply, number).pieces()),
+                reply,
+                "application/json",
             )
         else:
-            written = json.dumps(speaks.whole(said(body, reply, number)))
+            written = json.dumps(speaks.whole(reply_content(body, reply, number)))
             self._send(written, HTTPStatus.OK, reply.headers, breaks=reply.breaks)
 
     def _events(
         self, speaks: Any, body: dict[str, Any], reply: Reply, number: int
     ) -> Iterator[str]:
-        events = speaks.events(said(body, reply, number))
+        events = speaks.events(reply_content(body, reply, number))
         if reply.breaks or reply.midway:
             events = islice(events, PIECES_BEFORE_TROUBLE)
         if reply.midway:

@@ -70,7 +70,7 @@ class ReplyContent:
         return cycle(words or ["word "]) if self.endless else iter(words)
 
 
-def said(body: Mapping[str, Any], reply: Reply, number: int) -> ReplyContent:
+def reply_content(body: Mapping[str, Any], reply: Reply, number: int) -> ReplyContent:
     """What a reply comes to for this request."""
     text, cut = _limited(
         reply.text, next((body[name] for name in LIMITS if body.get(name)), None), reply.endless

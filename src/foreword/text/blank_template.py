@@ -38,7 +38,7 @@ _PROSE = re.compile(
 _CHECKLIST = re.compile(r"\s*(?:quality gate|checklist|before considering)\b", re.IGNORECASE)
 
 
-def is_unfilled(text: str) -> bool:
+def is_blank_template(text: str) -> bool:
     """Whether the text is blank, or a template whose sections are nearly all still prompts."""
     if not text.strip():
         return True

@@ -31,7 +31,7 @@ def clean(text: str) -> tuple[str, list[str]]:
     return text, done
 
 
-def without_steering(text: str) -> str:
+def without_escapes(text: str) -> str:
     """The text without what steers a terminal: escape sequences whole, and every other control
     character."""
     return _STEERING.sub("", text)

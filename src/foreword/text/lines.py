@@ -37,13 +37,13 @@ def first_break(text: str) -> str:
     return match[0] if match else ""
 
 
-def unified(text: str) -> str:
+def with_newlines(text: str) -> str:
     """The text with every line break as a newline: a model pays for carriage returns and reads
     nothing in them."""
     return _BREAK.sub("\n", text) if "\r" in text else text
 
 
-def unpadded(text: str) -> str:
+def strip_blank_lines(text: str) -> str:
     """The text without blank lines before and white space after; the first line keeps its
     indent."""
     text = text.rstrip()

@@ -89,7 +89,7 @@ def under_heading(text: str, title: str) -> str | None:
     """What stands under a heading, up to the next one of its rank or higher, byte for byte; None
     without it."""
     heading = _find(text, title)
-    return None if heading is None else lines.unpadded(text[heading.body : heading.end])
+    return None if heading is None else lines.strip_blank_lines(text[heading.body : heading.end])
 
 
 def without_heading(text: str, title: str) -> str:
@@ -220,7 +220,7 @@ def _block(text: str, starts: list[int], span: _Span) -> Iterator[Block]:
     start = starts[span.first]
     stop = starts[span.last] if span.last < len(starts) else len(text)
     body = text[start:stop]
-    padded = lines.unpadded(body)
+    padded = lines.strip_blank_lines(body)
     if padded.strip():
         start += body.index(padded)
         yield Block(span.kind, start, start + len(padded), span.level)

@@ -89,7 +89,7 @@ def _unruled(body: str) -> str:
 
 
 def _phase_part(text: str, span: Span) -> Part:
-    body = lines.unpadded(text[span.start : span.end]).rstrip()
+    body = lines.strip_blank_lines(text[span.start : span.end]).rstrip()
     titles = (_ATX.fullmatch(row.strip()) for row in body[:_HEAD_CHARS].splitlines()[:_HEAD_LINES])
     title = next((_unhashed(found["title"]) for found in titles if found), "")
     named = _HEADING.fullmatch(title.strip("*_ "))
@@ -124,7 +124,7 @@ def anchors(text: str) -> list[Part]:
         Part(
             "",
             span.mark.rest,
-            lines.unpadded(text[span.start : span.end]).rstrip(),
+            lines.strip_blank_lines(text[span.start : span.end]).rstrip(),
             bisect_right(starts, span.start),
         )
         for span in spans_of(text, "ANCHOR")
@@ -140,7 +140,9 @@ def without_anchors(text: str) -> str:
 def in_tier(text: str, tier: int) -> str:
     """What the author marked for a tier, or nothing where nothing is marked."""
     found = [span for span in spans_of(text, "TIER") if span.mark.name == str(tier)]
-    return "\n\n".join(lines.unpadded(text[span.start : span.end]).strip() for span in found)
+    return "\n\n".join(
+        lines.strip_blank_lines(text[span.start : span.end]).strip() for span in found
+    )
 
 
 def persona_header(text: str) -> str:

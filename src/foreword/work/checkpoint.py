@@ -270,7 +270,7 @@ def as_text(checkpoint: Checkpoint, changes: Iterable[str] = ()) -> str:
     )
 
 
-def as_written(checkpoint: Checkpoint) -> str:
+def as_plain_text(checkpoint: Checkpoint) -> str:
     """Every field for a person, as it was written: nothing is compared and nothing worked out."""
     one = without_secrets(checkpoint)
     told = {name: value for name, value in as_data(one).items() if value not in (None, "", [], {})}

@@ -128,7 +128,7 @@ def read_checkpoint(text: str | bytes) -> Checkpoint | Damage:
     return from_data(data)
 
 
-def prepared(checkpoint: Checkpoint) -> Checkpoint:
+def prepare_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
     """A checkpoint of a caller's as it may be kept: checked, made of plain JSON, secrets hidden."""
     data = {**as_data(checkpoint), "sequence": 1}  # time and number are still to come
     problems = [
@@ -156,7 +156,7 @@ def _as_plain_json(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _problems(data: object) -> list[str]:
     if not isinstance(data, dict):
-        return [f"it must be a mapping, not {shape_check.said(data)}"]
+        return [f"it must be a mapping, not {shape_check.value_in_words(data)}"]
     known = data.get("format")
     if isinstance(known, int) and known > FORMAT:
         return [f"it was written by a newer Foreword (format {known}, this one knows {FORMAT})"]

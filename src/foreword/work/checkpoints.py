@@ -32,7 +32,7 @@ from foreword.work.checkpoint import (
     file_name,
     named_by,
 )
-from foreword.work.checkpoint_schema import Damage, prepared, read_checkpoint
+from foreword.work.checkpoint_schema import Damage, prepare_checkpoint, read_checkpoint
 
 FILE, STORE = "file", "store"
 OURS = (FOLDER, STORE_FOLDER)  # what we write ourselves is no change to the project
@@ -83,10 +83,10 @@ def write(root: str | Path, db: Database | None, checkpoint: Checkpoint) -> Path
     """Keep a checkpoint, whole or not at all, with its time, its number and where git stands;
     returns its file."""
     folder = project_root(root)
-    given = prepared(checkpoint)
+    given = prepare_checkpoint(checkpoint)
     name = file_name(checked_name(given.task, "task"), checked_name(given.phase, "phase"))
-    given = replace(given, git=git_status.standing(folder, OURS))
-    with _turn(db, given.task), checkpoint_files.writing(folder) as place:
+    given = replace(given, git=git_status.git_status(folder, OURS))
+    with _turn(db, given.task), checkpoint_files.open_folder(folder) as place:
         _refuse_another(folder, name, given)
         made = _numbered(folder, db, given)
         path = place.put(name, _limited(as_json(made)))
@@ -132,7 +132,9 @@ def newest(
     return _restored(folder, last, last.checkpoint, tiers, notes=bad)
 
 
-def listed(root: str | Path, db: Database | None, task: str | None = None) -> list[CheckpointEntry]:
+def checkpoint_entries(
+    root: str | Path, db: Database | None, task: str | None = None
+) -> list[CheckpointEntry]:
     """The checkpoints of one task or of all, each task's in the order they were written, damaged
     ones first."""
     folder = project_root(root)
@@ -283,8 +285,12 @@ def _restored(
     newer: str = "",
     notes: Sequence[str] = (),
 ) -> RestoredCheckpoint:
-    git = git_status.standing(root, OURS)
-    apart = git_status.apart(root, checkpoint.git.head) if git.head != checkpoint.git.head else None
+    git = git_status.git_status(root, OURS)
+    apart = (
+        git_status.commits_apart(root, checkpoint.git.head)
+        if git.head != checkpoint.git.head
+        else None
+    )
     loaded = _loaded(root, checkpoint) if tiers is None and checkpoint.tiers else tiers
     now = CurrentState(git, apart, dict(_became(root, checkpoint)), loaded, newer)
     told = (*notes, *one.notes)

@@ -118,7 +118,7 @@ def _make(path: Path, maker: str) -> None:
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     new.unlink(missing_ok=True)
     try:
-        with translated():
+        with translate_errors():
             private.make_file(new)
             driver().DBOS.migrate(_url(new))
         with _opened(new) as file:
@@ -228,7 +228,7 @@ def _refuse(*_: object) -> Any:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Foreign errors become ours, once, here."""
     from dbos import error as foreign
     from sqlalchemy.exc import SQLAlchemyError

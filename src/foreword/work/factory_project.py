@@ -45,7 +45,7 @@ def read_flow(root: str | Path, name: str, recipe: str = RECIPE) -> Flow:
     library = library_of(root, recipe)
     document = _named(library, "workflow", name)
     file = files.read(library.root, document.path, must=True)
-    found = parts.phases(lines.unified(file.text))
+    found = parts.phases(lines.with_newlines(file.text))
     return Flow(
         document.name,
         document.path,
@@ -166,7 +166,7 @@ def member_context(
 ) -> Package:
     """What one member of a panel reads: tier 0, its own persona and the diff, nothing else."""
     values = {
-        "persona": lines.unified(marks.plain(member.text)).strip(),
+        "persona": lines.with_newlines(marks.plain(member.text)).strip(),
         "diff": diff.strip("\n"),
         "diff_source": "the diff",
     }

@@ -24,12 +24,12 @@ from foreword.store import checkpoint_files
 from foreword.store.urls import open_database
 from foreword.tokens import Counter, calibrated, counter
 from foreword.work import checkpoints, dbos_setup
-from foreword.work.flow_status import FlowStatus, by_phase, known_runs, seen
+from foreword.work.flow_status import FlowStatus, by_phase, flow_status, known_runs
 from foreword.work.graph import KIND
-from foreword.work.panel_runs import judged
+from foreword.work.panel_runs import member_statuses
 from foreword.work.phase import ATTEMPTS, SHAPE, TIMEOUT_SECONDS, Order, foreseen, order_of
 from foreword.work.question_queue import AGENTS, RunStatus, root_queue
-from foreword.work.workers import working
+from foreword.work.workers import run_worker
 
 LONGEST_TASK = 40
 LONGEST_MADE = 60  # of a name that is made of the workflow's and the first words of the task
@@ -79,7 +79,7 @@ def run(
     )
     _refuse_unwritable(folder)
     _foretell(folder, order, warn)
-    with working(db, folder, queues=(AGENTS,)) as engine:
+    with run_worker(db, folder, queues=(AGENTS,)) as engine:
         with (
             closing(open_database(db, folder)) as store,
             store.transaction(f"foreword: flow {name}"),
@@ -133,7 +133,7 @@ def resume(
             f"the flow was {last.status}, so it goes on as it was started; options hold after a"
             " failure or a gate"
         )
-    with working(db, folder, queues=(AGENTS, root_queue(folder))) as engine:
+    with run_worker(db, folder, queues=(AGENTS, root_queue(folder))) as engine:
         if begun:
             begun(last.run)
         if again:
@@ -152,7 +152,7 @@ def status(root: str | Path, task: str = "", db: str | None = None) -> list[Flow
     if not mine:
         return []
     with closing(open_database(db, folder)) as store:
-        return [seen(one, store) for one in mine]
+        return [flow_status(one, store) for one in mine]
 
 
 def counter_for(root: str | Path, model: str, db: str | None = None) -> Counter:
@@ -173,10 +173,10 @@ def _changed(
     timeout_seconds: float | None,
 ) -> Order:
     """The order with what is wanted from here on."""
-    from foreword.models.model_names import model_named
+    from foreword.models.model_names import find_model
 
     if model:
-        model_named(model)
+        find_model(model)
         order = replace(order, model=model)
     if diff:
         order = replace(order, diff=diff, diff_source=diff_source)
@@ -211,7 +211,7 @@ def _by_phase(watch: Watch | None, order: Order, done: Sequence[str] = ()) -> Wa
             if phase in panels:  # of two panels it has to be told who sits where
                 members += [
                     replace(one, title=phase.title if len(panels) > 1 else "")
-                    for one in judged(asked)
+                    for one in member_statuses(asked)
                 ]
                 continue
             known = (
@@ -228,7 +228,7 @@ def _checked(
     root: Path, flow: Flow | str, objective: str, model: str, timeout_seconds: float
 ) -> Flow:
     """The flow, if it can be run like that; nothing has been kept yet."""
-    from foreword.models.model_names import model_named
+    from foreword.models.model_names import find_model
 
     dbos_setup.driver()
     if not objective:
@@ -241,7 +241,7 @@ def _checked(
 
         flow = read_flow(root, flow)
     waves(flow)
-    model_named(model)
+    find_model(model)
     return flow
 
 
@@ -299,7 +299,7 @@ def _owner(root: Path, db: str | None, task: str) -> str:
     """Whose checkpoints are kept under the name of a task; nobody's where there are none."""
     with closing(open_database(db, root)) as store:
         try:
-            found = checkpoints.listed(root, store, task)
+            found = checkpoints.checkpoint_entries(root, store, task)
         except UnknownName:
             return ""
     last = found[-1].checkpoint
@@ -309,7 +309,7 @@ def _owner(root: Path, db: str | None, task: str) -> str:
 
 def _refuse_unwritable(root: Path) -> None:
     """Checkpoints that can't be written are an error before anybody is asked."""
-    with checkpoint_files.writing(root) as folder:
+    with checkpoint_files.open_folder(root) as folder:
         try:
             TemporaryFile(dir=folder.path).close()
         except OSError as error:

@@ -15,9 +15,9 @@ from foreword.store import artifacts
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.work import dbos_setup
-from foreword.work.run_status import SPENT, RunStatus, standing, why
+from foreword.work.run_status import SPENT, RunStatus, run_status, why
 from foreword.work.runs import root_queue
-from foreword.work.workers import living
+from foreword.work.workers import living_workers
 
 NAME = f"{dbos_setup.APPLICATION}.flow"
 
@@ -115,16 +115,16 @@ def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
                 newest.setdefault(order["run"], (row, order))
                 began[order["run"]] = row.created_at
         with closing(open_database(db, root)) as store:
-            alive = living(store)
+            alive = living_workers(store)
         return [
             _status(row, order, began[run], alive, _standings(client, row))
             for run, (row, order) in newest.items()
         ]
 
 
-def seen(flow: FlowStatus, store: Database) -> FlowStatus:
+def flow_status(flow: FlowStatus, store: Database) -> FlowStatus:
     """The flow with each of its phases."""
-    kept = {one.phase: one for one in artifacts.everything(store, flow.run)}
+    kept = {one.phase: one for one in artifacts.artifacts_of(store, flow.run)}
     agents = by_phase(flow.standings)
     has_change = bool(flow.order.get("diff"))
     phases = []
@@ -186,7 +186,7 @@ def _verdict(result: str) -> str:
 @contextmanager
 def _client(url: str) -> Iterator[Any]:
     driver = dbos_setup.driver()
-    with dbos_setup.quiet(), dbos_setup.translated():
+    with dbos_setup.quiet(), dbos_setup.translate_errors():
         client = driver.DBOSClient(
             system_database_url=url,
             dbos_system_schema=dbos_setup.SCHEMA,
@@ -230,7 +230,7 @@ def _order(row: Any) -> Mapping[str, Any] | None:
 
 def _standings(client: Any, row: Any) -> tuple[RunStatus, ...]:
     return tuple(
-        map(standing, client.list_workflows(parent_workflow_id=row.workflow_id, load_input=False))
+        map(run_status, client.list_workflows(parent_workflow_id=row.workflow_id, load_input=False))
     )
 
 
@@ -253,7 +253,7 @@ def _status(
         ),
         *([str(output["why"])] if output.get("why") else []),
         *(f"phase {phase}: {what}" for phase, what in failed.items()),
-        *(f"phase {phase}: {spoken(one['verdict'])}" for phase, one in rejected.items()),
+        *(f"phase {phase}: {verdict_in_words(one['verdict'])}" for phase, one in rejected.items()),
         *([f"at the gate after phase {', '.join(gates)}"] if gates else []),
     ]
     return FlowStatus(
@@ -274,7 +274,7 @@ def _status(
     )
 
 
-def spoken(verdict: str) -> str:
+def verdict_in_words(verdict: str) -> str:
     """A verdict in words: the panel says `changes requested`."""
     return f"the panel says {verdict.replace('_', ' ')}"
 

@@ -21,9 +21,9 @@ from foreword.work.phase import (
     PhaseStart,
     begin,
     end,
-    finished,
+    ensure_checkpoint,
+    finished_phases,
     order_of,
-    written,
 )
 
 KIND = "flow"
@@ -61,17 +61,17 @@ def conduct(payload: dict[str, Any]) -> dict[str, Any]:
     if payload.get("shape") != SHAPE:
         return {"status": "failed", "why": EARLIER}
     order = order_of(payload)
-    walk = GraphState(order, finished(order))
+    walk = GraphState(order, finished_phases(order))
     for phase in order.flow.phases:
         # in an earlier attempt, which may have ended before this was written
         if phase.name in walk.done:
-            written(order, phase)
+            ensure_checkpoint(order, phase)
     while True:
         for phase in walk.can_begin():
             _begin(walk, phase)
         if not walk.under_way:
             return _outcome(walk)
-        settled = question_queue.first_settled(
+        settled = question_queue.wait_for_first_group(
             {name: begun.asked for name, begun in walk.under_way.items()}
         )
         for phase in order.flow.phases:

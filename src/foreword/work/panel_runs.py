@@ -91,16 +91,16 @@ def run(
     watch: Watch | None = None,
 ) -> PanelResult:
     """Have a panel of the root look at a change, and wait for its result."""
-    from foreword.models.model_names import model_named
-    from foreword.work.workers import working
+    from foreword.models.model_names import find_model
+    from foreword.work.workers import run_worker
 
     for model in filter(None, (asking.model, asking.moderator)):
-        model_named(model)  # one that can't be asked is an error now, and not one for each member
+        find_model(model)  # one that can't be asked is an error now, and not one for each member
     payload = prepare(root, name, diff, asking)
-    with working(db, root) as engine:
+    with run_worker(db, root) as engine:
         run_id = _begun(engine, payload)
         return as_result(
-            engine.result(run_id, (lambda seen: watch(judged(seen))) if watch else None)
+            engine.result(run_id, (lambda seen: watch(member_statuses(seen))) if watch else None)
         )
 
 
@@ -128,7 +128,7 @@ def prepare(root: Path, name: str, diff: Diff, asking: PanelRequest) -> dict[str
     }
 
 
-def judged(standings: Sequence[RunStatus]) -> list[RunStatus]:
+def member_statuses(standings: Sequence[RunStatus]) -> list[RunStatus]:
     """How members stand, told as the result will tell it: what can't be read is nonsense, and no
     answer."""
     found = []
@@ -146,10 +146,10 @@ def _problem(answer: str) -> str:
 @workflow(KIND)
 def hold(payload: dict[str, Any]) -> dict[str, Any]:
     """Inside a run: ask every member, merge what they found, and decide."""
-    return concluded(payload, ask_all(payload["questions"]))
+    return conclude(payload, ask_all(payload["questions"]))
 
 
-def concluded(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Inside a run: what a panel comes to when every member was asked."""
     members, findings = _heard(answers, payload)
     merged, merged_by, notes = _moderated(merge(findings), payload["moderator"])
@@ -207,7 +207,7 @@ def _shown(root: Path, diff: Diff, panel: Panel) -> tuple[str, list[str]]:
     if whole <= room:
         return diff.text, []
     kept_of = excerpt(diff.text, room * CHARS_PER_TOKEN)
-    with package_store.opened(root) as store:
+    with package_store.open_store(root) as store:
         handle = originals.keep(store.db, diff.text.encode("utf-8", "surrogatepass"))
     files = (
         f" ({kept_of.files_shown:,} of {kept_of.files:,} files)"
@@ -346,7 +346,7 @@ def _moderated(
     shown, rest = merged[: moderator.MOST_SHOWN], merged[moderator.MOST_SHOWN :]
     (answer,) = ask_all([{**question, "request": moderator.request(shown)}])
     if answer["status"] == "answered":
-        regrouped, problem = moderator.regrouped(str(answer["text"]), shown)
+        regrouped, problem = moderator.regroup(str(answer["text"]), shown)
     else:
         regrouped, problem = shown, str(answer.get("error") or answer["status"])
     if problem:

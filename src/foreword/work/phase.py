@@ -143,17 +143,17 @@ def end(
     question_queue.step(
         f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"])
     )
-    written(order, phase)
+    ensure_checkpoint(order, phase)
     return PhaseResult()
 
 
-def finished(order: Order) -> list[str]:
+def finished_phases(order: Order) -> list[str]:
     """Inside a run: the phases whose answers are kept already."""
     found: list[str] = question_queue.step("finished", _finished, order.run)
     return found
 
 
-def written(order: Order, phase: Phase) -> None:
+def ensure_checkpoint(order: Order, phase: Phase) -> None:
     """Inside a run: see to it that the checkpoint of a phase is there."""
     question_queue.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
 
@@ -167,7 +167,7 @@ def _concluded(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]])
     """What the panel of a phase says about the change, as an answer."""
     from foreword.work import panel_runs
 
-    result = panel_runs.as_result(panel_runs.concluded(payload, answers))
+    result = panel_runs.as_result(panel_runs.conclude(payload, answers))
     if not any(member.status == "answered" for member in result.members):
         why = "; ".join(f"{member.name}: {member.status}" for member in result.members)
         return {"status": "failed", "error": f"nobody on the panel answered ({why})"}
@@ -182,7 +182,7 @@ def _concluded(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]])
 
 def _finished(run: str) -> list[str]:
     with _store() as store:
-        return [one.phase for one in artifacts.everything(store, run)]
+        return [one.phase for one in artifacts.artifacts_of(store, run)]
 
 
 def _question(payload: dict[str, Any], name: str) -> dict[str, Any]:
@@ -284,14 +284,14 @@ def _checkpoint(payload: dict[str, Any], name: str) -> str:
     it is."""
     from foreword.work import checkpoints
     from foreword.work.checkpoint import Checkpoint
-    from foreword.work.tier_digests import lasting
+    from foreword.work.tier_digests import lasting_tiers
 
     order = order_of(payload)
     with _store() as store:
         root = question_queue.current().root
         if _is_written(root, store, order, name):
             return name
-        kept = artifacts.everything(store, order.run)
+        kept = artifacts.artifacts_of(store, order.run)
         done = [
             phase.name for phase in order.flow.phases if phase.name in {one.phase for one in kept}
         ]
@@ -310,7 +310,7 @@ def _checkpoint(payload: dict[str, Any], name: str) -> str:
                 },
                 done=done,
                 pending=[phase.name for phase in order.flow.phases if phase.name not in done],
-                tiers=lasting(root, order.task, order.objective),
+                tiers=lasting_tiers(root, order.task, order.objective),
             ),
         )
     return name
@@ -321,7 +321,7 @@ def _is_written(root: Path, store: Database, order: Order, name: str) -> bool:
     from foreword.work import checkpoints
 
     try:
-        found = checkpoints.listed(root, store, order.task)
+        found = checkpoints.checkpoint_entries(root, store, order.task)
     except UnknownName:
         return False
     mine = [

@@ -8,7 +8,7 @@ needs this module alone.
     @workflow("panel")
     def review(payload): return {"answers": ask_all(payload["questions"])}
 
-    with workers.working(db, root) as engine:
+    with workers.run_worker(db, root) as engine:
         engine.start("panel", "panel-1", {"questions": [...]})
         print(engine.result("panel-1"))
 """
@@ -36,9 +36,9 @@ from foreword.work.runs import (
     Engine,
     ShuttingDown,
     current,
-    launched,
+    launch_engine,
     next_round,
-    registered,
+    registered_runs,
     root_queue,
     step,
     workflow,
@@ -54,14 +54,14 @@ __all__ = [
     "RunStatus",
     "ask_all",
     "current",
-    "first_settled",
-    "launched",
+    "launch_engine",
     "outcome",
     "root_queue",
     "standings",
     "start_all",
     "statuses",
     "step",
+    "wait_for_first_group",
     "workflow",
 ]
 
@@ -106,7 +106,7 @@ def start_all(questions: Sequence[Question], group: str = "") -> QuestionBatch:
         [str(question["agent"]) for question in questions],
     )
     answer, limits = (
-        registered()["answer"],
+        registered_runs()["answer"],
         [float(question["timeout_seconds"]) for question in questions],
     )
     for run, question, limit in zip(runs, questions, limits, strict=True):
@@ -117,7 +117,7 @@ def start_all(questions: Sequence[Question], group: str = "") -> QuestionBatch:
     )
 
 
-def first_settled(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:
+def wait_for_first_group(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:
     """Inside a run: wait until one group at least has all its answers; those of every group that
     has."""
     settled: dict[str, list[dict[str, Any]]] = step("settled", _first_settled, groups)

@@ -57,10 +57,12 @@ def standings(run: str) -> list[RunStatus]:
     """How each agent of a run stands, in the order they were asked."""
     from dbos import DBOS
 
-    return [standing(row) for row in DBOS.list_workflows(parent_workflow_id=run, load_input=False)]
+    return [
+        run_status(row) for row in DBOS.list_workflows(parent_workflow_id=run, load_input=False)
+    ]
 
 
-def standing(row: Any) -> RunStatus:
+def run_status(row: Any) -> RunStatus:
     """How the agent of a row stands."""
     output = row.output if row.status == "SUCCESS" and isinstance(row.output, dict) else {}
     took = (

@@ -78,14 +78,14 @@ class Engine:
 
         self.attended.add(run)
         with SetWorkflowID(run), SetWorkflowAttributes({"queue": queue}):
-            DBOS.start_workflow(registered()[kind], dict(payload))
+            DBOS.start_workflow(registered_runs()[kind], dict(payload))
 
     def submit(self, kind: str, run: str, payload: Mapping[str, Any], *, queue: str = RUNS) -> None:
         """Leave a run to whichever process takes it from the queue first."""
         from dbos import DBOS, SetWorkflowID
 
         with SetWorkflowID(run):
-            DBOS.enqueue_workflow(queue, registered()[kind], dict(payload))
+            DBOS.enqueue_workflow(queue, registered_runs()[kind], dict(payload))
 
     def result(
         self, run: str, watch: Callable[[list[RunStatus]], None] | None = None
@@ -217,7 +217,7 @@ def root_queue(root: Path) -> str:
 
 
 @contextmanager
-def launched(
+def launch_engine(
     db: str | None,
     root: Path,
     executor: str,
@@ -238,11 +238,11 @@ def launched(
     with ExitStack() as undo:
         undo.enter_context(dbos_setup.quiet())
         undo.enter_context(dbos_setup.no_pickles())
-        registered()
+        registered_runs()
         driver.DBOS(config=dbos_setup.settings(db, root, executor))
         undo.callback(driver.DBOS.destroy)
         driver.DBOS.listen_queues(queues)
-        with dbos_setup.translated():
+        with dbos_setup.translate_errors():
             driver.DBOS.launch()
             for queue in queues:
                 _make_queue(
@@ -289,7 +289,7 @@ def _leave(engine: Engine) -> None:
     _engine = None
 
 
-def registered() -> dict[str, Any]:
+def registered_runs() -> dict[str, Any]:
     """Every kind of run as dbos knows it; the modules that define them are imported first."""
     for holder in HOLDERS:
         import_module(holder)

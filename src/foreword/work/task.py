@@ -313,7 +313,9 @@ class Task:
                 },
                 self.known.done,
                 [name for name in phases if name not in self.known.done],
-                tier_digests.lasting(self.library.root, self.name, self.objective, self._recipe),
+                tier_digests.lasting_tiers(
+                    self.library.root, self.name, self.objective, self._recipe
+                ),
             ),
         )
 

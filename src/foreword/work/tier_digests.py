@@ -23,7 +23,7 @@ LASTING = (0, 1)
 _OF_THE_REQUEST = "recipe "  # how the source of a section begins that is in no file
 
 
-def lasting(
+def lasting_tiers(
     root: Path, task: str, objective: str, recipe: str = RECIPE
 ) -> dict[str, dict[str, Any]]:
     """The tiers that last for a session: digest, size and recipe of each."""
@@ -57,6 +57,6 @@ def lasting_now(root: Path, checkpoint: Checkpoint) -> Mapping[str, Mapping[str,
     if not recipe:
         return None
     try:
-        return lasting(root, checkpoint.task, checkpoint.objective, recipe)
+        return lasting_tiers(root, checkpoint.task, checkpoint.objective, recipe)
     except ForewordError:
         return {}

@@ -19,13 +19,13 @@ from pathlib import Path
 from threading import Event, Thread
 from uuid import uuid4
 
-from foreword.errors import StoreError, listed
+from foreword.errors import StoreError, name_list
 from foreword.secrets.masking import mask
 from foreword.store import workers
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.store.workers import Worker
-from foreword.work.runs import AGENTS, RUNS, Engine, launched
+from foreword.work.runs import AGENTS, RUNS, Engine, launch_engine
 
 BEAT_SECONDS = 2.0
 DEAD_SECONDS = 10  # of silence
@@ -45,7 +45,7 @@ class Identity:
 
 
 @contextmanager
-def working(
+def run_worker(
     db: str | None,
     root: Path,
     *,
@@ -67,7 +67,7 @@ def working(
     try:
         with ExitStack() as block:
             engine = block.enter_context(
-                launched(
+                launch_engine(
                     db,
                     root,
                     me.executor,
@@ -92,7 +92,7 @@ def recover(store: Database, engine: Engine, me: Identity) -> list[str]:
         return engine.put_back(_dead(store, me, engine))
 
 
-def living(store: Database) -> frozenset[str]:
+def living_workers(store: Database) -> frozenset[str]:
     """Everyone who is at work, as far as this process can tell."""
     me = Identity()
     return frozenset(one.executor for one in workers.everyone(store) if not _is_dead(one, me))
@@ -162,7 +162,7 @@ def _keep_beating(engine: Engine, me: Identity, stop: Event, notice: Callable[[s
             _beat(store, me)
             taken = recover(store, engine, me)
             if taken:
-                notice(f"took over from processes that are gone: {listed(taken)}")
+                notice(f"took over from processes that are gone: {name_list(taken)}")
             if trouble:
                 notice("the database answers again")
             trouble = ""

@@ -199,13 +199,13 @@ def test_a_wrong_login_sets_no_cookie(guarded: Address, query: str) -> None:
 
 
 def test_a_token_is_kept_as_a_digest_for_its_user_alone(tmp_path: Path) -> None:
-    made, digest = token.kept(tmp_path)
+    made, digest = token.store_token(tmp_path)
     file = token.digest_file(tmp_path)
     assert token.fits(made, digest)
     assert file.stat().st_mode & 0o777 == 0o600
     assert made not in file.read_text()
-    assert token.kept(tmp_path) == ("", digest)
-    again, other = token.kept(tmp_path, new=True)
+    assert token.store_token(tmp_path) == ("", digest)
+    again, other = token.store_token(tmp_path, new=True)
     assert again != made
     assert not token.fits(made, other)
 
@@ -215,11 +215,11 @@ def test_a_digest_that_is_a_link_or_no_digest_is_not_trusted(tmp_path: Path) -> 
     file.parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "theirs").write_text(token.digest_of("known to them"))
     file.symlink_to(tmp_path / "theirs")
-    made, digest = token.kept(tmp_path)
+    made, digest = token.store_token(tmp_path)
     assert token.fits(made, digest)
     assert (tmp_path / "theirs").read_text() == token.digest_of("known to them")
     file.write_text("teapot")
-    assert token.kept(tmp_path)[0]
+    assert token.store_token(tmp_path)[0]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from foreword.faces.web import addresses, glossary
 from foreword.faces.web.chart import growth
-from foreword.faces.web.paging import paged
-from foreword.faces.web.plan import marked
-from foreword.faces.web.rendering import arrows, hue, percent, shares, short, signed, why
+from foreword.faces.web.paging import page_of_text
+from foreword.faces.web.plan import changed_tasks
+from foreword.faces.web.rendering import arrows, hue, percent, shares, short, signed_number, why
 from foreword.section import FORMS
 from foreword.session.limits import limits_for
 from foreword.store.compressions import Compression
@@ -27,7 +27,7 @@ NAMES = st.text(
 @given(NAMES)
 def test_every_name_is_one_piece_of_an_address_and_comes_back(name: str) -> None:
     piece = addresses.piece(name)
-    assert addresses.named(unquote(piece)) == name
+    assert addresses.decode_name(unquote(piece)) == name
     assert "/" not in unquote(piece)
     assert unquote(piece) not in (".", "..")
     assert urlsplit(addresses.session(name, "plan")).path == f"/sessions/{piece}/plan"
@@ -35,10 +35,10 @@ def test_every_name_is_one_piece_of_an_address_and_comes_back(name: str) -> None
 
 @given(st.text(st.sampled_from("ab\n"), max_size=400), st.integers(1, 50))
 def test_the_pages_of_a_text_joined_are_the_text(text: str, size: int) -> None:
-    pages = paged(text, 1, size).pages
-    assert "".join(paged(text, place, size).text for place in range(1, pages + 1)) == text
-    assert paged(text, pages + 7, size) == paged(text, pages, size)
-    assert paged(text, -3, size) == paged(text, 1, size)
+    pages = page_of_text(text, 1, size).pages
+    assert "".join(page_of_text(text, place, size).text for place in range(1, pages + 1)) == text
+    assert page_of_text(text, pages + 7, size) == page_of_text(text, pages, size)
+    assert page_of_text(text, -3, size) == page_of_text(text, 1, size)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_shares_and_changes_are_told_as_precisely_as_they_matter() -> None:
         "100%",
         "–",
     ]
-    assert [signed(count) for count in (1_200, -40, 0)] == ["+1,200", "−40", "0"]
+    assert [signed_number(count) for count in (1_200, -40, 0)] == ["+1,200", "−40", "0"]
 
 
 def test_a_difference_and_a_reason_are_told_in_words() -> None:
@@ -79,7 +79,7 @@ def test_a_difference_and_a_reason_are_told_in_words() -> None:
 
 def test_every_form_has_a_meaning_and_only_those_in_use_are_told() -> None:
     assert set(FORMS) <= set(glossary.FORMS)
-    assert list(glossary.told(glossary.FORMS, ["gone", "full", "gone", "unheard of"])) == [
+    assert list(glossary.meanings_of(glossary.FORMS, ["gone", "full", "gone", "unheard of"])) == [
         "full",
         "gone",
     ]
@@ -131,4 +131,4 @@ def test_tasks_are_marked_by_what_became_of_them() -> None:
     new["phases"][1]["tasks"][1]["task_id"] = 9
     moved = new["phases"][1]["tasks"].pop(0)
     new["phases"][0]["tasks"].append(moved)
-    assert marked(old, new) == {"1": "edited", "2": "was pending", "3": "moved", "9": "new"}
+    assert changed_tasks(old, new) == {"1": "edited", "2": "was pending", "3": "moved", "9": "new"}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreword.message import Message, Opaque, Text, ToolCall, ToolResult
-from foreword.session.summary import Summary, compress, respect
+from foreword.session.summary import Summary, compress, mark_finished_tasks
 from foreword.tokens import counter
 
 ESTIMATE = counter("estimate")
@@ -203,7 +203,7 @@ def test_there_is_nothing_left_in_a_summary_for_the_plan_to_correct(
 ) -> None:
     settled = [("write the tests", "completed"), *((task, "failed") for task in tasks)]
     text = compress(said, 500, ESTIMATE, settled=settled).text
-    assert respect(text, settled) == text
+    assert mark_finished_tasks(text, settled) == text
 
 
 def test_the_users_constraints_are_kept_over_chatter() -> None:

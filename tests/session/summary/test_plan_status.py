@@ -1,11 +1,11 @@
-"""`respect`: what the plan has settled is not opened again by any text."""
+"""`mark_finished_tasks`: what the plan has settled is not opened again by any text."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreword.session.summary import respect
+from foreword.session.summary import mark_finished_tasks
 
 SETTLED = [("Migrate the billing database", "completed"), ("Call the supplier", "cancelled")]
 
@@ -13,7 +13,8 @@ SETTLED = [("Migrate the billing database", "completed"), ("Call the supplier", 
 def test_a_line_that_speaks_of_a_settled_task_as_open_says_what_the_plan_says() -> None:
     text = "TODO: migrate billing database\nWe will call the supplier tomorrow."
     assert (
-        respect(text, SETTLED) == "TODO: migrate billing database (completed, says the plan)\n"
+        mark_finished_tasks(text, SETTLED)
+        == "TODO: migrate billing database (completed, says the plan)\n"
         "We will call the supplier tomorrow. (cancelled, says the plan)"
     )
 
@@ -23,7 +24,7 @@ def test_under_a_heading_of_open_tasks_the_name_is_enough() -> None:
         "## Pending Tasks\n- Migrating the billing database\n- Paint the fence\n\n## Done\n- Called"
         " the supplier"
     )
-    assert respect(text, SETTLED).splitlines() == [
+    assert mark_finished_tasks(text, SETTLED).splitlines() == [
         "## Pending Tasks",
         "- Migrating the billing database (completed, says the plan)",
         "- Paint the fence",
@@ -38,11 +39,11 @@ def test_other_lines_stay_as_they_are() -> None:
         "The billing database was migrated on Monday.\nNext: paint the fence.\n- [x] call the"
         " supplier next week"
     )
-    assert respect(text, SETTLED) == text
+    assert mark_finished_tasks(text, SETTLED) == text
 
 
 def test_without_settled_tasks_nothing_changes() -> None:
-    assert respect("next: everything", []) == "next: everything"
+    assert mark_finished_tasks("next: everything", []) == "next: everything"
 
 
 @given(
@@ -50,6 +51,6 @@ def test_without_settled_tasks_nothing_changes() -> None:
     st.lists(st.tuples(st.text(max_size=30), st.sampled_from(["completed", "failed"]))),
 )
 def test_it_only_adds_and_only_once(text: str, settled: list[tuple[str, str]]) -> None:
-    once = respect(text, settled)
-    assert respect(once, settled) == once
+    once = mark_finished_tasks(text, settled)
+    assert mark_finished_tasks(once, settled) == once
     assert len(once.split("\n")) == len(text.split("\n"))

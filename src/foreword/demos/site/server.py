@@ -161,7 +161,7 @@ _OPEN: dict[str, _Page] = {
     "/settings": lambda desk, asked: SiteResponse(trouble.settings()),
     "/hidden": lambda desk, asked: SiteResponse(trouble.hidden()),
     "/frames": lambda desk, asked: SiteResponse(trouble.frames()),
-    "/moving": lambda desk, asked: SiteResponse(trouble.moving()),
+    "/moving": lambda desk, asked: SiteResponse(trouble.address_change_page()),
     "/ways-out": lambda desk, asked: SiteResponse(trouble.ways_out(desk.elsewhere)),
     "/away": lambda desk, asked: _to(f"{desk.elsewhere}/help"),
     "/away/twice": lambda desk, asked: _to("/away"),

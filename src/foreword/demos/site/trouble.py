@@ -113,7 +113,7 @@ def frames() -> str:
     )
 
 
-def moving() -> str:
+def address_change_page() -> str:
     """A page that changes its own address without loading anything, and shows something late."""
     script = (
         "function push() { history.pushState({}, '', '/moved/on') }function late() { setTimeout(()"

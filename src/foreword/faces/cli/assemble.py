@@ -48,7 +48,7 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
 
     _say_what_is_read(request)
     package = assemble.assemble(recipe, **request)
-    screen.show(written(package, form), nl=False)
+    screen.show(format_package(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)
 
@@ -58,7 +58,7 @@ def _say_what_is_read(request: dict[str, Any]) -> None:
         screen.say_reading()
 
 
-def written(package: Package, form: str) -> str:
+def format_package(package: Package, form: str) -> str:
     """The package in one of the formats."""
     if form == "xml":
         return package.text

@@ -9,7 +9,7 @@ import click
 from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import ASSETS, PROGRAM, SHOW, profiles, rules
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.interrupt import until_told
+from foreword.faces.cli.interrupt import interrupt_event
 
 LOOK_SECONDS = 0.2
 
@@ -69,7 +69,7 @@ def start(
     """
     from foreword.browser.profile import BrowserProfile
     from foreword.browser.profile import program as found
-    from foreword.faces.cli.shared_browser import limits, running
+    from foreword.faces.cli.shared_browser import limits, running_browser
     from foreword.sources.project_root import project_root
 
     executable = found(program)
@@ -77,9 +77,9 @@ def start(
     profile = BrowserProfile(profiles(project_root(root)))
     try:
         with (
-            until_told() as ended,
+            interrupt_event() as ended,
             limits(allowed) as switches,
-            running(executable, Path(profile.folder), port, show=show, limits=switches) as (
+            running_browser(executable, Path(profile.folder), port, show=show, limits=switches) as (
                 address,
                 process,
             ),
@@ -112,13 +112,13 @@ def tabs(attach: str, as_json: bool) -> None:
     """
     from foreword.browser import Browser
     from foreword.engine.table import printable
-    from foreword.plan.fresh_parts import shown
+    from foreword.plan.fresh_parts import part_text
     from foreword.secrets.masking import hide
 
     with Browser.attach(attach) as found:
         listing = found.tabs()
     if as_json:
         return screen.show_json(hide(listing))
-    for line in shown("browser", listing).splitlines():
+    for line in part_text("browser", listing).splitlines():
         click.echo(printable(line))
     return None

@@ -103,7 +103,7 @@ def browser_options(command: Command) -> Command:
     return command
 
 
-def wanted(
+def browser_from_options(
     origins: tuple[str, ...],
     program: str | None,
     attach: str | None,

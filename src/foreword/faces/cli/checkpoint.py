@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from foreword.engine.table import printable, shortened
+from foreword.engine.table import printable, shorten_name
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
@@ -68,10 +68,10 @@ def list_checkpoints(task: str | None, db: str | None, root: str) -> None:
       foreword checkpoint list
       foreword checkpoint list FEAT-1
     """
-    from foreword.work.checkpoints import listed
+    from foreword.work.checkpoints import checkpoint_entries
 
     with _opened(db, root) as (folder, store):
-        found = listed(folder, store, task)
+        found = checkpoint_entries(folder, store, task)
     if not found:
         screen.say(f"no checkpoints yet in {folder}")
         return
@@ -81,8 +81,8 @@ def list_checkpoints(task: str | None, db: str | None, root: str) -> None:
 
 
 def _show_table(found: Sequence[CheckpointEntry]) -> None:
-    tasks = [shortened(one.task, LONGEST_TASK) for one in found]
-    phases = [shortened(one.phase, LONGEST_PHASE) for one in found]
+    tasks = [shorten_name(one.task, LONGEST_TASK) for one in found]
+    phases = [shorten_name(one.phase, LONGEST_PHASE) for one in found]
     first, second = max(len("task"), *map(len, tasks)), max(len("phase"), *map(len, phases))
     head = (
         f"{'task':<{first}}  {'phase':<{second}}  number  {'written (UTC)':<19}  done pending "
@@ -115,7 +115,7 @@ def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> 
       foreword checkpoint show FEAT-1
       foreword checkpoint show FEAT-1 --phase 2 --format json
     """
-    from foreword.work.checkpoint import as_data, as_written, without_secrets
+    from foreword.work.checkpoint import as_data, as_plain_text, without_secrets
 
     restored = _restored(task, phase, db, root)
     for note in restored.notes:
@@ -123,7 +123,7 @@ def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> 
     if form == "json":
         screen.show_json(as_data(without_secrets(restored.checkpoint)))
     else:
-        _print(as_written(restored.checkpoint))
+        _print(as_plain_text(restored.checkpoint))
 
 
 @checkpoint.command()

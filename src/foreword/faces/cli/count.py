@@ -12,7 +12,7 @@ import click
 from foreword.engine.table import printable
 from foreword.errors import BadSource
 from foreword.faces.cli.file_argument import read_bytes
-from foreword.tokens import COUNTERS, underestimated
+from foreword.tokens import COUNTERS, why_underestimated
 
 LARGE_BYTES = 20_000_000
 
@@ -48,7 +48,7 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
             raise BadSource(
                 name, "too large for the memory that is left", hint="count it in parts"
             ) from None
-        if chosen.name == "estimate" and (why := underestimated(text)):
+        if chosen.name == "estimate" and (why := why_underestimated(text)):
             click.echo(
                 f"warning: {printable(name)}: {why}: the estimate is too low; use --counter o200k",
                 err=True,

@@ -21,7 +21,7 @@ from textwrap import indent, wrap
 from foreword.context.assemble import assemble, recall
 from foreword.engine.package import Package
 from foreword.engine.report import Omission, Report, Row
-from foreword.engine.table import bar, cut_to, printable, shortened
+from foreword.engine.table import bar, cut_to, printable, shorten_name
 from foreword.sources.process import environment
 
 SAMPLES = Path(__file__).parents[2] / "demos"
@@ -304,7 +304,9 @@ def _shown(scene: Scene, root: Path, number: int, width: int) -> Iterator[str]:
     yield tables(roomy.report, tight.report, width)
     if for_room:
         yield omissions(for_room, by_rule, width)
-        yield recalled(max(for_room, key=lambda omission: omission.tokens), root, tight, width)
+        yield recall_example(
+            max(for_room, key=lambda omission: omission.tokens), root, tight, width
+        )
     seen = glimpse(tight.text, width)
     yield "What the model reads, around the first cut:\n\n" + indent(
         seen.rstrip("\n"), "  │ ", lambda _: True
@@ -330,7 +332,8 @@ def _alone(title: str, report: Report, lines: dict[str, TagTotal], most: int, ro
     name = NAME if room else NARROWEST - FORM - TOKENS - 2
     drawn = [_title(title, report), f"{'section':<{name}}  {_head()}"]
     drawn += [
-        f"{shortened(tag, name):<{name}}  {_cell(line, most, room)}" for tag, line in lines.items()
+        f"{shorten_name(tag, name):<{name}}  {_cell(line, most, room)}"
+        for tag, line in lines.items()
     ]
     drawn.append("─" * (name + 2 + FORM + TOKENS + (2 + room if room else 0)))
     drawn.append(f"{'total':<{name}}  {'':<{FORM}}{report.total_tokens:>{TOKENS},}")
@@ -346,7 +349,7 @@ def _side_by_side(
     lines = [head, f"{'section':<{NAME}}  {_head():<{half}}  │ {_head()}"]
     for tag in dict.fromkeys((*left, *right)):
         cells = (_cell(lines_of.get(tag), most) for lines_of in (left, right))
-        lines.append(f"{shortened(tag, NAME):<{NAME}}  " + "  │ ".join(cells))
+        lines.append(f"{shorten_name(tag, NAME):<{NAME}}  " + "  │ ".join(cells))
     totals = (f"{'':<{FORM}}{report.total_tokens:>{TOKENS},}" for report in (one, other))
     lines.append("─" * NAME + "──" + "─" * (half + 2) + "┼" + "─" * (half + 1))
     lines.append(f"{'total':<{NAME}}  " + "  │ ".join(f"{total:<{half}}" for total in totals))
@@ -411,7 +414,7 @@ def omissions(for_room: Sequence[Omission], by_rule: Sequence[Omission], width: 
         "",
     ]
     lines += [
-        f"{o.tokens:>7,}  {o.handle}  {shortened(o.what, min(60, width - 28))}"
+        f"{o.tokens:>7,}  {o.handle}  {shorten_name(o.what, min(60, width - 28))}"
         for o in largest[:MOST_OMISSIONS]
     ]
     if rest := largest[MOST_OMISSIONS:]:
@@ -427,7 +430,7 @@ def _sum(some: Iterable[Omission]) -> int:
     return sum(omission.tokens for omission in some)
 
 
-def recalled(omission: Omission, root: Path, package: Package, width: int = WIDTH) -> str:
+def recall_example(omission: Omission, root: Path, package: Package, width: int = WIDTH) -> str:
     """One omission brought back from the store, and whether it is the original."""
     original = recall(omission.handle, root)
     same = original.encode("utf-8", "surrogateescape") == package.originals[omission.handle]

@@ -13,7 +13,7 @@ import click
 from foreword.engine.table import cut_to, printable
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.cli import file_argument, screen
-from foreword.faces.cli.browser_choice import browser_options, wanted
+from foreword.faces.cli.browser_choice import browser_from_options, browser_options
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
@@ -108,10 +108,13 @@ def call(
 
     if tool not in TOOLS:
         raise UnknownName("tool", tool[:80], TOOLS)
-    read, browser = _arguments(arguments), wanted(origins, program, attach, show, assets)
-    from foreword.faces.cli.director_session import opened
+    read, browser = (
+        _arguments(arguments),
+        browser_from_options(origins, program, attach, show, assets),
+    )
+    from foreword.faces.cli.director_session import open_director
 
-    with opened(db, workflow, root, browser) as directing:
+    with open_director(db, workflow, root, browser) as directing:
         outcome = directing.call(tool, read)
     finish(outcome)
 

@@ -12,7 +12,7 @@ import click
 
 from foreword.errors import ForewordError, UsageError
 from foreword.faces.cli import file_argument, screen
-from foreword.faces.cli.browser_choice import WINDOW, browser_options, wanted
+from foreword.faces.cli.browser_choice import WINDOW, browser_from_options, browser_options
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
 from foreword.faces.cli.options import store_options
 
@@ -70,20 +70,23 @@ def chat(
       foreword director chat letters --model openai:gpt-4o --say "Run it, and tell me what failed."
     """
     from foreword.faces.cli.director_events import EventPrinter
-    from foreword.faces.cli.director_session import opened
-    from foreword.models.model_names import model_named
+    from foreword.faces.cli.director_session import open_director
+    from foreword.models.model_names import find_model
 
     if not model:
         raise UsageError("a director needs a model to talk with", hint=NO_MODEL)
-    model_named(model)
+    find_model(model)
     words = file_argument.read_text(said) if said == file_argument.STDIN else said
     if words is not None and not words.strip():
         raise UsageError(
             "there is nothing to say", hint='for example --say "Run it, and tell me what failed."'
         )
-    browser = wanted(origins, program, attach, show, assets)
+    browser = browser_from_options(origins, program, attach, show, assets)
     telling = EventPrinter(verbose=verbose, quiet=words is not None)
-    with opened(db, workflow, root, browser, model, window=window) as director, director.alone():
+    with (
+        open_director(db, workflow, root, browser, model, window=window) as director,
+        director.alone(),
+    ):
         if words is not None:
             _say_once(director, words, telling)
         else:

@@ -21,7 +21,7 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.browser_choice import PROGRAM, SHOW, wanted
+from foreword.faces.cli.browser_choice import PROGRAM, SHOW, browser_from_options
 from foreword.faces.cli.interrupt import stoppable
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
       foreword director demo --show
       foreword director demo --keep harbour && foreword director nodes letters --root harbour
     """
-    browser = wanted((), program, None, show)
+    browser = browser_from_options((), program, None, show)
     from foreword.demos.scripted_model import scripted_model
     from foreword.demos.site import site
     from foreword.faces.cli.director_events import EventPrinter
-    from foreword.faces.cli.director_session import opened
+    from foreword.faces.cli.director_session import open_director
     from foreword.testing import fake_provider
 
     with (
@@ -83,7 +83,7 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
     ):
         _say(INTRO.format(url=served.url))
         began = monotonic()
-        with opened(
+        with open_director(
             f"sqlite:///{root}/.foreword/state.db", WORKFLOW, str(root), browser, provider.openai
         ) as director:
             # started now: what is wrong with it is said before anything else

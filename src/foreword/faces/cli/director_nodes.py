@@ -10,7 +10,7 @@ import click
 from foreword.engine.table import cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.browser_choice import browser_options, wanted
+from foreword.faces.cli.browser_choice import browser_from_options, browser_options
 from foreword.faces.cli.director import AS_JSON, finish
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
 from foreword.faces.cli.options import store_options
@@ -39,10 +39,10 @@ def nodes(workflow: str, as_json: bool, db: str | None, root: str) -> None:
       foreword director nodes letters --json
     """
     from foreword.director.node_tools import read
-    from foreword.faces.cli.workflow_argument import reading
+    from foreword.faces.cli.workflow_argument import existing_workflow
     from foreword.store import node_results
 
-    with reading(db, root, workflow) as state:
+    with existing_workflow(db, root, workflow) as state:
         tree, newest = read(state), node_results.newest(state.db, state.workflow.id)
         secrets = state.secrets()
     if as_json:
@@ -86,12 +86,12 @@ def test(
       foreword director test letters node1
       foreword director test letters node4 --attach http://127.0.0.1:9222
     """
-    from foreword.faces.cli.director_session import opened
-    from foreword.faces.cli.workflow_argument import reading
+    from foreword.faces.cli.director_session import open_director
+    from foreword.faces.cli.workflow_argument import existing_workflow
 
-    browser = wanted(origins, program, attach, show, assets)
-    reading(db, root, workflow).close()
-    with opened(db, workflow, root, browser) as director:
+    browser = browser_from_options(origins, program, attach, show, assets)
+    existing_workflow(db, root, workflow).close()
+    with open_director(db, workflow, root, browser) as director:
         outcome = director.call("test_single_node", {"node": node})
     if outcome.failed and attach is None and f'"{EMPTY}"' in outcome.text:
         screen.show_hint(
@@ -132,14 +132,14 @@ def run(
       foreword director run letters --resume --show
     """
     from foreword.director import runner
-    from foreword.faces.cli.director_session import opened
-    from foreword.faces.cli.workflow_argument import reading
+    from foreword.faces.cli.director_session import open_director
+    from foreword.faces.cli.workflow_argument import existing_workflow
 
-    browser = wanted(origins, program, attach, show, assets)
-    with reading(db, root, workflow) as state:
+    browser = browser_from_options(origins, program, attach, show, assets)
+    with existing_workflow(db, root, workflow) as state:
         _check_nodes(state)
         before = _before(state, resume)
-    with opened(db, workflow, root, browser) as director, stoppable() as cancel:
+    with open_director(db, workflow, root, browser) as director, stoppable() as cancel:
         steps, director.desk.cancel = _Steps(director.session), cancel
         done = runner.run_workflow(
             director.session,
@@ -167,7 +167,7 @@ def _before(state: WorkflowState, resume: bool) -> str | None:
     """The run to go on with; where it was not asked for, a word that there is one."""
     from foreword.director import runner
 
-    before = runner.unfinished(state)
+    before = runner.unfinished_run(state)
     if resume and before is None:
         raise UsageError("there is no run to go on with", hint="leave --resume away to begin one")
     if before is not None and not resume:

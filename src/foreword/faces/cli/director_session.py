@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import BrowserChoice
-from foreword.faces.cli.workflow_argument import say_if_made
+from foreword.faces.cli.workflow_argument import say_if_new
 from foreword.sources.project_root import project_root
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(
+def open_director(
     db: str | None,
     workflow: str,
     root: str,
@@ -35,7 +35,7 @@ def opened(
         browser.reached(folder) as given,
         Director.open(db, workflow, root=folder, model=model, browser=given, **session) as director,
     ):
-        say_if_made(director.session)
+        say_if_new(director.session)
         offered = _offer(director.session, browser.rules, ())
         try:
             yield director
@@ -51,7 +51,7 @@ def _offer(state: WorkflowState, rules: Rules, before: Collection[str]) -> list[
 
     lines = [
         f"blocked: {', '.join(one.kinds)} of {one.origin}; {one.option} lets them through"
-        for one in assets.offered(state, rules)
+        for one in assets.origins_to_offer(state, rules)
     ]
     for line in lines:
         if line not in before:

@@ -6,7 +6,7 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.interrupt import until_told
+from foreword.faces.cli.interrupt import interrupt_event
 
 
 @click.command()
@@ -32,7 +32,7 @@ def site(port: int) -> None:
     from foreword.demos.site.pages import NAME, PASSWORD
 
     try:
-        with until_told() as ended, serving(port) as served:
+        with interrupt_event() as ended, serving(port) as served:
             click.echo(served.url)
             screen.say(f"sign in as {NAME} with {PASSWORD}; ctrl-C ends it")
             ended.wait()

@@ -9,13 +9,13 @@ from typing import Any
 
 from foreword.errors import BadSource
 from foreword.faces.cli import screen
-from foreword.regular_file import MISSING, Unusable, read_named, read_stream
+from foreword.regular_file import MISSING, Unusable, read_argument, read_stream
 
 STDIN = "-"
 LARGEST_BYTES = 1024**3  # `count` takes 5 s and 2.1 GB for as much; at double, 3 GB are not enough
 
 
-def named(name: str) -> str:
+def display_name(name: str) -> str:
     """What errors call it."""
     return "standard input" if name == STDIN else name
 
@@ -23,7 +23,7 @@ def named(name: str) -> str:
 def read_bytes(name: str) -> bytes:
     """The bytes of a file, of a pipe that the user names, or of standard input."""
     try:
-        return _stdin_bytes() if name == STDIN else read_named(Path(name), LARGEST_BYTES)
+        return _stdin_bytes() if name == STDIN else read_argument(Path(name), LARGEST_BYTES)
     except Unusable as unusable:
         if unusable.reason == "a folder":
             hint = f"name its files, as in {name.rstrip('/')}/*"
@@ -33,7 +33,7 @@ def read_bytes(name: str) -> bytes:
             if unusable.reason == MISSING
             else f"can't be read: {unusable.reason}"
         )
-        raise BadSource(named(name), why, hint="check the name") from None
+        raise BadSource(display_name(name), why, hint="check the name") from None
 
 
 def _stdin_bytes() -> bytes:
@@ -46,7 +46,7 @@ def read_text(name: str) -> str:
     try:
         return read_bytes(name).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise BadSource(named(name), "not UTF-8", hint="save it as UTF-8") from None
+        raise BadSource(display_name(name), "not UTF-8", hint="save it as UTF-8") from None
 
 
 def read_json(name: str, hint: str) -> Any:
@@ -56,10 +56,14 @@ def read_json(name: str, hint: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise BadSource(
-            named(name), f"not JSON: {error.msg}", line=error.lineno, column=error.colno, hint=hint
+            display_name(name),
+            f"not JSON: {error.msg}",
+            line=error.lineno,
+            column=error.colno,
+            hint=hint,
         ) from None
     except (
         ValueError,
         RecursionError,
     ) as error:  # a number of thousands of digits, or thousands of brackets
-        raise BadSource(named(name), f"not usable JSON: {error}", hint=hint) from None
+        raise BadSource(display_name(name), f"not usable JSON: {error}", hint=hint) from None

@@ -13,7 +13,7 @@ from foreword.errors import BadSource, UsageError
 from foreword.faces.cli import file_argument, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
-from foreword.regular_file import Unusable, read_named_beginning
+from foreword.regular_file import Unusable, read_argument_beginning
 
 if TYPE_CHECKING:
     from foreword.work.flow_status import FlowStatus, PhaseStatus
@@ -262,7 +262,7 @@ def _task(given: str) -> str:
         path = Path(given)
         if not path.is_file() and not path.is_fifo():
             return _words(given)
-        raw = read_named_beginning(path, LARGEST_TASK_BYTES + 1)
+        raw = read_argument_beginning(path, LARGEST_TASK_BYTES + 1)
     except (OSError, ValueError):  # too long for a name, or a NUL in it
         return given
     except Unusable as unusable:

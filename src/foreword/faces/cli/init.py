@@ -54,7 +54,7 @@ def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
     from foreword.sources.project_root import project_root
 
     folder = project_root(root)
-    found = file_writer.changes(folder, targets.wanted(agents))
+    found = file_writer.changes(folder, targets.target_files(agents))
     for change in found:
         _show(change)
     open_ones = [change for change in found if change.state != "same"]
@@ -98,5 +98,5 @@ def _write(folder: Path, agreed: Sequence[FileChange]) -> None:
     from foreword.coding_agents import file_writer
 
     for change in agreed:
-        file_writer.put(folder, change)
+        file_writer.write_file(folder, change)
     screen.say(f"{len(agreed)} {'file' if len(agreed) == 1 else 'files'} written in {folder}")

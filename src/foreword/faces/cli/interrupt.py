@@ -31,7 +31,7 @@ def stoppable() -> Iterator[Event]:
 
 
 @contextmanager
-def until_told() -> Iterator[Event]:
+def interrupt_event() -> Iterator[Event]:
     """An event that ctrl-C and SIGTERM set."""
     ended = Event()
     with _handled(lambda *_: ended.set(), signal.SIGINT, signal.SIGTERM):

@@ -256,9 +256,9 @@ def _check_documents(given: Path, real: Path, asked: _LintOptions, found: _FileP
     def show(file: str) -> str:
         return str(given / (Path(file).relative_to(only) if only else file))
 
-    checked = lint.look(root, recipe, counter=asked.counter, only=only)
+    checked = lint.lint_project(root, recipe, counter=asked.counter, only=only)
     if asked.fix and _fix(root, checked, show, found):
-        checked = lint.look(root, recipe, counter=asked.counter, only=only)
+        checked = lint.lint_project(root, recipe, counter=asked.counter, only=only)
     _take(checked, show, found)
     return bool(checked.documents)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from foreword.faces.cli import screen
-from foreword.faces.cli.assemble import FORMATS, written
+from foreword.faces.cli.assemble import FORMATS, format_package
 from foreword.faces.cli.options import store_options
 from foreword.tokens import COUNTERS
 
@@ -55,6 +55,6 @@ def lookup(wanted: tuple[str, ...], form: str, quiet: bool, **request: str | Non
     from foreword.context.lookup import lookup as look
 
     package = look(" ".join(wanted), **request)  # type: ignore[arg-type]
-    screen.show(written(package, form), nl=False)
+    screen.show(format_package(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)

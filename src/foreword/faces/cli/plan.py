@@ -9,7 +9,7 @@ import click
 from foreword.engine.table import bar, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.file_argument import named, read_json
+from foreword.faces.cli.file_argument import display_name, read_json
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
@@ -52,11 +52,11 @@ def show(workflow: str, number: int | None, form: str, db: str | None, root: str
       foreword plan show demo
       foreword plan show demo --version 2 --format json
     """
-    from foreword.faces.cli.workflow_argument import reading
+    from foreword.faces.cli.workflow_argument import existing_workflow
     from foreword.plan.plan import as_todo
     from foreword.secrets.masking import hide
 
-    with reading(db, root, workflow) as state:
+    with existing_workflow(db, root, workflow) as state:
         data = state.plan if number is None else state.plan_version(number).data
     if data is None:
         raise _no_plan(workflow)
@@ -93,14 +93,14 @@ def update(
       foreword plan show demo --format json | jq '.blockers = []' |
         foreword plan update demo - --reason "unblocked" --expect 3
     """
-    from foreword.faces.cli.workflow_argument import reading, writing
+    from foreword.faces.cli.workflow_argument import existing_workflow, workflow_to_write
     from foreword.plan.plan import read_plan, warnings
 
     data = read_plan(
         read_json(file, "a plan is JSON: `foreword plan update --help` shows its fields"),
-        named(file),
+        display_name(file),
     )
-    with (reading if expect else writing)(db, root, workflow) as state:
+    with (existing_workflow if expect else workflow_to_write)(db, root, workflow) as state:
         made = state.update_plan(data, reason, expect)
     click.echo(f"version {made.version}")
     for warning in warnings(made.data):
@@ -117,9 +117,9 @@ def history(workflow: str, db: str | None, root: str) -> None:
     Example:
       foreword plan history demo
     """
-    from foreword.faces.cli.workflow_argument import reading
+    from foreword.faces.cli.workflow_argument import existing_workflow
 
-    with reading(db, root, workflow) as state:
+    with existing_workflow(db, root, workflow) as state:
         versions = state.plan_history()
     if not versions:
         raise _no_plan(workflow)
@@ -153,9 +153,9 @@ def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: 
       foreword plan diff demo
       foreword plan diff demo 1 3
     """
-    from foreword.faces.cli.workflow_argument import reading
+    from foreword.faces.cli.workflow_argument import existing_workflow
 
-    with reading(db, root, workflow) as state:
+    with existing_workflow(db, root, workflow) as state:
         first, last = _pair(state, old, new)
         changes = state.plan_diff(first, last)
     screen.say(

@@ -27,7 +27,7 @@ def recipes(root: str) -> None:
     """
     from foreword.recipe import load as loading
 
-    known, more = loading.listed(Path(root))
+    known, more = loading.recipes_to_list(Path(root))
     for name, path in known.items():
         own = "" if path.parent == loading.BUILTIN else f"  ({path})"
         click.echo(printable(f"{name:<12} {_about(name, Path(root))}{own}"))

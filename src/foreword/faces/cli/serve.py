@@ -13,7 +13,14 @@ import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.browser_choice import ASSETS, ATTACH, ORIGIN, PROGRAM, WINDOW, wanted
+from foreword.faces.cli.browser_choice import (
+    ASSETS,
+    ATTACH,
+    ORIGIN,
+    PROGRAM,
+    WINDOW,
+    browser_from_options,
+)
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
@@ -177,10 +184,10 @@ def _directing(
 ) -> dict[str, Any]:
     """How the directors work; what can't be is said now, not to whoever talks to one first."""
     if model:
-        from foreword.models.model_names import model_named
+        from foreword.models.model_names import find_model
 
-        model_named(model)
-    rules = wanted(origins, program, attach, show=False, assets=assets).rules
+        find_model(model)
+    rules = browser_from_options(origins, program, attach, show=False, assets=assets).rules
     return {
         "model": model or None,
         "origins": rules.origins,
@@ -212,7 +219,7 @@ def _token(host: str, root: Path, file: str | None, new: bool) -> tuple[str, str
 
     if file is not None:
         return "", token.digest_of(token.from_file(file))
-    return ("", "") if token.is_loopback(host) and not new else token.kept(root, new=new)
+    return ("", "") if token.is_loopback(host) and not new else token.store_token(root, new=new)
 
 
 def _roots(also: tuple[str, ...]) -> dict[str, Path]:

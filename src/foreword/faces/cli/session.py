@@ -57,14 +57,14 @@ def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None
       foreword session new demo
       foreword session new demo --system-prompt prompt.md
     """
-    from foreword.faces.cli.workflow_argument import say_if_made
+    from foreword.faces.cli.workflow_argument import say_if_new
     from foreword.session.session import Session
     from foreword.session.workflow_state import WorkflowState
     from foreword.store import messages
 
     prompt = None if system_prompt is None else read_text(system_prompt)
     with WorkflowState.open(db, name, root=root) as state:
-        say_if_made(state)
+        say_if_new(state)
         if messages.find(state.db, state.workflow.id, "main") is not None:
             raise UsageError(
                 f"there is a session {name!r} already",
@@ -91,11 +91,11 @@ def list_sessions(db: str | None, root: str) -> None:
     """
     from foreword.sources.project_root import project_root
     from foreword.store.urls import open_database
-    from foreword.store.workflows import listed
+    from foreword.store.workflows import list_workflows
 
     store = open_database(db, project_root(root), create=False)
     try:
-        found = listed(store)[::-1]
+        found = list_workflows(store)[::-1]
     finally:
         store.close()
     if not found:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from foreword.faces.cli import progress, screen
-from foreword.faces.cli.assemble import FORMATS, written
+from foreword.faces.cli.assemble import FORMATS, format_package
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 from foreword.tokens import COUNTERS
 
@@ -96,7 +96,7 @@ def context(
         )
     with session, progress.patience(_what(session, no_save)):
         package = session.context(save=not no_save)
-    screen.show(written(package, form), nl=False)
+    screen.show(format_package(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from foreword.engine.table import shortened
+from foreword.engine.table import shorten_name
 from foreword.errors import BadSource, UsageError
 from foreword.faces.cli import progress, screen
-from foreword.faces.cli.file_argument import STDIN, named, read_bytes, read_json
+from foreword.faces.cli.file_argument import STDIN, display_name, read_bytes, read_json
 from foreword.faces.cli.options import WordChoice, store_options
 from foreword.message import KINDS, Kind, Message, Text
 from foreword.secrets.masking import mask
@@ -79,7 +79,7 @@ def _refuse_words(name: str, file: str) -> None:
     with suppress(OSError, ValueError):  # a name that no file can have
         if file == STDIN or Path(file).exists():
             return
-    words = mask(shortened(file, LONGEST_SHOWN))
+    words = mask(shorten_name(file, LONGEST_SHOWN))
     command = shlex.join(["foreword", "session", "append", name, "--text", words])
     raise BadSource(words, "there is no such file", hint=f"words go with --text: `{command}`")
 
@@ -95,7 +95,7 @@ def _message(name: str, file: str | None, text: str | None, role: str | None) ->
         message = read_message({"role": role or "user", "content": text})
     else:
         _refuse_words(name, file or STDIN)
-        message = read_message(read_json(file or STDIN, SHAPE), named(file or STDIN))
+        message = read_message(read_json(file or STDIN, SHAPE), display_name(file or STDIN))
     if not _says_something(message):
         raise UsageError(
             "the message is empty", hint=SHAPE if text is None else 'for example --text "Build it"'
@@ -132,7 +132,7 @@ def import_transcript(file: str, workflow: str, db: str | None, root: str) -> No
     from foreword.formats.transcripts import REWOUND, REWOUND_SINCE, THERE
 
     transcript = _Transcript(file)
-    with progress.patience(f"checking {named(file)}"):
+    with progress.patience(f"checking {display_name(file)}"):
         total = transcript.check()
     with _open(db, root, workflow) as session:
         imported, tokens, skipped = _import(session, transcript, total)
@@ -169,10 +169,10 @@ class _Transcript:
         from foreword.formats import read_transcript
 
         with self._open() as opened:
-            count = sum(1 for _ in read_transcript(opened, named(self.file)))
+            count = sum(1 for _ in read_transcript(opened, display_name(self.file)))
         if not count:
             raise BadSource(
-                named(self.file),
+                display_name(self.file),
                 "no messages in it",
                 hint="`foreword session import --help` says what is read",
             )
@@ -190,7 +190,7 @@ class _Transcript:
 
         with self._open() as opened:
             known = imported(session.db, session.conversation.id)
-            transcript = read_transcript(opened, named(self.file), known)
+            transcript = read_transcript(opened, display_name(self.file), known)
             yield from transcript
             skipped.update(transcript.skipped)
 
@@ -222,9 +222,9 @@ def _import(session: Session, transcript: _Transcript, total: int) -> tuple[int,
 @contextmanager
 def _open(db: str | None, root: str, name: str) -> Iterator[Session]:
     """The session of that name, made where there is none."""
-    from foreword.faces.cli.workflow_argument import say_if_made
+    from foreword.faces.cli.workflow_argument import say_if_new
     from foreword.session.session import Session
 
     with Session.open(db, name, root=root) as session:
-        say_if_made(session)
+        say_if_new(session)
         yield session

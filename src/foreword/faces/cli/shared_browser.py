@@ -55,7 +55,7 @@ def _nobody(host: str, port: int) -> None:
 
 
 @contextmanager
-def running(
+def running_browser(
     executable: str, folder: Path, port: int, *, show: bool, limits: Sequence[str] = ()
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A browser with its profile in that folder: its address, and its process."""

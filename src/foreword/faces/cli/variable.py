@@ -56,9 +56,9 @@ def list_variables(workflow: str, changes: bool, last: int, db: str | None, root
       foreword variable list demo
       foreword variable list demo --changes
     """
-    from foreword.faces.cli.workflow_argument import reading
+    from foreword.faces.cli.workflow_argument import existing_workflow
 
-    with reading(db, root, workflow) as state:
+    with existing_workflow(db, root, workflow) as state:
         lines = _trail(state.variable_changes(last)) if changes else _listed(state.variables)
     if not lines:
         screen.say(f"no {'changes' if changes else 'variables'} in {workflow!r}")
@@ -69,9 +69,9 @@ def list_variables(workflow: str, changes: bool, last: int, db: str | None, root
 
 
 def _listed(variables: dict[str, object]) -> list[str]:
-    from foreword.plan.variables import listing
+    from foreword.plan.variables import variable_lines
 
-    return listing(variables).split("\n") if variables else []
+    return variable_lines(variables).split("\n") if variables else []
 
 
 def _trail(changes: list[VariableChange]) -> list[str]:
@@ -100,11 +100,11 @@ def get(workflow: str, name: str | None, node: str | None, db: str | None, root:
       foreword variable get demo --node 7
       foreword variable get demo all
     """
-    from foreword.faces.cli.workflow_argument import reading
+    from foreword.faces.cli.workflow_argument import existing_workflow
 
     if node is not None and name not in (None, "all"):
         raise UsageError(f"give a name or --node, not both ({name!r} and {node!r})")
-    with reading(db, root, workflow) as state:
+    with existing_workflow(db, root, workflow) as state:
         value = state.get_workflow_variable(name, node=node)
     screen.show_json(value)
 
@@ -133,14 +133,14 @@ def set_variable(
       pass show gmail | foreword variable set demo gmail.password - --reason "new login"
       foreword variable set demo offset --reason "measured" -- -5
     """
-    from foreword.faces.cli.workflow_argument import writing
-    from foreword.plan.variables import listing
+    from foreword.faces.cli.workflow_argument import workflow_to_write
+    from foreword.plan.variables import variable_lines
 
     given = read_text(STDIN).removesuffix("\n").removesuffix("\r") if value == STDIN else value
     meant = given if as_text else _meant(given)
-    with writing(db, root, workflow) as state:
+    with workflow_to_write(db, root, workflow) as state:
         state.set_variable(name, meant, reason)
-    screen.say(f"set {listing({name: meant}).removeprefix('- ')}")
+    screen.say(f"set {variable_lines({name: meant}).removeprefix('- ')}")
 
 
 def _meant(given: str) -> object:
@@ -167,9 +167,9 @@ def clear(workflow: str, name: str, reason: str, db: str | None, root: str) -> N
     Example:
       foreword variable clear demo node7.emails --reason "read again tomorrow"
     """
-    from foreword.faces.cli.workflow_argument import reading
+    from foreword.faces.cli.workflow_argument import existing_workflow
 
-    with reading(db, root, workflow) as state:
+    with existing_workflow(db, root, workflow) as state:
         state.clear_variable(name, reason)
     screen.say(f"cleared {name}")
 
@@ -185,9 +185,9 @@ def clear_all(workflow: str, reason: str, db: str | None, root: str) -> None:
     Example:
       foreword variable clear-all demo --reason "a new run"
     """
-    from foreword.faces.cli.workflow_argument import reading
+    from foreword.faces.cli.workflow_argument import existing_workflow
 
-    with reading(db, root, workflow) as state:
+    with existing_workflow(db, root, workflow) as state:
         names = state.clear_all_variables(reason)
     screen.say(f"cleared {len(names):,} {'variable' if len(names) == 1 else 'variables'}")
     for name in names:

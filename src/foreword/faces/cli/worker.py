@@ -47,7 +47,7 @@ def worker(db: str | None, root: str | None, concurrency: int | None) -> None:
     from foreword.sources.project_root import project_root
     from foreword.store.urls import place_of
     from foreword.work import runs
-    from foreword.work.workers import working
+    from foreword.work.workers import run_worker
 
     folder = project_root(root or ".")
     if isinstance(place_of(db, folder), Path):
@@ -62,7 +62,7 @@ def worker(db: str | None, root: str | None, concurrency: int | None) -> None:
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(130) if stop.is_set() else stop.set())
-    with working(
+    with run_worker(
         db, folder, queues=queues, concurrency=concurrency, everything=True, notice=screen.say
     ) as engine:
         screen.say(f"worker {engine.executor} is at work (ctrl-C ends it)")

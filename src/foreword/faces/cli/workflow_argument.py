@@ -8,20 +8,20 @@ from foreword.session.workflow_state import WorkflowState
 from foreword.store import workflows
 
 
-def reading(db: str | None, root: str, name: str) -> WorkflowState:
+def existing_workflow(db: str | None, root: str, name: str) -> WorkflowState:
     """The workflow of that name; an error with suggestions where there is none, and no file
     where there is no store."""
     return WorkflowState.open(db, name, root=root, create=False)
 
 
-def writing(db: str | None, root: str, name: str) -> WorkflowState:
+def workflow_to_write(db: str | None, root: str, name: str) -> WorkflowState:
     """The workflow of that name, made where there is none."""
     state = WorkflowState.open(db, name, root=root)
-    say_if_made(state)
+    say_if_new(state)
     return state
 
 
-def say_if_made(state: WorkflowState) -> None:
+def say_if_new(state: WorkflowState) -> None:
     """A made workflow may be a mistyped one, so it is said, with the name it is near to."""
     if not state.is_new:
         return

@@ -274,7 +274,7 @@ def _context(
     session: Session, budget: int | None, form: Form, report: bool, *, save: bool
 ) -> dict[str, Any]:
     package = session.context(budget=budget, save=save)
-    answer = fitted_values.told(package)
+    answer = fitted_values.package_answer(package)
     if form != "text":
         del answer["text"]
         answer["messages"] = package.to_anthropic() if form == "anthropic" else package.to_openai()

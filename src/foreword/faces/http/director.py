@@ -19,7 +19,7 @@ from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.faces.http.server_state import AppState
 from foreword.faces.http.sessions import ONE
 from foreword.store import workflows
-from foreword.store.database import dumped
+from foreword.store.database import to_json
 
 LONGEST_TEXT = 200_000
 MOST_LISTENERS = 200  # to one piece of work
@@ -202,7 +202,7 @@ async def _called(request: Request, ask: Ask[Nothing, Arguments]) -> Response:
         )
     told = {"text": work.outcome.text, "failed": work.outcome.failed}
     return Response(
-        dumped(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON
+        to_json(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON
     )
 
 
@@ -252,19 +252,19 @@ async def _written(work: DirectorJob, seen: int) -> AsyncIterator[bytes]:
             yield STILL_HERE
         else:
             number, event = told
-            data = dumped(event, "the event")
+            data = to_json(event, "the event")
             yield f"id: {work.id}.{number}\nevent: {event['type']}\ndata: {data}\n\n".encode()
 
 
 def _existing(ask: Ask[Any, Any]) -> str:
     """The workflow in the path, which must be there: nothing is made by talking to nobody."""
-    return existing(ask.serving, ask.path["workflow"])
+    return workflow_name(ask.serving, ask.path["workflow"])
 
 
-def existing(serving: AppState, workflow: str) -> str:
+def workflow_name(serving: AppState, workflow: str) -> str:
     """The name of a workflow as it is kept; an error where there is none."""
     with serving.store() as db:
-        return workflows.existing(db, workflow).name
+        return workflows.find_workflow(db, workflow).name
 
 
 _TAKES = {"last-event-id": "The id of the last event that was seen: what came after it is sent."}

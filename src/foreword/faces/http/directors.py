@@ -134,7 +134,9 @@ class Directors:
         seat = self._seats.get(state.workflow.name)
         now = seat.director.desk.blocked()[:MOST_BLOCKED] if seat and seat.director else []
         known = {one.origin for one in now}
-        before = [one for one in assets.offered(state, self._rules()) if one.origin not in known]
+        before = [
+            one for one in assets.origins_to_offer(state, self._rules()) if one.origin not in known
+        ]
         return [
             {
                 "origin": one.origin,

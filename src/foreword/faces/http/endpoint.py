@@ -24,7 +24,7 @@ from foreword.faces.http import request_parsing
 from foreword.faces.http.problems import BEGUN, ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput
 from foreword.faces.http.server_state import AppState, Lane
-from foreword.store.database import LARGEST_NUMBER, dumped
+from foreword.store.database import LARGEST_NUMBER, to_json
 
 Query = TypeVar("Query")
 Body = TypeVar("Body")
@@ -116,7 +116,7 @@ class Endpoint:
 
     def _asked(self, request: Request, serving: AppState, body: bytes) -> Ask[Any, Any]:
         given = (
-            request_parsing.checked(self.body, request_parsing.parsed(body), "body")
+            request_parsing.validate(self.body, request_parsing.parse_json(body), "body")
             if self.body
             else None
         )
@@ -135,7 +135,7 @@ class Endpoint:
         answer = made if isinstance(made, HttpAnswer) else HttpAnswer(made)
         headers = {"cache-control": "no-store", **answer.headers}
         status = answer.status or self.status
-        content = b"" if status in (204, 304) else dumped(answer.value, "the answer").encode()
+        content = b"" if status in (204, 304) else to_json(answer.value, "the answer").encode()
         return Response(content, status, headers=headers, media_type=self.media)
 
 

@@ -22,7 +22,7 @@ from foreword.faces.http.server_state import AppState
 from foreword.faces.http.sessions import ONE
 from foreword.store import changes, workflows
 from foreword.store.changes import KINDS, ChangeEvent, Vector
-from foreword.store.database import dumped
+from foreword.store.database import to_json
 
 MEDIA = "text/event-stream"
 MOST_LISTENERS = 1_500
@@ -60,22 +60,20 @@ async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
 
 def _check(serving: AppState, workflow: str) -> None:
     with serving.store() as db:
-        workflows.existing(db, workflow)
+        workflows.find_workflow(db, workflow)
 
 
 async def _written(telling: AsyncIterator[ChangeEvent | None]) -> AsyncIterator[bytes]:
     yield BEGIN
     async for event in telling:
-        yield STILL_HERE if event is None else written(event)
+        yield STILL_HERE if event is None else event_bytes(event)
         # many events at once: others have their turn, and it is noticed who has left
         await asyncio.sleep(0)
 
 
-def written(event: ChangeEvent) -> bytes:
+def event_bytes(event: ChangeEvent) -> bytes:
     """An event as it goes over the wire; JSON has no line breaks, so none can be forged."""
-    return (
-        f"id: {event.at}\nevent: {event.kind}\ndata: {dumped(event.data, 'the event')}\n\n".encode()
-    )
+    return f"id: {event.at}\nevent: {event.kind}\ndata: {to_json(event.data, 'the event')}\n\n".encode()
 
 
 def listen(ask: Ask[Nothing, None]) -> Any:

@@ -21,7 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from foreword.faces.http.limits import Rate, bounded
+from foreword.faces.http.limits import Rate, limit_body
 from foreword.faces.http.metrics import OTHER
 from foreword.faces.http.problems import BEGUN, ProblemResponse, refusal
 from foreword.faces.http.server_state import AppState
@@ -88,7 +88,7 @@ class RequestGuard:
         try:
             self.check(scope)
             is_login = scope["path"] == LOGIN and bool(self.settings.token_digest)
-            receive = bounded(
+            receive = limit_body(
                 scope, receive, LARGEST_FORM_BYTES if is_login else self.settings.largest_body_bytes
             )
             async with asyncio.timeout(self.settings.timeout_seconds) as limit:

@@ -17,7 +17,7 @@ from foreword.faces.http.endpoint import JSON, Ask, Endpoint, Nothing
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.server_state import AppState
 from foreword.secrets.masking import mask
-from foreword.store.database import dumped
+from foreword.store.database import to_json
 
 LONGEST_SECONDS = 5.0  # what takes longer is no answer to those who watch a server
 log = logging.getLogger("foreword.serve")
@@ -48,7 +48,7 @@ async def _looked(request: Request, ask: Ask[Nothing, None]) -> Response:
         raise ProblemResponse(503, "store", "the store does not answer in time") from None
     told = {"status": "ok", "version": __version__}
     return Response(
-        dumped(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON
+        to_json(told, "the answer"), headers={"cache-control": "no-store"}, media_type=JSON
     )
 
 

@@ -33,7 +33,7 @@ class Rate:
         return wait
 
 
-def bounded(scope: Scope, receive: Receive, largest: int) -> Receive:
+def limit_body(scope: Scope, receive: Receive, largest: int) -> Receive:
     """The same body, up to so many bytes; more are refused, announced or not."""
     announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
     if announced.isdigit() and (len(announced) > 18 or int(announced) > largest):

@@ -14,7 +14,7 @@ M_ARENA_MAX = -8  # of malloc.h
 MOST_HEAPS = 2  # threads wait for one another in malloc far less than for the interpreter
 
 
-def settle() -> None:
+def freeze_loaded_objects() -> None:
     """To be called when everything is loaded: what is there now is not looked at by the
     collector again."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)

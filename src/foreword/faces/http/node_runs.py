@@ -115,7 +115,7 @@ def list_runs(ask: Ask[Page, None]) -> dict[str, Any]:
     """List the runs of a workflow's nodes, the newest first."""
     begin = ask.query.cursor or 0
     with ask.serving.state(ask.path["workflow"]) as state:
-        every = node_runs.everything(state.db, state.workflow.id)
+        every = node_runs.runs_of(state.db, state.workflow.id)
     page = every[begin : begin + ask.query.limit]
     end = begin + len(page)
     return {"items": [_run(one) for one in page], "next": end if end < len(every) else None}
@@ -126,7 +126,7 @@ def show_run(ask: Ask[Nothing, None]) -> dict[str, Any]:
     with ask.serving.state(ask.path["workflow"]) as state:
         found = node_runs.find(state.db, state.workflow.id, ask.path["run"])
         if found is None:
-            known = [one.run for one in node_runs.everything(state.db, state.workflow.id)]
+            known = [one.run for one in node_runs.runs_of(state.db, state.workflow.id)]
             raise UnknownName("run", ask.path["run"][:80], known)
         results = node_results.of_run(state.db, state.workflow.id, found.run)
         secrets = state.secrets()

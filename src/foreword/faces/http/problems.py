@@ -10,7 +10,7 @@ from starlette.responses import Response
 from foreword import errors
 from foreword.errors import ForewordError
 from foreword.secrets.masking import mask
-from foreword.store.database import dumped
+from foreword.store.database import to_json
 
 STATUSES: dict[type[ForewordError], int] = {
     errors.UsageError: 400,
@@ -110,7 +110,7 @@ def problem(
     told = {"title": _short(title), "status": status, "code": code, "hint": _short(hint)}
     body = {"type": f"about:blank#{code}", **told}
     return Response(
-        dumped({**body, **facts}, "the problem"), status, headers=headers, media_type=MEDIA
+        to_json({**body, **facts}, "the problem"), status, headers=headers, media_type=MEDIA
     )
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from foreword.errors import RecipeError, UnknownName
 from foreword.faces.http.checkpoints import Where
 from foreword.faces.http.endpoint import Ask, Endpoint
-from foreword.lint import look
+from foreword.lint import lint_project
 from foreword.lint.document_index import AUTHORED
 from foreword.recipe import load as loading
 
@@ -83,7 +83,7 @@ class LintAnswer(BaseModel):
 def list_recipes(ask: Ask[Where, None]) -> dict[str, Any]:
     """List the recipes that can be named, built in and the project's own."""
     root = ask.serving.root(ask.query.root)
-    known, more = loading.listed(root)
+    known, more = loading.recipes_to_list(root)
     problem = loading.folder_problem(root)
     return {
         "items": [_line(name, path, root) for name, path in known.items()],
@@ -120,7 +120,7 @@ def lint(ask: Ask[Where, None]) -> dict[str, Any]:
     about_documents = not wrong and any(
         kind in AUTHORED for kind in loading.load(name, root).documents
     )
-    found = look(root, name) if about_documents else None
+    found = lint_project(root, name) if about_documents else None
     return {
         "recipe": [
             {

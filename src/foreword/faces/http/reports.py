@@ -80,8 +80,8 @@ def list_reports(ask: Ask[ReportPage, None]) -> dict[str, Any]:
     query = ask.query
     with ask.serving.store() as db:
         if query.workflow is not None:
-            workflows.existing(db, plain(query.workflow))
-        found = reports.listed(
+            workflows.find_workflow(db, plain(query.workflow))
+        found = reports.list_reports(
             db, workflow=query.workflow, before=query.before, limit=query.limit + 1
         )
     page = found[: query.limit]
@@ -121,7 +121,7 @@ def _existing(db: Database, number: int) -> StoredReport:
     found = Store(db).report(number)
     if found is None:
         raise UnknownName(
-            "report", str(number), [str(one.number) for one in reports.listed(db, limit=5)]
+            "report", str(number), [str(one.number) for one in reports.list_reports(db, limit=5)]
         )
     return found
 

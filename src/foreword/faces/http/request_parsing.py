@@ -72,7 +72,7 @@ async def json_bytes(request: Request) -> bytes:
     return await request.body()
 
 
-def parsed(body: bytes) -> Any:
+def parse_json(body: bytes) -> Any:
     """The value of a JSON text in UTF-8: no key twice, no number that JSON does not know, not
     nested without end."""
     try:
@@ -131,7 +131,9 @@ def query(request: Request, model: type[Model]) -> Model:
     if any("\0" in value for _, value in pairs):
         raise ProblemResponse(400, "bad_request", "a parameter has a NUL in it")
     fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-    return checked(model, {name: _typed(value, fields.get(name)) for name, value in pairs}, "query")
+    return validate(
+        model, {name: _typed(value, fields.get(name)) for name, value in pairs}, "query"
+    )
 
 
 def _typed(value: str, kind: object) -> object:
@@ -154,7 +156,7 @@ def whole(text: str) -> int | None:
     return number if 0 <= number <= LARGEST_NUMBER else None
 
 
-def checked(model: type[Model], value: object, where: str) -> Model:
+def validate(model: type[Model], value: object, where: str) -> Model:
     """The value as the model has it, or a refusal that names every place that is wrong."""
     try:
         return model.model_validate(value)

@@ -231,7 +231,7 @@ async def _until_stopped(
     process.config.load()
     process.lifespan = process.config.lifespan_class(process.config)
     await process.startup(sockets=[listening])
-    memory.settle()
+    memory.freeze_loaded_objects()
     ready()
     await process.main_loop()
     await process.shutdown(sockets=[listening])

@@ -134,7 +134,7 @@ class AppState:
     def state(self, workflow: str) -> Iterator[WorkflowState]:
         """A workflow's plan, variables and nodes, to be read: nothing is made."""
         with self.store() as db:
-            yield WorkflowState(db, workflows.existing(db, checked_name(workflow, "workflow")))
+            yield WorkflowState(db, workflows.find_workflow(db, checked_name(workflow, "workflow")))
 
     @contextmanager
     def session(
@@ -171,7 +171,7 @@ class AppState:
     def _check_conversation(self, workflow: str, conversation: str) -> None:
         """An error where there is no such conversation: asking for one must not make it."""
         with self.store() as db:
-            known = messages.names(db, workflows.existing(db, workflow).id)
+            known = messages.names(db, workflows.find_workflow(db, workflow).id)
         if conversation not in known:
             raise UnknownName("conversation", conversation, known, where=f"of {workflow!r}")
 

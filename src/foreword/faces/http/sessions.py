@@ -59,7 +59,7 @@ class SystemPromptBody(RequestInput):
     text: str
 
 
-class NodeAnswer(RequestInput):
+class NodeBody(RequestInput):
     """A node of the workflow."""
 
     model_config = example({"node": {"id": "1", "position": 1, "type": "http", "config": {}}})
@@ -129,7 +129,7 @@ def list_sessions(ask: Ask[Search, None]) -> dict[str, Any]:
     """List the sessions, the newest first, with their sizes."""
     query = ask.query
     with ask.serving.store() as db:
-        found = workflows.listed(db)[::-1]
+        found = workflows.list_workflows(db)[::-1]
     mine = [
         one for one in _after(found, query.cursor) if query.search.casefold() in one.name.casefold()
     ]
@@ -220,7 +220,7 @@ def show_snapshot(ask: Ask[Nothing, None]) -> dict[str, Any]:
         return {"snapshot": state.secrets().value(state.snapshot())}
 
 
-def put_node(ask: Ask[Nothing, NodeAnswer]) -> dict[str, Any]:
+def put_node(ask: Ask[Nothing, NodeBody]) -> dict[str, Any]:
     """Add a node to the workflow, or replace the one with its id."""
     with ask.serving.session(ask.path["workflow"]) as session:
         session.put_node(ask.body.node)
@@ -257,6 +257,6 @@ ENDPOINTS = (
         body=SystemPromptBody,
     ),
     Endpoint("GET", f"{ONE}/snapshot", show_snapshot, Snapshot),
-    Endpoint("POST", f"{ONE}/nodes", put_node, Done, body=NodeAnswer, problems=(422,)),
+    Endpoint("POST", f"{ONE}/nodes", put_node, Done, body=NodeBody, problems=(422,)),
     Endpoint("DELETE", f"{ONE}/nodes/{{node}}", drop_node, Done),
 )

@@ -20,7 +20,7 @@ LEAST_CHARS, LARGEST_BYTES = 16, 4_096
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-def made() -> str:
+def new_token() -> str:
     """A new token."""
     return secrets.token_urlsafe(BYTES)
 
@@ -59,7 +59,7 @@ def digest_file(root: Path) -> Path:
     return cache_folder() / f"serve-{sha256(os.fsencode(root)).hexdigest()[:16]}.sha256"
 
 
-def kept(root: Path, *, new: bool = False) -> tuple[str, str]:
+def store_token(root: Path, *, new: bool = False) -> tuple[str, str]:
     """A new token and its digest; where one was made before, unless `new` says so, nothing and
     its digest."""
     path = digest_file(root)
@@ -71,7 +71,7 @@ def kept(root: Path, *, new: bool = False) -> tuple[str, str]:
         )
         if _DIGEST.fullmatch(before):
             return "", before
-        token = made()
+        token = new_token()
         _write(path, digest_of(token))
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error

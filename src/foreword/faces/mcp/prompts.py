@@ -31,7 +31,7 @@ class Prompt:
     asked: Mapping[str, str]
 
 
-def everything(desk: ServerState) -> dict[str, Prompt]:
+def all_prompts(desk: ServerState) -> dict[str, Prompt]:
     """Every prompt by its name: a purpose has its own, a phase stands behind `phase-`."""
     purposes = recipes.load("package", desk.root).purposes
     phases = recipes.load("phases", desk.root).phases
@@ -48,7 +48,7 @@ def everything(desk: ServerState) -> dict[str, Prompt]:
 
 def text_of(desk: ServerState, name: str, arguments: Mapping[str, str]) -> tuple[str, str]:
     """What a prompt is about, and its text."""
-    known = everything(desk)
+    known = all_prompts(desk)
     if name not in known:
         raise UnknownName("prompt", name[:80], known)
     for argument in arguments:

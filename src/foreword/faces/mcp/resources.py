@@ -91,7 +91,9 @@ def _everything(desk: ServerState) -> Iterator[Resource]:
     )
     with desk.store_if_any() as db:
         plans = (
-            [listed.name for listed in workflows.listed(db) if listed.plan_version] if db else []
+            [listed.name for listed in workflows.list_workflows(db) if listed.plan_version]
+            if db
+            else []
         )
         reports = Store(db).reports(MOST_REPORTS) if db else []
     for name in plans:
@@ -141,7 +143,7 @@ def _plan(desk: ServerState, workflow: str, version: str = "") -> Content:
 
 def _workflows(desk: ServerState) -> Content:
     with desk.store_if_any() as db:
-        found = workflows.listed(db)[::-1] if db else []
+        found = workflows.list_workflows(db)[::-1] if db else []
     return _json([{name: getattr(one, name) for name in SHOWN} for one in found])
 
 

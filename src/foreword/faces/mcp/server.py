@@ -26,7 +26,7 @@ from foreword.faces.mcp import prompts, resources
 from foreword.faces.mcp.plan_watch import listen
 from foreword.faces.mcp.server_state import ServerState
 from foreword.faces.mcp.tools import TOOLS, McpTool
-from foreword.operations.arguments import checked
+from foreword.operations.arguments import validate_arguments
 from foreword.operations.fitted_values import Answer
 from foreword.secrets.masking import mask
 
@@ -97,7 +97,7 @@ def create_server(desk: ServerState) -> Server[Any]:
     async def list_prompts(
         context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        known = await ask(prompts.everything, desk)
+        known = await ask(prompts.all_prompts, desk)
         return types.ListPromptsResult(prompts=[_prompt(prompt) for prompt in known.values()])
 
     async def get_prompt(
@@ -162,7 +162,7 @@ def _called(desk: ServerState, name: str, arguments: dict[str, Any] | None) -> t
             types.INVALID_PARAMS, f"unknown tool {name[:80]!r}; there are {', '.join(TOOLS)}"
         )
     try:
-        return _result(tool.run(desk, checked(arguments, tool.input_schema)))
+        return _result(tool.run(desk, validate_arguments(arguments, tool.input_schema)))
     except ForewordError as error:
         log.info("%s: %s", name, error.code)
         return _failed(error.message, error.hint, error.code)

@@ -14,7 +14,7 @@ from foreword.faces.http.server_state import AppState
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
 from foreword.store.database import Database
-from foreword.store.urls import is_made
+from foreword.store.urls import store_exists
 
 State = TypeVar("State", bound=WorkflowState)
 BEGIN = (
@@ -42,7 +42,7 @@ class ServerState:
     @contextmanager
     def store_if_any(self) -> Iterator[Database | None]:
         """An open store, where there is one yet: who only reads makes none."""
-        if not is_made(self.serving.settings.db, self.root):
+        if not store_exists(self.serving.settings.db, self.root):
             yield None
         else:
             with self.store() as db:
@@ -73,7 +73,7 @@ class ServerState:
         name = workflow or self.workflow
         with ExitStack() as stack:
             try:
-                if not making and not is_made(self.serving.settings.db, self.root):
+                if not making and not store_exists(self.serving.settings.db, self.root):
                     raise UnknownName("workflow", name, ())
                 opened = stack.enter_context(opening(name))
             except UnknownName as unknown:

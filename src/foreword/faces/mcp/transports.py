@@ -205,7 +205,7 @@ class _Process(BoundedServer):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            memory.settle()
+            memory.freeze_loaded_objects()
             self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

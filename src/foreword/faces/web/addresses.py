@@ -16,7 +16,7 @@ def piece(name: str) -> str:
     return quote(told.encode("utf-8", "replace"), safe="~")
 
 
-def named(text: str) -> str:
+def decode_name(text: str) -> str:
     """The name that a decoded piece of a path stands for."""
     text = "." + text[2:] if text.startswith("~2") else text
     return text.replace("~1", "/").replace("~0", "~")

@@ -16,10 +16,10 @@ from starlette.responses import Response
 from foreword.director.tools import TOOLS
 from foreword.director.turn_lock import is_waiting
 from foreword.errors import UnknownName
-from foreword.faces.http.director import existing
+from foreword.faces.http.director import workflow_name
 from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.web import addresses, header, tool_form, transcript
-from foreword.faces.web.paging import paged
+from foreword.faces.web.paging import page_of_text
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import MAIN, ViewRequest, go_to
 from foreword.plan import plan as planning
@@ -37,7 +37,7 @@ PAGES = {"chat", "workflow"}
 def show(asked: ViewRequest) -> Response:
     """The conversation, the newest at its end; `before` is an older page of it, `tool` the form
     of one."""
-    stands = standing(asked)  # first: what is over has said all it has to say
+    stands = director_status(asked)  # first: what is over has said all it has to say
     with asked.session() as session:
         said = transcript.read(
             session, session.conversation.id, asked.number("before", LARGEST_NUMBER)
@@ -70,8 +70,8 @@ def message(asked: ViewRequest) -> Response:
         found = messages.between(session.db, Range(session.conversation.id, seq, seq))
         if not found:
             raise UnknownName("message", str(seq), (), where=f"of {asked.workflow!r}")
-        text = paged(
-            session.secrets().text(transcript.spoken(found[0].message)), asked.number("page", 1)
+        text = page_of_text(
+            session.secrets().text(transcript.words_of(found[0].message)), asked.number("page", 1)
         )
         address = addresses.session(
             asked.workflow, f"chat/message/{seq}", conversation=session.conversation.name
@@ -86,7 +86,7 @@ def message(asked: ViewRequest) -> Response:
         )
 
 
-def standing(asked: ViewRequest) -> dict[str, Any]:
+def director_status(asked: ViewRequest) -> dict[str, Any]:
     """How the director of the path stands: whether it has a model, what it is at, which tabs it
     has open."""
     desks = asked.serving.desks
@@ -122,7 +122,7 @@ def go_on(asked: ViewRequest) -> Response:
 def stop(asked: ViewRequest) -> Response:
     """Stop what it is doing."""
     work = asked.serving.desks.work(asked.workflow)
-    asked.serving.desks.stop(existing(asked.serving, asked.workflow))
+    asked.serving.desks.stop(workflow_name(asked.serving, asked.workflow))
     if work is not None:
         work.ended.wait(SOON_SECONDS)
     return go_to(_back(asked))
@@ -152,7 +152,7 @@ def run(asked: ViewRequest) -> Response:
 
 
 def _begun(asked: ViewRequest, begin: Callable[[str], DirectorJob]) -> Response:
-    begin(existing(asked.serving, asked.workflow)).ended.wait(SOON_SECONDS)
+    begin(workflow_name(asked.serving, asked.workflow)).ended.wait(SOON_SECONDS)
     return go_to(_back(asked))
 
 

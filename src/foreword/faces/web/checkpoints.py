@@ -10,7 +10,7 @@ from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
 from foreword.store.database import Database
 from foreword.work.checkpoint import as_text
-from foreword.work.checkpoints import CheckpointEntry, listed, read
+from foreword.work.checkpoints import CheckpointEntry, checkpoint_entries, read
 
 
 def show(asked: ViewRequest) -> Response:
@@ -29,7 +29,7 @@ def show(asked: ViewRequest) -> Response:
 def show_all(asked: ViewRequest) -> Response:
     """The checkpoints of every task."""
     with asked.serving.store() as db:
-        found = listed(asked.serving.root(), db)
+        found = checkpoint_entries(asked.serving.root(), db)
     return page(
         "checkpoints.html",
         title="Checkpoints",
@@ -56,6 +56,6 @@ def show_one(asked: ViewRequest) -> Response:
 
 def _of_task(asked: ViewRequest, db: Database, task: str) -> list[CheckpointEntry]:
     try:
-        return list(reversed(listed(asked.serving.root(), db, task)))
+        return list(reversed(checkpoint_entries(asked.serving.root(), db, task)))
     except UnknownName:  # a session need not have any
         return []

@@ -11,7 +11,7 @@ from foreword.engine.report import Report
 from foreword.errors import EssentialsTooLarge, UnknownName, UsageError
 from foreword.faces.web import addresses, header
 from foreword.faces.web.chart import growth
-from foreword.faces.web.paging import paged
+from foreword.faces.web.paging import page_of_text
 from foreword.faces.web.rendering import page, shares
 from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.session.cache_reuse import FIRST
@@ -72,7 +72,7 @@ def summary(asked: ViewRequest) -> Response:
         address = addresses.session(
             asked.workflow, f"compressions/{number}", conversation=session.conversation.name
         )
-        text = paged(session.secrets().known(made[number].summary), asked.number("page", 1))
+        text = page_of_text(session.secrets().known(made[number].summary), asked.number("page", 1))
         return page(
             "original.html",
             **header.of(session, "monitor"),

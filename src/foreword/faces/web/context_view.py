@@ -18,7 +18,7 @@ from foreword.engine.render import pieces_of, turn_text
 from foreword.engine.report import Report, Row
 from foreword.errors import EssentialsTooLarge, UnknownHandle, UsageError
 from foreword.faces.web import addresses, header, reports
-from foreword.faces.web.paging import TablePage, paged
+from foreword.faces.web.paging import TablePage, page_of_text
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
 from foreword.section import STANDS_BY, Choice
@@ -114,7 +114,7 @@ def compare(asked: ViewRequest) -> Response:
         numbers = [call["report"] for call in calls]
         old = asked.number("old", numbers[min(1, len(numbers) - 1)] if numbers else 0)
         new = asked.number("new", numbers[0] if numbers else 0)
-        values = reports.compared(session.store, old, new) if numbers else None
+        values = reports.compare_reports(session.store, old, new) if numbers else None
         back = addresses.session(asked.workflow, "compare")
         return page(
             "compare.html",
@@ -149,7 +149,10 @@ def _sections(
     for place, (choice, row) in enumerate(zip(choices, package.report.sections, strict=False)):
         if only in (None, place):
             yield SectionView(
-                place, row, _reason(package.report, choice), paged(_text(choice), page_number)
+                place,
+                row,
+                _reason(package.report, choice),
+                page_of_text(_text(choice), page_number),
             )
 
 
@@ -201,10 +204,10 @@ def _original(session: Session, handle: str, place: int) -> TablePage:
         name, packed = exact[0]
         if isinstance(packed, Range):
             return _of_range(session, packed, place)
-        return paged(session.store.original(name, packed).decode("utf-8", "replace"), place)
+        return page_of_text(session.store.original(name, packed).decode("utf-8", "replace"), place)
     package, _ = _made(session)
     if package and handle in package.originals:
-        return paged(package.originals[handle].decode("utf-8", "replace"), place)
+        return page_of_text(package.originals[handle].decode("utf-8", "replace"), place)
     raise UnknownHandle(handle, session.db.name, matches=len(exact))
 
 

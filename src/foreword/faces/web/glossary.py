@@ -29,7 +29,7 @@ PARTS = {
 }
 
 
-def told(words: dict[str, str], used: Iterable[str]) -> dict[str, str]:
+def meanings_of(words: dict[str, str], used: Iterable[str]) -> dict[str, str]:
     """The meanings of those that are in use, each once, in the order of the glossary."""
     names = set(used)
     return {name: meaning for name, meaning in words.items() if name in names}

@@ -24,7 +24,7 @@ from foreword.faces.web import (
     variables,
     workflow,
 )
-from foreword.faces.web.view_request import View, missing, reading, writing
+from foreword.faces.web.view_request import View, form_view, not_found_page, read_view
 
 STATIC = Path(__file__).parent / "static"
 READ: dict[str, View] = {
@@ -55,7 +55,7 @@ WRITE: dict[str, View] = {
     "/sessions/{workflow}/compress": context_monitor.compress,
     "/sessions/{workflow}/undo": context_monitor.undo,
     "/sessions/{workflow}/plan": plan.change,
-    "/sessions/{workflow}/variables": variables.put,
+    "/sessions/{workflow}/variables": variables.set_variable,
     "/sessions/{workflow}/chat": chat.say,
     "/sessions/{workflow}/chat/go-on": chat.go_on,
     "/sessions/{workflow}/chat/stop": chat.stop,
@@ -83,14 +83,14 @@ def routes() -> list[BaseRoute]:
     return [
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *(
-            Route(path, reading(view, _lane(view, "reading")), methods=["GET"])
+            Route(path, read_view(view, _lane(view, "reading")), methods=["GET"])
             for path, view in READ.items()
         ),
         *(
-            Route(path, writing(view, _lane(view, "writing")), methods=["POST"])
+            Route(path, form_view(view, _lane(view, "writing")), methods=["POST"])
             for path, view in WRITE.items()
         ),
-        Route("/{rest:path}", missing, methods=["GET"]),
+        Route("/{rest:path}", not_found_page, methods=["GET"]),
     ]
 
 

@@ -16,7 +16,7 @@ class TablePage:
     pages: int
 
 
-def paged(text: str, place: int, size: int = PAGE_CHARS) -> TablePage:
+def page_of_text(text: str, place: int, size: int = PAGE_CHARS) -> TablePage:
     """A page of a text; one that is not there is the nearest that is. All pages joined are the
     text."""
     pages = max(1, -(-len(text) // size))

@@ -146,7 +146,7 @@ def _page(
         version=version,
         change=change,
         differences=state.plan_diff(version - 1, version) if version > 1 else [],
-        marks=marked(before, plan) if before else {},
+        marks=changed_tasks(before, plan) if before else {},
         gone=_gone(before, plan) if before else [],
         done=_done(plan),
         many_tasks=MANY_TASKS,
@@ -155,7 +155,7 @@ def _page(
     )
 
 
-def marked(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
+def changed_tasks(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
     """What became of each task that is not as it was, by its id."""
     old = {str(task["task_id"]): (phase, task) for phase, task in planning.tasks(before)}
     marks = dict[str, str]()

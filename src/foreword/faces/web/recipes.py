@@ -27,7 +27,7 @@ class RecipeRow:
 def show_all(asked: ViewRequest) -> Response:
     """Every recipe; those of the project first."""
     root = asked.serving.root()
-    known, more = loading.listed(root)
+    known, more = loading.recipes_to_list(root)
     found = [_told(name, path, root) for name, path in known.items()]
     found.sort(key=lambda one: (not one.is_own, one.name))
     return page(

@@ -70,7 +70,7 @@ def environment() -> Environment:
         "utc": utc,
         "many": many,
         "words": words,
-        "signed": signed,
+        "signed": signed_number,
         "hue": hue,
         "arrows": arrows,
         "piece": addresses.piece,
@@ -111,7 +111,7 @@ def tokens(count: int) -> str:
     return f"{count:,}"
 
 
-def signed(count: int) -> str:
+def signed_number(count: int) -> str:
     """`+1,200`, `−40` or `0`."""
     return f"{count:+,}".replace("-", "\u2212") if count else "0"
 

@@ -22,7 +22,7 @@ ASKED = ("agent", "skill", "purpose", "phase", "workflow")
 def show_all(asked: ViewRequest) -> Response:
     """The reports, the newest first, from one that is older than `before`."""
     with asked.serving.store() as db:
-        rows = reports.listed(db, before=asked.number("before", LARGEST_NUMBER), limit=PAGE)
+        rows = reports.list_reports(db, before=asked.number("before", LARGEST_NUMBER), limit=PAGE)
     return page(
         "reports.html",
         title="Reports",
@@ -60,7 +60,7 @@ def compare(asked: ViewRequest) -> Response:
             asked.number("old", newest[-1] if newest else 0),
             asked.number("new", newest[0] if newest else 0),
         )
-        values = compared(store, old, new) if newest else None
+        values = compare_reports(store, old, new) if newest else None
     return page(
         "compare.html",
         title="Compare reports",
@@ -73,7 +73,7 @@ def compare(asked: ViewRequest) -> Response:
     )
 
 
-def compared(store: Store, old: int, new: int) -> dict[str, Any]:
+def compare_reports(store: Store, old: int, new: int) -> dict[str, Any]:
     """What two reports have more or less of."""
     before, after = _existing(store, old), _existing(store, new)
     rows = report_diff.sections(before.report, after.report)

@@ -14,7 +14,7 @@ from foreword.session.limits import Limits, limits_for
 from foreword.store import reports
 from foreword.store.database import Database
 from foreword.store.packages import Store
-from foreword.store.workflows import WorkflowEntry, listed
+from foreword.store.workflows import WorkflowEntry, list_workflows
 
 MOST_SHOWN = 200
 STATES = {"ok": "OK", "warned": "Warned", "compressed": "Compressed"}
@@ -44,7 +44,7 @@ def show(asked: ViewRequest) -> Response:
     """Every session, the last changed first; `q` is part of a name."""
     wanted = asked.text("q").strip()
     with asked.serving.store() as db:
-        every, place, last = listed(db), db.name, newest_call(db)
+        every, place, last = list_workflows(db), db.name, newest_call(db)
     found = [one for one in every if wanted.casefold() in one.name.casefold()]
     found.sort(key=lambda one: one.changed, reverse=True)
     limits = limits_for(asked.serving.settings.window)
@@ -75,7 +75,7 @@ def begin(asked: ViewRequest) -> Response:
 
 def newest_call(db: Database) -> CallPicture | None:
     """What the newest text for a model was made of, if there is one that can be read."""
-    found, kept = reports.listed(db, limit=1), Store(db).reports(1)
+    found, kept = reports.list_reports(db, limit=1), Store(db).reports(1)
     if not found or not kept or found[0].number != kept[0].number:
         return None
     sizes = dict[str, int]()

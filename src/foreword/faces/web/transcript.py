@@ -90,7 +90,7 @@ def _told(page: Sequence[StoredMessage], secrets: KnownValues) -> list[Transcrip
 
 def _said(line: StoredMessage, secrets: KnownValues) -> TranscriptMessage:
     message = line.message
-    text = secrets.text(spoken(message)).strip()
+    text = secrets.text(words_of(message)).strip()
     role = str(message.role)
     made = TranscriptMessage(
         line.seq, role, WHO[role], _cut(text), line.created, len(text) > LONGEST_TEXT
@@ -102,7 +102,7 @@ def _said(line: StoredMessage, secrets: KnownValues) -> TranscriptMessage:
     return made
 
 
-def spoken(message: Message) -> str:
+def words_of(message: Message) -> str:
     """The words of a message, without its calls; pictures as a short mark."""
     return "\n".join(
         _words(part)

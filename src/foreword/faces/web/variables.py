@@ -33,7 +33,7 @@ def show(asked: ViewRequest) -> Response:
         )
 
 
-def put(asked: ViewRequest) -> Response:
+def set_variable(asked: ViewRequest) -> Response:
     """Set a variable, as text: a password of digits stays what it is."""
     reason = asked.text("reason").strip()
     if not reason:

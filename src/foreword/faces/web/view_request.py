@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from foreword.errors import ForewordError, UnknownName, UsageError
 from foreword.faces.http.problems import BEGUN, ProblemResponse, status_of
 from foreword.faces.http.server_state import AppState, Lane
-from foreword.faces.web.addresses import named
+from foreword.faces.web.addresses import decode_name
 from foreword.faces.web.rendering import page
 from foreword.secrets.masking import mask
 from foreword.session.session import Session
@@ -34,7 +34,7 @@ class ViewRequest:
 
     def name(self, what: str) -> str:
         """A name from the path."""
-        return named(self.request.path_params[what])
+        return decode_name(self.request.path_params[what])
 
     def text(self, what: str, default: str = "") -> str:
         """What the form says, or the query."""
@@ -59,7 +59,7 @@ class ViewRequest:
     def session(self) -> Iterator[Session]:
         """The session of the path, in the conversation that was asked for; looking makes none."""
         with self.serving.store() as db:
-            known = messages.names(db, workflows.existing(db, self.workflow).id)
+            known = messages.names(db, workflows.find_workflow(db, self.workflow).id)
         wanted = self.text("conversation") or (MAIN if MAIN in known or not known else known[0])
         if wanted not in known and wanted != MAIN:
             raise UnknownName("conversation", wanted, known, where=f"of {self.workflow!r}")
@@ -70,14 +70,14 @@ class ViewRequest:
     def state(self) -> Iterator[WorkflowState]:
         """The workflow of the path: its plan and its variables."""
         with self.serving.store() as db:
-            yield WorkflowState(db, workflows.existing(db, self.workflow))
+            yield WorkflowState(db, workflows.find_workflow(db, self.workflow))
 
 
 View = Callable[[ViewRequest], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def reading(view: View, lane: Lane = "reading") -> Endpoint:
+def read_view(view: View, lane: Lane = "reading") -> Endpoint:
     """A view that answers a question."""
 
     async def endpoint(request: Request) -> Response:
@@ -86,7 +86,7 @@ def reading(view: View, lane: Lane = "reading") -> Endpoint:
     return endpoint
 
 
-def writing(view: View, lane: Lane = "writing") -> Endpoint:
+def form_view(view: View, lane: Lane = "writing") -> Endpoint:
     """A view that takes a form."""
 
     async def endpoint(request: Request) -> Response:
@@ -122,7 +122,7 @@ def refused_page(refused: ProblemResponse) -> Response:
     return response
 
 
-async def missing(request: Request) -> Response:
+async def not_found_page(request: Request) -> Response:
     """The page for an address where there is none."""
     return problem(404, f"there is no page at {request.url.path}", "the sessions are the way in")
 

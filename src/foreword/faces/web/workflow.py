@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from foreword.director import runner
 from foreword.faces.web import header
-from foreword.faces.web.chat import standing
+from foreword.faces.web.chat import director_status
 from foreword.faces.web.rendering import page
 from foreword.faces.web.transcript import pretty
 from foreword.faces.web.view_request import ViewRequest
@@ -72,13 +72,13 @@ class NodeOutput:
 
 def show(asked: ViewRequest) -> Response:
     """Every node from top to bottom, the runs, and the tabs of the browser."""
-    stands = standing(asked)  # first: what is over has written all it has to write
+    stands = director_status(asked)  # first: what is over has written all it has to write
     with asked.state() as state:
         tree = Tree(workflows.nodes(state.db, state.workflow.id))
         newest = node_results.newest(state.db, state.workflow.id)
         secrets = state.secrets()
-        open_run = runner.unfinished(state)
-        runs = node_runs.everything(state.db, state.workflow.id)[:MOST_RUNS]
+        open_run = runner.unfinished_run(state)
+        runs = node_runs.runs_of(state.db, state.workflow.id)[:MOST_RUNS]
         return page(
             "workflow.html",
             **header.of(state, "workflow"),

@@ -22,7 +22,7 @@ from foreword.session.summary.summary_text import (
     PART_OF,
     EarlierSummary,
     bare,
-    shortened,
+    shorten_line,
     split,
 )
 from foreword.text.words import STOP_WORDS, words
@@ -105,9 +105,9 @@ def _of_remark(
         case "call" if remark.key.startswith(TASK):
             status = remark.key.removeprefix(TASK)
             kind: Kind = "done" if _SETTLED.match(status) else "open"
-            return [_line(f"[{status}] {shortened(remark.text)}", kind, remark.at, length)]
+            return [_line(f"[{status}] {shorten_line(remark.text)}", kind, remark.at, length)]
         case "call" if _COMMAND.fullmatch(remark.key):
-            return [_line(shortened(remark.text), "command", remark.at, length)]
+            return [_line(shorten_line(remark.text), "command", remark.at, length)]
         case _:
             return []
 

@@ -14,9 +14,9 @@ from foreword.message import Message, Text, ToolCall, ToolResult
 from foreword.session.summary.candidate_lines import MANY, CandidateLine, lines
 from foreword.session.summary.draft import Draft
 from foreword.session.summary.ledger import entry, named_before
-from foreword.session.summary.name_weights import Mention, literals, mentioned, worth
-from foreword.session.summary.plan_status import reopens, respect
-from foreword.session.summary.remarks import LONGEST_SUMMARY, capped, remarks, summaries
+from foreword.session.summary.name_weights import Mention, find_mentions, literals, worth
+from foreword.session.summary.plan_status import mark_finished_tasks, reopens
+from foreword.session.summary.remarks import LONGEST_SUMMARY, cap_text, remarks, summaries
 from foreword.session.summary.summary_text import Summary, read
 from foreword.text import relevance
 from foreword.tokens import CHARS_PER_TOKEN, Counter
@@ -40,9 +40,9 @@ def compress(
     """What stands in for the messages and the earlier summary, at most `room` tokens by the
     counter."""
     before_text = "\n".join([earlier, *summaries(messages)]).strip()
-    before, said = read(capped(before_text, LONGEST_SUMMARY)), remarks(messages)
+    before, said = read(cap_text(before_text, LONGEST_SUMMARY)), remarks(messages)
     names_before = named_before(before)
-    found = _with_before(mentioned(said, len(messages)), names_before)
+    found = _with_before(find_mentions(said, len(messages)), names_before)
     candidates = lines(said, found, before, len(messages))
     if sum(len(line.text) for line in candidates) < PLENTY * room * CHARS_PER_TOKEN:
         candidates = lines(said, found, before, len(messages), MANY)
@@ -87,7 +87,7 @@ def _unsettled(
         for line in candidates
         if line.kind != "open" or not reopens(line.text, settled, among_open=True)
     ]
-    return [replace(line, text=respect(line.text, settled)) for line in still]
+    return [replace(line, text=mark_finished_tasks(line.text, settled)) for line in still]
 
 
 def _answering(candidates: Sequence[CandidateLine], query: str) -> list[CandidateLine]:

@@ -53,7 +53,7 @@ class Mention:
     subject: str = ""  # of the last call that named it
 
 
-def mentioned(said: Sequence[Remark], length: int) -> dict[str, Mention]:
+def find_mentions(said: Sequence[Remark], length: int) -> dict[str, Mention]:
     """Every name in the remarks of a conversation of so many messages, in order of first
     mention."""
     found: dict[str, Mention] = {}

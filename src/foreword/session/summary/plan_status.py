@@ -28,7 +28,7 @@ _SAYS = ", says the plan)"
 _DONE = re.compile(r"\[[xX]\]|\u2713|\u2705")
 
 
-def respect(text: str, settled: Sequence[tuple[str, str]]) -> str:
+def mark_finished_tasks(text: str, settled: Sequence[tuple[str, str]]) -> str:
     """The text, its lines that present a settled task as open marked with what the plan says of
     it."""
     tasks = [

@@ -63,7 +63,7 @@ def summaries(messages: Iterable[Message]) -> list[str]:
     return [part.text for message in marked for part in message.parts if isinstance(part, Text)]
 
 
-def capped(text: str, longest: int = LONGEST_REMARK) -> str:
+def cap_text(text: str, longest: int = LONGEST_REMARK) -> str:
     """The text, or its opening and its end where it is too long to read whole."""
     if len(text) <= longest:
         return text
@@ -73,15 +73,17 @@ def capped(text: str, longest: int = LONGEST_REMARK) -> str:
 
 def _of_part(at: int, role: str, part: object, subjects: dict[str, str]) -> Iterator[Remark]:
     if isinstance(part, Text):
-        yield Remark(at, _voice(role, part.text), capped(part.text))
+        yield Remark(at, _voice(role, part.text), cap_text(part.text))
     elif isinstance(part, ToolResult):
-        yield Remark(at, "result", capped(part.text), subjects.get(part.id, ""), failed=part.failed)
+        yield Remark(
+            at, "result", cap_text(part.text), subjects.get(part.id, ""), failed=part.failed
+        )
     elif isinstance(part, ToolCall):
         given = list(_arguments(part.arguments))
         subject = subjects[part.id] = _subject(given)
         for key, value in given:
             long = len(value) > LONGEST_ARGUMENT or "\n" in value
-            yield Remark(at, "edit" if long else "call", capped(value), subject, key)
+            yield Remark(at, "edit" if long else "call", cap_text(value), subject, key)
 
 
 def _voice(role: str, text: str) -> Voice:

@@ -134,11 +134,13 @@ def split(row: str) -> list[str]:
     if len(line) <= LONGEST_LINE:
         return [line] if line else []
     return [
-        shortened(sentence) for sentence in sentences(line[: 20 * LONGEST_LINE]) if sentence.strip()
+        shorten_line(sentence)
+        for sentence in sentences(line[: 20 * LONGEST_LINE])
+        if sentence.strip()
     ]
 
 
-def shortened(line: str) -> str:
+def shorten_line(line: str) -> str:
     """The line, its end given up for dots where it is too long to read at a glance."""
     line = " ".join(line.split())
     if len(line) <= LONGEST_LINE:
