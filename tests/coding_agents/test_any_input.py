@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from foreword.coding_agents import hooks, long_results, window_fill
-from foreword.coding_agents.events import HookEvent, read_object
+from foreword.coding_agents.hook_events import HookEvent, read_object
 from tests.coding_agents.agent import DATA, Desk, set_up
 from tests.command import foreword
 from tests.formats.conversation import JSON

@@ -13,7 +13,7 @@ import pytest
 
 from foreword import tokens
 from foreword.director import Director
-from foreword.director.prompt import DIRECTOR, SCOUT
+from foreword.director.system_prompt import DIRECTOR, SCOUT
 from foreword.director.tools import TOOLS
 from foreword.errors import ModelFailed, UsageError
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider

@@ -14,8 +14,8 @@ import pytest
 from foreword.browser import Browser
 from foreword.demos.site import Site
 from foreword.director import Director
-from foreword.director.prompt import SCOUT
 from foreword.director.scout import MOST_REQUESTS
+from foreword.director.system_prompt import SCOUT
 from foreword.store import messages
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 from tests.director.scenes import calls, opened, results_in, system_of

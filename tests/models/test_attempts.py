@@ -11,7 +11,7 @@ from pydantic_ai.exceptions import ModelHTTPError, ModelQuotaExceededError
 
 from foreword.errors import ModelFailed
 from foreword.models import ask
-from foreword.models.failures import may_succeed_later, wait_seconds
+from foreword.models.model_errors import may_succeed_later, wait_seconds
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 
 AT_ONCE = {"retry-after-ms": "1"}

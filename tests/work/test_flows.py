@@ -15,7 +15,7 @@ from foreword.errors import CyclicFlow, StoreError, UnknownName, UsageError
 from foreword.plan.flow import Flow, Phase
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 from foreword.work import flow_runs
-from foreword.work.artifacts import looked_up, lookup_tool
+from foreword.work.artifact_lookup import looked_up, lookup_tool
 from foreword.work.flow_status import FlowStatus
 from foreword.work.question_queue import RunStatus
 from foreword.work.workers import run_worker

@@ -12,7 +12,7 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from foreword.browser import failures, page_script
+from foreword.browser import browser_errors, page_script
 from foreword.browser.page_script import READ_SECONDS
 from foreword.browser.rules import Rules
 from foreword.browser.tabs import Tab
@@ -35,7 +35,9 @@ def locate(page: Page, selector: str) -> Locator:
 def _located(page: Page, selector: str) -> tuple[Page | FrameLocator, Locator]:
     """The page or the frame that an element is in, and the element."""
     if not selector.strip():
-        raise BrowserFailed("a selector is needed, not an empty text", hint=failures.SELECTORS)
+        raise BrowserFailed(
+            "a selector is needed, not an empty text", hint=browser_errors.SELECTORS
+        )
     scope: Page | FrameLocator = page
     while selector.startswith(FRAME) and " >> " in selector:
         frame, _, selector = selector.partition(" >> ")
@@ -53,8 +55,8 @@ async def navigate(tab: Tab, url: str, rules: Rules) -> dict[str, Any]:
         response = await _gone_to(tab.page, url, rules)
     except Error as error:
         if tab.begun - before > MOST_BEGUN:
-            tab.broken = failures.RESTLESS
-        raise failures.load_error(error, url, rules) from None
+            tab.broken = browser_errors.RESTLESS
+        raise browser_errors.load_error(error, url, rules) from None
     return {"status": response.status} if response is not None and response.status >= 400 else {}
 
 
@@ -81,7 +83,7 @@ async def click(tab: Tab, selector: str, rules: Rules) -> dict[str, Any]:
     except Error as error:
         # A page may close itself by a click, which is then done.
         if not tab.page.is_closed():
-            raise await failures.action_error(error, locator, selector, rules) from None
+            raise await browser_errors.action_error(error, locator, selector, rules) from None
     return {}
 
 
@@ -101,7 +103,7 @@ async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[st
         else:
             await locator.fill(text, timeout=limit)
     except Error as error:
-        raise await failures.action_error(error, locator, selector, rules) from None
+        raise await browser_errors.action_error(error, locator, selector, rules) from None
     return {"password": True} if is_secret else {}
 
 
@@ -139,7 +141,7 @@ async def _wait_for_element(tab: Tab, selector: str, rules: Rules) -> dict[str, 
     try:
         await locator.first.wait_for(state="visible", timeout=1000 * rules.action_seconds)
     except Error as error:
-        raise await failures.action_error(error, locator, selector, rules) from None
+        raise await browser_errors.action_error(error, locator, selector, rules) from None
     return {}
 
 
@@ -180,7 +182,7 @@ async def extract(
             page_script.texts(scope, locator, wanted, MOST_ITEMS), READ_SECONDS
         )
     except Error as error:
-        raise await failures.action_error(error, locator, selector, rules) from None
+        raise await browser_errors.action_error(error, locator, selector, rules) from None
     if not many and not found:
         raise BrowserFailed(f"{selector!r} was there and is no longer")
     if not many:
@@ -218,7 +220,7 @@ async def wait_for_page(tab: Tab, rules: Rules) -> bool:
     from playwright.async_api import Error
 
     with suppress(Error, TimeoutError):
-        await asyncio.wait_for(tab.page.evaluate(_PAINTED), failures.ANSWER_SECONDS)
+        await asyncio.wait_for(tab.page.evaluate(_PAINTED), browser_errors.ANSWER_SECONDS)
     with suppress(TimeoutError):
         await asyncio.wait_for(tab.quiet.wait(), rules.page_seconds)
     return tab.quiet.is_set()

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from foreword.browser import actions, browser_state, chromium, explore, failures, tab_care
+from foreword.browser import actions, browser_errors, browser_state, chromium, explore, tab_care
 from foreword.browser.blocked import BlockedOrigin, BlockedRequests
 from foreword.browser.chromium import CLOSE_SECONDS, START_SECONDS, Chromium
 from foreword.browser.dom import Dom
@@ -141,7 +141,7 @@ class Browser:
         """How a page stands: tab, address, title; an error if it does not answer."""
 
         async def asked() -> dict[str, Any]:
-            return await failures.state_of((await self._alive()).tabs.named(tab))
+            return await browser_errors.state_of((await self._alive()).tabs.named(tab))
 
         return self._run(asked())
 
@@ -246,17 +246,17 @@ class Browser:
                 raise (
                     _gone()
                     if here.has_ended or not here.browser.is_connected()
-                    else failures.other(error)
+                    else browser_errors.other(error)
                 ) from None
             return {**result, "note": AGAIN} if fresh and isinstance(result, dict) else result  # type: ignore[return-value]
 
     async def _ready(self, here: Chromium, tab: Tab, *, anew: bool) -> Tab:
         """The tab in front, or a new one in the place of one that is beyond use."""
-        if tab.broken == failures.SILENT:
-            await failures.state_of(tab)
+        if tab.broken == browser_errors.SILENT:
+            await browser_errors.state_of(tab)
         # A tab of the user's own is never closed, so it can't be replaced either.
         if tab.broken and not (anew and tab.ours):
-            raise failures.broken(tab)
+            raise browser_errors.broken(tab)
         if tab.broken:
             tab = await tab_care.replace(here, tab)
         tab.guarded = True
@@ -292,7 +292,7 @@ class Browser:
         loading = {} if is_loaded else {"loading": "the page is still loading"}
         if tab.page.is_closed():
             return {"tab": tab.name, "url": tab.url, "title": "", "closed": True, **found, **beside}
-        return {**await failures.state_of(tab), **found, **loading, **beside}
+        return {**await browser_errors.state_of(tab), **found, **loading, **beside}
 
     async def _slipped(self, tab: Tab) -> list[str]:
         """The address of a tab of ours that came past the guard, such as one that was loaded in
@@ -314,15 +314,15 @@ class Browser:
         """A failure with what caused it, the nearest selectors, and how the page stands."""
         if here.has_ended:
             return _gone()
-        if tab.broken and tab.broken != failures.SILENT:
-            return failures.broken(tab)
+        if tab.broken and tab.broken != browser_errors.SILENT:
+            return browser_errors.broken(tab)
         if gone := here.tabs.notes.refused_tabs(before):
             failure = origin_error(gone[0], self.rules)
         explained = await _with_state(
             failure, tab, **here.tabs.notes.told(), **self._blocked.told()
         )
         if tab.broken == CRASHED:
-            return failures.broken(tab)
+            return browser_errors.broken(tab)
         if selector and "nothing on the page matches" in str(failure) and not tab.broken:
             near = await explore.similar(tab.page, selector)
             if near:
@@ -357,7 +357,7 @@ def _told(failure: Exception) -> BrowserFailed:
         return failure
     if isinstance(failure, TimeoutError):
         return BrowserFailed(f"the page could not be read within {READ_SECONDS:g} s")
-    return failures.other(failure)
+    return browser_errors.other(failure)
 
 
 async def _inside(page: Any) -> dict[str, Any]:
@@ -370,5 +370,5 @@ async def _nothing(tab: Tab) -> dict[str, Any]:
 
 async def _with_state(failure: BrowserFailed, tab: Tab, **more: Any) -> BrowserFailed:
     return type(failure)(
-        str(failure), hint=failure.hint, state={**await failures.state_of(tab), **more}
+        str(failure), hint=failure.hint, state={**await browser_errors.state_of(tab), **more}
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from foreword.browser import page_script, proxy
 from foreword.browser.blocked import BlockedRequests
-from foreword.browser.guard import OriginGuard
+from foreword.browser.origin_guard import OriginGuard
 from foreword.browser.profile import BrowserProfile, program
 from foreword.browser.proxy import RefusingProxy
 from foreword.browser.rules import Rules

@@ -7,7 +7,7 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
-from foreword.browser import failures
+from foreword.browser import browser_errors
 from foreword.browser.chromium import CLOSE_SECONDS, Chromium
 from foreword.browser.tabs import MAIN, Tab
 from foreword.errors import BrowserFailed
@@ -18,7 +18,7 @@ async def to_front(here: Chromium, tab: Tab) -> None:
     from playwright.async_api import Error
 
     with suppress(Error, TimeoutError):
-        await asyncio.wait_for(tab.page.bring_to_front(), failures.ANSWER_SECONDS)
+        await asyncio.wait_for(tab.page.bring_to_front(), browser_errors.ANSWER_SECONDS)
     here.tabs.activate(tab)
 
 
@@ -45,7 +45,7 @@ async def close(here: Chromium, tab: Tab) -> dict[str, Any]:
     if current is None:
         return {"closed": tab.name}
     await to_front(here, current)
-    return {"closed": tab.name, **await failures.state_of(current)}
+    return {"closed": tab.name, **await browser_errors.state_of(current)}
 
 
 async def end(here: Chromium) -> None:
@@ -64,7 +64,7 @@ async def _silence(tab: Tab) -> None:
 
     if tab.session is not None:
         with suppress(Error, TimeoutError):
-            await asyncio.wait_for(tab.session.send("Page.crash"), failures.ANSWER_SECONDS)
+            await asyncio.wait_for(tab.session.send("Page.crash"), browser_errors.ANSWER_SECONDS)
 
 
 async def _shut(tab: Tab) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from foreword.coding_agents import trusted_files
-from foreword.coding_agents.events import WHERE, HookEvent
+from foreword.coding_agents.hook_events import WHERE, HookEvent
 from foreword.errors import BadSource
 
 if TYPE_CHECKING:

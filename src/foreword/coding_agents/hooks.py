@@ -16,7 +16,7 @@ from threading import Timer
 from typing import Any, Protocol
 
 from foreword.coding_agents import hook_log, long_results, trusted_files
-from foreword.coding_agents.events import (
+from foreword.coding_agents.hook_events import (
     LARGEST_BYTES,
     POST_TOOL_USE,
     PRE_COMPACT,

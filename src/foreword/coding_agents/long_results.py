@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foreword.coding_agents.events import HookEvent
+from foreword.coding_agents.hook_events import HookEvent
 
 if TYPE_CHECKING:
     from foreword.tokens import Counter

@@ -11,7 +11,7 @@ import os
 import stat
 from pathlib import Path
 
-from foreword.coding_agents.events import HookEvent
+from foreword.coding_agents.hook_events import HookEvent
 from foreword.errors import BadSource, OutsideRoot
 
 MARKS = ("foreword/recipes", ".foreword", ".checkpoints")  # of a project that wants us

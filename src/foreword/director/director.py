@@ -16,7 +16,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 
 from foreword.director.agent import Agent, TurnResult
-from foreword.director.prompt import DIRECTOR
+from foreword.director.system_prompt import DIRECTOR
 from foreword.director.tool_calls import Outcome, perform, shown_arguments
 from foreword.director.tool_context import Start, ToolContext, nobody
 from foreword.director.tools import TOOLS

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.director import debug_tools
 from foreword.director.agent import Agent
-from foreword.director.prompt import SCOUT
+from foreword.director.system_prompt import SCOUT
 from foreword.director.tool import Answer, Arguments
 from foreword.director.tool_context import Tell, ToolContext
 from foreword.errors import BrowserFailed, UsageError

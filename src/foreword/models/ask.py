@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from foreword.errors import ForewordError, ModelFailed, UsageError
 from foreword.models.answer import Answer
 from foreword.models.attempts import ModelCall, call_of, with_attempts
-from foreword.models.failures import FAILED, model_error, one_line
+from foreword.models.model_errors import FAILED, model_error, one_line
 from foreword.models.stream import StreamReader
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from foreword.errors import ModelFailed, UsageError
 from foreword.models.call_thread import in_a_thread
 from foreword.models.connections import Connection
-from foreword.models.failures import (
+from foreword.models.model_errors import (
     CallCancelled,
     late,
     may_succeed_later,

@@ -16,7 +16,7 @@ from threading import Event, Thread
 from typing import TypeVar
 
 from foreword.errors import ModelFailed
-from foreword.models.failures import late
+from foreword.models.model_errors import late
 
 LOOK_SECONDS = 0.05  # how often a waiting caller looks whether to give up
 GRACE_SECONDS = 1.0  # for a call to end by itself

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from foreword.errors import UsageError
-from foreword.models.failures import one_line
+from foreword.models.model_errors import one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -16,7 +16,7 @@ from foreword.errors import ModelFailed
 from foreword.formats import from_pydantic_ai, to_pydantic_ai
 from foreword.message import Message, Text, ToolCall
 from foreword.models.attempts import ModelCall, call_of, with_attempts
-from foreword.models.failures import FAILED
+from foreword.models.model_errors import FAILED
 from foreword.models.stream import StreamReader
 
 if TYPE_CHECKING:

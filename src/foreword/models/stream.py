@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, Callable
 from typing import Any
 
 from foreword.errors import ModelFailed
-from foreword.models.failures import FAILED
+from foreword.models.model_errors import FAILED
 
 LONGEST_TOKEN = 16  # characters: text that has more of them than the limit allows is past it
 LONGEST_ANSWER_TOKENS = 250_000  # where nobody has set a limit

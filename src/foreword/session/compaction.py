@@ -18,7 +18,7 @@ from foreword.models import ask
 from foreword.secrets.known_values import KnownValues
 from foreword.session.message_cache import MessageCache, size_of, summary_message
 from foreword.session.secret_messages import without_secrets
-from foreword.session.summary import prompt
+from foreword.session.summary import summary_prompt
 from foreword.session.summary.compress import compress
 from foreword.session.summary.plan_status import mark_finished_tasks
 from foreword.session.timeline import Group, TimelineMessage, group_messages
@@ -185,9 +185,12 @@ def _summary(
         words = "\n".join([earlier, *(message.text for message in said)])
         keep = [name for name in known.identifiers[:MOST_KEPT] if name in words]
         try:
-            asked = prompt.instructions(room, keep), prompt.request(known.parts, earlier, said)
+            asked = (
+                summary_prompt.instructions(room, keep),
+                summary_prompt.request(known.parts, earlier, said),
+            )
             answer = ask(model, *asked, timeout_seconds=timeout_seconds).text
-            problem = prompt.problem_with(answer, room, keep, counter)
+            problem = summary_prompt.problem_with(answer, room, keep, counter)
         except (ModelFailed, UsageError) as failed:
             if strict and isinstance(failed, UsageError):
                 raise

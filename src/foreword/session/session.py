@@ -30,7 +30,7 @@ from foreword.session.call_memory import Calls
 from foreword.session.compaction import MODEL_SECONDS, Compaction, LastingParts
 from foreword.session.limits import limits_for
 from foreword.session.message_cache import summary_message
-from foreword.session.options import (
+from foreword.session.session_options import (
     SessionOptions,
     budget_for,
     counter_for,

@@ -26,7 +26,7 @@ from foreword.store.artifacts import Artifact
 from foreword.store.database import Database, plain
 from foreword.store.urls import open_database
 from foreword.work import question_queue
-from foreword.work.artifacts import COUNTER
+from foreword.work.artifact_lookup import COUNTER
 from foreword.work.flow_status import not_run
 from foreword.work.question_queue import QuestionBatch
 

@@ -196,7 +196,7 @@ def _tools(engine: Engine, question: Question) -> list[Callable[..., str]]:
     the project's files."""
     if not question.get("artifacts_of"):
         return []
-    from foreword.work.artifacts import lookup_tool
+    from foreword.work.artifact_lookup import lookup_tool
 
     project = Path(str(question.get("root") or ""))
     there = project.is_absolute() and project.is_dir()

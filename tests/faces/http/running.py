@@ -20,8 +20,8 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from foreword.faces.http import server
+from foreword.faces.http.app_state import AppState, Settings
 from foreword.faces.http.endpoint import Endpoint, routes_of
-from foreword.faces.http.server_state import AppState, Settings
 
 PATIENCE_SECONDS = 20.0
 ANY_VERSION = {"if-match": "*"}  # of a plan that is replaced

@@ -23,7 +23,7 @@ from starlette.testclient import TestClient
 from foreword.errors import UsageError
 from foreword.faces.http import server, token
 from foreword.faces.http.app import create_app
-from foreword.faces.http.guard import HEADERS
+from foreword.faces.http.request_guard import HEADERS
 from tests.faces.http.running import ANY_VERSION, Address, running, session_path, settings_for
 from tests.sessions import plan
 

@@ -18,8 +18,8 @@ import pytest
 from pydantic import BaseModel
 
 from foreword.faces.http import threads
+from foreword.faces.http.app_state import LANES, MOST_THREADS, Lane
 from foreword.faces.http.endpoint import Endpoint, Nothing
-from foreword.faces.http.server_state import LANES, MOST_THREADS, Lane
 from tests.faces.http.running import (
     Address,
     events,

@@ -88,7 +88,7 @@ def _serve(root: Path, port: int) -> None:
 
     try:
         from foreword.faces.http import server
-        from foreword.faces.http.server_state import Settings
+        from foreword.faces.http.app_state import Settings
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("foreword"):
             raise

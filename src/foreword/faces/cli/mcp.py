@@ -66,7 +66,7 @@ def mcp(
         from foreword.faces.mcp.server import create_server
     except ModuleNotFoundError as missing:
         raise UsageError(f"the MCP server needs {missing.name}", hint=INSTALL) from None
-    from foreword.faces.http.server_state import AppState, Settings
+    from foreword.faces.http.app_state import AppState, Settings
     from foreword.faces.http.token import digest_of, from_file
     from foreword.faces.mcp.server_state import ServerState
     from foreword.session.workflow_state import checked_name

@@ -19,7 +19,7 @@ def statusline() -> None:
       foreword statusline < status.json
     """
     from foreword.coding_agents import window_fill
-    from foreword.coding_agents.events import LARGEST_BYTES, read_object
+    from foreword.coding_agents.hook_events import LARGEST_BYTES, read_object
 
     try:
         text = window_fill.line(read_object(sys.stdin.buffer.read(LARGEST_BYTES + 1)))

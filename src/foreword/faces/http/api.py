@@ -19,7 +19,7 @@ from foreword.faces.http import (
     conversations,
     describe,
     director,
-    events,
+    event_stream,
     health,
     hooks,
     node_runs,
@@ -43,7 +43,7 @@ NOUNS = (
     checkpoints,
     reports,
     recipes,
-    events,
+    event_stream,
     hooks,
     health,
 )

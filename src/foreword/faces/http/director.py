@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from foreword.director.tools import TOOLS
+from foreword.faces.http.app_state import AppState
 from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.http.endpoint import JSON, Ask, Endpoint, HttpAnswer, Nothing
-from foreword.faces.http.events import BEGIN, MEDIA, STILL_HERE
+from foreword.faces.http.event_stream import BEGIN, MEDIA, STILL_HERE
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput, example
-from foreword.faces.http.server_state import AppState
 from foreword.faces.http.sessions import ONE
 from foreword.store import workflows
 from foreword.store.database import to_json

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from foreword.browser import Rules
 from foreword.director import Director, assets, browser_files
-from foreword.director.prompt import DIRECTOR
+from foreword.director.system_prompt import DIRECTOR
 from foreword.director.tool_calls import shown_arguments
 from foreword.director.tool_context import ToolContext
 from foreword.director.tools import TOOLS
@@ -33,7 +33,7 @@ from foreword.store.paths import FOLDER
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
-    from foreword.faces.http.server_state import Settings
+    from foreword.faces.http.app_state import Settings
 
 MOST_DIRECTORS = 8  # each may have a browser
 FINISH_SECONDS = 10.0

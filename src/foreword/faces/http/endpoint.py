@@ -21,9 +21,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from foreword.faces.http import request_parsing
+from foreword.faces.http.app_state import AppState, Lane
 from foreword.faces.http.problems import BEGUN, ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput
-from foreword.faces.http.server_state import AppState, Lane
 from foreword.store.database import LARGEST_NUMBER, to_json
 
 Query = TypeVar("Query")

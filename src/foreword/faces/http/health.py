@@ -13,9 +13,9 @@ from starlette.responses import Response
 from foreword import __version__
 from foreword.errors import StoreError
 from foreword.faces.http import metrics
+from foreword.faces.http.app_state import AppState
 from foreword.faces.http.endpoint import JSON, Ask, Endpoint, Nothing
 from foreword.faces.http.problems import ProblemResponse
-from foreword.faces.http.server_state import AppState
 from foreword.secrets.masking import mask
 from foreword.store.database import to_json
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from foreword.coding_agents import hooks, long_results, server_file
-from foreword.coding_agents.events import event_of
+from foreword.coding_agents.hook_events import event_of
 from foreword.errors import UnknownName
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
 from foreword.faces.http.request_parsing import RequestInput, example

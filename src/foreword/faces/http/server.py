@@ -23,8 +23,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from foreword.errors import UsageError
 from foreword.faces.http import memory
 from foreword.faces.http.app import create_app
+from foreword.faces.http.app_state import AppState, Settings
 from foreword.faces.http.framing import StrictBuffer
-from foreword.faces.http.server_state import AppState, Settings
 
 HEAD_SECONDS, KEEP_ALIVE_SECONDS, FINISH_SECONDS = 10.0, 15, 10
 UNREAD_SECONDS = 30.0  # for the next byte of an answer to be taken: longer than any network pauses

@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
+from foreword.faces.http.app_state import MAIN
 from foreword.faces.http.endpoint import MOST_LISTED, Ask, Endpoint, HttpAnswer, Nothing
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput, example
-from foreword.faces.http.server_state import MAIN
 from foreword.session.session import Session
 from foreword.store import messages, workflows
 from foreword.store.database import plain

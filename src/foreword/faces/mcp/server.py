@@ -21,7 +21,7 @@ from mcp.shared.exceptions import MCPError
 
 from foreword import __version__
 from foreword.errors import ForewordError
-from foreword.faces.http.server_state import Lane
+from foreword.faces.http.app_state import Lane
 from foreword.faces.mcp import prompts, resources
 from foreword.faces.mcp.plan_watch import listen
 from foreword.faces.mcp.server_state import ServerState

@@ -31,9 +31,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from foreword.errors import UsageError
 from foreword.faces.http import memory
-from foreword.faces.http.guard import RequestGuard
+from foreword.faces.http.app_state import AppState
+from foreword.faces.http.request_guard import RequestGuard
 from foreword.faces.http.server import BoundedServer, addresses, config_for, listen
-from foreword.faces.http.server_state import AppState
 from foreword.faces.http.token import is_loopback
 
 LAST_SECONDS, TICK_SECONDS = 10.0, 0.02  # for answers to a client that has closed its end

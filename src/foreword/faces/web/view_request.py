@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from foreword.errors import ForewordError, UnknownName, UsageError
+from foreword.faces.http.app_state import AppState, Lane
 from foreword.faces.http.problems import BEGUN, ProblemResponse, status_of
-from foreword.faces.http.server_state import AppState, Lane
 from foreword.faces.web.addresses import decode_name
 from foreword.faces.web.rendering import page
 from foreword.secrets.masking import mask

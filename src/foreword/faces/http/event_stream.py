@@ -15,10 +15,10 @@ from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from foreword.faces.http.app_state import AppState
 from foreword.faces.http.change_poller import ANY
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
 from foreword.faces.http.problems import ProblemResponse
-from foreword.faces.http.server_state import AppState
 from foreword.faces.http.sessions import ONE
 from foreword.store import changes, workflows
 from foreword.store.changes import KINDS, ChangeEvent, Vector
