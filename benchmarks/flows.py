@@ -99,7 +99,7 @@ def _thresholds() -> dict[str, Any]:
 
     from foreword.review.verdict import Thresholds
 
-    return asdict(Thresholds("default"))
+    return asdict(Thresholds(profile="default"))
 
 
 @contextmanager

@@ -17,18 +17,21 @@ RULE = Rule(forms=("full", "excerpt", "gone"), cap=Share("whole", 0.5))  # `max:
 
 
 def _sections(material: list[Material]) -> list[Section]:
-    return [Section(TAG, text, RULE, priority, name) for name, text, priority in material]
+    return [
+        Section(tag=TAG, text=text, rule=RULE, rank=priority, title=name)
+        for name, text, priority in material
+    ]
 
 
 def cold(material: list[Material], budget: int) -> str:
     """Everything from nothing: sections made, measured, fitted, written, billed."""
-    request = Request(Budget(budget, budget), new_counter("o200k"))
+    request = Request(budget=Budget(budget, budget), counter=new_counter("o200k"))
     return assemble(_sections(material), request).text
 
 
 def prepare(material: list[Material], budget: int) -> Callable[[], str]:
     """Assemble once; each call of what is returned does it again with one section changed."""
-    request = Request(Budget(budget, budget), new_counter("o200k"))
+    request = Request(budget=Budget(budget, budget), counter=new_counter("o200k"))
     sections, memory, turn = _sections(material), Memory(), 0
     assemble(sections, request, memory)
 
@@ -37,7 +40,11 @@ def prepare(material: list[Material], budget: int) -> Callable[[], str]:
         turn += 1
         changed = sections[0]
         sections[0] = Section(
-            TAG, f"{material[0][1]} Changed {turn} times.", RULE, changed.rank, changed.title
+            tag=TAG,
+            text=f"{material[0][1]} Changed {turn} times.",
+            rule=RULE,
+            rank=changed.rank,
+            title=changed.title,
         )
         return assemble(sections, request, memory).text
 

@@ -34,7 +34,7 @@ class Share:
     low: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """How a section behaves when room is short; shared by every section that behaves the same."""
 
@@ -60,7 +60,7 @@ class Entry:
     pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """One piece of a context: a text or a list of entries, under a boundary tag."""
 
@@ -110,7 +110,7 @@ class Section:
         return self.raw if self.raw is not None else self.text.encode("utf-8", "surrogatepass")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
     """A section in one of its forms: what is written between the tags."""
 

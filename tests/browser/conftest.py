@@ -19,7 +19,7 @@ def desk() -> Iterator[Site]:
 
 @pytest.fixture(scope="session")
 def shared(desk: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    rules = Rules((desk.url,), action_seconds=1.5, page_seconds=4)
+    rules = Rules(origins=(desk.url,), action_seconds=1.5, page_seconds=4)
     with Browser.start(rules, folder=tmp_path_factory.mktemp("profiles")) as browser:
         yield browser
 

@@ -58,7 +58,7 @@ def test_of_the_users_own_browser_nothing_is_saved(address: str, tmp_path: Path)
 
 def test_the_users_tabs_stay_and_ours_are_closed_at_the_end(address: str, desk: Site) -> None:
     before = _places(address)
-    with Browser.attach(address, Rules((desk.url,))) as browser:
+    with Browser.attach(address, Rules(origins=(desk.url,))) as browser:
         browser.open_tab(f"{desk.url}/frames", name="Ours")
         assert browser.extract("h1")["found"] == "Frames"
         users = next(tab["name"] for tab in browser.tabs() if tab["url"] == f"{desk.url}/help")
@@ -72,7 +72,7 @@ def test_the_users_tabs_stay_and_ours_are_closed_at_the_end(address: str, desk: 
 def test_the_rules_hold_for_tabs_that_are_used_and_not_for_the_users_own(
     address: str, desk: Site
 ) -> None:
-    with Browser.attach(address, Rules((desk.url,))) as browser:
+    with Browser.attach(address, Rules(origins=(desk.url,))) as browser:
         users = next(tab["name"] for tab in browser.tabs() if tab["url"].startswith(desk.elsewhere))
         with pytest.raises(OriginRefused):
             browser.extract("h1", tab=users)

@@ -39,7 +39,7 @@ def test_a_saved_browser_goes_on_signed_in_with_its_tabs(
     before = browser.tabs()
     browser.save(tmp_path / "saved.json")
 
-    rules = Rules((desk.url,))
+    rules = Rules(origins=(desk.url,))
     with Browser.start(
         rules, folder=tmp_path / "profiles", restore=tmp_path / "saved.json"
     ) as another:

@@ -49,7 +49,7 @@ def away() -> Iterator[Elsewhere]:
 
 @pytest.fixture(scope="module")
 def named(allowed: Home, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    rules = Rules((allowed.url,), action_seconds=2, page_seconds=6)
+    rules = Rules(origins=(allowed.url,), action_seconds=2, page_seconds=6)
     with Browser.start(rules, folder=tmp_path_factory.mktemp("profiles")) as browser:
         yield browser
 
@@ -82,7 +82,7 @@ def test_each_of_these_ways_leads_out_where_all_origins_are_allowed(
     allowed: Home, away: Elsewhere, tmp_path: Path
 ) -> None:
     allowed.away = away.origin("127.0.0.1")
-    with Browser.start(Rules(("*",), page_seconds=6), folder=tmp_path) as browser:
+    with Browser.start(Rules(origins=("*",), page_seconds=6), folder=tmp_path) as browser:
         for channel in [channel for channel in CHANNELS if channel not in UNHEARD]:
             away.reached.clear()
             attempt(browser, allowed, channel, tab="Main Tab")
@@ -167,7 +167,7 @@ def test_pictures_scripts_and_styles_of_an_origin_for_assets_are_loaded_and_noth
         "preload-fetch",
     ]
     with Browser.start(
-        Rules((allowed.url,), assets=(assets,), page_seconds=6), folder=tmp_path
+        Rules(origins=(allowed.url,), assets=(assets,), page_seconds=6), folder=tmp_path
     ) as browser:
         for channel in [*loaded, *data]:
             attempt(browser, allowed, channel)
@@ -201,7 +201,7 @@ def test_loopback_is_every_port_of_this_machine_for_all_that_a_page_asks_for(
 def test_a_server_of_ours_is_out_of_reach_whatever_else_is_allowed(
     allowed: Home, away: Elsewhere, tmp_path: Path, origin: str
 ) -> None:
-    rules = Rules((origin,), own_port=away.port, page_seconds=6)
+    rules = Rules(origins=(origin,), own_port=away.port, page_seconds=6)
     with Browser.start(rules, folder=tmp_path) as browser:
         for host in sample(("127.0.0.1", "localhost", "::1"), 2):
             allowed.away = away.origin(host)
@@ -219,7 +219,7 @@ def test_behind_a_proxy_of_the_users_the_allowed_origins_are_reached_through_it_
     monkeypatch.setenv("http_proxy", away.origin("127.0.0.1"))  # which notes what it was asked for
     monkeypatch.setenv("no_proxy", "")
     allowed.away = "http://elsewhere.example"
-    rules = Rules((allowed.url, "http://harbour.example"), page_seconds=6)
+    rules = Rules(origins=(allowed.url, "http://harbour.example"), page_seconds=6)
     with Browser.start(rules, folder=tmp_path) as browser:
         assert (
             browser.navigate("http://harbour.example/door")["url"] == "http://harbour.example/door"
@@ -248,7 +248,7 @@ def test_no_name_is_looked_up_but_those_of_the_allowed_origins(
     noting.write_text(f'#!/bin/sh\nexec {program()} --log-net-log={log} "$@"\n')
     noting.chmod(0o700)
     here = replace(allowed, url=allowed.url.replace("127.0.0.1", "localhost"))
-    rules = Rules((here.url, "http://harbour.example"), page_seconds=6)
+    rules = Rules(origins=(here.url, "http://harbour.example"), page_seconds=6)
     with Browser.start(rules, path=noting, folder=tmp_path / "profiles") as browser:
         # Behind a proxy of the user's, Chromium itself decides about addresses of this machine.
         for allowed.away in ("http://elsewhere.example:81", away.origin("127.0.0.2")):
@@ -273,7 +273,9 @@ def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_o
     allowed.away = origin = away.origin("127.0.0.1")
     with (
         users_own(tmp_path, allowed.url) as address,
-        Browser.attach(address, Rules((allowed.url,), action_seconds=2, page_seconds=6)) as browser,
+        Browser.attach(
+            address, Rules(origins=(allowed.url,), action_seconds=2, page_seconds=6)
+        ) as browser,
     ):
         users = browser.tabs()[0]["name"]
         browser.open_tab(allowed.url, name="Ours")
@@ -292,7 +294,7 @@ def test_in_the_users_own_browser_frames_and_pages_that_were_open_before_are_jud
     allowed: Home, away: Elsewhere, tmp_path: Path
 ) -> None:
     allowed.away = cdn = away.origin("127.0.0.2")
-    rules = Rules((allowed.url,), assets=(cdn,), action_seconds=2, page_seconds=6)
+    rules = Rules(origins=(allowed.url,), assets=(cdn,), action_seconds=2, page_seconds=6)
     with users_own(tmp_path, allowed.url) as address, Browser.attach(address, rules) as browser:
         users = browser.tabs()[0]["name"]
         # a tab that is used is ours to judge, though its page has no policy
@@ -325,6 +327,6 @@ def test_in_the_users_own_browser_frames_and_pages_that_were_open_before_are_jud
 )
 def test_an_origin_that_is_a_pattern_or_two_is_refused(origin: str) -> None:
     with pytest.raises(UsageError, match="is not an origin"):
-        Rules((origin,))
+        Rules(origins=(origin,))
     with pytest.raises(UsageError, match="is not an origin of assets"):
         Rules(assets=(origin,))

@@ -55,7 +55,7 @@ def test_everything_else_is_refused(url: str) -> None:
 
 
 def test_an_origin_is_scheme_host_and_port() -> None:
-    rules = Rules(("https://example.com", "http://127.0.0.1:8123"))
+    rules = Rules(origins=("https://example.com", "http://127.0.0.1:8123"))
 
     assert rules.allows("https://EXAMPLE.com:443/path")
     assert rules.allows("http://127.0.0.1:8123")
@@ -65,7 +65,7 @@ def test_an_origin_is_scheme_host_and_port() -> None:
 
 
 def test_a_star_allows_the_web_and_nothing_but_the_web() -> None:
-    rules = Rules(("*",))
+    rules = Rules(origins=("*",))
 
     assert rules.allows("https://anything.example/at/all")
     assert not rules.allows("file:///etc/passwd")
@@ -83,10 +83,10 @@ def test_a_refusal_names_the_origin_and_what_is_allowed() -> None:
 @pytest.mark.parametrize("origin", ["example.com", "file:///", "", "http://"])
 def test_an_origin_that_is_none_is_refused_at_once(origin: str) -> None:
     with pytest.raises(UsageError, match="is not an origin"):
-        Rules((origin,))
+        Rules(origins=(origin,))
 
 
 @given(st.text(max_size=40))
 def test_no_text_breaks_the_rules(text: str) -> None:
-    assert Rules(("*",)).allows(text) in (True, False)
-    assert Rules(()).allows(text) is (text in ("", "about:blank"))
+    assert Rules(origins=("*",)).allows(text) in (True, False)
+    assert Rules(origins=()).allows(text) is (text in ("", "about:blank"))

@@ -18,7 +18,7 @@ from tests.browser.working import by_protocol, sign_in, until
 
 @pytest.fixture(scope="module")
 def shared(desk: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    rules = Rules(("loopback",), action_seconds=1, page_seconds=1.5)
+    rules = Rules(origins=("loopback",), action_seconds=1, page_seconds=1.5)
     with Browser.start(rules, folder=tmp_path_factory.mktemp("profiles")) as browser:
         yield browser
 

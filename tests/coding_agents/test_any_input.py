@@ -130,7 +130,7 @@ def test_texts_never_get_more_room_than_there_is(texts: list[str], room: int) ->
 @settings(max_examples=80, deadline=None)
 @given(VALUES, st.sampled_from(["Bash", "Grep", "WebFetch", "mcp__a__b", "Read", ""]))
 def test_looking_for_texts_in_a_response_never_fails(response: Any, tool: str) -> None:
-    found = long_results.texts_of(HookEvent("PostToolUse", tool=tool, tool_response=response))
+    found = long_results.texts_of(HookEvent(name="PostToolUse", tool=tool, tool_response=response))
     assert all(isinstance(text, str) for text in found.values())
 
 

@@ -95,7 +95,9 @@ def test_f15_a_new_process_goes_on_from_the_checkpoint_and_from_nothing_else(
     store = open_database(None, tmp_path)
     try:
         write(
-            tmp_path, store, Checkpoint("FEAT-1", "3a", done=["1", "2", "3a"], pending=["3b", "4"])
+            tmp_path,
+            store,
+            Checkpoint(task="FEAT-1", phase="3a", done=["1", "2", "3a"], pending=["3b", "4"]),
         )
         last = newest(tmp_path, store, "FEAT-1").checkpoint
     finally:

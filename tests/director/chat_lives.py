@@ -30,7 +30,7 @@ def live(root: Path, desk: str, model: str, number: int) -> None:
         if not left[0]:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    rules = Rules((desk,), action_seconds=2, page_seconds=20)
+    rules = Rules(origins=(desk,), action_seconds=2, page_seconds=20)
     with opened(
         root,
         model,

@@ -47,7 +47,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
     """Everything, once for all tests of this module."""
     folder = tmp_path_factory.mktemp("job")
     with site() as desk, fake_provider(scripted_model(desk.url, pages=2)) as provider:
-        rules = Rules((desk.url,), action_seconds=1, page_seconds=10)
+        rules = Rules(origins=(desk.url,), action_seconds=1, page_seconds=10)
 
         def start(left: Path | None) -> Browser:
             return Browser.start(rules, folder=folder / "profiles", restore=left)

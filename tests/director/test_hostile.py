@@ -127,7 +127,7 @@ def test_what_a_page_could_not_load_is_told_to_the_model_and_offered_by_name_the
 ) -> None:
     with home() as served, elsewhere() as away:
         served.away = cdn = away.origin("127.0.0.2")
-        rules = Rules((served.url,), page_seconds=6)
+        rules = Rules(origins=(served.url,), page_seconds=6)
 
         def looked(director: Director) -> str:
             told = director.call(
@@ -145,7 +145,7 @@ def test_what_a_page_could_not_load_is_told_to_the_model_and_offered_by_name_the
         ) as director:
             assert assets.origins_to_offer(director.session, rules) == []
             told = looked(director)
-        allowing = Rules(rules.origins, assets=(cdn,))
+        allowing = Rules(origins=rules.origins, assets=(cdn,))
         with opened(
             tmp_path, browser=lambda restore: Browser.start(allowing, folder=tmp_path / "p")
         ) as director:
@@ -166,7 +166,7 @@ def test_a_page_does_not_grow_the_list_of_what_is_offered_without_end_nor_put_a_
     names = json.dumps([PASSWORD, *(f"cdn{n}" for n in range(50))])
     with (
         home() as served,
-        Browser.start(Rules((served.url,)), folder=tmp_path / "profiles") as browser,
+        Browser.start(Rules(origins=(served.url,)), folder=tmp_path / "profiles") as browser,
         opened(tmp_path, browser=browser) as director,
     ):
         director.session.set_variable("creds.password", PASSWORD, "to sign in")

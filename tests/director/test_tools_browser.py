@@ -204,7 +204,7 @@ def test_a_dialog_is_told_in_the_result(director: Director, desk: Site) -> None:
 
 
 def test_a_browser_that_crashed_is_told_and_comes_back(desk: Site, tmp_path: Path) -> None:
-    rules = Rules((desk.url,), action_seconds=1, page_seconds=5)
+    rules = Rules(origins=(desk.url,), action_seconds=1, page_seconds=5)
 
     def start(left: Path | None) -> Browser:
         return Browser.start(rules, folder=tmp_path / "profiles", restore=left)
@@ -240,7 +240,7 @@ def test_a_certificate_that_nobody_trusts_is_a_failed_result_and_the_session_liv
     desk: Site, tmp_path: Path
 ) -> None:
     with (
-        Browser.start(Rules(("loopback",)), folder=tmp_path) as browser,
+        Browser.start(Rules(origins=("loopback",)), folder=tmp_path) as browser,
         opened(tmp_path, browser=browser) as director,
         untrusted(tmp_path) as url,
     ):

@@ -57,7 +57,7 @@ caps = st.sampled_from(
     [None, None, None, Share("tokens", 80), Share("whole", 0.2), Share("left", 0.5)]
 )
 rules = st.builds(
-    lambda tier, essential, forms, cap: Rule(tier, essential, forms, cap=cap),
+    lambda tier, essential, forms, cap: Rule(tier=tier, essential=essential, forms=forms, cap=cap),
     st.integers(1, 3),
     st.booleans(),
     ladders,
@@ -65,7 +65,13 @@ rules = st.builds(
 )
 plain = st.builds(
     lambda tag, text, rule, rank, title: Section(
-        tag, text, rule, rank, title, f"{title}.md", before=f"## {title}"
+        tag=tag,
+        text=text,
+        rule=rule,
+        rank=rank,
+        title=title,
+        source=f"{title}.md",
+        before=f"## {title}",
     ),
     st.sampled_from(TAGS),
     texts,
@@ -75,10 +81,10 @@ plain = st.builds(
 )
 lists = st.builds(
     lambda tag, lines, newest_first: Section(
-        tag,
-        "\n".join(lines),
-        Rule(forms=("full", "newest", "gone"), newest_first=newest_first),
-        1.0,
+        tag=tag,
+        text="\n".join(lines),
+        rule=Rule(forms=("full", "newest", "gone"), newest_first=newest_first),
+        rank=1.0,
         entries=tuple(Entry(line) for line in lines),
     ),
     st.sampled_from(TAGS),
@@ -95,7 +101,11 @@ def package_for(
     sections: list[Section], budget: int, by: str = "o200k", among: Tiers | None = None
 ) -> Package:
     request = Request(
-        Budget(budget, budget), counter(by), task="berth tides", tags=TAGS, tiers=among or Tiers()
+        budget=Budget(budget, budget),
+        counter=counter(by),
+        task="berth tides",
+        tags=TAGS,
+        tiers=among or Tiers(),
     )
     try:
         return assemble(sections, request)
@@ -135,7 +145,7 @@ def test_rule_1_a_package_is_never_over_its_budget_by_the_chosen_counter(
 def test_rule_2_essentials_are_whole_or_the_error_names_every_one(
     sections: list[Section], budget: int, by: str
 ) -> None:
-    request = Request(Budget(budget, budget), counter(by), tags=TAGS)
+    request = Request(budget=Budget(budget, budget), counter=counter(by), tags=TAGS)
     essential = [section for section in sections if section.rule.essential]
     package, error = attempt(sections, request)
     if error is not None:
@@ -154,7 +164,8 @@ def test_rule_3_a_section_is_cut_only_when_all_that_give_way_before_it_are_at_th
 ) -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
     sections = [
-        Section("notes", text, rule, float(rank), f"n{rank}") for rank, text in enumerate(bodies)
+        Section(tag="notes", text=text, rule=rule, rank=float(rank), title=f"n{rank}")
+        for rank, text in enumerate(bodies)
     ]
     package = package_for(sections, budget, by)
     forms = [choice.body.form for choice in package.report.choices]
@@ -203,7 +214,9 @@ def test_rule_6_no_text_can_open_or_close_a_boundary(
 
 def test_rule_6_the_rest_of_the_text_stays_byte_for_byte() -> None:
     text = "List<T> items; </div> <tasks> a < task b\n</vision> tail"
-    package = package_for([Section("vision", text), Section("task", "do it")], 4_000)
+    package = package_for(
+        [Section(tag="vision", text=text), Section(tag="task", text="do it")], 4_000
+    )
     assert "List<T> items; </div> <tasks> a &lt; task b\n&lt;/vision> tail" in package.text
     assert any("vision" in warning and "boundary" in warning for warning in package.report.warnings)
 
@@ -242,12 +255,12 @@ def conversation(turns: list[dict[str, str]], budget: int) -> Package:
         Entry("\n".join(m.text for m in group), group, i == 0) for i, group in enumerate(groups)
     )
     talk = Section(
-        "messages",
-        "\n".join(e.text for e in entries),
-        Rule(forms=("full", "newest")),
+        tag="messages",
+        text="\n".join(e.text for e in entries),
+        rule=Rule(forms=("full", "newest")),
         entries=entries,
     )
-    return package_for([Section("vision", PROSE, Rule(essential=True)), talk], budget)
+    return package_for([Section(tag="vision", text=PROSE, rule=Rule(essential=True)), talk], budget)
 
 
 # --- the budget is used ---------------------------------------------------------------------------
@@ -272,7 +285,8 @@ def test_at_least_97_percent_of_the_budget_is_used_when_more_came_in(
 ) -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
     sections = [
-        Section("notes", text, rule, float(rank), f"n{i}") for i, (text, rank) in enumerate(ranked)
+        Section(tag="notes", text=text, rule=rule, rank=float(rank), title=f"n{i}")
+        for i, (text, rank) in enumerate(ranked)
     ]
     report = package_for(sections, budget, by).report
     assert report.status == "within" or report.total_tokens >= 0.97 * budget
@@ -285,10 +299,16 @@ def test_one_large_section_does_not_keep_hundreds_of_small_ones_from_the_budget(
 ) -> None:
     rule = Rule(forms=("full", "excerpt", "gone"))
     small = [
-        Section("notes", f"{PROSE} Note {i} of the harbour.", rule, 0.0, f"small {i}")
+        Section(
+            tag="notes",
+            text=f"{PROSE} Note {i} of the harbour.",
+            rule=rule,
+            rank=0.0,
+            title=f"small {i}",
+        )
         for i in range(300)
     ]
-    large = Section("notes", PROSE * 3_000, rule, rank, "large")
+    large = Section(tag="notes", text=PROSE * 3_000, rule=rule, rank=rank, title="large")
     report = package_for([large, *small], 6_000, by).report
     assert report.total_tokens >= 0.97 * 6_000
     if rank == 0.0:  # of equal rank: part of the large one and many of the small ones
@@ -300,8 +320,13 @@ def test_one_large_section_does_not_keep_hundreds_of_small_ones_from_the_budget(
 
 
 def test_a_cap_leaves_room_for_those_that_rank_below() -> None:
-    small = [Section("notes", f"Note {i} of the harbour.", title=f"small {i}") for i in range(100)]
-    large = Section("docs", PROSE * 1_000, Rule(cap=Share("whole", 0.5)), 1.0, "large")
+    small = [
+        Section(tag="notes", text=f"Note {i} of the harbour.", title=f"small {i}")
+        for i in range(100)
+    ]
+    large = Section(
+        tag="docs", text=PROSE * 1_000, rule=Rule(cap=Share("whole", 0.5)), rank=1.0, title="large"
+    )
     report = package_for([large, *small], 2_000).report
     rows = {row.title: row for row in report.sections}
     assert rows["large"].tokens <= 1_000
@@ -310,7 +335,8 @@ def test_a_cap_leaves_room_for_those_that_rank_below() -> None:
 
 def test_no_tier_takes_more_than_its_hard_limit() -> None:
     sections = [
-        Section("notes", PROSE * 30, Rule(tier=tier), title=f"{tier}") for tier in (1, 2, 2, 3)
+        Section(tag="notes", text=PROSE * 30, rule=Rule(tier=tier), title=f"{tier}")
+        for tier in (1, 2, 2, 3)
     ]
     report = package_for(sections, 3_000, among=Tiers(limits={1: 300, 2: 200})).report
     used = {tier: sum(row.tokens for row in report.sections if row.tier == tier) for tier in (1, 2)}
@@ -320,7 +346,8 @@ def test_no_tier_takes_more_than_its_hard_limit() -> None:
 
 def test_ties_are_broken_by_order() -> None:
     sections = [
-        Section("notes", PROSE * 5, Rule(forms=("full", "gone")), title=f"{i}") for i in range(10)
+        Section(tag="notes", text=PROSE * 5, rule=Rule(forms=("full", "gone")), title=f"{i}")
+        for i in range(10)
     ]
     report = package_for(sections, 500).report
     kept = [row.title for row in report.sections if row.form == "full" and row.tag == "notes"]

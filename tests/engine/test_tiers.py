@@ -27,7 +27,12 @@ def package_of(
 ) -> Package:
     return assemble(
         sections,
-        Request(Budget(budget, budget), counter(by), tags=TAGS, tiers=Tiers(limits=limits or {})),
+        Request(
+            budget=Budget(budget, budget),
+            counter=counter(by),
+            tags=TAGS,
+            tiers=Tiers(limits=limits or {}),
+        ),
     )
 
 
@@ -86,9 +91,12 @@ def test_a_full_tier_takes_nothing_from_another(
     text: str, by: str, first: int, second: int
 ) -> None:
     rule = Rule(tier=1, forms=("full", "excerpt", "reference", "gone"))
-    small = Section("task", "Hammer it.", replace(rule, tier=2), 1.0)
+    small = Section(tag="task", text="Hammer it.", rule=replace(rule, tier=2), rank=1.0)
     package = package_of(
-        Section("docs", text * 4, rule, 2.0), small, by=by, limits={1: first, 2: second}
+        Section(tag="docs", text=text * 4, rule=rule, rank=2.0),
+        small,
+        by=by,
+        limits={1: first, 2: second},
     )
     assert used(package, 1) <= first
     assert "Hammer it." in package.text
@@ -109,7 +117,7 @@ def test_a_list_gives_up_entries_to_the_limit_of_its_tier(
 def test_a_limit_is_used_well(by: str) -> None:
     rule = Rule(tier=1, forms=("full", "excerpt", "reference", "gone"))
     sections = [
-        Section(tag, "The kiln is hot, and the pot is not. " * 400, rule, rank)
+        Section(tag=tag, text="The kiln is hot, and the pot is not. " * 400, rule=rule, rank=rank)
         for rank, tag in enumerate(TAGS)
     ]
     package = package_of(*sections, budget=9_000, by=by, limits={1: 2_000})
@@ -118,16 +126,21 @@ def test_a_limit_is_used_well(by: str) -> None:
 
 @pytest.mark.parametrize("times", [30, 200])
 def test_a_stand_in_holds_the_limit_of_its_own_tier(times: int) -> None:
-    detail = Section("docs", "word " * 9_000, Rule(tier=1, forms=("full", "reference")), 2.0)
+    detail = Section(
+        tag="docs", text="word " * 9_000, rule=Rule(tier=1, forms=("full", "reference")), rank=2.0
+    )
     brief = Section(
-        "notes", "A line of the short version.\n\n" * times, Rule(tier=2, stands_in_for="docs"), 1.0
+        tag="notes",
+        text="A line of the short version.\n\n" * times,
+        rule=Rule(tier=2, stands_in_for="docs"),
+        rank=1.0,
     )
     assert used(package_of(detail, brief, limits={1: 3_000, 2: 100}), 2) <= 100
 
 
 def test_a_limit_of_nothing_keeps_a_tier_out() -> None:
     package = package_of(
-        Section("docs", "a text", Rule(tier=1, forms=("full", "gone"))), limits={1: 0}
+        Section(tag="docs", text="a text", rule=Rule(tier=1, forms=("full", "gone"))), limits={1: 0}
     )
     assert used(package, 1) == 0
     assert "a text" not in package.text
@@ -140,9 +153,9 @@ def persona(
     forms: tuple[Form, ...] = LADDER, core: str = CORE, header: str = HEADER, text: str = PERSONA
 ) -> Section:
     return Section(
-        "personas",
-        text,
-        Rule(tier=1, forms=forms),
+        tag="personas",
+        text=text,
+        rule=Rule(tier=1, forms=forms),
         title="smith",
         source="s.md",
         core=core,
@@ -197,9 +210,9 @@ def test_these_forms_hold_the_limit_too(core: str, header: str, by: str, limit: 
 
 # --- tier 0 as system text ------------------------------------------------------------------------
 
-ALWAYS = Section("always", "Fire no open kiln.", Rule(tier=0, essential=True))
-MORE = Section("goal", "Build one.", Rule(tier=0, essential=True))
-REST = Section("docs", "How kilns are built.", Rule(tier=1))
+ALWAYS = Section(tag="always", text="Fire no open kiln.", rule=Rule(tier=0, essential=True))
+MORE = Section(tag="goal", text="Build one.", rule=Rule(tier=0, essential=True))
+REST = Section(tag="docs", text="How kilns are built.", rule=Rule(tier=1))
 
 
 def test_tier_0_is_the_system_text_and_the_rest_is_the_users() -> None:
@@ -232,7 +245,9 @@ def test_tier_0_alone_has_a_message_of_some_words_behind_it() -> None:
 
 
 def test_the_note_on_what_is_missing_is_never_system_text() -> None:
-    lost = Section("docs", "word " * 900, Rule(tier=1, forms=("full", "gone")), title="a.md")
+    lost = Section(
+        tag="docs", text="word " * 900, rule=Rule(tier=1, forms=("full", "gone")), title="a.md"
+    )
     package = package_of(ALWAYS, lost, limits={1: 50})
     system, user = package.to_openai()
     assert "left out" in user["content"]
@@ -244,7 +259,9 @@ def test_with_a_conversation_tier_0_is_system_text_and_in_no_turn() -> None:
         Entry(words, (Message(role, (Text(words),)),))  # type: ignore[arg-type]
         for role, words in (("user", "Is it hot?"), ("assistant", "It is."), ("user", "Then fire."))
     )
-    conversation = Section("log", "", Rule(tier=4, forms=("full", "newest")), entries=talk)
+    conversation = Section(
+        tag="log", text="", rule=Rule(tier=4, forms=("full", "newest")), entries=talk
+    )
     package = package_of(ALWAYS, conversation)
     system, *turns = package.to_openai()
     assert "Fire no open kiln." in system["content"]

@@ -32,7 +32,7 @@ def keep(
                 "pending": ["9"],
                 **fields,
             }
-            write(root, store, Checkpoint(task, phase, **given))
+            write(root, store, Checkpoint(task=task, phase=phase, **given))
     finally:
         store.close()
 
@@ -78,7 +78,7 @@ def test_checkpoints_are_listed_shown_and_resumed_from(tmp_path: Path, database:
 
 
 def test_files_alone_are_enough_and_no_store_is_made(tmp_path: Path) -> None:
-    write(tmp_path, None, Checkpoint("FEAT-1", "1"))
+    write(tmp_path, None, Checkpoint(task="FEAT-1", phase="1"))
     assert foreword("checkpoint", "list", "FEAT-1", cwd=tmp_path).out.endswith("  file\n")
     assert not (tmp_path / ".foreword").exists()
 
@@ -113,8 +113,8 @@ def test_the_schema_is_one_and_fits_what_is_written(tmp_path: Path) -> None:
 
 
 def test_a_damaged_one_is_exit_1_and_marked_in_the_list(tmp_path: Path) -> None:
-    write(tmp_path, None, Checkpoint("a b", "1"))
-    write(tmp_path, None, Checkpoint("a b", "2")).write_text("{")
+    write(tmp_path, None, Checkpoint(task="a b", phase="1"))
+    write(tmp_path, None, Checkpoint(task="a b", phase="2")).write_text("{")
     done = foreword("checkpoint", "resume", "a b", "--phase", "2", cwd=tmp_path)
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(
@@ -142,7 +142,7 @@ def test_a_damaged_one_is_exit_1_and_marked_in_the_list(tmp_path: Path) -> None:
 def test_a_secret_in_a_file_of_somebody_elses_is_not_printed(
     tmp_path: Path, command: tuple[str, ...]
 ) -> None:
-    path = write(tmp_path, None, Checkpoint("T", "1", state={"note": "to be replaced"}))
+    path = write(tmp_path, None, Checkpoint(task="T", phase="1", state={"note": "to be replaced"}))
     path.write_text(path.read_text("utf-8").replace("to be replaced", "password: hunter2-hunter2"))
     shown = ran(tmp_path, command[0], "T", *command[1:])
     assert "hunter2" not in shown.output
@@ -152,7 +152,7 @@ def test_a_secret_in_a_file_of_somebody_elses_is_not_printed(
 @pytest.mark.parametrize("task", ["../x", "../../etc/passwd", "/etc/passwd", ".."])
 def test_a_task_that_looks_like_a_path_is_only_a_name(tmp_path: Path, task: str) -> None:
     (tmp_path / "root").mkdir()
-    write(tmp_path / "root", None, Checkpoint("FEAT-1", "1"))
+    write(tmp_path / "root", None, Checkpoint(task="FEAT-1", phase="1"))
     (tmp_path / "x-phase-1.json").write_text('{"format": 1}')
     for command in ("show", "resume", "list"):
         done = foreword("checkpoint", command, task, cwd=tmp_path / "root")

@@ -24,29 +24,29 @@ from tests.factory import DIFF, project
 
 SAMPLE = Path(package.__file__).parent / "demos" / "factory"
 RESULT = PanelResult(
-    "review",
-    "Code Review",
-    "changes_requested",
-    ("1 high finding; profile default allows none.",),
-    0.7,
-    "default",
-    (
+    panel="review",
+    title="Code Review",
+    verdict="changes_requested",
+    reasons=("1 high finding; profile default allows none.",),
+    confidence=0.7,
+    profile="default",
+    findings=(
         Finding(
-            "high",
-            "Query <b>by</b> f-string",
-            "Ask @admin.",
-            "a.py",
-            3,
-            ("Anna", "Bert"),
-            "Bind it.\nOr not.",
+            severity="high",
+            title="Query <b>by</b> f-string",
+            detail="Ask @admin.",
+            file="a.py",
+            line=3,
+            said_by=("Anna", "Bert"),
+            remediation="Bind it.\nOr not.",
         ),
-        Finding("low", "No test", said_by=("Anna",)),
+        Finding(severity="low", title="No test", said_by=("Anna",)),
     ),
-    (
+    members=(
         *(MemberResult(name, "answered") for name in ("Anna", "Bert")),
         MemberResult("Cleo", "late", "no answer in 9 s"),
     ),
-    ReviewedChange("HEAD~1", "sha256:0", ("a.py",), 3),
+    change=ReviewedChange("HEAD~1", "sha256:0", ("a.py",), 3),
 )
 
 
@@ -233,7 +233,7 @@ class Terminal(StringIO):
 
 
 def standing(agent: str, status: str, error: str = "") -> RunStatus:
-    return RunStatus(f"run/{agent}", agent, status, 1.5, error)
+    return RunStatus(run=f"run/{agent}", agent=agent, status=status, seconds=1.5, error=error)
 
 
 def test_on_a_terminal_every_agent_has_one_line_that_is_kept_up_to_date(
@@ -267,8 +267,8 @@ def test_in_a_pipe_an_agent_is_told_once_when_it_is_settled(
 def test_phases_are_told_with_their_titles_under_each_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    one = RunStatus("r/1", "1", "already done", 4.1, title="Requirements")
-    two = RunStatus("r/3a", "3a", "answered", 1.5, title="Build")
+    one = RunStatus(run="r/1", agent="1", status="already done", seconds=4.1, title="Requirements")
+    two = RunStatus(run="r/3a", agent="3a", status="answered", seconds=1.5, title="Build")
     RunBoard()([one, two, standing("anna", "nonsense", "no findings")])
     assert capsys.readouterr().err.splitlines() == [
         "  1   Requirements  already done",

@@ -126,7 +126,11 @@ def test_a_folder_that_cannot_be_looked_into_is_an_error(
     root = factory(tmp_path)
     shut(root / "personas", monkeypatch)
     assert only(root) == Problem(
-        "personas", 1, "unreadable-folder", "error", "unreadable: permission denied: left out"
+        file="personas",
+        line=1,
+        code="unreadable-folder",
+        severity="error",
+        message="unreadable: permission denied: left out",
     )
 
 

@@ -15,7 +15,10 @@ def flow(**after: str) -> Flow:
     return Flow(
         "feature",
         "feature.md",
-        tuple(Phase(name, name, tuple(before.split())) for name, before in after.items()),
+        tuple(
+            Phase(name=name, title=name, after=tuple(before.split()))
+            for name, before in after.items()
+        ),
     )
 
 
@@ -57,7 +60,9 @@ def test_a_flow_without_phases_is_refused() -> None:
 
 def test_two_phases_of_one_name_are_refused() -> None:
     with pytest.raises(UsageError, match="phase '1' twice"):
-        waves(Flow("twice", "twice.md", (Phase("1", "one"), Phase("1", "two"))))
+        waves(
+            Flow("twice", "twice.md", (Phase(name="1", title="one"), Phase(name="1", title="two")))
+        )
 
 
 def test_two_phases_that_hand_on_the_same_artifact_are_refused() -> None:
@@ -66,7 +71,10 @@ def test_two_phases_that_hand_on_the_same_artifact_are_refused() -> None:
             Flow(
                 "twice",
                 "twice.md",
-                (Phase("1", "one", artifact="FEAT-1"), Phase("2", "two", artifact="FEAT-1")),
+                (
+                    Phase(name="1", title="one", artifact="FEAT-1"),
+                    Phase(name="2", title="two", artifact="FEAT-1"),
+                ),
             )
         )
 
@@ -75,7 +83,20 @@ def test_a_flow_survives_being_written_as_json() -> None:
     whole = Flow(
         "f",
         "f.md",
-        (Phase("1", "One", ("0",), "A", True, ("p",), ("q",), "panel", "text"), Phase("0", "Zero")),
+        (
+            Phase(
+                name="1",
+                title="One",
+                after=("0",),
+                artifact="A",
+                gate=True,
+                personas=("p",),
+                prompts=("q",),
+                panel="panel",
+                text="text",
+            ),
+            Phase(name="0", title="Zero"),
+        ),
     )
     assert from_data(as_data(whole)) == whole
 
@@ -87,12 +108,12 @@ def graphs(draw: st.DrawFn) -> Flow:
     count = draw(st.integers(1, 12))
     phases = [
         Phase(
-            str(number),
-            "",
-            tuple(str(before) for before in draw(st.sets(st.integers(0, number - 1)))),
+            name=str(number),
+            title="",
+            after=tuple(str(before) for before in draw(st.sets(st.integers(0, number - 1)))),
         )
         if number
-        else Phase("0", "")
+        else Phase(name="0", title="")
         for number in range(count)
     ]
     return Flow("any", "any.md", tuple(draw(st.permutations(phases))))
@@ -121,5 +142,5 @@ def test_every_phase_runs_once_and_after_all_it_waits_for(whole: Flow) -> None:
     ids=str.split("line heading quoted empty none long"),
 )
 def test_a_gate_is_told_in_the_words_of_its_author(text: str, gate: str) -> None:
-    assert Phase("1", "a", gate=True, text=text).gate_text == gate
-    assert Phase("1", "a", text=text).gate_text == ""
+    assert Phase(name="1", title="a", gate=True, text=text).gate_text == gate
+    assert Phase(name="1", title="a", text=text).gate_text == ""

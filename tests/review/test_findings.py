@@ -14,13 +14,13 @@ from foreword.review.findings import NEAR_LINES, SEVERITIES, Finding, alike, as_
 from foreword.review.moderator import regroup, request
 
 INJECTION = Finding(
-    "high",
-    "SQL injection in quiet_hours",
-    "The station is put into the query by an f-string, so a name can end it.",
-    "stations.py",
-    21,
-    ("Security Auditor",),
-    "Use a parameter.",
+    severity="high",
+    title="SQL injection in quiet_hours",
+    detail="The station is put into the query by an f-string, so a name can end it.",
+    file="stations.py",
+    line=21,
+    said_by=("Security Auditor",),
+    remediation="Use a parameter.",
 )
 
 
@@ -29,13 +29,13 @@ INJECTION = Finding(
 
 def test_the_same_thing_said_by_two_is_one_finding_with_both_names_and_the_worst_severity() -> None:
     other = Finding(
-        "critical",
-        "SQL injection",
-        "",
-        "stations.py",
-        22,
-        ("Code Reviewer",),
-        "Pass it as a parameter?",
+        severity="critical",
+        title="SQL injection",
+        detail="",
+        file="stations.py",
+        line=22,
+        said_by=("Code Reviewer",),
+        remediation="Pass it as a parameter?",
     )
     (one,) = merge([other, INJECTION])
     assert (one.severity, one.file, one.line) == ("critical", "stations.py", 21)
@@ -62,7 +62,13 @@ def test_what_is_clearly_something_else_stays_apart(other: Finding) -> None:
 
 def test_unused_os_and_unused_sys_are_two_findings() -> None:
     imports = [
-        Finding("low", f"Unused import {name}", f"The import {name} is never used.", "a.py", 3)
+        Finding(
+            severity="low",
+            title=f"Unused import {name}",
+            detail=f"The import {name} is never used.",
+            file="a.py",
+            line=3,
+        )
         for name in ("os", "sys")
     ]
     assert len(merge(imports)) == 2
@@ -90,7 +96,8 @@ def test_the_worst_come_first_then_by_file_and_line() -> None:
         ("critical", "b.py", 2),
     ]
     found = merge(
-        Finding(severity, f"Claim {file}{line}", "", file, line) for severity, file, line in places
+        Finding(severity=severity, title=f"Claim {file}{line}", detail="", file=file, line=line)
+        for severity, file, line in places
     )
     assert [(one.file, one.line) for one in found] == [
         ("b.py", 2),
@@ -227,7 +234,12 @@ def test_two_accounts_of_one_flaw_are_one_finding_and_two_flaws_of_one_line_are_
     pair: tuple[tuple[str, str], tuple[str, str]], count: int
 ) -> None:
     assert (
-        len(merge(Finding("low", title, detail, "stations.py", 21) for title, detail in pair))
+        len(
+            merge(
+                Finding(severity="low", title=title, detail=detail, file="stations.py", line=21)
+                for title, detail in pair
+            )
+        )
         == count
     )
 
@@ -280,7 +292,10 @@ def test_merging_twice_changes_nothing_and_loses_nothing(findings: list[Finding]
 
 
 def test_thousands_of_findings_about_one_line_are_merged_without_comparing_all_with_all() -> None:
-    findings = [Finding("low", f"w{n} x{n}", "", "a.py", 7, ("A",)) for n in range(5_000)]
+    findings = [
+        Finding(severity="low", title=f"w{n} x{n}", detail="", file="a.py", line=7, said_by=("A",))
+        for n in range(5_000)
+    ]
     assert len(merge([*findings, *findings])) == 5_000
 
 
@@ -295,8 +310,22 @@ def test_remedies_are_bounded() -> None:
 
 OTHERS = (
     INJECTION,
-    Finding("low", "Name can break out of the query", "", "stations.py", 40, ("Maintainer",)),
-    Finding("low", "No test", "", "web.py", 2, ("Test Engineer",)),
+    Finding(
+        severity="low",
+        title="Name can break out of the query",
+        detail="",
+        file="stations.py",
+        line=40,
+        said_by=("Maintainer",),
+    ),
+    Finding(
+        severity="low",
+        title="No test",
+        detail="",
+        file="web.py",
+        line=2,
+        said_by=("Test Engineer",),
+    ),
 )
 
 

@@ -26,7 +26,7 @@ UNHEARD = (MemberResult("C", "late", "no answer within 5 s"), MemberResult("D", 
 
 def found(*severities: Any) -> list[Finding]:
     return [
-        Finding(severity, f"{severity} {number}", said_by=("A",))
+        Finding(severity=severity, title=f"{severity} {number}", said_by=("A",))
         for number, severity in enumerate(severities)
     ]
 
@@ -73,7 +73,7 @@ def test_thresholds_decide(severities: list[str], members: Any, verdict: str, re
 def test_a_profile_may_ask_to_be_sure() -> None:
     assert confidence_in(found("critical", "high", "medium", "low", "info")) == 0.39
     assert confidence_in(found(*["critical"] * 9)) == 0.0
-    strict = Thresholds("strict", high=None, confidence=0.75)
+    strict = Thresholds(profile="strict", high=None, confidence=0.75)
     assert decide(found("high"), HEARD, strict) == (
         "changes_requested",
         ("Confidence is 0.70; profile strict asks for 0.75.",),
@@ -84,7 +84,7 @@ def test_thresholds_are_read_from_a_profile() -> None:
     read = read_thresholds(
         {"critical": 0, "high": 1, "medium": None, "answered": 1, "hgih": "x"}, "p.yaml", "strict"
     )
-    assert read == Thresholds("strict", high=1, answered=1, ignored=("hgih",))
+    assert read == Thresholds(profile="strict", high=1, answered=1, ignored=("hgih",))
     assert read_thresholds(
         {"max_high": 7, "Low_findings": 3, "confidence_score": 0.7}, "p.yaml"
     ) == Thresholds(high=7, low=3, confidence=0.7)
@@ -113,15 +113,15 @@ def test_the_result_follows_its_published_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     members = (*HEARD, *UNHEARD, MemberResult("E", "missing", "x"))
     result = PanelResult(
-        "code-review",
-        "Code Review",
-        "approve",
-        ("x",),
-        0.85,
-        "default",
-        tuple(found("low", "high")),
-        members,
-        ReviewedChange("HEAD~1", "sha256:0", ("a.py",), 3),
+        panel="code-review",
+        title="Code Review",
+        verdict="approve",
+        reasons=("x",),
+        confidence=0.85,
+        profile="default",
+        findings=tuple(found("low", "high")),
+        members=members,
+        change=ReviewedChange("HEAD~1", "sha256:0", ("a.py",), 3),
     )
     jsonschema.validate(result.to_dict(), SCHEMA)
     assert [member.name for member in result.unheard] == ["C", "D", "E"]

@@ -51,13 +51,13 @@ def test_json_items_keep_their_order_and_their_fields(tmp_path: Path) -> None:
     }
     (first, second), notes = from_json(tmp_path, {"items": [full, {"text": "# Head\nrest"}]})
     assert first == Item(
-        "assumption",
-        "Users read",
-        "They do.",
-        "2024-03-05T08:00:00+00:00",
-        "active",
-        True,
-        "talk",
+        kind="assumption",
+        title="Users read",
+        text="They do.",
+        created="2024-03-05T08:00:00+00:00",
+        status="active",
+        validated=True,
+        source="talk",
     )
     assert (second.kind, second.title, second.validated, second.created) == (
         "doc",
@@ -73,7 +73,7 @@ def test_a_bare_list_and_standard_input_are_accepted(tmp_path: Path) -> None:
     (item,), _ = read_items(
         "-", tmp_path, lambda: b'\xef\xbb\xbf[{"kind": "task", "title": "T", "text": "do"}]'
     )
-    assert item == Item("task", "T", "do", source="standard input items[0]")
+    assert item == Item(kind="task", title="T", text="do", source="standard input items[0]")
 
 
 def test_a_place_is_looked_up_from_here_and_then_from_the_root(
@@ -226,7 +226,7 @@ def test_a_folder_of_markdown_gives_its_files_in_natural_order(tmp_path: Path) -
 def test_one_markdown_file_is_one_item(tmp_path: Path) -> None:
     place = put(tmp_path, "decisions/a.md", "---\nkind: Blocker\nowner: kim\n---\nbody")
     assert read_items(str(place), tmp_path, no_input) == (
-        [Item("blocker", "a", "body", source=str(place))],
+        [Item(kind="blocker", title="a", text="body", source=str(place))],
         [],
     )
 

@@ -39,8 +39,8 @@ def test_a_line_names_documents(line: str, named: list[tuple[str, str]]) -> None
 def test_only_adopting_and_invoking_tells_to_and_places_are_offsets() -> None:
     text = "Adopt persona: a\n\nPersona: `b`\n"
     assert list(named_in(text)) == [
-        Reference(15, "a", "persona", is_told=True, is_path=False),
-        Reference(27, "b", "persona", is_told=False, is_path=False),
+        Reference(at=15, name="a", kind="persona", is_told=True, is_path=False),
+        Reference(at=27, name="b", kind="persona", is_told=False, is_path=False),
     ]
 
 

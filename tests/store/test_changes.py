@@ -43,7 +43,9 @@ def test_each_change_is_told_by_its_kind(session: Session, tmp_path: Path) -> No
             {"id": "n1", "position": 1, "type": "t", "config": {}}
         ),
         "report": lambda: session.context(),
-        "checkpoint": lambda: checkpoints.write(tmp_path, session.db, Checkpoint("kiln", "1")),
+        "checkpoint": lambda: checkpoints.write(
+            tmp_path, session.db, Checkpoint(task="kiln", phase="1")
+        ),
     }
     for kind, change in steps.items():
         before = now(session)
@@ -62,10 +64,10 @@ def test_a_compression_and_its_undoing_are_both_told(session: Session) -> None:
 
 
 def test_a_checkpoint_that_replaces_another_is_told(session: Session, tmp_path: Path) -> None:
-    checkpoints.write(tmp_path, session.db, Checkpoint("kiln", "1"))
+    checkpoints.write(tmp_path, session.db, Checkpoint(task="kiln", phase="1"))
     before = now(session)
     while now(session) == before:  # within the same millisecond nothing tells them apart
-        checkpoints.write(tmp_path, session.db, Checkpoint("kiln", "1"))
+        checkpoints.write(tmp_path, session.db, Checkpoint(task="kiln", phase="1"))
     assert kinds_since(session, before) == ["checkpoint"]
 
 

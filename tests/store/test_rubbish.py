@@ -78,7 +78,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for _ in range(2):
             session.context(budget=2_500)
         artifacts.keep(db, "run", "FEAT-1", "1", "Requirements", "text", 5, task="T")
-        checkpoints.write(root, db, Checkpoint("main", "1"))
+        checkpoints.write(root, db, Checkpoint(task="main", phase="1"))
         node_runs.begin(db, workflow, "run", "me")
         node_results.keep(db, workflow, "run", "n", "n", "success", {"result": 1})
         workers.beat(db, "me", "here", 1)

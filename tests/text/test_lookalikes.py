@@ -144,9 +144,13 @@ def test_the_samples_of_real_projects_are_not_suspected() -> None:
 
 def test_a_report_names_each_section_once_and_the_text_stays_as_it_is() -> None:
     odd = "see ‹task› and <tаsk> and ＜/docs＞"
-    sections = [Section("docs", odd, title="one.md"), Section("task", f"{odd} " * 50)]
+    sections = [
+        Section(tag="docs", text=odd, title="one.md"),
+        Section(tag="task", text=f"{odd} " * 50),
+    ]
     package = assemble(
-        sections, Request(Budget(9_000, 9_000), counter("estimate"), tags=("docs", "task"))
+        sections,
+        Request(budget=Budget(9_000, 9_000), counter=counter("estimate"), tags=("docs", "task")),
     )
     assert package.text.count(odd) == 51
     warned = [warning for warning in package.report.warnings if "looks like" in warning]

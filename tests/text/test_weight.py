@@ -42,9 +42,9 @@ def test_saying_it_again_carries_little_and_a_rule_nothing() -> None:
 
 def test_the_first_sentence_under_a_heading_counts_for_more() -> None:
     same = [
-        Piece("## A\n", "heading", 2, 0),
-        Piece("Red fox jumps. ", "paragraph", 0, 5),
-        Piece("Blue owl waits.", "paragraph", 0, 20),
+        Piece(text="## A\n", kind="heading", level=2, start=0),
+        Piece(text="Red fox jumps. ", kind="paragraph", level=0, start=5),
+        Piece(text="Blue owl waits.", kind="paragraph", level=0, start=20),
     ]
     _, first, second = carry(same)
     assert first > second
@@ -52,7 +52,7 @@ def test_the_first_sentence_under_a_heading_counts_for_more() -> None:
 
 def test_nothing_weighs_nothing() -> None:
     assert carry([]) == []
-    assert carry([Piece("  \n", "paragraph", 0, 0)]) == [0.0]
+    assert carry([Piece(text="  \n", kind="paragraph", level=0, start=0)]) == [0.0]
 
 
 def test_naming_what_nobody_else_names_carries_more_than_naming_what_everybody_does() -> None:
@@ -60,6 +60,9 @@ def test_naming_what_nobody_else_names_carries_more_than_naming_what_everybody_d
     sentences.insert(4, "Then `load_ledger` was called again by person z. ")
     places = [sum(map(len, sentences[:at])) for at in range(len(sentences))]
     found = carry(
-        [Piece(text, "paragraph", 0, at) for text, at in zip(sentences, places, strict=True)]
+        [
+            Piece(text=text, kind="paragraph", level=0, start=at)
+            for text, at in zip(sentences, places, strict=True)
+        ]
     )
     assert found.index(max(found)) == 4

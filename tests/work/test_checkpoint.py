@@ -29,8 +29,8 @@ from foreword.work.checkpoint_schema import Damage, json_schema, prepare_checkpo
 
 EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))
 WRITTEN = Checkpoint(
-    "FEAT-1",
-    "2",
+    task="FEAT-1",
+    phase="2",
     objective="Members can join a waiting list",
     flow="feature-implementation",
     state={"step": 3, "open": ["a", "b"], "note": "two\nlines"},
@@ -263,10 +263,10 @@ def test_secrets_are_hidden_wherever_somebody_may_have_put_them() -> None:
 
 
 def test_nothing_has_changed_where_everything_is_as_it_was() -> None:
-    assert changes_since(WRITTEN, CurrentState(WRITTEN.git, tiers=WRITTEN.tiers)) == ()
+    assert changes_since(WRITTEN, CurrentState(git=WRITTEN.git, tiers=WRITTEN.tiers)) == ()
     assert (
         changes_since(
-            replace(WRITTEN, git=GitStatus()), CurrentState(GitStatus("main", "1" * 40, True))
+            replace(WRITTEN, git=GitStatus()), CurrentState(git=GitStatus("main", "1" * 40, True))
         )
         == ()
     )
@@ -274,11 +274,11 @@ def test_nothing_has_changed_where_everything_is_as_it_was() -> None:
 
 def test_every_change_is_one_line() -> None:
     now = CurrentState(
-        GitStatus("other", "2" * 40, True),
-        (3, 1),
-        {"FEAT-1": "req.md is missing"},
-        {"0": {"digest": "aa"}, "1": {"digest": "cc"}, "2": {"digest": "dd"}},
-        "FEAT-1-phase-3",
+        git=GitStatus("other", "2" * 40, True),
+        apart=(3, 1),
+        files={"FEAT-1": "req.md is missing"},
+        tiers={"0": {"digest": "aa"}, "1": {"digest": "cc"}, "2": {"digest": "dd"}},
+        newer="FEAT-1-phase-3",
     )
     assert changes_since(WRITTEN, now) == (
         "there is a newer checkpoint: FEAT-1-phase-3",
@@ -313,7 +313,7 @@ def test_every_change_is_one_line() -> None:
     ],
 )
 def test_git_is_told_as_far_as_it_is_known(then: GitStatus, now: GitStatus, told: str) -> None:
-    assert changes_since(replace(WRITTEN, git=then), CurrentState(now)) == (told,)
+    assert changes_since(replace(WRITTEN, git=then), CurrentState(git=now)) == (told,)
 
 
 # --- as a model reads it --------------------------------------------------------------------------
@@ -344,7 +344,7 @@ def test_a_model_reads_it_in_a_fixed_order_and_without_empty_parts() -> None:
         '- open: ["a","b"]\n'
         '- note: "two\\nlines"\n'
     )
-    assert as_text(Checkpoint("A", "1")) == "task: A\nphase: 1\n"
+    assert as_text(Checkpoint(task="A", phase="1")) == "task: A\nphase: 1\n"
 
 
 @settings(max_examples=EXAMPLES)
@@ -363,9 +363,9 @@ def test_no_value_can_forge_a_line(text: str) -> None:
 
 
 def test_a_phase_that_is_not_done_is_the_next_one() -> None:
-    assert "next: 2\n" in as_text(Checkpoint("A", "2", done=["1"], pending=["2", "3"]))
-    assert "next: 1\n" in as_text(Checkpoint("A", "0", pending=["1", "2"]))
-    assert "next" not in as_text(Checkpoint("A", "2", done=["1", "2"]))
+    assert "next: 2\n" in as_text(Checkpoint(task="A", phase="2", done=["1"], pending=["2", "3"]))
+    assert "next: 1\n" in as_text(Checkpoint(task="A", phase="0", pending=["1", "2"]))
+    assert "next" not in as_text(Checkpoint(task="A", phase="2", done=["1", "2"]))
 
 
 def test_as_it_was_written_has_every_field() -> None:

@@ -73,7 +73,11 @@ def put(root: Path, checkpoint: Checkpoint) -> None:
 
 def numbered(phase: str, sequence: int, **fields: Any) -> Checkpoint:
     return Checkpoint(
-        "T", phase, sequence=sequence, written_at="2026-01-02T03:04:05.000+00:00", **fields
+        task="T",
+        phase=phase,
+        sequence=sequence,
+        written_at="2026-01-02T03:04:05.000+00:00",
+        **fields,
     )
 
 
@@ -89,11 +93,16 @@ def test_a_checkpoint_is_in_the_file_and_in_the_store_and_comes_back(
     tmp_path: Path, db: Database
 ) -> None:
     first = Checkpoint(
-        "FEAT-1", "1", objective="x", state={"é": ["\0", "\ud800", 1.5]}, done=["1"], pending=["2"]
+        task="FEAT-1",
+        phase="1",
+        objective="x",
+        state={"é": ["\0", "\ud800", 1.5]},
+        done=["1"],
+        pending=["2"],
     )
     path = write(tmp_path, db, first)
     assert path == folder(tmp_path) / "FEAT-1-phase-1.json"
-    write(tmp_path, db, Checkpoint("FEAT-1", "2"))
+    write(tmp_path, db, Checkpoint(task="FEAT-1", phase="2"))
     (text, _) = checkpoints.texts(db, workflows.find_workflow(db, "FEAT-1").id).values()
     assert json.loads(text) == json.loads(path.read_bytes())
     for root, store in ((tmp_path, db), (tmp_path, None)):
@@ -122,13 +131,13 @@ def test_a_checkpoint_is_in_the_file_and_in_the_store_and_comes_back(
 )
 @given(states)
 def test_any_state_comes_back(tmp_path: Path, state: dict[str, Any]) -> None:
-    write(tmp_path, None, Checkpoint("T", "1", state=state))
+    write(tmp_path, None, Checkpoint(task="T", phase="1", state=state))
     assert newest(tmp_path, None, "T").checkpoint.state == state
 
 
 def test_a_phase_that_is_written_again_is_the_newest(tmp_path: Path, db: Database) -> None:
     for phase in ("1", "2", "1"):
-        write(tmp_path, db, Checkpoint("T", phase))
+        write(tmp_path, db, Checkpoint(task="T", phase=phase))
     last = newest(tmp_path, db, "T").checkpoint
     assert (last.phase, last.sequence, last.previous) == ("1", 3, "T-phase-2")
     assert [(one.phase, one.sources) for one in checkpoint_entries(tmp_path, db)] == [
@@ -144,7 +153,9 @@ def test_secrets_reach_neither_the_file_nor_the_store(tmp_path: Path, db: Databa
     path = write(
         tmp_path,
         db,
-        Checkpoint("T", "1", state={"password": "hunter2"}, findings=["token=hunter2hunter2"]),
+        Checkpoint(
+            task="T", phase="1", state={"password": "hunter2"}, findings=["token=hunter2hunter2"]
+        ),
     )
     kept = "".join(checkpoints.texts(db, workflows.find_workflow(db, "T").id).values())
     assert "hunter2" not in path.read_text() + kept
@@ -152,7 +163,7 @@ def test_secrets_reach_neither_the_file_nor_the_store(tmp_path: Path, db: Databa
 
 
 def test_only_one_copy_there_is_used(tmp_path: Path, db: Database) -> None:
-    path = write(tmp_path, db, Checkpoint("T", "1", state={"n": 1}))
+    path = write(tmp_path, db, Checkpoint(task="T", phase="1", state={"n": 1}))
     path.unlink()
     assert (newest(tmp_path, db, "T").source, newest(tmp_path, db, "T").changes) == ("store", ())
     put(tmp_path, numbered("2", 7))
@@ -184,8 +195,10 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, db: Database, name: str
     root = tmp_path / "deep" / "root"
     root.mkdir(parents=True)
     before = {path for path in tmp_path.rglob("*") if path.is_file()}
-    assert write(root, db, Checkpoint(name, name, state={"n": name})).parent == folder(root)
-    write(root, db, Checkpoint(f"{name}2", name))
+    assert write(root, db, Checkpoint(task=name, phase=name, state={"n": name})).parent == folder(
+        root
+    )
+    write(root, db, Checkpoint(task=f"{name}2", phase=name))
     made = {path for path in tmp_path.rglob("*") if path.is_file()} - before
     assert {path.parent for path in made if path.suffix == ".json"} == {folder(root)}
     assert read(root, None, name, name).checkpoint.state == {"n": name}
@@ -196,7 +209,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, db: Database, name: str
 def test_a_name_that_can_not_be_kept_is_an_error_and_changes_nothing(
     tmp_path: Path, name: str
 ) -> None:
-    for checkpoint in (Checkpoint(name, "1"), Checkpoint("T", name)):
+    for checkpoint in (Checkpoint(task=name, phase="1"), Checkpoint(task="T", phase=name)):
         with pytest.raises(UsageError):
             write(tmp_path, None, checkpoint)
     with pytest.raises(UsageError):
@@ -205,7 +218,7 @@ def test_a_name_that_can_not_be_kept_is_an_error_and_changes_nothing(
 
 
 def test_a_mistyped_task_or_phase_gets_a_suggestion(tmp_path: Path, db: Database) -> None:
-    write(tmp_path, db, Checkpoint("FEAT-1", "3-Sequential"))
+    write(tmp_path, db, Checkpoint(task="FEAT-1", phase="3-Sequential"))
     with pytest.raises(UnknownName, match="did you mean 'FEAT-1'"):
         newest(tmp_path, db, "FEAT1")
     with pytest.raises(UnknownName, match="did you mean '3-Sequential'"):
@@ -220,7 +233,7 @@ def test_the_file_of_another_task_is_never_replaced(tmp_path: Path) -> None:
     # as if letters had no case
     (folder(tmp_path) / "t-phase-1.json").write_bytes(as_json(numbered("1", 1)))
     with pytest.raises(UsageError, match=r"t-phase-1\.json holds phase '1' of task 'T' already"):
-        write(tmp_path, None, Checkpoint("t", "1"))
+        write(tmp_path, None, Checkpoint(task="t", phase="1"))
     with pytest.raises(CheckpointDamaged, match="it is of task 'T', phase '1'"):
         newest(tmp_path, None, "t")
 
@@ -239,7 +252,7 @@ def test_no_link_is_followed(tmp_path: Path, what: str) -> None:
         folder(root).mkdir()
         (folder(root) / secret.name).symlink_to(secret)
     with pytest.raises(StoreError, match="is a symbolic link, so it is not used"):
-        write(root, None, Checkpoint("T", "1"))
+        write(root, None, Checkpoint(task="T", phase="1"))
     with pytest.raises(
         (StoreError, CheckpointDamaged), match="is a symbolic link, so it is not used"
     ):
@@ -265,7 +278,7 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_offered(
     tmp_path: Path, damage: bytes
 ) -> None:
     for phase in ("1", "2"):
-        path = write(tmp_path, None, Checkpoint("T", phase, state={"phase": phase}))
+        path = write(tmp_path, None, Checkpoint(task="T", phase=phase, state={"phase": phase}))
     path.write_bytes(damage)
     with pytest.raises(
         CheckpointDamaged, match=r"T-phase-2 can't be used: \.checkpoints/T-phase-2\.json: "
@@ -283,14 +296,14 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_it_offered(
         ("2", True),
         ("1", False),
     ]
-    write(tmp_path, None, Checkpoint("T", "2"))
+    write(tmp_path, None, Checkpoint(task="T", phase="2"))
     assert newest(tmp_path, None, "T").changes == ()
 
 
 def test_a_damaged_file_gives_way_to_the_store_and_the_other_way(
     tmp_path: Path, db: Database
 ) -> None:
-    path = write(tmp_path, db, Checkpoint("T", "1", state={"n": 1}))
+    path = write(tmp_path, db, Checkpoint(task="T", phase="1", state={"n": 1}))
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
     restored = newest(tmp_path, db, "T")
@@ -309,7 +322,9 @@ def test_a_damaged_file_gives_way_to_the_store_and_the_other_way(
 def test_of_several_the_one_before_the_damaged_one_is_offered(
     tmp_path: Path, damaged: str, offered: str
 ) -> None:
-    paths = {phase: write(tmp_path, None, Checkpoint("T", phase)) for phase in ("1", "2", "3")}
+    paths = {
+        phase: write(tmp_path, None, Checkpoint(task="T", phase=phase)) for phase in ("1", "2", "3")
+    }
     paths[damaged].write_text("{")
     with pytest.raises(CheckpointDamaged) as raised:
         read(tmp_path, None, "T", damaged)
@@ -317,7 +332,7 @@ def test_of_several_the_one_before_the_damaged_one_is_offered(
 
 
 def test_where_nothing_can_be_used_it_is_said_and_nothing_is_offered(tmp_path: Path) -> None:
-    write(tmp_path, None, Checkpoint("T", "1")).write_text("{")
+    write(tmp_path, None, Checkpoint(task="T", phase="1")).write_text("{")
     with pytest.raises(CheckpointDamaged) as by_phase:
         read(tmp_path, None, "T", "1")
     with pytest.raises(CheckpointDamaged) as by_task:
@@ -329,9 +344,9 @@ def test_where_nothing_can_be_used_it_is_said_and_nothing_is_offered(tmp_path: P
 
 def test_bad_input_changes_nothing(tmp_path: Path, db: Database) -> None:
     with pytest.raises(BadCheckpoint):
-        write(tmp_path, db, Checkpoint("T", "1", state={"x": object()}))
+        write(tmp_path, db, Checkpoint(task="T", phase="1", state={"x": object()}))
     with pytest.raises(ForewordError):
-        write(tmp_path / "nowhere", db, Checkpoint("T", "1"))
+        write(tmp_path / "nowhere", db, Checkpoint(task="T", phase="1"))
     assert not folder(tmp_path).exists()
     assert workflows.names(db) == []
 
@@ -341,7 +356,7 @@ def test_where_the_file_can_not_be_written_the_store_is_left_alone(
 ) -> None:
     folder(tmp_path).write_text("a file in the way")
     with pytest.raises(StoreError, match=r"\.checkpoints can't be used: Not a directory"):
-        write(tmp_path, db, Checkpoint("T", "1"))
+        write(tmp_path, db, Checkpoint(task="T", phase="1"))
     assert workflows.names(db) == []
 
 
@@ -350,7 +365,7 @@ def test_where_the_file_can_not_be_written_the_store_is_left_alone(
 
 def test_a_branch_that_moved_is_told_with_how_far(tmp_path: Path) -> None:
     repository(tmp_path, "One")
-    write(tmp_path, None, Checkpoint("T", "1"))
+    write(tmp_path, None, Checkpoint(task="T", phase="1"))
     assert newest(tmp_path, None, "T").changes == ()
     run(tmp_path, "commit", "-q", "--allow-empty", "-m", "Two")
     (line,) = newest(tmp_path, None, "T").changes
@@ -372,7 +387,7 @@ def test_files_of_artifacts_that_are_gone_or_changed_are_told(tmp_path: Path) ->
     artifacts = {
         f"A-{n}": {"title": "x", "path": name, "digest": digest} for n, name in enumerate(names)
     }
-    write(tmp_path, None, Checkpoint("T", "1", artifacts=artifacts))
+    write(tmp_path, None, Checkpoint(task="T", phase="1", artifacts=artifacts))
     (tmp_path / "changed.md").write_text("other")
     (tmp_path / "gone.md").unlink()
     assert newest(tmp_path, None, "T").changes == (
@@ -383,7 +398,9 @@ def test_files_of_artifacts_that_are_gone_or_changed_are_told(tmp_path: Path) ->
 
 
 def test_tiers_are_compared_with_those_the_caller_has_now(tmp_path: Path) -> None:
-    write(tmp_path, None, Checkpoint("T", "1", tiers={"0": {"digest": "a", "tokens": 3}}))
+    write(
+        tmp_path, None, Checkpoint(task="T", phase="1", tiers={"0": {"digest": "a", "tokens": 3}})
+    )
     assert newest(tmp_path, None, "T").changes == ()
     assert newest(tmp_path, None, "T", tiers={"0": {"digest": "a"}}).changes == ()
     now = newest(tmp_path, None, "T", tiers={"0": {"digest": "b"}})
@@ -427,7 +444,7 @@ def test_a_writer_that_is_killed_leaves_the_old_one_or_the_new_one(
     write(
         tmp_path,
         None,
-        Checkpoint("T", "0", state={"who": "us", "number": 0, "fill": ["us"] * 2_000}),
+        Checkpoint(task="T", phase="0", state={"who": "us", "number": 0, "fill": ["us"] * 2_000}),
     )
     assert whole(tmp_path)[-1].sequence == written + 1
     assert {path.suffix for path in folder(tmp_path).iterdir()} == {".json"}
@@ -452,7 +469,7 @@ def test_what_a_dead_writer_left_is_cleared_away(tmp_path: Path) -> None:
     folder(tmp_path).mkdir()
     (folder(tmp_path) / ".new-1-abcdef00").write_text('{"half')
     assert checkpoint_entries(tmp_path, None) == []
-    write(tmp_path, None, Checkpoint("T", "1"))
+    write(tmp_path, None, Checkpoint(task="T", phase="1"))
     assert [path.name for path in folder(tmp_path).iterdir()] == ["T-phase-1.json"]
 
 
@@ -484,7 +501,7 @@ except StoreError as error:
 
 
 def test_where_there_is_no_room_the_old_one_stays(tmp_path: Path) -> None:
-    path = write(tmp_path, None, Checkpoint("T", "1", state={"n": 1}))
+    path = write(tmp_path, None, Checkpoint(task="T", phase="1", state={"n": 1}))
     before = path.read_bytes()
     said, trouble = start(CRAMPED, tmp_path).communicate()
     assert (said, trouble) == (f"{path} can't be used: File too large\n", "")

@@ -31,7 +31,11 @@ from tests.work.flow_scene import (
 )
 
 TASK = "members can cancel a turn"
-ONE = Flow("one", "prompts/workflows/feature.md", (Phase("1", "Requirements", artifact="FEAT-1"),))
+ONE = Flow(
+    "one",
+    "prompts/workflows/feature.md",
+    (Phase(name="1", title="Requirements", artifact="FEAT-1"),),
+)
 
 
 def states(found: FlowStatus) -> dict[str, str]:
@@ -149,7 +153,9 @@ def test_what_is_amiss_is_said_before_anybody_is_asked_and_the_whole_task_is_sen
         said.append(line)
 
     reviewed = Flow(
-        ONE.name, ONE.source, (Phase("1", "Review", panel="personas/round_tables/code-review.md"),)
+        ONE.name,
+        ONE.source,
+        (Phase(name="1", title="Review", panel="personas/round_tables/code-review.md"),),
     )
     with fake_provider(agent) as provider:
         done = flow_runs.run(root, reviewed, "\n".join(words), provider.openai, warn=warn)
@@ -305,12 +311,20 @@ def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_wa
 def test_bad_flows_are_refused_before_anything_is_kept(tmp_path: Path) -> None:
     root = project(tmp_path)
     circle = Flow(
-        "circle", "f.md", (Phase("1", "a"), Phase("2", "b", ("1", "3")), Phase("3", "c", ("2",)))
+        "circle",
+        "f.md",
+        (
+            Phase(name="1", title="a"),
+            Phase(name="2", title="b", after=("1", "3")),
+            Phase(name="3", title="c", after=("2",)),
+        ),
     )
     with pytest.raises(CyclicFlow, match="2 -> 3 -> 2"):
         flow_runs.run(root, circle, TASK, "test")
     with pytest.raises(UnknownName, match="unknown phase '9'"):
-        flow_runs.run(root, Flow("f", "f.md", (Phase("1", "a", ("9",)),)), TASK, "test")
+        flow_runs.run(
+            root, Flow("f", "f.md", (Phase(name="1", title="a", after=("9",)),)), TASK, "test"
+        )
     with pytest.raises(UsageError, match=r"f\.md has no phases") as caught:
         flow_runs.run(root, Flow("f", "f.md", ()), TASK, "test")
     assert "<!-- PHASE:1 --> or `## Phase 1: Name`" in caught.value.hint

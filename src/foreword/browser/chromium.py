@@ -34,7 +34,7 @@ _UNPROTECTED = "--disable-ipc-flooding-protection"
 INSTALL = "pip install 'foreword[browser]'"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Chromium:
     """One browser that is reached, with its tabs and their guard."""
 

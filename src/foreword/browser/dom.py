@@ -20,7 +20,7 @@ NO_LIMIT = 1_000_000
 _CODES = ("one-time-code", "cc-csc", "cc-number", "current-password", "new-password")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DomElement:
     """One element: its opening tag without brackets, what it is like, and what is in it."""
 
@@ -115,11 +115,11 @@ def read(raw: Any, inside: Sequence[Dom] = ()) -> DomElement | None:
     nodes = [child for child in children if isinstance(child, DomElement)]
     texts = sum(len(child) for child in children if isinstance(child, str))
     return DomElement(
-        head,
-        f"{tag}.{attributes.get('class', '')}",
-        children,
-        1 + sum(node.elements for node in nodes),
-        texts + sum(node.chars for node in nodes),
+        head=head,
+        shape=f"{tag}.{attributes.get('class', '')}",
+        children=children,
+        elements=1 + sum(node.elements for node in nodes),
+        chars=texts + sum(node.chars for node in nodes),
     )
 
 

@@ -44,7 +44,7 @@ class Origin(NamedTuple):
         return f"{self.scheme}://{place.removesuffix(usual) if self.port == _PORTS[self.scheme] else place}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """The origins that may be opened: addresses, `loopback` for any port of this machine, `*` for
     all http(s).

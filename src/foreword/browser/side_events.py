@@ -17,7 +17,7 @@ MOST_TABS = 30  # beyond these, what a page opens is closed again
 MOST_TOLD = 10
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Notes:
     """What happened beside what was asked for."""
 

@@ -39,7 +39,7 @@ _NO_WEBRTC = (
 )
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Tab:
     """One tab."""
 
@@ -201,7 +201,12 @@ class Tabs:
         ours, names = not self.attached, [other.name for other in self._tabs]
         name = _unique(f"Tab {len(names) + 1}", names) if self._had_one else MAIN
         tab = Tab(
-            name, page, ours, unnamed=self._had_one, guarded=ours, surplus=len(names) >= MOST_TABS
+            name=name,
+            page=page,
+            ours=ours,
+            unnamed=self._had_one,
+            guarded=ours,
+            surplus=len(names) >= MOST_TABS,
         )
         self._had_one = True
         tab.quiet.set()

@@ -67,9 +67,9 @@ def _made(
     from foreword.work.checkpoint import Checkpoint
 
     return Checkpoint(
-        task,
-        phase,
-        objective,
+        task=task,
+        phase=phase,
+        objective=objective,
         state={SAID: _of(found, "constraint", "request"), FILES: list(found.files[:MOST_FILES])},
         decisions=[{"what": line, "why": ""} for line in _of(found, "decision")],
         findings=_of(found, "failure", "error", "fix", "finding", "done", "other", "command"),

@@ -30,7 +30,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 State = Literal["new", "add", "same", "other"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
     """One file as it is and as it would be; `other` is a file of ours in whose place there is
     another."""
@@ -60,11 +60,13 @@ def _change(root: Path, one: TargetFile) -> FileChange:
     before = there or ""
     after = one.added(before) if one.added else one.content
     if there is None:
-        return FileChange(one.path, "new", "", after)
+        return FileChange(path=one.path, state="new", before="", after=after)
     kept = tuple(one.kept(after))
     if before == after:
-        return FileChange(one.path, "same", before, after, kept)
-    return FileChange(one.path, "add" if one.added else "other", before, after, kept)
+        return FileChange(path=one.path, state="same", before=before, after=after, kept=kept)
+    return FileChange(
+        path=one.path, state="add" if one.added else "other", before=before, after=after, kept=kept
+    )
 
 
 def write_file(root: Path, change: FileChange) -> None:

@@ -19,7 +19,7 @@ LARGEST_BYTES = 32 * 1024 * 1024
 SESSION_START, PRE_COMPACT, POST_TOOL_USE = "SessionStart", "PreCompact", "PostToolUse"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HookEvent:
     """What happened, as far as we use it; a text that is not there is empty."""
 

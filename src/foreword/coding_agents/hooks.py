@@ -48,7 +48,7 @@ class Sink(Protocol):
         """Write what can be written; returns how much that was."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """What the user may set on the command line of the hook."""
 

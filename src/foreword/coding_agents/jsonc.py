@@ -24,7 +24,7 @@ _INDENT = re.compile(r"(?:\A|\n)([ \t]*)\Z")
 _MOST_DEPTH = 200
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class JsonNode:
     """A value and where it stands in the text."""
 
@@ -182,14 +182,19 @@ class _Reader:
             raise self.wrong(at, "nested too deeply")
         start = self.text[at : at + 1]
         if start == "{":
-            return self._many(JsonNode("object", at), "}", depth)
+            return self._many(JsonNode(kind="object", start=at), "}", depth)
         if start == "[":
-            return self._many(JsonNode("array", at), "]", depth)
+            return self._many(JsonNode(kind="array", start=at), "]", depth)
         found = (_STRING if start == '"' else _WORD).match(self.text, at)
         if found is None:
             raise self.wrong(at, "it ends too early" if not start else f"{start!r} is out of place")
         try:
-            return JsonNode("other", at, found.end(), json.loads(found[0], parse_constant=_refuse))
+            return JsonNode(
+                kind="other",
+                start=at,
+                end=found.end(),
+                value=json.loads(found[0], parse_constant=_refuse),
+            )
         except ValueError:
             raise self.wrong(at, f"{found[0][:40]!r} is no value") from None
 

@@ -81,18 +81,18 @@ def assemble(
     selection = select(spec, names, extra_skills=_has_skill_file(spec, root, skill))
     where, stdin = _source(source)
     inputs = Inputs(
-        root,
-        None if task is None else str(task),
-        where,
-        Policy(
+        root=root,
+        task=None if task is None else str(task),
+        source=where,
+        policy=Policy(
             tuple(allow_commands),
             allow_shell,
             spec.commands.timeout_seconds,
             spec.commands.output_bytes,
         ),
-        carrying.carried_items(root, carry),
-        {**(values or {}), **({"workflow": workflow} if workflow else {})},
-        stdin,
+        carried=carrying.carried_items(root, carry),
+        values={**(values or {}), **({"workflow": workflow} if workflow else {})},
+        stdin=stdin,
     )
     gathered = gather(selection, inputs)
     package = fit_sections(selection, gathered, Library(root, spec), budgeted, counting, strict)
@@ -178,16 +178,16 @@ def _request(
             for name, why in doubtful.items()
         ]
     return Request(
-        budget,
-        counter,
-        selection.recipe.name,
-        gathered.query,
-        limits,
-        tuple(selection.recipe.sections),
-        tuple(gathered.absent),
-        tuple(notes),
-        {**selection.names, **gathered.facts},
-        tuple(gathered.shortcomings),
+        budget=budget,
+        counter=counter,
+        recipe=selection.recipe.name,
+        task=gathered.query,
+        tiers=limits,
+        tags=tuple(selection.recipe.sections),
+        absent=tuple(gathered.absent),
+        notes=tuple(notes),
+        profile={**selection.names, **gathered.facts},
+        shortcomings=tuple(gathered.shortcomings),
     )
 
 

@@ -83,7 +83,7 @@ def _is_about(choice: Choice, about: str, path: str) -> bool:
     return PurePosixPath(section.source).name == about
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _ReportQuery:
     """The answer for one section, in parts that tell whether others have the same."""
 
@@ -120,7 +120,9 @@ class _Case:
         section, form = choice.section, choice.body.form
         name = printable(section.name)
         if row is None:
-            return _ReportQuery(section.tag, name, "not in", self._stands_by(choice))
+            return _ReportQuery(
+                tag=section.tag, name=name, digest="not in", why=self._stands_by(choice)
+            )
         size = (
             f"{row.tokens:,} of {row.original_tokens:,} tokens"
             if form != "full"
@@ -129,7 +131,12 @@ class _Case:
         whole = "" if form == "full" else f"foreword recall {section.handle}"
         source = printable(section.source or "the recipe")
         return _ReportQuery(
-            section.tag, name, DIGEST[form], self._why(choice), f"{size}, from {source}", whole
+            tag=section.tag,
+            name=name,
+            digest=DIGEST[form],
+            why=self._why(choice),
+            size=f"{size}, from {source}",
+            whole=whole,
         )
 
     def _stands_by(self, choice: Choice) -> str:

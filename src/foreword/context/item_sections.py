@@ -82,7 +82,14 @@ def _item(tag: str, selection: Selection, item: Item, place: int) -> Section:
         selection.sections[tag].before, {"title": title, "kind": item.kind}
     )
     return Section(
-        tag, item.text, rule, rank, item.title or item.kind, item.source, item.kind, before
+        tag=tag,
+        text=item.text,
+        rule=rule,
+        rank=rank,
+        title=item.title or item.kind,
+        source=item.source,
+        kind=item.kind,
+        before=before,
     )
 
 
@@ -103,7 +110,17 @@ def state_sections(
     if isinstance(value, str) and not spec.each:
         rule, rank = selection.rule(tag), selection.rank(tag)
         return [
-            Section(tag, value, rule, rank, "", spec.state or "", "", spec.before, spec.after)
+            Section(
+                tag=tag,
+                text=value,
+                rule=rule,
+                rank=rank,
+                title="",
+                source=spec.state or "",
+                kind="",
+                before=spec.before,
+                after=spec.after,
+            )
         ], []
     texts = _members(spec, value, data, where)
     return (
@@ -115,15 +132,15 @@ def part_section(tag: str, selection: Selection, text: str) -> Section:
     """A fresh part of a call; it is always there, if only to say that there is nothing."""
     spec = selection.sections[tag]
     return Section(
-        tag,
-        text,
-        selection.rule(tag),
-        selection.rank(tag),
-        "",
-        spec.state or "",
-        "",
-        spec.before,
-        spec.after,
+        tag=tag,
+        text=text,
+        rule=selection.rule(tag),
+        rank=selection.rank(tag),
+        title="",
+        source=spec.state or "",
+        kind="",
+        before=spec.before,
+        after=spec.after,
     )
 
 
@@ -139,7 +156,16 @@ def _conversation(
         rule = replace(
             selection.rule(tag), excluded="old system prompts are not part of the conversation"
         )
-        sections.append(Section(tag, prompts, rule, 0.0, "old system prompts", CONVERSATION))
+        sections.append(
+            Section(
+                tag=tag,
+                text=prompts,
+                rule=rule,
+                rank=0.0,
+                title="old system prompts",
+                source=CONVERSATION,
+            )
+        )
     return sections, notes
 
 
@@ -183,15 +209,15 @@ def _listed(
     spec, rule = selection.sections[tag], replace(selection.rule(tag), joiner=joiner)
     text = joiner.join(entry.text for entry in entries)
     return Section(
-        tag,
-        text,
-        rule,
-        selection.rank(tag),
-        "",
-        spec.state or "",
-        "",
-        spec.before,
-        spec.after,
-        entries,
-        raw,
+        tag=tag,
+        text=text,
+        rule=rule,
+        rank=selection.rank(tag),
+        title="",
+        source=spec.state or "",
+        kind="",
+        before=spec.before,
+        after=spec.after,
+        entries=entries,
+        raw=raw,
     )

@@ -39,7 +39,7 @@ _SHAPE = re.compile(r"[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?")  # of an artifact's n
 _HEADING = re.compile(r"^(?=#{2,6}[ \t])", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
     kind: str
     name: str
@@ -136,7 +136,7 @@ def _by_name(
 ) -> list[_Candidate]:
     own = next((one for one in artifacts if one.lower() == name.lower()), None)
     if ARTIFACT in kinds and own is not None:
-        return [_Candidate(ARTIFACT, own, own, artifacts[own])]
+        return [_Candidate(kind=ARTIFACT, name=own, source=own, text=artifacts[own])]
     if len(name.split()) > 1:
         return []
     for kind in kinds:
@@ -163,7 +163,10 @@ def _by_meaning(
         elif file is not None and file.reason == files.PAST_LIMIT:
             left_out += 1
     if ARTIFACT in kinds:
-        mine += [_Candidate(ARTIFACT, name, name, text) for name, text in artifacts.items()]
+        mine += [
+            _Candidate(kind=ARTIFACT, name=name, source=name, text=text)
+            for name, text in artifacts.items()
+        ]
     scores = _scores(mine, wanted)
     best = max(scores, default=0.0)
     order = sorted(range(len(mine)), key=lambda place: (-scores[place], place))
@@ -207,7 +210,11 @@ def _candidate(document: Document, file: files.File) -> _Candidate:
     text = lines.with_newlines(file.text)
     plain = marks.plain(text) if document.path.endswith(".md") else text
     return _Candidate(
-        document.kind, document.name, document.path, plain, file.raw if plain == text else None
+        kind=document.kind,
+        name=document.name,
+        source=document.path,
+        text=plain,
+        raw=file.raw if plain == text else None,
     )
 
 
@@ -218,16 +225,19 @@ def _answer(
     rule = Rule(tier=3, forms=("full", "relevant", "excerpt", "reference", "gone"))
     sections = [
         Section(
-            one.kind,
-            one.text,
-            rule,
-            0.9 - place / 10,
-            one.name,
-            one.source,
-            one.kind,
+            tag=one.kind,
+            text=one.text,
+            rule=rule,
+            rank=0.9 - place / 10,
+            title=one.name,
+            source=one.source,
+            kind=one.kind,
             before=f"# {one.source}\n",
             raw=one.raw,
         )
         for place, one in enumerate(found)
     ]
-    return fit_and_write(sections, Request(budget, counter, "lookup", wanted, notes=tuple(notes)))
+    return fit_and_write(
+        sections,
+        Request(budget=budget, counter=counter, recipe="lookup", task=wanted, notes=tuple(notes)),
+    )

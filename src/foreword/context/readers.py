@@ -37,7 +37,7 @@ WORKED_ON = ("current", "in_progress")
 MOST_NOTES = 1_000  # a source may have as many oddities as items; who reads past the first hundred
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """What a request brings besides the recipe."""
 
@@ -50,7 +50,7 @@ class Inputs:
     stdin: Callable[[], bytes] = source_argument.read_stdin  # what `-` as a source stands for
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class SectionsRead:
     """What was read, and what a report should say about it."""
 
@@ -301,15 +301,15 @@ class _SectionReader:
             text = lines.with_newlines(text)
         return [
             Section(
-                tag,
-                text,
-                rule,
-                rank,
-                title,
-                file.path,
-                "",
-                before,
-                spec.after.rstrip("\n"),
+                tag=tag,
+                text=text,
+                rule=rule,
+                rank=rank,
+                title=title,
+                source=file.path,
+                kind="",
+                before=before,
+                after=spec.after.rstrip("\n"),
                 raw=raw,
             )
         ]
@@ -416,7 +416,20 @@ class _SectionReader:
             replace(self.selection.rule(tag), newest_first=True),
         )
         rank = self.selection.rank(tag)
-        return [Section(tag, text, rule, rank, "", "git log", "", spec.before, spec.after, entries)]
+        return [
+            Section(
+                tag=tag,
+                text=text,
+                rule=rule,
+                rank=rank,
+                title="",
+                source="git log",
+                kind="",
+                before=spec.before,
+                after=spec.after,
+                entries=entries,
+            )
+        ]
 
     def _text(self, tag: str, spec: SectionSpec) -> list[Section]:
         text = fill(spec.text or "", self.values)
@@ -428,7 +441,19 @@ class _SectionReader:
             return self._absent(tag, "recipe", "nothing to say")
         source = self.values.get(f"{tag}_source", f"recipe {self.selection.recipe.name}")
         rule, rank = self.selection.rule(tag), self.selection.rank(tag)
-        return [Section(tag, text, rule, rank, "", source, "", spec.before, spec.after)]
+        return [
+            Section(
+                tag=tag,
+                text=text,
+                rule=rule,
+                rank=rank,
+                title="",
+                source=source,
+                kind="",
+                before=spec.before,
+                after=spec.after,
+            )
+        ]
 
 
 def _is_given(spec: SectionSpec) -> bool:

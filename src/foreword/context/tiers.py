@@ -124,7 +124,12 @@ def _with_anchors(
             text = lines.with_newlines(marks.plain(part.text).strip())
             found.append(
                 Section(
-                    tag, text, selection.rule(tag), selection.rank(tag), f"{path}:{part.line}", path
+                    tag=tag,
+                    text=text,
+                    rule=selection.rule(tag),
+                    rank=selection.rank(tag),
+                    title=f"{path}:{part.line}",
+                    source=path,
                 )
             )
     unique = {section.text: section for section in reversed(found)}
@@ -336,7 +341,7 @@ def _authors_notes(
 ) -> list[str]:
     """What `lint` would say about the files that are in, as far as it is about size and names; a
     line for each file."""
-    reading, problems = DocumentIndex(library, counter), dict[str, list[str]]()
+    reading, problems = DocumentIndex(library=library, counter=counter), dict[str, list[str]]()
     kinds = {document.path: document for document in library.documents}
     for section in sections:
         path = section.source
@@ -356,5 +361,7 @@ def _sizes(
 ) -> Iterator[Problem]:
     """A file over the limit of its kind; of a workflow, the phase that is in."""
     if document.kind == "workflow":
-        return document_checks.phase_size(reading, document, Part(phase, "", section.text, 0))
+        return document_checks.phase_size(
+            reading, document, Part(name=phase, title="", text=section.text, line=0)
+        )
     return document_checks.size(reading, document, reading.text(document.path))

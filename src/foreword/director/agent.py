@@ -34,7 +34,7 @@ NOT_KNOWN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnResult:
     """What came of one turn."""
 
@@ -47,7 +47,7 @@ class TurnResult:
     unfinished: bool = False  # it made as many requests as it may; `go_on` goes on
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Agent:
     """One conversation: its desk, its tools, and how its model is asked."""
 
@@ -71,7 +71,7 @@ class Agent:
 
     def turn(self) -> TurnResult:
         """Ask and act until there is an answer without calls."""
-        made = TurnResult("")
+        made = TurnResult(text="")
         while made.requests < self.most_requests:
             said = StreamMask(self.desk.secrets, self._say)
             try:

@@ -166,37 +166,37 @@ def _filled(desk: ToolContext, text: str) -> str:
 
 TOOLS = (
     DirectorTool(
-        "inspect_tab",
-        "Look at a tab. lightweight_exploration answers an instruction with the visible elements"
+        name="inspect_tab",
+        about="Look at a tab. lightweight_exploration answers an instruction with the visible elements"
         " that have most to do with it, each with a selector that lasts; dom_snapshot is the"
         " cleaned page, shortened to budget tokens.",
-        inspect_tab,
-        {
+        run=inspect_tab,
+        takes={
             "inspection": {"enum": ["lightweight_exploration", "dom_snapshot"]},
             "instruction": TEXT,
             "budget": INTEGER,
             **TAB,
         },
-        ("inspection",),
+        needs=("inspection",),
         kind="debug_action",
         reads=True,
     ),
     DirectorTool(
-        "debug_navigate",
-        "Open an address in a tab. Debug tools are for finding out; they never become part of the"
+        name="debug_navigate",
+        about="Open an address in a tab. Debug tools are for finding out; they never become part of the"
         " workflow.",
-        debug_navigate,
-        {"url": TEXT, **TAB, **REASON},
-        ("url", "reason"),
+        run=debug_navigate,
+        takes={"url": TEXT, **TAB, **REASON},
+        needs=("url", "reason"),
         kind="debug_action",
     ),
     DirectorTool(
-        "debug_action",
-        "click a selector; type text into one (from a variable by {{creds.password}} or variable:"
+        name="debug_action",
+        about="click a selector; type text into one (from a variable by {{creds.password}} or variable:"
         " creds.password); or wait for a selector, a url or some seconds. secret: true hides the"
         " text everywhere.",
-        debug_action,
-        {
+        run=debug_action,
+        takes={
             "action": {"enum": ["click", "type", "wait"]},
             "selector": TEXT,
             "text": TEXT,
@@ -207,23 +207,23 @@ TOOLS = (
             **TAB,
             **REASON,
         },
-        ("action", "reason"),
+        needs=("action", "reason"),
         kind="debug_action",
     ),
     DirectorTool(
-        "debug_open_tab",
-        "Open a tab of that name.",
-        debug_open_tab,
-        {"url": TEXT, "name": TEXT, **REASON},
-        ("url", "reason"),
+        name="debug_open_tab",
+        about="Open a tab of that name.",
+        run=debug_open_tab,
+        takes={"url": TEXT, "name": TEXT, **REASON},
+        needs=("url", "reason"),
         kind="debug_action",
     ),
     DirectorTool(
-        "debug_close_tab",
-        "Close the tab of that name.",
-        debug_close_tab,
-        {"name": TEXT, **REASON},
-        ("name", "reason"),
+        name="debug_close_tab",
+        about="Close the tab of that name.",
+        run=debug_close_tab,
+        takes={"name": TEXT, **REASON},
+        needs=("name", "reason"),
         kind="debug_action",
     ),
 )

@@ -41,7 +41,7 @@ class Director:
 
     def __init__(self, desk: ToolContext) -> None:
         self.desk = desk
-        self.agent = Agent(desk, TOOLS)
+        self.agent = Agent(desk=desk, tools=TOOLS)
         self._is_alone = False
 
     @classmethod
@@ -106,7 +106,7 @@ class Director:
                 raise UsageError("there is nothing to go on with", hint="say what is wanted")
             if last.role == "assistant" and not last.calls:
                 self.desk.tell({"type": "done"})
-                return TurnResult(last.text)
+                return TurnResult(text=last.text)
             return self._turn()
 
     @contextmanager

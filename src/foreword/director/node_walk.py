@@ -43,7 +43,7 @@ class WalkStop(Exception):
         self.key, self.failed = key, failed
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class NodeWalk:
     """How far a run is."""
 

@@ -91,7 +91,14 @@ def run_workflow(
     _refuse_unready(tree)
     with run_engine(state.url, state.root) as engine:
         run = _begun(state, engine, resume)
-        job = _RunJob(state, browser, run, tree, cancel or Event(), on_step)
+        job = _RunJob(
+            state=state,
+            browser=browser,
+            run=run,
+            tree=tree,
+            cancel=cancel or Event(),
+            on_step=on_step,
+        )
         attempt = _attempt(run)
         _jobs[attempt] = job
         try:
@@ -131,7 +138,7 @@ def saved_browser(state: WorkflowState) -> Path | None:
 # ---- the run itself ----
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _RunJob:
     """What a run needs that can't be kept in a database."""
 
@@ -165,7 +172,14 @@ def _conduct(payload: dict[str, Any]) -> dict[str, Any]:
         job.state.url, job.state.workflow.name, root=job.state.root, create=False
     )
     with closing(opened) as state:
-        job.walk = NodeWalk(state, job.browser, job.run.run, job.tree, job.is_stopped, job.on_step)
+        job.walk = NodeWalk(
+            state=state,
+            browser=job.browser,
+            run=job.run.run,
+            tree=job.tree,
+            is_stopped=job.is_stopped,
+            on_step=job.on_step,
+        )
         try:
             job.walk.go()
             job.status = SUCCESS

@@ -45,7 +45,9 @@ def deploy_scout(desk: ToolContext, given: Arguments) -> Answer:
     ):
         own = desk.lent(session, tab, not_ours, _told(desk.tell, session.conversation.name))
         agent = Agent(
-            own, {tool.name: tool for tool in debug_tools.TOOLS}, most_requests=MOST_REQUESTS
+            desk=own,
+            tools={tool.name: tool for tool in debug_tools.TOOLS},
+            most_requests=MOST_REQUESTS,
         )
         return {"report": _report(agent, given), "conversation": session.conversation.name}
 

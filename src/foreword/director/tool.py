@@ -21,7 +21,7 @@ ANY = {"description": "Any JSON."}
 REASON = {"reason": TEXT}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DirectorTool:
     """One tool."""
 

@@ -61,15 +61,15 @@ def _recall(desk: ToolContext, given: Arguments) -> Answer:
 
 _ALL = (
     DirectorTool(
-        "create_node",
-        "Add a node. Its type decides its config: navigate {url, tab?}; click {selector, tab?};"
+        name="create_node",
+        about="Add a node. Its type decides its config: navigate {url, tab?}; click {selector, tab?};"
         " type {selector, text, tab?}; wait {selector | url | seconds, tab?}; extract {selector,"
         " variable, many?, fields?: {name: selector or {selector, attribute}}, schema?, tab?}, read"
         " later as {{nodeN.variable}}; condition {left, operator, right?}; loop {over, as, most?};"
         " set_variable {variable, value}. parent puts it into a loop or condition (branch: else for"
         " its other side); after names the node it follows, else it is the last.",
-        _stated(node_tools.create_node),
-        {
+        run=_stated(node_tools.create_node),
+        takes={
             "type": TEXT,
             "config": OBJECT,
             "description": TEXT,
@@ -77,108 +77,108 @@ _ALL = (
             "parent": TEXT,
             "branch": TEXT,
         },
-        ("type", "config", "description"),
+        needs=("type", "config", "description"),
     ),
     DirectorTool(
-        "update_node",
-        "Change a node: of config only the fields given, null removes one. Test it again"
+        name="update_node",
+        about="Change a node: of config only the fields given, null removes one. Test it again"
         " afterwards.",
-        _stated(node_tools.update_node),
-        {"node": TEXT, "type": TEXT, "config": OBJECT, "description": TEXT},
-        ("node",),
+        run=_stated(node_tools.update_node),
+        takes={"node": TEXT, "type": TEXT, "config": OBJECT, "description": TEXT},
+        needs=("node",),
     ),
     DirectorTool(
-        "delete_node",
-        "Remove a node and what is inside it.",
-        _stated(node_tools.delete_node),
-        {"node": TEXT},
-        ("node",),
+        name="delete_node",
+        about="Remove a node and what is inside it.",
+        run=_stated(node_tools.delete_node),
+        takes={"node": TEXT},
+        needs=("node",),
     ),
     DirectorTool(
-        "move_node",
-        'Move a node behind another one (after), to the beginning (after: "start"), or into a loop'
+        name="move_node",
+        about='Move a node behind another one (after), to the beginning (after: "start"), or into a loop'
         " or condition (parent).",
-        _stated(node_tools.move_node),
-        {"node": TEXT, "after": TEXT, "parent": TEXT, "branch": TEXT},
-        ("node",),
+        run=_stated(node_tools.move_node),
+        takes={"node": TEXT, "after": TEXT, "parent": TEXT, "branch": TEXT},
+        needs=("node",),
     ),
     DirectorTool(
-        "test_single_node",
-        "Run one node in the browser as it stands now. Its result, or what failed and how the page"
+        name="test_single_node",
+        about="Run one node in the browser as it stands now. Its result, or what failed and how the page"
         " stands.",
-        _test,
-        {"node": TEXT},
-        ("node",),
+        run=_test,
+        takes={"node": TEXT},
+        needs=("node",),
         kind="execution_result",
     ),
     DirectorTool(
-        "run_workflow",
-        "Run the whole workflow in the browser. resume: the number of a run that failed; it goes on"
+        name="run_workflow",
+        about="Run the whole workflow in the browser. resume: the number of a run that failed; it goes on"
         " at the node where it stopped.",
-        _run,
-        {"resume": TEXT},
+        run=_run,
+        takes={"resume": TEXT},
         kind="execution_result",
     ),
     *debug_tools.TOOLS,
     DirectorTool(
-        "deploy_scout",
-        "Send an explorer with a fresh context and a tab of its own; it reports pages, elements and"
+        name="deploy_scout",
+        about="Send an explorer with a fresh context and a tab of its own; it reports pages, elements and"
         " selectors. Say exactly what you need to know; it knows nothing of this conversation.",
-        scout.deploy_scout,
-        {"instruction": TEXT, "url": TEXT},
-        ("instruction",),
+        run=scout.deploy_scout,
+        takes={"instruction": TEXT, "url": TEXT},
+        needs=("instruction",),
     ),
     DirectorTool(
-        "update_plan",
-        "Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id,"
+        name="update_plan",
+        about="Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id,"
         " description, status}]}]}. status: pending, in_progress, completed, failed or cancelled."
         " Other fields, such as constraints, are kept.",
-        _stated(operations.update_plan),
-        {"plan": OBJECT, **REASON},
-        ("plan", "reason"),
+        run=_stated(operations.update_plan),
+        takes={"plan": OBJECT, **REASON},
+        needs=("plan", "reason"),
     ),
     DirectorTool(
-        "get_current_plan",
-        "The newest plan, or null.",
-        _fitted(operations.get_current_plan),
-        {},
+        name="get_current_plan",
+        about="The newest plan, or null.",
+        run=_fitted(operations.get_current_plan),
+        takes={},
         reads=True,
     ),
     DirectorTool(
-        "get_workflow_variable",
-        'The whole value of a variable; all of a node\'s (node: "7"); or every one (name: "all").'
+        name="get_workflow_variable",
+        about='The whole value of a variable; all of a node\'s (node: "7"); or every one (name: "all").'
         " Secrets stay hidden.",
-        _fitted(operations.get_workflow_variable),
-        {"name": TEXT, "node": TEXT},
+        run=_fitted(operations.get_workflow_variable),
+        takes={"name": TEXT, "node": TEXT},
         reads=True,
     ),
     DirectorTool(
-        "set_variable",
-        "Set a variable.",
-        _stated(operations.set_variable),
-        {"name": TEXT, "value": ANY, **REASON},
-        ("name", "value", "reason"),
+        name="set_variable",
+        about="Set a variable.",
+        run=_stated(operations.set_variable),
+        takes={"name": TEXT, "value": ANY, **REASON},
+        needs=("name", "value", "reason"),
     ),
     DirectorTool(
-        "clear_variable",
-        "Remove a variable.",
-        _stated(operations.clear_variable),
-        {"name": TEXT, **REASON},
-        ("name", "reason"),
+        name="clear_variable",
+        about="Remove a variable.",
+        run=_stated(operations.clear_variable),
+        takes={"name": TEXT, **REASON},
+        needs=("name", "reason"),
     ),
     DirectorTool(
-        "clear_all_variables",
-        "Remove every variable, the user's too.",
-        _stated(operations.clear_all_variables),
-        REASON,
-        ("reason",),
+        name="clear_all_variables",
+        about="Remove every variable, the user's too.",
+        run=_stated(operations.clear_all_variables),
+        takes=REASON,
+        needs=("reason",),
     ),
     DirectorTool(
-        "recall",
-        "The original behind a handle (fw_...), a page from offset on; next_offset continues.",
-        _recall,
-        {"handle": TEXT, "offset": INTEGER},
-        ("handle",),
+        name="recall",
+        about="The original behind a handle (fw_...), a page from offset on; next_offset continues.",
+        run=_recall,
+        takes={"handle": TEXT, "offset": INTEGER},
+        needs=("handle",),
         reads=True,
     ),
 )

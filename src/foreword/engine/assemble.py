@@ -23,7 +23,7 @@ SHORT_NAME = 32  # characters
 COSTLY_HANDLE = "fw_b7e1d9f3a8c6e2"  # about as many tokens as a handle can have
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """All that `assemble` needs to know besides the sections."""
 

@@ -36,7 +36,7 @@ LEAST_UNITS_TOKENS = 60
 TRIES = 40
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationText:
     """A stretch as it stands in the text."""
 
@@ -71,11 +71,11 @@ def write(
         for message in mended
     )
     return ConversationText(
-        Entry(text, tuple(mended)),
-        scale.counter.measure(text),
-        images,
-        beside,
-        tuple(notes),
+        entry=Entry(text, tuple(mended)),
+        units=scale.counter.measure(text),
+        images=images,
+        carried=beside,
+        notes=tuple(notes),
         forged=own.forged.get(tag, ""),
         cleaned=own.cleaned.get(tag, ""),
         alike=own.alike.get(tag),
@@ -115,7 +115,13 @@ def shorten_stretch(
             break
         originals[handle] = before.encode("utf-8", "surrogatepass")
         cuts.append(
-            Omission(tag, f"part of {_named(parts[i][j])}", lost, "larger than its room", handle)
+            Omission(
+                tag=tag,
+                what=f"part of {_named(parts[i][j])}",
+                tokens=lost,
+                reason="larger than its room",
+                handle=handle,
+            )
         )
         shorter = [
             replace(message, parts=tuple(row))

@@ -26,7 +26,7 @@ def full(section: Section, scale: Scale) -> Body:
         if section.entries
         else scale.safe(section.text, section.origin)
     )
-    return Body(scale.framed(section, text), "full", section.entries)
+    return Body(text=scale.framed(section, text), form="full", kept_entries=section.entries)
 
 
 def units(section: Section, body: Body, scale: Scale) -> int:
@@ -69,7 +69,7 @@ def shrink(section: Section, form: Form, room: int, scale: Scale) -> Body | None
     if form in ("core", "header"):
         return _authors_own(section, form, scale)
     if form == "reference":
-        return Body(scale.framed(section, reference(section, scale)), "reference")
+        return Body(text=scale.framed(section, reference(section, scale)), form="reference")
     inner = room - scale.units(section.tag, scale.framed(section, ""))
     if inner <= 0:
         return None
@@ -86,7 +86,9 @@ def _authors_own(section: Section, form: Form, scale: Scale) -> Body | None:
     measure = scale.counter.measure
     lost_lines = section.text.count("\n") - part.count("\n")
     mark = mark_for(section, scale)(lost_lines, max(0, measure(section.text) - measure(part)))
-    return Body(scale.framed(section, f"{scale.safe(part, section.origin)}\n{mark}"), form)
+    return Body(
+        text=scale.framed(section, f"{scale.safe(part, section.origin)}\n{mark}"), form=form
+    )
 
 
 def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
@@ -96,8 +98,8 @@ def _cut(section: Section, form: Form, room: int, scale: Scale) -> Body | None:
     if shorter is None:
         return None
     return Body(
-        scale.framed(section, scale.safe(shorter, section.origin)),
-        form if shorter != text else "full",
+        text=scale.framed(section, scale.safe(shorter, section.origin)),
+        form=form if shorter != text else "full",
     )
 
 
@@ -161,7 +163,11 @@ def _without(section: Section, kept: Sequence[int], scale: Scale) -> Body:
         len(lines) if section.rule.newest_first else sum(entry.pinned for entry in entries), mark
     )
     return Body(
-        scale.framed(section, section.rule.joiner.join(lines)), "newest", entries, lost, mark=mark
+        text=scale.framed(section, section.rule.joiner.join(lines)),
+        form="newest",
+        kept_entries=entries,
+        lost=lost,
+        mark=mark,
     )
 
 

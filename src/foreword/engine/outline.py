@@ -16,7 +16,7 @@ from operator import is_not
 from foreword.section import Section
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
     """What `fit` needs to know of the sections besides their words; numbers are places in the
     list."""
@@ -59,16 +59,16 @@ def outline_of(sections: Sequence[Section]) -> Outline:
     tiers = _by_tier_and_rank(sections, waiting)
     shared = (group for _, groups in tiers for group in groups if len(group) > 1)
     return Outline(
-        frozenset(times),
-        frozenset(tag for tag, count in times.items() if count > 1),
-        tuple(essential),
-        tuple(lasting),
-        stand_ins,
-        tuple(waiting),
-        tiers,
-        frozenset(index for group in shared for index in _sharing(sections, group)),
-        frozenset(silent),
-        any(section.rule.cap for section in sections),
+        tags=frozenset(times),
+        shared_tags=frozenset(tag for tag, count in times.items() if count > 1),
+        essential=tuple(essential),
+        lasting=tuple(lasting),
+        stand_ins=stand_ins,
+        order=tuple(waiting),
+        tiers=tiers,
+        sharing=frozenset(index for group in shared for index in _sharing(sections, group)),
+        silent=frozenset(silent),
+        capped=any(section.rule.cap for section in sections),
     )
 
 

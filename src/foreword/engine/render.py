@@ -62,7 +62,7 @@ def close_tag(tag: str, text: str = "") -> str:
     return f"</{tag}>\n" if text.endswith("\n") else f"\n</{tag}>\n"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
     """Weighs sections as they will be written, by one counter."""
 
@@ -137,12 +137,17 @@ class Scale:
 
 def scale_for(outline: Outline, counter: Counter, task: str, tags: Iterable[str] = ()) -> Scale:
     """A scale that guards the tags of these sections and any others the recipe knows."""
-    return Scale(counter, outline.tags.union(tags, (TURN,)), outline.shared_tags, task)
+    return Scale(
+        counter=counter,
+        tags=outline.tags.union(tags, (TURN,)),
+        shared_tags=outline.shared_tags,
+        task=task,
+    )
 
 
 def scale_of_tags(tags: Iterable[str], counter: Counter) -> Scale:
     """A scale that guards these tags, for sections that share none of them."""
-    return Scale(counter, frozenset((*tags, TURN)), frozenset())
+    return Scale(counter=counter, tags=frozenset((*tags, TURN)), shared_tags=frozenset())
 
 
 def pieces_of(choices: Iterable[Choice]) -> list[str]:

@@ -18,12 +18,12 @@ from foreword.engine.render import Scale, written_units
 from foreword.section import STANDS_BY, Absent, Body, Budget, Choice, Section, Share
 from foreword.text.lookalikes import Lookalike
 
-GONE = Body("", "gone")
+GONE = Body(text="", form="gone")
 NO_ROOM = "no room left"
 MOST_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One section on the bill."""
 
@@ -41,7 +41,7 @@ class Row:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Omission:
     """Something that came in and did not go out whole."""
 
@@ -121,7 +121,16 @@ class Report:
         if self.note_tokens:
             share = self.note_tokens / self.budget.window_tokens
             rows.append(
-                Row("note", 0, "full", self.note_tokens, self.note_tokens, share, "", "foreword")
+                Row(
+                    tag="note",
+                    tier=0,
+                    form="full",
+                    tokens=self.note_tokens,
+                    original_tokens=self.note_tokens,
+                    share=share,
+                    target="",
+                    source="foreword",
+                )
             )
         return tuple(rows)
 
@@ -211,18 +220,18 @@ class Report:
             )
         share = tokens / self.budget.window_tokens
         return Row(
-            section.tag,
-            rule.tier,
-            choice.body.form,
-            tokens,
-            max(original, tokens),
-            share,
-            describe(rule.target),
-            section.source,
-            section.title,
-            False,
-            rule.essential,
-            section.kind,
+            tag=section.tag,
+            tier=rule.tier,
+            form=choice.body.form,
+            tokens=tokens,
+            original_tokens=max(original, tokens),
+            share=share,
+            target=describe(rule.target),
+            source=section.source,
+            title=section.title,
+            over_target=False,
+            essential=rule.essential,
+            kind=section.kind,
         )
 
     def _marked(self, rows: list[Row]) -> list[Row]:
@@ -250,7 +259,9 @@ class Report:
             - row.tokens
             - sum(cut.tokens for cut in self.cuts if cut.tag == section.tag)
         )
-        return Omission(section.tag, _what(choice), tokens, reason, section.handle)
+        return Omission(
+            tag=section.tag, what=_what(choice), tokens=tokens, reason=reason, handle=section.handle
+        )
 
     def outlived_by(self, choice: Choice) -> str:
         """`gives way before a, b`: the tags that are kept longer than this one, the next in

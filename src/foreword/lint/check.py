@@ -56,7 +56,9 @@ def lint_project(
     """Check a project, or `only` one file or folder of it, held against the whole; of a file
     that is no document the marks and links are checked."""
     base = project_root(root)
-    reading = DocumentIndex(Library(base, _rules(recipe, base)), choose_counter(counter, None))
+    reading = DocumentIndex(
+        library=Library(base, _rules(recipe, base)), counter=choose_counter(counter, None)
+    )
     stranger = _stranger(reading, only)
     if not reading.authored and not reading.library.unread and not only:
         return LintResult((), (), ())

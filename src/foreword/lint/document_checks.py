@@ -114,11 +114,23 @@ def mark_problems(reading: DocumentIndex, one: Document, text: str) -> Iterator[
     fixable = {(repair.at, repair.code) for repair in repaired}
     for problem in found:
         is_fixable = (problem.start, problem.code) in fixable
-        yield Problem(one.path, problem.line, problem.code, "error", problem.message, is_fixable)
+        yield Problem(
+            file=one.path,
+            line=problem.line,
+            code=problem.code,
+            severity="error",
+            message=problem.message,
+            fixable=is_fixable,
+        )
     for repair in repaired:
         if repair.code == "untidy-marker":
             yield Problem(
-                one.path, repair.line, repair.code, "warning", f"write {repair.right}", True
+                file=one.path,
+                line=repair.line,
+                code=repair.code,
+                severity="warning",
+                message=f"write {repair.right}",
+                fixable=True,
             )
 
 
@@ -171,7 +183,11 @@ def _waits(one: Document, known: Mapping[str, Part]) -> Iterator[Problem]:
                 message = f"phase {part.name} waits for {name}, which is not there"
                 yield error(one.path, part.line, "unknown-phase", message)
     flow = [
-        Phase(name, part.title, tuple(other for other in part.after or () if other in known))
+        Phase(
+            name=name,
+            title=part.title,
+            after=tuple(other for other in part.after or () if other in known),
+        )
         for name, part in known.items()
     ]
     try:

@@ -30,7 +30,7 @@ MOST_BYTES = 4 * files.MOST_BYTES  # of all documents: each is held twice while 
 _Asked = tuple[str, str, str]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class DocumentIndex:
     """One project while it is checked."""
 

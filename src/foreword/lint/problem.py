@@ -8,7 +8,7 @@ from typing import Literal
 Severity = Literal["error", "warning"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """What is wrong, and where: `file` is relative to the root."""
 
@@ -24,12 +24,12 @@ class Problem:
 
 def warning(file: str, line: int, code: str, message: str) -> Problem:
     """A problem that costs something and stops nothing."""
-    return Problem(file, line, code, "warning", message)
+    return Problem(file=file, line=line, code=code, severity="warning", message=message)
 
 
 def error(file: str, line: int, code: str, message: str) -> Problem:
     """A problem that keeps something from working."""
-    return Problem(file, line, code, "error", message)
+    return Problem(file=file, line=line, code=code, severity="error", message=message)
 
 
 def shut_folder(folder: str, reason: str) -> Problem:

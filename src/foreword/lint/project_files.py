@@ -27,7 +27,7 @@ _BLANK = re.compile(r"\{(\w+)\}")
 _NAMING = ("name", "file", "path", "id")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentName:
     """A name out of a project file, the kind of document it should be, and where it stands."""
 
@@ -125,7 +125,7 @@ def _first(
         root = _node(reading, path)
         for key in at:
             found = [
-                DocumentName(name, value, kind, path, line)
+                DocumentName(name=name, value=value, kind=kind, file=path, line=line)
                 for name, line in _leaves(_at(root, key))
             ]
             if found:

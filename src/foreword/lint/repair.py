@@ -29,7 +29,7 @@ _UNTIDY = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Repair:
     """One change: the text between `start` and `end` becomes `right`; `at` is where the mark in
     question starts."""
@@ -87,7 +87,14 @@ def _tidied(text: str, found: Sequence[Mark]) -> Iterator[Repair]:
         written = text[mark.start : mark.end]
         tidy = _tidy(mark, written)
         if tidy != written:
-            yield Repair(mark.start, mark.line, "untidy-marker", mark.start, mark.end, tidy)
+            yield Repair(
+                at=mark.start,
+                line=mark.line,
+                code="untidy-marker",
+                start=mark.start,
+                end=mark.end,
+                right=tidy,
+            )
 
 
 def _tidy(mark: Mark, written: str) -> str:
@@ -150,7 +157,9 @@ def _closing(text: str, mark: Mark, place: int) -> Repair:
     written = text[mark.start : mark.end]
     kind = "phase" if "phase" in written else "PHASE"
     right = f"{before}<!-- /{kind}:{mark.name} -->{ending}"
-    return Repair(mark.start, mark.line, "unclosed-marker", place, place, right)
+    return Repair(
+        at=mark.start, line=mark.line, code="unclosed-marker", start=place, end=place, right=right
+    )
 
 
 # --- writing --------------------------------------------------------------------------------------

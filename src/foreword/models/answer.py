@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from foreword.tokens import Counter, calibrated
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A model's answer, with the tokens its provider counted over all rounds."""
 

@@ -96,12 +96,12 @@ class _Question:
         replies = [message for message in messages if isinstance(message, ModelResponse)]
         self._call.check_whole(replies[-1])
         return Answer(
-            text,
-            self._call.name,
-            self._usage.input_tokens,
-            self._usage.output_tokens,
-            attempt,
-            self._usage.tool_calls,
+            text=text,
+            model=self._call.name,
+            input_tokens=self._usage.input_tokens,
+            output_tokens=self._usage.output_tokens,
+            attempts=attempt,
+            tool_calls=self._usage.tool_calls,
             request_tokens=0 if self._has_tools else replies[0].usage.input_tokens,
             cut=replies[-1].finish_reason == "length",
         )

@@ -32,7 +32,7 @@ class ToolSpec:
     parameters: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
     """What a model replied to one request, and what its provider counted."""
 
@@ -69,7 +69,12 @@ def reply(
         cut = response.finish_reason == "length"
         used = response.usage
         return ModelReply(
-            _message(response), call.name, used.input_tokens, used.output_tokens, attempt, cut
+            message=_message(response),
+            model=call.name,
+            input_tokens=used.input_tokens,
+            output_tokens=used.output_tokens,
+            attempts=attempt,
+            cut=cut,
         )
 
     return with_attempts(call, call.model, once, cancel)

@@ -266,7 +266,9 @@ def write_checkpoint(
     path = checkpoints.write(
         root,
         db,
-        Checkpoint(_text(task, "task"), _text(phase, "phase"), **_listed(known), extra=extra),
+        Checkpoint(
+            task=_text(task, "task"), phase=_text(phase, "phase"), **_listed(known), extra=extra
+        ),
     )
     return {"written": path.relative_to(project_root(root)).as_posix()}
 

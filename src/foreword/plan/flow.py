@@ -20,7 +20,7 @@ _GATE = re.compile(
 _PARAGRAPH = re.compile(r"\n[>\s]*\n")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
     """One phase, as the author wrote it."""
 

@@ -98,7 +98,7 @@ _FIELD: dict[str, Rule] = {
 _TAB: dict[str, Rule] = {"tab": shape_check.filled_text}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Type:
     """What a type of node is configured with."""
 
@@ -115,12 +115,14 @@ class Type:
 
 
 TYPES: dict[str, Type] = {
-    "navigate": Type({"url": shape_check.filled_text}, _TAB),
-    "click": Type({"selector": shape_check.filled_text}, _TAB),
-    "type": Type({"selector": shape_check.filled_text, "text": shape_check.text}, _TAB),
+    "navigate": Type(needed={"url": shape_check.filled_text}, optional=_TAB),
+    "click": Type(needed={"selector": shape_check.filled_text}, optional=_TAB),
+    "type": Type(
+        needed={"selector": shape_check.filled_text, "text": shape_check.text}, optional=_TAB
+    ),
     "wait": Type(
-        {},
-        {
+        needed={},
+        optional={
             "selector": shape_check.filled_text,
             "url": shape_check.filled_text,
             "seconds": _or_template(_seconds),
@@ -129,8 +131,8 @@ TYPES: dict[str, Type] = {
         one_of=("selector", "url", "seconds"),
     ),
     "extract": Type(
-        {"selector": shape_check.filled_text, "variable": _variable},
-        {
+        needed={"selector": shape_check.filled_text, "variable": _variable},
+        optional={
             "many": value_schema.yes_or_no,
             "fields": _fields,
             "schema": value_schema.problems,
@@ -138,15 +140,18 @@ TYPES: dict[str, Type] = {
         },
     ),
     "condition": Type(
-        {"left": _anything, "operator": shape_check.one_of(condition.OPERATORS)},
-        {"right": _anything},
+        needed={"left": _anything, "operator": shape_check.one_of(condition.OPERATORS)},
+        optional={"right": _anything},
         in_browser=False,
         holds=True,
     ),
     "loop": Type(
-        {"over": _or_template(_list), "as": _name}, {"most": _count}, in_browser=False, holds=True
+        needed={"over": _or_template(_list), "as": _name},
+        optional={"most": _count},
+        in_browser=False,
+        holds=True,
     ),
-    "set_variable": Type({"variable": _variable, "value": _anything}, in_browser=False),
+    "set_variable": Type(needed={"variable": _variable, "value": _anything}, in_browser=False),
 }
 # a number that a template gives is written out in these
 _TEXTS = ("url", "selector", "text", "tab")

@@ -33,7 +33,7 @@ NUMBER = re.compile(r"[-+0-9:_.]+")
 Place = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecipeFile:
     """One recipe file: its text, its data, and the nodes that know the lines."""
 
@@ -74,7 +74,9 @@ def _read_layer(path: Path, within: Path | None) -> RecipeFile:
         raise RecipeError(str(path), f"not valid YAML: {_without_quotes(str(error))}") from None
     if not isinstance(data, dict) or node is None:
         raise RecipeError(str(path), "a recipe is a mapping with name and sections", line=1)
-    return RecipeFile(str(path), within or path.resolve().parent, text, data, node)
+    return RecipeFile(
+        path=str(path), within=within or path.resolve().parent, text=text, data=data, node=node
+    )
 
 
 def _text(path: Path, within: Path | None) -> str:

@@ -15,7 +15,7 @@ from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
 from foreword.section import DEFAULT_FORMS, Rule, Tiers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """The recipe as seen by one request."""
 
@@ -138,16 +138,16 @@ def _overlaid(recipe: RecipeSpec, profiles: list[Profile], asked: dict[str, str]
         tag: spec for tag, spec in sections.items() if (spec.stands_in_for or tag) in sections
     }
     return Selection(
-        recipe,
-        sections,
-        asked,
-        frozenset(required),
-        frozenset(optional),
-        gives_way,
-        values,
-        _tiers(split),
-        kind_tiers,
-        leave_out,
+        recipe=recipe,
+        sections=sections,
+        names=asked,
+        required=frozenset(required),
+        optional=frozenset(optional),
+        gives_way=gives_way,
+        values=values,
+        tiers=_tiers(split),
+        kind_tiers=kind_tiers,
+        leave_out=leave_out,
     )
 
 

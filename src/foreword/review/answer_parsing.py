@@ -253,13 +253,13 @@ def _finding(entry: object, who: str, files: Collection[str]) -> Finding | None:
         title = title.replace("_", " ")
     file, line = _place(fields, files)
     return Finding(
-        _severity(fields),
-        title,
-        "" if detail == title else detail,
-        file,
-        line,
-        (who,),
-        _text(fields, _REMEDIES, "remediation"),
+        severity=_severity(fields),
+        title=title,
+        detail="" if detail == title else detail,
+        file=file,
+        line=line,
+        said_by=(who,),
+        remediation=_text(fields, _REMEDIES, "remediation"),
     )
 
 

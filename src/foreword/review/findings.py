@@ -41,7 +41,7 @@ _FILLERS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing that is wrong, where, how bad, who said so, and what to do; line 0 is no line in
     particular."""

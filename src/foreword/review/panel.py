@@ -18,7 +18,7 @@ class Member:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
     """Who sits on it; `missing` names the personas it asks for that are nowhere to be found."""
 

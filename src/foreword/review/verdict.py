@@ -29,7 +29,7 @@ PENALTIES: Mapping[Severity, float] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
     """How many findings of each severity a profile lets pass (None: any number), and how sure it
     wants to be."""
@@ -90,7 +90,7 @@ class ReviewedChange:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PanelResult:
     """The one result of a panel."""
 
@@ -164,7 +164,7 @@ def read_thresholds(data: object, where: str, profile: str = "default") -> Thres
         for name in data
         if _AFFIXES.sub("", str(name).casefold()) not in {*limits, *shares}
     )
-    return Thresholds(profile, **limits, **shares, ignored=ignored)
+    return Thresholds(profile=profile, **limits, **shares, ignored=ignored)
 
 
 _AFFIXES = re.compile(r"^(?:max|min|most|least)_|_(?:findings|score|max|min)$")

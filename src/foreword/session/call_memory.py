@@ -41,7 +41,7 @@ class Calls:
             selection,
             writing,
         )
-        self.transcript = MessageCache(db, conversation)
+        self.transcript = MessageCache(db=db, conversation=conversation)
         self._store = Store(db)
         self._cut = Cut()
         self._key = ""  # the recipe and budget that is loaded; nothing while nothing is

@@ -49,7 +49,7 @@ class LastingParts:
     settled: Sequence[tuple[str, str]] = ()  # tasks that are over: description and status
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
     """What a compression did, or would do."""
 
@@ -102,7 +102,16 @@ def plan(
             " alone"
         )
         return Compaction(
-            transcript.compressed_to, 0, len(turns), before, before, target, "", 0, EXTRACT, (note,)
+            last=transcript.compressed_to,
+            messages=0,
+            kept_messages=len(turns),
+            tokens_before=before,
+            tokens_after=before,
+            target_tokens=target,
+            summary="",
+            summary_tokens=0,
+            method=EXTRACT,
+            notes=(note,),
         )
     last = old[-1].last
     stays = [turn for group in transcript.in_front_of(last + 1) for turn in group.turns]
@@ -117,16 +126,16 @@ def plan(
     )
     size = counter.count(turn_text("user", summary_message(summary, last, workflow).text) + "\n")
     made = Compaction(
-        last,
-        len(said),
-        len(stays) + sum(len(group.turns) for group in newest),
-        before,
-        kept + size,
-        target,
-        summary,
-        size,
-        method,
-        notes,
+        last=last,
+        messages=len(said),
+        kept_messages=len(stays) + sum(len(group.turns) for group in newest),
+        tokens_before=before,
+        tokens_after=kept + size,
+        target_tokens=target,
+        summary=summary,
+        summary_tokens=size,
+        method=method,
+        notes=notes,
     )
     return made if made.reached else _short_of_target(made, kept)
 

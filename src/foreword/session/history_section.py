@@ -71,7 +71,7 @@ class Writing:
         self.groups = {key: written for key, written in self.groups.items() if key[1] >= start}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HistorySection:
     """The history of one call."""
 
@@ -168,13 +168,13 @@ def tell(
         *(written.entry for written in run),
     )
     body = Body(
-        opening + text,
-        form,
-        entries,
-        dropped.messages if dropped else 0,
-        dropped.tokens if dropped else 0,
-        mark,
-        units + counter.measure(close_tag(tag, "\n") + GAP),
+        text=opening + text,
+        form=form,
+        kept_entries=entries,
+        lost=dropped.messages if dropped else 0,
+        lost_tokens=dropped.tokens if dropped else 0,
+        mark=mark,
+        units=units + counter.measure(close_tag(tag, "\n") + GAP),
     )
     section = replace(
         writing.section,
@@ -184,15 +184,15 @@ def tell(
     choice = Choice(section, body, units + frame, "no room left" if dropped else "")
     now = Cut(planned.start, planned.excerpts)
     return HistorySection(
-        choice,
-        opening,
-        text,
-        opening_units,
-        units + frame,
-        now,
-        planned.reason,
-        (*front, *run),
-        tuple(cuts),
+        choice=choice,
+        opening=opening,
+        run=text,
+        opening_units=opening_units,
+        units=units + frame,
+        cut=now,
+        reason=planned.reason,
+        written=(*front, *run),
+        cuts=tuple(cuts),
     )
 
 
@@ -207,10 +207,18 @@ def _summed_up(transcript: MessageCache, tag: str) -> list[Omission]:
         return []
     tokens = max(0, made.tokens_before - made.tokens_after)
     what = f"messages 1-{made.last:,}, summed up"
-    return [Omission(tag, what, tokens, f"compressed ({made.method})", transcript.summed_up())]
+    return [
+        Omission(
+            tag=tag,
+            what=what,
+            tokens=tokens,
+            reason=f"compressed ({made.method})",
+            handle=transcript.summed_up(),
+        )
+    ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _HistoryPlan:
     """Which messages a call carries."""
 
@@ -233,7 +241,7 @@ def _plan(
     front = _front(transcript, start, budget, workflow)
     window = choose(groups, room - _size(front), 0)
     if not window.moved and not window.shorten_to:
-        return _HistoryPlan(front, window, start, excerpts)
+        return _HistoryPlan(front=front, window=window, start=start, excerpts=excerpts)
     # From here on the first message and what is pinned stand in front: leave room for them.
     held = _size(_front(transcript, groups[-1].first, budget, workflow)) + MARK_TOKENS
     free = max(1, room - held)
@@ -244,7 +252,13 @@ def _plan(
         excerpts[window.groups[0].first] = window.shorten_to
     excerpts = {first: tokens for first, tokens in excerpts.items() if first >= start}
     front = _front(transcript, start, budget, workflow)
-    return _HistoryPlan(front, window, start, excerpts, LEFT_OUT if gone else SHORTENED)
+    return _HistoryPlan(
+        front=front,
+        window=window,
+        start=start,
+        excerpts=excerpts,
+        reason=LEFT_OUT if gone else SHORTENED,
+    )
 
 
 def _sized(group: Group, excerpts: Mapping[int, int]) -> Group:

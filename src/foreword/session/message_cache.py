@@ -29,7 +29,7 @@ class Dropped:
     handle: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class MessageCache:
     """A conversation, loaded from `start` to its end."""
 

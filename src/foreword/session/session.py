@@ -56,7 +56,7 @@ NOT_RECORDED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
     """What became of a message that was appended."""
 
@@ -194,7 +194,14 @@ class Session(WorkflowState):
         size = self.size_tokens if read.kind == "system_prompt" else size
         warnings = (*self._told_of(compacted), *self._warn(size))
         applied = bool(compacted and compacted.applied)
-        return Appended(line.seq, tokens, size, warnings, compacted, compressed=applied)
+        return Appended(
+            seq=line.seq,
+            tokens=tokens,
+            size_tokens=size,
+            warnings=warnings,
+            compaction=compacted,
+            compressed=applied,
+        )
 
     def _append_once(self, read: Message, *, pinned: bool, key: str) -> Appended:
         digest = append_keys.digest_of([(read, pinned)])
@@ -222,7 +229,10 @@ class Session(WorkflowState):
             count = self.extend(read)
             after = messages.up_to(self.db, self.conversation.id)
             return Appended(
-                after.seq, after.running - before.running, self.size_tokens, count=count
+                seq=after.seq,
+                tokens=after.running - before.running,
+                size_tokens=self.size_tokens,
+                count=count,
             )
 
     def _once(self, key: str, digest: str, append: Callable[[], Appended]) -> Appended:
@@ -259,10 +269,10 @@ class Session(WorkflowState):
         if kept is None:
             return None
         return Appended(
-            kept.seq,
-            kept.tokens,
-            kept.size_tokens,
-            kept.warnings,
+            seq=kept.seq,
+            tokens=kept.tokens,
+            size_tokens=kept.size_tokens,
+            warnings=kept.warnings,
             compressed=kept.compressed,
             count=kept.count,
         )
@@ -333,7 +343,7 @@ class Session(WorkflowState):
                 self._shown[tag] = stamp, secrets.known(self._written(spec.state or "", spec.show))
         others = {tag: spec for tag, spec in selection.sections.items() if spec.state is None}
         read = (
-            gather(replace(selection, sections=others), Inputs(self._opening.root)).sections
+            gather(replace(selection, sections=others), Inputs(root=self._opening.root)).sections
             if others
             else ()
         )

@@ -25,7 +25,7 @@ DEFAULT_COUNTER = "o200k"
 MOST_UNITS = 100  # to a token, and tokens to a unit: no counter has more
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOptions:
     """What a session was opened with, checked before a store is touched."""
 
@@ -57,15 +57,15 @@ def opening_for(
     counting = choose_counter(counter, model) if counter or model else None
     allowed = budget_for(limits, whole_number(budget, "budget"))
     return SessionOptions(
-        folder,
-        selection,
-        _history(selection),
-        limits,
-        allowed,
-        counting,
-        compress_with,
-        compress_timeout_seconds,
-        auto_compress,
+        root=folder,
+        selection=selection,
+        history=_history(selection),
+        limits=limits,
+        budget=allowed,
+        counter=counting,
+        compress_with=compress_with,
+        compress_timeout_seconds=compress_timeout_seconds,
+        auto_compress=auto_compress,
     )
 
 
@@ -99,7 +99,16 @@ def writing_for(opening: SessionOptions, counter: Counter) -> Writing:
     """Nothing written yet, counted by that counter."""
     tag, selection = opening.history, opening.selection
     rule, rank = selection.rule(tag), selection.rank(tag)
-    section = Section(tag, "", rule, rank, "", "conversation", CONVERSATION, known_as="history")
+    section = Section(
+        tag=tag,
+        text="",
+        rule=rule,
+        rank=rank,
+        title="",
+        source="conversation",
+        kind=CONVERSATION,
+        known_as="history",
+    )
     return Writing(scale_of_tags(selection.sections, counter), section)
 
 

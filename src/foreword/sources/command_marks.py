@@ -22,7 +22,7 @@ _TICKS = re.compile(r"`+")
 _BEFORE = re.compile(r"[\w\\!`]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandMark:
     """A command and the stretch of text its output takes the place of; `loose` where it may be
     mere prose."""
@@ -56,7 +56,11 @@ def _in_line(line: str, number: int, offset: int) -> Iterator[CommandMark]:
     if (alone := _ALONE.fullmatch(line)) and _plausible(alone["command"]):
         end = alone.end("command") + len(alone["ticks"])
         yield CommandMark(
-            alone["command"].strip(), number, offset + alone.end("lead"), offset + end, loose=True
+            command=alone["command"].strip(),
+            line=number,
+            start=offset + alone.end("lead"),
+            end=offset + end,
+            loose=True,
         )
         return
     after = 0
@@ -68,10 +72,14 @@ def _in_line(line: str, number: int, offset: int) -> Iterator[CommandMark]:
             and line[start - 1 : start] == "!"
             and not _BEFORE.match(line[max(0, start - 2) : start - 1])
         ):
-            yield CommandMark(command, number, offset + start - 1, offset + end)
+            yield CommandMark(
+                command=command, line=number, start=offset + start - 1, end=offset + end
+            )
     if (bare := _AT_END.search(line, after)) and _plausible(bare["command"]):
         command, start = bare["command"].rstrip(), offset + bare.start("command")
-        yield CommandMark(command, number, start - 1, start + len(command), loose=True)
+        yield CommandMark(
+            command=command, line=number, start=start - 1, end=start + len(command), loose=True
+        )
 
 
 def _plausible(command: str) -> bool:

@@ -231,7 +231,9 @@ def _run(command: str, found: list[list[str]], root: Path, policy: Policy, until
 def _one(argv: list[str], root: Path, seconds: float, limit: int) -> process.Output:
     if argv[0] == "echo":
         words = argv[2:] if argv[1:2] == ["-n"] else argv[1:]
-        return process.Output(f"{' '.join(words)}\n".encode(errors="replace"), b"", 0)
+        return process.Output(
+            stdout=f"{' '.join(words)}\n".encode(errors="replace"), stderr=b"", exit_code=0
+        )
     run = (
         partial(git_command.run, argv[1:], program=argv[0])
         if _is_git(argv[0], root)
@@ -241,7 +243,9 @@ def _one(argv: list[str], root: Path, seconds: float, limit: int) -> process.Out
         return run(root, timeout_seconds=seconds, output_bytes=max(0, limit))
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", "") or str(problem)
-        return process.Output(b"", reason.encode(errors="replace"), _NOT_STARTED)
+        return process.Output(
+            stdout=b"", stderr=reason.encode(errors="replace"), exit_code=_NOT_STARTED
+        )
 
 
 def _complaint(argv: list[str], output: process.Output) -> str:

@@ -231,7 +231,9 @@ def _answered(output: process.Output) -> bool:
 
 
 def _failure(reason: str) -> process.Output:
-    return process.Output(b"", f"fatal: {reason}\n".encode(errors="replace"), _FAILED)
+    return process.Output(
+        stdout=b"", stderr=f"fatal: {reason}\n".encode(errors="replace"), exit_code=_FAILED
+    )
 
 
 def _settings(listed: str) -> Iterator[_Setting]:

@@ -43,7 +43,7 @@ _NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """One piece of source material; `created` is an ISO date or time (UTC where a zone was
     given) or empty."""

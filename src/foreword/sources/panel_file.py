@@ -79,7 +79,13 @@ def read_panel(text: str, name: str, source: str, find: Find) -> Panel:
             members.append(member)
     if not members and not missing:
         raise BadSource(source, "names no persona", hint=_HINT)
-    return Panel(name, title, source, tuple(members), tuple(dict.fromkeys(missing)))
+    return Panel(
+        name=name,
+        title=title,
+        source=source,
+        members=tuple(members),
+        missing=tuple(dict.fromkeys(missing)),
+    )
 
 
 def _seats(text: str, title: str) -> Iterator[_MemberEntry]:

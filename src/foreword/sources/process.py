@@ -48,7 +48,7 @@ _LOOK_SECONDS = 0.02
 _CHUNK_BYTES = 65_536
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """What a program wrote and how it ended; `exit_code` is negative where a signal ended it."""
 
@@ -168,7 +168,9 @@ def _collect(process: subprocess.Popen[bytes], deadline: float, limit: int) -> O
     if not (timed_out or cut):
         timed_out = not _ends(process, deadline)
     out, err = (bytes(buffer[:limit]) for buffer in held)
-    return Output(out, err, process.returncode or 0, timed_out, cut)
+    return Output(
+        stdout=out, stderr=err, exit_code=process.returncode or 0, timed_out=timed_out, cut=cut
+    )
 
 
 def _take(selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:

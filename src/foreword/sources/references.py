@@ -36,7 +36,7 @@ Find = Callable[[str, str, str], Document | None]
 _NOTHING = ("", "none", "n/a", "-", "—")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
     """A document that a text names."""
 
@@ -76,7 +76,7 @@ def named_in(text: str) -> Iterator[Reference]:
             continue
         label = _LABELLED.match(row)
         if label is None:
-            yield from (Reference(at + place, path) for place, path in references(row))
+            yield from (Reference(at=at + place, name=path) for place, path in references(row))
         else:
             yield from _labelled(label, at)
 
@@ -95,14 +95,26 @@ def _labelled(label: re.Match[str], at: int) -> Iterator[Reference]:
         path = _REFERENCE.fullmatch(words)
         name = path["path"] if path else words
         if _NAME.fullmatch(name) or path:
-            yield Reference(start + match.start(), name, kind, is_told, path is not None)
+            yield Reference(
+                at=start + match.start(),
+                name=name,
+                kind=kind,
+                is_told=is_told,
+                is_path=path is not None,
+            )
     for name in () if linked else _BETWEEN.split(label["rest"]):
         bare = name.strip(" \t*_\"'").rstrip(".*_")
         if bare.lower() not in _NOTHING and (
             is_told or (_NAME.fullmatch(bare) and len(bare.split()) <= MOST_WORDS)
         ):
             path = _REFERENCE.fullmatch(bare)
-            yield Reference(start, path["path"] if path else bare, kind, is_told, path is not None)
+            yield Reference(
+                at=start,
+                name=path["path"] if path else bare,
+                kind=kind,
+                is_told=is_told,
+                is_path=path is not None,
+            )
 
 
 def find_reference(find: Find, named: Reference, near: str) -> Document | None:

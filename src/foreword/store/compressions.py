@@ -10,7 +10,7 @@ from foreword.store.database import Database, Row, from_json, plain, stamp, to_j
 COLUMNS = "number, last, summary, method, note, tokens_before, tokens_after, created, undone"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compression:
     """A summary that stands for all messages up to and with `last`."""
 
@@ -60,7 +60,15 @@ def add(
         )
         number = whole(number, f"a compression's number in {db.name}")
         made = Compression(
-            number, last, summary, method, note, tokens_before, tokens_after, stamp(), False
+            number=number,
+            last=last,
+            summary=summary,
+            method=method,
+            note=note,
+            tokens_before=tokens_before,
+            tokens_after=tokens_after,
+            created=stamp(),
+            undone=False,
         )
         db.rows(
             f"INSERT INTO compressions (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?,"
@@ -166,4 +174,14 @@ def _sizes(value: object) -> bool:
 def _compression(db: Database, row: Row) -> Compression:
     number, last, summary, method, note, before, after, created, undone = row
     text = from_json(summary, f"compression {number} in {db.name}", words)
-    return Compression(number, last, text, method, note, before, after, created, bool(undone))
+    return Compression(
+        number=number,
+        last=last,
+        summary=text,
+        method=method,
+        note=note,
+        tokens_before=before,
+        tokens_after=after,
+        created=created,
+        undone=bool(undone),
+    )

@@ -25,7 +25,7 @@ COLUMNS = "seq, kind, pinned, tokens, running, place, created, message"
 HISTORY = f"kind NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_HISTORY))})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """One conversation of a workflow."""
 
@@ -39,7 +39,7 @@ class Conversation:
     quiet_until: int  # compression is not tried again before this size
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMessage:
     """A message as it is kept."""
 
@@ -97,7 +97,16 @@ def find(db: Database, workflow: int, name: str) -> Conversation | None:
         return None
     number, owner, name, created, counter, prompt, warned, quiet_until = rows[0]
     newest = from_json(prompt, f"the system prompt in {db.name}", words)
-    return Conversation(number, owner, name, created, counter, newest, warned, quiet_until)
+    return Conversation(
+        id=number,
+        workflow=owner,
+        name=name,
+        created=created,
+        counter=counter,
+        system_prompt=newest,
+        warned=warned,
+        quiet_until=quiet_until,
+    )
 
 
 def names(db: Database, workflow: int) -> list[str]:
@@ -148,7 +157,16 @@ def append(
             tokens = size if message.is_history else 0
             seq, running, place = seq + 1, running + tokens, place + message.is_history
             lines.append(
-                StoredMessage(seq, message.kind, pinned, tokens, running, place, created, message)
+                StoredMessage(
+                    seq=seq,
+                    kind=message.kind,
+                    pinned=pinned,
+                    tokens=tokens,
+                    running=running,
+                    place=place,
+                    created=created,
+                    message=message,
+                )
             )
         insert = (
             f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -284,4 +302,13 @@ def _line(db: Database, row: Row) -> StoredMessage:
             f"message {seq} in {db.name} was altered, so it is not used",
             hint="restore the database from a copy",
         ) from None
-    return StoredMessage(seq, kind, bool(stays), tokens, running, place, created, message)
+    return StoredMessage(
+        seq=seq,
+        kind=kind,
+        pinned=bool(stays),
+        tokens=tokens,
+        running=running,
+        place=place,
+        created=created,
+        message=message,
+    )

@@ -18,7 +18,7 @@ SUCCESS, FAILED, RUNNING = "success", "failed", "running"
 _COLUMNS = "run, key, node, status, created, written"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """What one turn of a node gave."""
 
@@ -87,10 +87,10 @@ def _replace(
 def _result(db: Database, row: Row) -> Result:
     run, key, node, status, created, written = row
     return Result(
-        run,
-        key,
-        node,
-        status,
-        created,
-        from_json(written, f"the result of {key!r} in {db.name}", mapping()),
+        run=run,
+        key=key,
+        node=node,
+        status=status,
+        created=created,
+        told=from_json(written, f"the result of {key!r} in {db.name}", mapping()),
     )

@@ -15,7 +15,7 @@ from foreword.store.database import Database
 FORGET_SECONDS = 7 * 24 * 3600
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Worker:
     """One process."""
 
@@ -46,7 +46,13 @@ def everyone(db: Database) -> list[Worker]:
     now = clock(db)
     rows = db.rows("SELECT executor, host, pid, seen, gone FROM workers ORDER BY started, executor")
     return [
-        Worker(executor, host, pid, max(0, now - seen), bool(gone))
+        Worker(
+            executor=executor,
+            host=host,
+            pid=pid,
+            silent_seconds=max(0, now - seen),
+            gone=bool(gone),
+        )
         for executor, host, pid, seen, gone in rows
     ]
 

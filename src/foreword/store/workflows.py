@@ -33,7 +33,7 @@ _STAYING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow:
     """One workflow."""
 
@@ -53,7 +53,7 @@ class Stamps:
     variables: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowEntry:
     """One workflow in a list of them."""
 
@@ -240,4 +240,4 @@ def _touch(db: Database, workflow: int) -> None:
 def _workflow(db: Database, row: Row) -> Workflow:
     number, name, created, updated, written = row
     details = from_json(written, f"workflow {name!r} in {db.name}", mapping())
-    return Workflow(number, name, created, updated, details)
+    return Workflow(id=number, name=name, created=created, updated=updated, details=details)

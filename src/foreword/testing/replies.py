@@ -51,7 +51,7 @@ Script = str | Reply | Sequence[str | Reply] | Callable[[Mapping[str, Any]], str
 """What to reply: always the same, one after another, or what a function makes of the request's body."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyContent:
     """A reply to one request, as every format needs it."""
 
@@ -82,7 +82,16 @@ def reply_content(body: Mapping[str, Any], reply: Reply, number: int) -> ReplyCo
     written = text + "".join(name + arguments for _, name, arguments in calls)
     tokens_in, tokens_out = reply.usage or (count_request(body), _count(written))
     model = str(body.get("model", "fake"))
-    return ReplyContent(model, text, calls, cut, tokens_in, tokens_out, number, reply.endless)
+    return ReplyContent(
+        model=model,
+        text=text,
+        calls=calls,
+        cut=cut,
+        input_tokens=tokens_in,
+        output_tokens=tokens_out,
+        number=number,
+        endless=reply.endless,
+    )
 
 
 def count_request(body: Mapping[str, Any]) -> int:

@@ -39,7 +39,9 @@ def summary(text: str, room: int, measure: Measure, mark: Mark, query: str = "")
     last line."""
     if (total := measure(text)) <= max(0, room):
         return text
-    work = _Work(text, total, room, measure, mark, query, finely=True)
+    work = _Work(
+        text=text, total=total, room=room, measure=measure, mark=mark, query=query, finely=True
+    )
     scores = _added(weight.carry(work.pieces), relevance.rank(_passages(work.pieces), query))
     sections = [section for section in _sections(work.pieces) if section]
     leaders = _leaders(work.pieces, sections, scores)
@@ -58,7 +60,9 @@ def relevant(text: str, room: int, measure: Measure, mark: Mark, query: str = ""
         return summary(text, room, measure, mark)
     if (total := measure(text)) <= max(0, room):
         return text
-    work = _Work(text, total, room, measure, mark, query, gaps=True)
+    work = _Work(
+        text=text, total=total, room=room, measure=measure, mark=mark, query=query, gaps=True
+    )
     ranked = relevance.rank(_passages(work.pieces), query)
     scores = _added(ranked, [_CARRY_SHARE * carried for carried in weight.carry(work.pieces)])
     return work.settled(_best_first(range(len(scores)), scores))
@@ -68,7 +72,16 @@ def excerpt(text: str, room: int, measure: Measure, mark: Mark, query: str = "")
     """The opening, the closing and the best of the middle; the mark stands at the first gap."""
     if (total := measure(text)) <= max(0, room):
         return text
-    work = _Work(text, total, room, measure, mark, query, gaps=True, mark_first=True)
+    work = _Work(
+        text=text,
+        total=total,
+        room=room,
+        measure=measure,
+        mark=mark,
+        query=query,
+        gaps=True,
+        mark_first=True,
+    )
     count = len(work.pieces)
     work.choice.run(range(count), int(OPENING * room), work.body_room)
     closing = range(count - 1, len(work.choice.picked), -1)
@@ -80,7 +93,7 @@ def excerpt(text: str, room: int, measure: Measure, mark: Mark, query: str = "")
     return work.settled(_best_first(range(count), scores))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Work:
     """One cut under way: the text and the room, the pieces, and the choice among them."""
 

@@ -39,7 +39,7 @@ class Block:
     level: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
     """A heading and its section: the heading starts at `start`, its body at `body`, the section
     stops at `end`."""
@@ -80,7 +80,13 @@ def headings(text: str) -> list[Heading]:
     found = [block for block in blocks(text) if block.kind == "heading"]
     ends = _section_ends(found, len(text))
     return [
-        Heading(block.level, _title(text[block.start : block.end]), block.start, block.end, end)
+        Heading(
+            level=block.level,
+            title=_title(text[block.start : block.end]),
+            start=block.start,
+            body=block.end,
+            end=end,
+        )
         for block, end in zip(found, ends, strict=True)
     ]
 

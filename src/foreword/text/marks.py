@@ -44,7 +44,7 @@ _CODE = re.compile(r"(?<!`)(?P<ticks>`++)[^\r\n]*?(?<!`)(?P=ticks)(?!`)")
 _GAP = re.compile(r"[ \t\r\n]*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
     """One mark: `name` is a phase's, or a tier's number; `start` and `end` are offsets of the
     comment."""
@@ -59,7 +59,7 @@ class Mark:
     rest: str = ""  # why, or AFTER: which phases
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """What lies between two marks, or behind a single one; both ends without the marks."""
 
@@ -105,12 +105,29 @@ def _mark(text: str, match: re.Match[str], starts: Sequence[int]) -> Mark:
     alone = not (text[begin : match.start()] + text[match.end() : stop]).strip()
     if match["tier"]:
         opens = match["edge"].upper() == "START"
-        return Mark("TIER", match["tier"], opens, match.start(), match.end(), number, alone)
+        return Mark(
+            kind="TIER",
+            name=match["tier"],
+            opens=opens,
+            start=match.start(),
+            end=match.end(),
+            line=number,
+            alone=alone,
+        )
     kind: Kind = "PHASE" if match["kind"].upper() == "PHASE" else "ANCHOR"
     name, rest = "", match["rest"].strip()
     if kind == "PHASE" and (named := _NAME.match(rest)):
         name, rest = named[0], rest[named.end() :].strip()
-    return Mark(kind, name, not match["end"], match.start(), match.end(), number, alone, rest)
+    return Mark(
+        kind=kind,
+        name=name,
+        opens=not match["end"],
+        start=match.start(),
+        end=match.end(),
+        line=number,
+        alone=alone,
+        rest=rest,
+    )
 
 
 def _code_spans(text: str) -> list[tuple[int, int]]:
@@ -201,7 +218,15 @@ def spans_of(text: str, kind: Kind) -> list[Span]:
             continue
         closing = closings[at]
         if closing is not None:
-            found.append(Span(mark, mark.end, closing.start, (mark.start, closing.end), True))
+            found.append(
+                Span(
+                    mark=mark,
+                    start=mark.end,
+                    end=closing.start,
+                    whole=(mark.start, closing.end),
+                    is_closed=True,
+                )
+            )
         elif kind == "ANCHOR":
             blocks = blocks or [
                 block for block in markdown.blocks(text) if not _is_mark(text, block)
@@ -210,7 +235,9 @@ def spans_of(text: str, kind: Kind) -> list[Span]:
             found.append(_single(text, mark, blocks, stop))
         else:
             end = mine[at + 1].start if at + 1 < len(mine) else len(text)
-            found.append(Span(mark, mark.end, end, (mark.start, end), False))
+            found.append(
+                Span(mark=mark, start=mark.end, end=end, whole=(mark.start, end), is_closed=False)
+            )
     return found
 
 
@@ -237,7 +264,13 @@ def _single(text: str, mark: Mark, blocks: Sequence[markdown.Block], stop: int) 
     at = bisect_right(blocks, mark.start, key=lambda block: block.start)
     if not mark.alone:
         own = blocks[at - 1] if at else None
-        return Span(mark, own.start, own.end, (own.start, own.end), True) if own else _nothing(mark)
+        return (
+            Span(
+                mark=mark, start=own.start, end=own.end, whole=(own.start, own.end), is_closed=True
+            )
+            if own
+            else _nothing(mark)
+        )
     if at == len(blocks):
         return _nothing(mark)
     first, end = blocks[at], blocks[at].end
@@ -250,7 +283,7 @@ def _single(text: str, mark: Mark, blocks: Sequence[markdown.Block], stop: int) 
         if not (is_below if first.kind == "heading" else leads and block.kind == "item"):
             break
         end = block.end
-    return Span(mark, first.start, end, (mark.start, end), True)
+    return Span(mark=mark, start=first.start, end=end, whole=(mark.start, end), is_closed=True)
 
 
 def _is_mark(text: str, block: markdown.Block) -> bool:
@@ -260,7 +293,9 @@ def _is_mark(text: str, block: markdown.Block) -> bool:
 
 
 def _nothing(mark: Mark) -> Span:
-    return Span(mark, mark.end, mark.end, (mark.start, mark.end), True)
+    return Span(
+        mark=mark, start=mark.end, end=mark.end, whole=(mark.start, mark.end), is_closed=True
+    )
 
 
 # --- what is wrong --------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ _HEAD_LINES = 20
 _HEAD_CHARS = 2_000  # how far into a phase its title and what it waits for are looked for
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """A stretch of a text that a mark or a heading sets apart."""
 
@@ -71,7 +71,13 @@ def _headed_phases(text: str) -> Iterator[Part]:
         later = (headings[index] for index in range(place + 1, len(headings)))
         end = next((start for start, _, other, _ in later if other <= level), len(text))
         body = _unruled(text[at:end])
-        yield Part(named["name"].lower(), named["title"].strip(), body, number, _depends(body))
+        yield Part(
+            name=named["name"].lower(),
+            title=named["title"].strip(),
+            text=body,
+            line=number,
+            after=_depends(body),
+        )
 
 
 def _unhashed(title: str) -> str:
@@ -95,11 +101,11 @@ def _phase_part(text: str, span: Span) -> Part:
     named = _HEADING.fullmatch(title.strip("*_ "))
     after = _AFTER.search(span.mark.rest)
     return Part(
-        span.mark.name.lower(),
-        (named["title"] if named else title).strip(),
-        body,
-        span.mark.line,
-        _names(after["names"]) if after else _depends(body),
+        name=span.mark.name.lower(),
+        title=(named["title"] if named else title).strip(),
+        text=body,
+        line=span.mark.line,
+        after=_names(after["names"]) if after else _depends(body),
     )
 
 
@@ -122,10 +128,10 @@ def anchors(text: str) -> list[Part]:
     starts = lines.starts(text)
     return [
         Part(
-            "",
-            span.mark.rest,
-            lines.strip_blank_lines(text[span.start : span.end]).rstrip(),
-            bisect_right(starts, span.start),
+            name="",
+            title=span.mark.rest,
+            text=lines.strip_blank_lines(text[span.start : span.end]).rstrip(),
+            line=bisect_right(starts, span.start),
         )
         for span in spans_of(text, "ANCHOR")
         if text[span.start : span.end].strip()

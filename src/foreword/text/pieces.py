@@ -31,7 +31,7 @@ Begins = Literal["block", "sentence", "middle"]
 Splitter = Callable[[str], list[str]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """A run of the text and where it starts; its kind is its block's, or `fence` for the lines
     around split code.
@@ -57,7 +57,9 @@ def split(text: str, largest: int, *, finely: bool = False) -> list[Piece]:
         opens = len(pieces)
         for kind, part, torn in _parts(text[start:end], block.kind, max(1, largest), finely):
             begins: Begins = "middle" if torn else "block" if len(pieces) == opens else "sentence"
-            pieces.append(Piece(part, kind, block.level, start, begins))
+            pieces.append(
+                Piece(text=part, kind=kind, level=block.level, start=start, begins=begins)
+            )
             start += len(part)
     return pieces
 

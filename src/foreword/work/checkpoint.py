@@ -25,7 +25,7 @@ _BETWEEN, _END = "-phase-", ".json"
 _UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
     """One checkpoint. Time, number, git and the one before it are filled in where it is written."""
 
@@ -54,7 +54,7 @@ class Checkpoint:
         return file_name(self.task, self.phase).removesuffix(_END)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentState:
     """How things stand now, to compare a checkpoint with."""
 

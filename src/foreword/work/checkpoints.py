@@ -56,7 +56,7 @@ class RestoredCheckpoint:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointEntry:
     """One checkpoint in a list of them: without a `checkpoint` it can't be used, and `problem`
     says why."""
@@ -71,7 +71,7 @@ class CheckpointEntry:
     @property
     def name(self) -> str:
         """What it is known by: `FEAT-1-phase-2`."""
-        return Checkpoint(self.task, self.phase).name
+        return Checkpoint(task=self.task, phase=self.phase).name
 
     @property
     def sequence(self) -> int:
@@ -247,7 +247,9 @@ def _chosen(task: str, phase: str, copies: Copies) -> CheckpointEntry:
         if isinstance(copy, Damage)
     ]
     if not good:
-        return CheckpointEntry(task, phase, tuple(copies), None, problem="; ".join(bad))
+        return CheckpointEntry(
+            task=task, phase=phase, sources=tuple(copies), checkpoint=None, problem="; ".join(bad)
+        )
     places = sorted(good, key=lambda place: (-good[place].sequence, place))  # of equals the file
     best = good[places[0]]
     notes = [
@@ -258,7 +260,9 @@ def _chosen(task: str, phase: str, copies: Copies) -> CheckpointEntry:
         notes.append(
             f"file and store differ in {best.name} ({numbers}): taken from the {places[0]}"
         )
-    return CheckpointEntry(task, phase, tuple(places), best, tuple(notes))
+    return CheckpointEntry(
+        task=task, phase=phase, sources=tuple(places), checkpoint=best, notes=tuple(notes)
+    )
 
 
 def _damaged(wanted: CheckpointEntry, found: list[CheckpointEntry]) -> CheckpointDamaged:
@@ -292,7 +296,9 @@ def _restored(
         else None
     )
     loaded = _loaded(root, checkpoint) if tiers is None and checkpoint.tiers else tiers
-    now = CurrentState(git, apart, dict(_became(root, checkpoint)), loaded, newer)
+    now = CurrentState(
+        git=git, apart=apart, files=dict(_became(root, checkpoint)), tiers=loaded, newer=newer
+    )
     told = (*notes, *one.notes)
     return RestoredCheckpoint(
         checkpoint, (*told, *changes_since(checkpoint, now)), one.sources[0], told

@@ -72,15 +72,15 @@ def _phase(part: Part, others: Iterable[Part], document: Document, library: Libr
     for meant in library.named_in(part.text, document.path):
         invoked.setdefault(meant.kind, []).append(meant.path)
     return Phase(
-        part.name,
-        part.title,
-        _before(part, others) if part.after is None else part.after,
-        _handed_on(part.text),
-        _GATE.search(part.text) is not None,
-        tuple(invoked.get("persona", ())),
-        tuple(invoked.get("prompt", ())),
-        next(iter(invoked.get("panel", ())), ""),
-        marks.plain(part.text),
+        name=part.name,
+        title=part.title,
+        after=_before(part, others) if part.after is None else part.after,
+        artifact=_handed_on(part.text),
+        gate=_GATE.search(part.text) is not None,
+        personas=tuple(invoked.get("persona", ())),
+        prompts=tuple(invoked.get("prompt", ())),
+        panel=next(iter(invoked.get("panel", ())), ""),
+        text=marks.plain(part.text),
     )
 
 
@@ -187,7 +187,7 @@ def thresholds(root: str | Path, recipe: str = RECIPE) -> Thresholds:
     profile = read_values(library.root, library.recipe)[0].get(PROFILE, "")
     document = library.find(profile, "policy") if profile else None
     if document is None and profile in ("", how.default if how else ""):
-        return Thresholds(profile or "default")
+        return Thresholds(profile=profile or "default")
     document = document or _named(library, "policy", profile)
     file = files.read(library.root, document.path, must=True)
     data, problem = mapping(file.text)

@@ -66,16 +66,16 @@ def run(
     whole = _checked(folder, flow, objective, model, timeout_seconds)
     name = _task_name(folder, db, whole.name, task_id, objective)
     order = Order(
-        f"flow-{name}-{uuid4().hex[:6]}",
-        name,
-        objective,
-        model,
-        whole,
-        diff,
-        diff_source,
-        stop_at_gates,
-        timeout_seconds,
-        attempts,
+        run=f"flow-{name}-{uuid4().hex[:6]}",
+        task=name,
+        objective=objective,
+        model=model,
+        flow=whole,
+        diff=diff,
+        diff_source=diff_source,
+        stop_at_gates=stop_at_gates,
+        timeout_seconds=timeout_seconds,
+        attempts=attempts,
     )
     _refuse_unwritable(folder)
     _foretell(folder, order, warn)
@@ -215,7 +215,11 @@ def _by_phase(watch: Watch | None, order: Order, done: Sequence[str] = ()) -> Wa
                 ]
                 continue
             known = (
-                asked[0] if asked else RunStatus(f"phase {phase.name}", phase.name, "pending", 0.0)
+                asked[0]
+                if asked
+                else RunStatus(
+                    run=f"phase {phase.name}", agent=phase.name, status="pending", seconds=0.0
+                )
             )
             status = "already done" if phase.name in done else known.status
             phases.append(replace(known, title=phase.title, status=status))

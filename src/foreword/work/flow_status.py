@@ -22,7 +22,7 @@ from foreword.work.workers import living_workers
 NAME = f"{dbos_setup.APPLICATION}.flow"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseStatus:
     """How far one phase is."""
 
@@ -42,7 +42,7 @@ class PhaseStatus:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlowStatus:
     """How far one flow is; `attempt_id` is the newest of the runs it has had."""
 
@@ -129,7 +129,13 @@ def flow_status(flow: FlowStatus, store: Database) -> FlowStatus:
     has_change = bool(flow.order.get("diff"))
     phases = []
     for place, phase in enumerate(from_data(flow.order["flow"]).phases, 1):
-        told = PhaseStatus(phase.name, phase.title, "pending", phase.artifact, gate=phase.gate_text)
+        told = PhaseStatus(
+            phase=phase.name,
+            title=phase.title,
+            status="pending",
+            artifact=phase.artifact,
+            gate=phase.gate_text,
+        )
         if done := kept.get(phase.name):
             verdict = _verdict(artifacts.text_of(store, done)) if phase.panel and has_change else ""
             note = f"{not_run(phase)}, no diff was given" if phase.panel and not has_change else ""
@@ -257,20 +263,20 @@ def _status(
         *([f"at the gate after phase {', '.join(gates)}"] if gates else []),
     ]
     return FlowStatus(
-        order["run"],
-        order["task"],
-        str(order["flow"]["name"]),
-        order["model"],
-        _word(row, output, alive),
-        _time(began),
-        _attempt(row.workflow_id),
-        row.workflow_id,
-        "; ".join(reasons),
-        order,
-        failed,
-        rejected,
-        gates,
-        standings,
+        run=order["run"],
+        task=order["task"],
+        flow=str(order["flow"]["name"]),
+        model=order["model"],
+        status=_word(row, output, alive),
+        started=_time(began),
+        attempt=_attempt(row.workflow_id),
+        attempt_id=row.workflow_id,
+        why="; ".join(reasons),
+        order=order,
+        failed=failed,
+        rejected=rejected,
+        gates=gates,
+        standings=standings,
     )
 
 

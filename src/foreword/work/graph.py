@@ -30,7 +30,7 @@ KIND = "flow"
 EARLIER = "it was begun by an earlier Foreword; `foreword flow resume` goes on with it"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class GraphState:
     """How far a run is on its way through the graph."""
 
@@ -61,7 +61,7 @@ def conduct(payload: dict[str, Any]) -> dict[str, Any]:
     if payload.get("shape") != SHAPE:
         return {"status": "failed", "why": EARLIER}
     order = order_of(payload)
-    walk = GraphState(order, finished_phases(order))
+    walk = GraphState(order=order, done=finished_phases(order))
     for phase in order.flow.phases:
         # in an earlier attempt, which may have ended before this was written
         if phase.name in walk.done:

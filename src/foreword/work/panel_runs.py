@@ -156,17 +156,17 @@ def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -
     thresholds = Thresholds(**payload["thresholds"])
     verdict, reasons = decide(merged, members, thresholds)
     return PanelResult(
-        payload["panel"],
-        payload["title"],
-        verdict,
-        reasons,
-        confidence_in(merged),
-        thresholds.profile,
-        merged,
-        tuple(members),
-        _change(payload["change"]),
-        merged_by,
-        (*payload["notes"], *notes),
+        panel=payload["panel"],
+        title=payload["title"],
+        verdict=verdict,
+        reasons=reasons,
+        confidence=confidence_in(merged),
+        profile=thresholds.profile,
+        findings=merged,
+        members=tuple(members),
+        change=_change(payload["change"]),
+        merged_by=merged_by,
+        notes=(*payload["notes"], *notes),
     ).to_dict()
 
 

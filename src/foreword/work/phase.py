@@ -45,7 +45,7 @@ Task {task}: {objective}
 Answer with what the phase hands on{artifact}, complete and ready to be used by the next phase."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """What a flow is run with; all of it travels to whoever runs it."""
 
@@ -299,10 +299,10 @@ def _checkpoint(payload: dict[str, Any], name: str) -> str:
             root,
             store,
             Checkpoint(
-                order.task,
-                name,
-                order.objective,
-                order.flow.name,
+                task=order.task,
+                phase=name,
+                objective=order.objective,
+                flow=order.flow.name,
                 state={"run": order.run},
                 artifacts={
                     one.name: {"title": one.title, "handle": one.handle, "tokens": one.tokens}

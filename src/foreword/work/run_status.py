@@ -16,7 +16,7 @@ SPENT = ("input_tokens", "output_tokens", "counted_tokens", "charged_tokens")
 WORDS = {"ENQUEUED": "waiting", "DELAYED": "waiting", "PENDING": "running", "CANCELLED": "late"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatus:
     """How far one agent of a run is."""
 
@@ -69,11 +69,11 @@ def run_status(row: Any) -> RunStatus:
         (row.completed_at - row.dequeued_at) / 1000 if row.completed_at and row.dequeued_at else 0.0
     )
     return RunStatus(
-        row.workflow_id,
-        str(output.get("agent") or row.workflow_id.rpartition("/")[2]),
-        str(output.get("status") or WORDS.get(row.status, "failed")),
-        round(float(output.get("seconds", took)), 1),
-        str(output.get("error", "")),
+        run=row.workflow_id,
+        agent=str(output.get("agent") or row.workflow_id.rpartition("/")[2]),
+        status=str(output.get("status") or WORDS.get(row.status, "failed")),
+        seconds=round(float(output.get("seconds", took)), 1),
+        error=str(output.get("error", "")),
         text=str(output.get("text", "")),
         spent={name: output[name] for name in ("asked", *SPENT) if name in output},
     )

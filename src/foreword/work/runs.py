@@ -53,7 +53,7 @@ class RunEnd:
     error: BaseException | None = None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Engine:
     """A dbos that was launched, until the `with` block ends."""
 
@@ -250,7 +250,9 @@ def launch_engine(
                     dbos_setup.poll_seconds(db, root),
                     concurrency if queue == AGENTS else None,
                 )
-        engine = _engine = Engine(db, root, executor, tuple(queues), everything)
+        engine = _engine = Engine(
+            db=db, root=root, executor=executor, queues=tuple(queues), everything=everything
+        )
         undo.callback(_leave, engine)
         yield engine
         _finish(engine)

@@ -300,20 +300,20 @@ class Task:
             self.library.root,
             self.db,
             Checkpoint(
-                self.name,
-                self.phase or BEFORE_ANY,
-                self.objective,
-                self.flow.name if self.flow else "",
-                self.known.state,
-                self.known.decisions,
-                self.known.findings,
-                {
+                task=self.name,
+                phase=self.phase or BEFORE_ANY,
+                objective=self.objective,
+                flow=self.flow.name if self.flow else "",
+                state=self.known.state,
+                decisions=self.known.decisions,
+                findings=self.known.findings,
+                artifacts={
                     n: {"title": a.title, "handle": a.handle, "tokens": a.tokens}
                     for n, a in handed_on.items()
                 },
-                self.known.done,
-                [name for name in phases if name not in self.known.done],
-                tier_digests.lasting_tiers(
+                done=self.known.done,
+                pending=[name for name in phases if name not in self.known.done],
+                tiers=tier_digests.lasting_tiers(
                     self.library.root, self.name, self.objective, self._recipe
                 ),
             ),

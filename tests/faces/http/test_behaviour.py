@@ -87,7 +87,7 @@ class HttpClient:
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpClient]:
     root = behaviour.project(tmp_path_factory.mktemp("http"))
-    with running(Settings(root)) as (address, _):
+    with running(Settings(root=root)) as (address, _):
         yield HttpClient(root, address)
 
 

@@ -49,7 +49,9 @@ def test_an_answer_that_is_not_taken_is_not_held_for_ever(
 
     monkeypatch.setattr(server.HttpConnection, "connection_lost", connection_lost)
     monkeypatch.setattr(server.HttpConnection, "unread_seconds", 0.5)
-    with running(settings_for(tmp_path), Endpoint("GET", "/v1/large", large, Large)) as (
+    with running(
+        settings_for(tmp_path), Endpoint(method="GET", path="/v1/large", run=large, answer=Large)
+    ) as (
         address,
         _,
     ):

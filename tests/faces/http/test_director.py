@@ -227,6 +227,6 @@ def test_a_run_is_told_with_its_steps_and_goes_on_where_it_failed_and_the_browse
     "url", ["http://127.0.0.1:8123/v1/sessions", "http://localhost:8123/", "http://[::1]:8123/"]
 )
 def test_the_browser_of_a_director_does_not_open_the_server_itself(url: str) -> None:
-    rules = Rules(("loopback", "*"), own_port=8123)
+    rules = Rules(origins=("loopback", "*"), own_port=8123)
     assert not rules.allows(url)
     assert rules.allows(url.replace("8123", "8124"))

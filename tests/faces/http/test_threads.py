@@ -62,7 +62,9 @@ def reading(path: Path, lane: Lane, method: str = "GET") -> Endpoint:
             file.read()
         return {"done": True}
 
-    return Endpoint(method, f"/v1/read-{lane}", read, Done, query=Nothing, lane=lane)
+    return Endpoint(
+        method=method, path=f"/v1/read-{lane}", run=read, answer=Done, query=Nothing, lane=lane
+    )
 
 
 @contextmanager
@@ -162,7 +164,9 @@ def computing(
         return {"done": True}
 
     try:
-        yield Endpoint(method, path, compute, Done, query=Nothing, lane="computing")
+        yield Endpoint(
+            method=method, path=path, run=compute, answer=Done, query=Nothing, lane="computing"
+        )
     finally:
         until.set()
 

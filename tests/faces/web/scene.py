@@ -98,7 +98,7 @@ def fill(db: str, root: Path) -> None:
     write(
         root,
         store,
-        Checkpoint(WORKFLOW, "1", objective="Log in", done=["Scout"], pending=["Build"]),
+        Checkpoint(task=WORKFLOW, phase="1", objective="Log in", done=["Scout"], pending=["Build"]),
     )
     store.close()
     (root / "foreword" / "recipes").mkdir(parents=True)

@@ -105,7 +105,19 @@ def call(number: int, **parts: int) -> dict[str, object]:
 
 def test_the_chart_stacks_the_parts_of_each_call_and_puts_compressions_between_calls() -> None:
     log = [call(3, plan=10, history=20), call(2, plan=10, history=90), call(1, plan=10, history=40)]
-    made = [Compression(1, 4, "", "extract", "", 90, 20, "2026-01-02T12", False)]
+    made = [
+        Compression(
+            number=1,
+            last=4,
+            summary="",
+            method="extract",
+            note="",
+            tokens_before=90,
+            tokens_after=20,
+            created="2026-01-02T12",
+            undone=False,
+        )
+    ]
     drawn = growth(log, made, limits_for())
     assert [layer.name for layer in drawn.layers] == ["plan", "history"]
     assert [slot.call["report"] for slot in drawn.slots] == [1, 2, 3]

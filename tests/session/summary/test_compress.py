@@ -286,7 +286,7 @@ def test_a_value_from_a_result_that_was_used_later_is_kept() -> None:
     ],
 )
 def test_nothing_said_is_nothing_kept(said: Sequence[Message]) -> None:
-    assert compress(said, 1_000, ESTIMATE) == Summary("", 0)
+    assert compress(said, 1_000, ESTIMATE) == Summary(text="", tokens=0)
 
 
 def test_calls_without_results_and_results_without_calls_are_fine() -> None:

@@ -22,7 +22,7 @@ from foreword.demos.site import pages, trouble
 LONGEST_WAIT_SECONDS = 60.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Site:
     """A site that is being served: its address, the same site as another origin, and what was
     done on it."""
@@ -180,7 +180,7 @@ class _SiteServer(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
         super().__init__(address, handler)
         port = self.server_address[1]
-        self.site = Site(f"http://127.0.0.1:{port}", f"http://localhost:{port}")
+        self.site = Site(url=f"http://127.0.0.1:{port}", elsewhere=f"http://localhost:{port}")
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A browser that hangs up in the middle is nothing to speak of."""

@@ -126,7 +126,7 @@ def rules(origins: tuple[str, ...], assets: tuple[str, ...]) -> Rules:
     """What these options allow a browser."""
     from foreword.browser import Rules
 
-    return Rules(origins or Rules().origins, assets=assets)
+    return Rules(origins=origins or Rules().origins, assets=assets)
 
 
 def profiles(root: Path) -> Path:

@@ -97,7 +97,7 @@ def _serve(root: Path, port: int) -> None:
     listening = server.listen("127.0.0.1", port)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
     said = f"\nThe page on that conversation, until ctrl-C:\n\n  {address}\n"
-    server.run(Settings(root, recipe=RECIPE), listening, lambda: click.echo(said))
+    server.run(Settings(root=root, recipe=RECIPE), listening, lambda: click.echo(said))
 
 
 def _is_free(folder: Path) -> bool:

@@ -103,7 +103,7 @@ THERE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
     """One recipe as the demo shows it: what to ask it for, and at which two budgets."""
 
@@ -145,8 +145,8 @@ class Scene:
 
 SCENES = (
     Scene(
-        "director",
-        "A fresh context for one agent with one task. It reads the plan in .director/: the vision,"
+        recipe="director",
+        about="A fresh context for one agent with one task. It reads the plan in .director/: the vision,"
         " the current step, its decisions, the pending task, what changed lately, and the parts of"
         " the code's description that this kind of task needs. Vision, decisions and task are never"
         " cut; old commits and reference documents go first.",
@@ -155,8 +155,8 @@ SCENES = (
         agent="builder",
     ),
     Scene(
-        "package",
-        "Notes that were collected on the way, packed for a purpose; here for a colleague who takes"
+        recipe="package",
+        about="Notes that were collected on the way, packed for a purpose; here for a colleague who takes"
         " over tomorrow. The purpose decides what is essential: position, pending work, decisions,"
         " interfaces and blockers stay whole, learnings and commands follow as far as there is"
         " room, and dead ends are not handed over at all.",
@@ -166,8 +166,8 @@ SCENES = (
         source="items.json",
     ),
     Scene(
-        "phases",
-        "A long conversation about a feature, now in its implementation phase. Prompt, design"
+        recipe="phases",
+        about="A long conversation about a feature, now in its implementation phase. Prompt, design"
         " document, types and the unit at hand always come along; units that are done and old"
         " messages make room. The first message stays, and a tool call is never parted from its"
         " result.",
@@ -177,8 +177,8 @@ SCENES = (
         source="phases.json",
     ),
     Scene(
-        "factory",
-        "The agent that writes the change: the instructions of every call, what its language and"
+        recipe="factory",
+        about="The agent that writes the change: the instructions of every call, what its language and"
         " its kind of task ask for, the personas of the project, the plan, and one phase of the"
         " workflow. Not the other phases, not the policies, schemas and docs: these cost nothing"
         " until they are looked up.",
@@ -188,8 +188,8 @@ SCENES = (
         sample=FACTORY,
     ),
     Scene(
-        "factory",
-        "The agent that plans the tests at the same time: the same base, its own phase and its own"
+        recipe="factory",
+        about="The agent that plans the tests at the same time: the same base, its own phase and its own"
         " persona.",
         roomy_tokens=5_400,
         tight_tokens=800,

@@ -53,7 +53,15 @@ def hook(
     # no buffer: what can't be written is gone
     with FileIO(sys.stdout.fileno(), "w", closefd=False) as answers:
         hooks.respond(
-            hooks.Options(root, recipe, int(most), startup, seconds), sys.stdin.buffer, answers
+            hooks.Options(
+                root=root,
+                recipe=recipe,
+                budget_tokens=int(most),
+                startup=startup,
+                timeout_seconds=seconds,
+            ),
+            sys.stdin.buffer,
+            answers,
         )
 
 

@@ -30,7 +30,7 @@ _BEGINNING = 65_536
 _Show = Callable[[str], str]  # a path from the root as the user would write it
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _FileProblems:
     """What all the paths came to."""
 
@@ -177,7 +177,14 @@ def _check_recipes(names: Iterable[str], found: _FileProblems, root: Path = Path
             raise _nowhere(name, unknown) from None
         for one in problems:
             found.problems.append(
-                Problem(one.path, one.line, "bad-recipe", "error", one.problem, column=one.column)
+                Problem(
+                    file=one.path,
+                    line=one.line,
+                    code="bad-recipe",
+                    severity="error",
+                    message=one.problem,
+                    column=one.column,
+                )
             )
 
 

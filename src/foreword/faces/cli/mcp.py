@@ -74,7 +74,7 @@ def mcp(
 
     digest = digest_of(from_file(token_file)) if token_file else ""
     settings = Settings(
-        project_root(root), db, host=host, port=port, token_digest=digest, hosts=hosts
+        root=project_root(root), db=db, host=host, port=port, token_digest=digest, hosts=hosts
     )
     serving = AppState(settings)
     server = create_server(ServerState(serving, checked_name(workflow, "workflow")))

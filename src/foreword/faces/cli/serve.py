@@ -145,14 +145,14 @@ def serve(
     listening = server.listen(host, port)
     port = listening.getsockname()[1]
     settings = Settings(
-        folder,
-        db,
-        roots,
-        host,
-        port,
-        digest,
-        allow_host,
-        recipe,
+        root=folder,
+        db=db,
+        roots=roots,
+        host=host,
+        port=port,
+        token_digest=digest,
+        hosts=allow_host,
+        recipe=recipe,
         requests_per_minute=requests_per_minute,
         window=window,
         **directing,

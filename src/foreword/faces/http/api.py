@@ -85,8 +85,8 @@ def show_description(ask: Ask[Nothing, None]) -> dict[str, Any]:
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *(endpoint for noun in NOUNS for endpoint in noun.ENDPOINTS),
-    Endpoint("GET", "/v1", show_root, Root),
-    Endpoint("GET", "/openapi.json", show_description, OpenApi),
+    Endpoint(method="GET", path="/v1", run=show_root, answer=Root),
+    Endpoint(method="GET", path="/openapi.json", run=show_description, answer=OpenApi),
 )
 
 

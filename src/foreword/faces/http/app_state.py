@@ -55,7 +55,7 @@ class Closing(Protocol):
 Thing = TypeVar("Thing", bound=Closing)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """How a server was started. Roots are named here and never taken from a request."""
 

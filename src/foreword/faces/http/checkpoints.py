@@ -120,15 +120,34 @@ def write_checkpoint(ask: Ask[Where, Stand]) -> dict[str, Any]:
 TASK = "/v1/checkpoints/{task}"
 ENDPOINTS = (
     Endpoint(
-        "GET", "/v1/checkpoints", list_checkpoints, Checkpoints, query=OfTask, problems=(404,)
+        method="GET",
+        path="/v1/checkpoints",
+        run=list_checkpoints,
+        answer=Checkpoints,
+        query=OfTask,
+        problems=(404,),
     ),
-    Endpoint("GET", TASK, show_checkpoint, CheckpointText, query=OfPhase, problems=(409,)),
-    Endpoint("GET", f"{TASK}/resume", resume, ResumeAnswer, query=OfPhase, problems=(409,)),
     Endpoint(
-        "PUT",
-        f"{TASK}/phases/{{phase}}",
-        write_checkpoint,
-        CheckpointPlace,
+        method="GET",
+        path=TASK,
+        run=show_checkpoint,
+        answer=CheckpointText,
+        query=OfPhase,
+        problems=(409,),
+    ),
+    Endpoint(
+        method="GET",
+        path=f"{TASK}/resume",
+        run=resume,
+        answer=ResumeAnswer,
+        query=OfPhase,
+        problems=(409,),
+    ),
+    Endpoint(
+        method="PUT",
+        path=f"{TASK}/phases/{{phase}}",
+        run=write_checkpoint,
+        answer=CheckpointPlace,
         query=Where,
         body=Stand,
         problems=(422,),

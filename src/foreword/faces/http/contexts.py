@@ -181,21 +181,31 @@ def lookup(ask: Ask[Nothing, LookupBody]) -> dict[str, Any]:
 
 ENDPOINTS = (
     Endpoint(
-        "POST",
-        "/v1/assemble",
-        assemble,
-        Context,
+        method="POST",
+        path="/v1/assemble",
+        run=assemble,
+        answer=Context,
         body=ContextBody,
         problems=(404, 422),
         lane="computing",
     ),
-    Endpoint("POST", "/v1/why", why, Reason, body=Question, problems=(404, 422), lane="computing"),
-    Endpoint("GET", "/v1/recall/{handle}", recall, Original, query=OriginalPart),
     Endpoint(
-        "POST",
-        "/v1/lookup",
-        lookup,
-        Context,
+        method="POST",
+        path="/v1/why",
+        run=why,
+        answer=Reason,
+        body=Question,
+        problems=(404, 422),
+        lane="computing",
+    ),
+    Endpoint(
+        method="GET", path="/v1/recall/{handle}", run=recall, answer=Original, query=OriginalPart
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/lookup",
+        run=lookup,
+        answer=Context,
         body=LookupBody,
         problems=(404, 422),
         lane="computing",

@@ -22,7 +22,7 @@ DONE = "done"
 _Listener = tuple[asyncio.AbstractEventLoop, asyncio.Event]
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, kw_only=True)
 class DirectorJob:
     """A turn of a director, or a tool that is called by hand."""
 

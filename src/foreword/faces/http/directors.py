@@ -91,13 +91,13 @@ class Directors:
         if not text.strip():
             raise UsageError("there is nothing to say")
         return self._begin(
-            workflow, DirectorJob("turn"), lambda director, work: _say(director, work, text)
+            workflow, DirectorJob(kind="turn"), lambda director, work: _say(director, work, text)
         )
 
     def go_on(self, workflow: str) -> DirectorJob:
         """Begin a turn where the last one ended before its answer."""
         self._need_model()
-        return self._begin(workflow, DirectorJob("turn"), _go_on)
+        return self._begin(workflow, DirectorJob(kind="turn"), _go_on)
 
     def call(self, workflow: str, tool: str, arguments: Mapping[str, Any]) -> DirectorJob:
         """Begin to call a tool by hand."""
@@ -105,7 +105,9 @@ class Directors:
             raise UnknownName("tool", tool[:80], TOOLS)
         given = dict(arguments)
         return self._begin(
-            workflow, DirectorJob("call", tool), lambda director, work: _call(director, work, given)
+            workflow,
+            DirectorJob(kind="call", tool=tool),
+            lambda director, work: _call(director, work, given),
         )
 
     def stop(self, workflow: str) -> bool:
@@ -235,7 +237,7 @@ class Directors:
         """What browsers may open: never the server's own page and API, where a page could do all
         that its user can."""
         settings = self.settings
-        return Rules(settings.origins, assets=settings.assets, own_port=settings.port)
+        return Rules(origins=settings.origins, assets=settings.assets, own_port=settings.port)
 
     def _need_model(self) -> None:
         if not self.settings.model:

@@ -51,7 +51,7 @@ class Page(RequestInput):
         return LARGEST_NUMBER if self.cursor is None else self.cursor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ask(Generic[Query, Body]):
     """A request as a function of the API sees it."""
 
@@ -83,7 +83,7 @@ class HttpAnswer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """One address of the API."""
 
@@ -124,7 +124,7 @@ class Endpoint:
             request_parsing.path_of(request.path_params),
             request_parsing.query(request, self.query),
         )
-        return Ask(serving, names, query, given, request.headers)
+        return Ask(serving=serving, path=names, query=query, body=given, headers=request.headers)
 
     def _answered(self, request: Request, serving: AppState, body: bytes) -> Response:
         """In a thread, the reading and the writing of JSON too: both may be large."""

@@ -92,7 +92,21 @@ _TAKES = {
 }
 ENDPOINTS = (
     Endpoint(
-        "GET", "/v1/events", listen_to_all, EventData, takes=_TAKES, media=MEDIA, stream=_stream
+        method="GET",
+        path="/v1/events",
+        run=listen_to_all,
+        answer=EventData,
+        takes=_TAKES,
+        media=MEDIA,
+        stream=_stream,
     ),
-    Endpoint("GET", f"{ONE}/events", listen, EventData, takes=_TAKES, media=MEDIA, stream=_stream),
+    Endpoint(
+        method="GET",
+        path=f"{ONE}/events",
+        run=listen,
+        answer=EventData,
+        takes=_TAKES,
+        media=MEDIA,
+        stream=_stream,
+    ),
 )

@@ -79,6 +79,6 @@ def show_metrics(ask: Ask[Nothing, None]) -> Response:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/healthz", healthz, Health, stream=_looked),
-    Endpoint("GET", "/metrics", show_metrics, None, media="text/plain"),
+    Endpoint(method="GET", path="/healthz", run=healthz, answer=Health, stream=_looked),
+    Endpoint(method="GET", path="/metrics", run=show_metrics, answer=None, media="text/plain"),
 )

@@ -66,10 +66,10 @@ def hook(ask: Ask[Nothing, HookBody]) -> dict[str, Any]:
 
 ENDPOINTS = (
     Endpoint(
-        "POST",
-        server_file.PATH,
-        hook,
-        HookAnswer,
+        method="POST",
+        path=server_file.PATH,
+        run=hook,
+        answer=HookAnswer,
         body=HookBody,
         problems=(404, 422),
         lane="computing",

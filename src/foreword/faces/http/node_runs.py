@@ -145,7 +145,7 @@ def _run(one: Run) -> dict[str, Any]:
 
 
 ENDPOINTS = (
-    Endpoint("GET", f"{ONE}/nodes", list_nodes, Nodes),
-    Endpoint("GET", f"{ONE}/runs", list_runs, Runs, query=Page),
-    Endpoint("GET", f"{ONE}/runs/{{run}}", show_run, RunState),
+    Endpoint(method="GET", path=f"{ONE}/nodes", run=list_nodes, answer=Nodes),
+    Endpoint(method="GET", path=f"{ONE}/runs", run=list_runs, answer=Runs, query=Page),
+    Endpoint(method="GET", path=f"{ONE}/runs/{{run}}", run=show_run, answer=RunState),
 )

@@ -213,10 +213,10 @@ _TAKES = {
 _PROBLEMS = (409, 412, 422)
 ENDPOINTS = (
     Endpoint(
-        "GET",
-        f"{ONE}/plan",
-        show_plan,
-        CurrentPlan,
+        method="GET",
+        path=f"{ONE}/plan",
+        run=show_plan,
+        answer=CurrentPlan,
         query=Fit,
         gives=_GIVES,
         takes={
@@ -224,26 +224,34 @@ ENDPOINTS = (
         },
     ),
     Endpoint(
-        "PUT",
-        f"{ONE}/plan",
-        update_plan,
-        PlanUpdateAnswer,
+        method="PUT",
+        path=f"{ONE}/plan",
+        run=update_plan,
+        answer=PlanUpdateAnswer,
         body=Update,
         problems=_PROBLEMS,
         takes=_TAKES,
         gives=_GIVES,
     ),
     Endpoint(
-        "POST",
-        f"{ONE}/plan",
-        update_plan,
-        PlanUpdateAnswer,
+        method="POST",
+        path=f"{ONE}/plan",
+        run=update_plan,
+        answer=PlanUpdateAnswer,
         body=Update,
         problems=_PROBLEMS,
         takes=_TAKES,
         gives=_GIVES,
     ),
-    Endpoint("GET", f"{ONE}/plan/versions", list_versions, PlanVersions, query=Page),
-    Endpoint("GET", f"{ONE}/plan/versions/{{version}}", show_version, PlanVersion),
-    Endpoint("GET", f"{ONE}/plan/diff", diff, Lines, query=Difference),
+    Endpoint(
+        method="GET",
+        path=f"{ONE}/plan/versions",
+        run=list_versions,
+        answer=PlanVersions,
+        query=Page,
+    ),
+    Endpoint(
+        method="GET", path=f"{ONE}/plan/versions/{{version}}", run=show_version, answer=PlanVersion
+    ),
+    Endpoint(method="GET", path=f"{ONE}/plan/diff", run=diff, answer=Lines, query=Difference),
 )

@@ -152,7 +152,14 @@ def _shown(path: str, root: Path) -> str:
 
 RECIPE = "/v1/recipes/{name}"
 ENDPOINTS = (
-    Endpoint("GET", "/v1/recipes", list_recipes, Recipes, query=Where, problems=(404,)),
-    Endpoint("GET", RECIPE, show_recipe, Recipe, query=Where),
-    Endpoint("GET", f"{RECIPE}/lint", lint, LintAnswer, query=Where),
+    Endpoint(
+        method="GET",
+        path="/v1/recipes",
+        run=list_recipes,
+        answer=Recipes,
+        query=Where,
+        problems=(404,),
+    ),
+    Endpoint(method="GET", path=RECIPE, run=show_recipe, answer=Recipe, query=Where),
+    Endpoint(method="GET", path=f"{RECIPE}/lint", run=lint, answer=LintAnswer, query=Where),
 )

@@ -127,7 +127,20 @@ def _existing(db: Database, number: int) -> StoredReport:
 
 
 ENDPOINTS = (
-    Endpoint("GET", "/v1/reports", list_reports, Reports, query=ReportPage, problems=(404,)),
-    Endpoint("GET", "/v1/reports/{number}", show_report, ReportAnswer),
-    Endpoint("GET", "/v1/reports/{number}/diff", diff, ReportChanges, query=ComparisonQuery),
+    Endpoint(
+        method="GET",
+        path="/v1/reports",
+        run=list_reports,
+        answer=Reports,
+        query=ReportPage,
+        problems=(404,),
+    ),
+    Endpoint(method="GET", path="/v1/reports/{number}", run=show_report, answer=ReportAnswer),
+    Endpoint(
+        method="GET",
+        path="/v1/reports/{number}/diff",
+        run=diff,
+        answer=ReportChanges,
+        query=ComparisonQuery,
+    ),
 )

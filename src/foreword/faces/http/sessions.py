@@ -236,27 +236,38 @@ def drop_node(ask: Ask[Nothing, None]) -> dict[str, Any]:
 
 ONE = "/v1/sessions/{workflow}"
 ENDPOINTS = (
-    Endpoint("GET", "/v1/sessions", list_sessions, SessionPage, query=Search),
     Endpoint(
-        "POST",
-        "/v1/sessions",
-        create_session,
-        SessionState,
+        method="GET", path="/v1/sessions", run=list_sessions, answer=SessionPage, query=Search
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/sessions",
+        run=create_session,
+        answer=SessionState,
         body=NewSession,
         status=201,
         problems=(409,),
         gives={"location": "Where the session is."},
     ),
-    Endpoint("GET", ONE, show_session, SessionState, query=ConversationQuery),
     Endpoint(
-        "PUT",
-        f"{ONE}/system-prompt",
-        set_prompt,
-        Done,
+        method="GET", path=ONE, run=show_session, answer=SessionState, query=ConversationQuery
+    ),
+    Endpoint(
+        method="PUT",
+        path=f"{ONE}/system-prompt",
+        run=set_prompt,
+        answer=Done,
         query=ConversationQuery,
         body=SystemPromptBody,
     ),
-    Endpoint("GET", f"{ONE}/snapshot", show_snapshot, Snapshot),
-    Endpoint("POST", f"{ONE}/nodes", put_node, Done, body=NodeBody, problems=(422,)),
-    Endpoint("DELETE", f"{ONE}/nodes/{{node}}", drop_node, Done),
+    Endpoint(method="GET", path=f"{ONE}/snapshot", run=show_snapshot, answer=Snapshot),
+    Endpoint(
+        method="POST",
+        path=f"{ONE}/nodes",
+        run=put_node,
+        answer=Done,
+        body=NodeBody,
+        problems=(422,),
+    ),
+    Endpoint(method="DELETE", path=f"{ONE}/nodes/{{node}}", run=drop_node, answer=Done),
 )

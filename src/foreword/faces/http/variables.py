@@ -144,17 +144,35 @@ def changes(ask: Ask[Trail, None]) -> dict[str, Any]:
 
 
 ENDPOINTS = (
-    Endpoint("GET", f"{ONE}/variables", list_variables, Variables),
-    Endpoint("DELETE", f"{ONE}/variables", clear_all, VariableClearAnswer, query=VariableQuery),
-    Endpoint("GET", f"{ONE}/variables/{{name}}", get_variable, Value, query=Fit),
-    Endpoint("PUT", f"{ONE}/variables/{{name}}", set_variable, VariableAnswer, body=VariableBody),
+    Endpoint(method="GET", path=f"{ONE}/variables", run=list_variables, answer=Variables),
     Endpoint(
-        "DELETE",
-        f"{ONE}/variables/{{name}}",
-        clear_variable,
-        VariableClearAnswer,
+        method="DELETE",
+        path=f"{ONE}/variables",
+        run=clear_all,
+        answer=VariableClearAnswer,
         query=VariableQuery,
     ),
-    Endpoint("GET", f"{ONE}/variable-changes", changes, Changes, query=Trail),
-    Endpoint("GET", f"{ONE}/nodes/{{node}}/variables", of_node, Value, query=Fit),
+    Endpoint(
+        method="GET", path=f"{ONE}/variables/{{name}}", run=get_variable, answer=Value, query=Fit
+    ),
+    Endpoint(
+        method="PUT",
+        path=f"{ONE}/variables/{{name}}",
+        run=set_variable,
+        answer=VariableAnswer,
+        body=VariableBody,
+    ),
+    Endpoint(
+        method="DELETE",
+        path=f"{ONE}/variables/{{name}}",
+        run=clear_variable,
+        answer=VariableClearAnswer,
+        query=VariableQuery,
+    ),
+    Endpoint(
+        method="GET", path=f"{ONE}/variable-changes", run=changes, answer=Changes, query=Trail
+    ),
+    Endpoint(
+        method="GET", path=f"{ONE}/nodes/{{node}}/variables", run=of_node, answer=Value, query=Fit
+    ),
 )

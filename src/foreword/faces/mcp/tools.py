@@ -27,7 +27,7 @@ TEXT, NUMBER, FLAG, OBJECT, LIST = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool:
     """One tool."""
 
@@ -134,24 +134,24 @@ TOOLS = {
     tool.name: tool
     for tool in (
         McpTool(
-            "update_plan",
-            "Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id,"
+            name="update_plan",
+            about="Replace the plan: {overall_goal, phases: [{phase_name, status, tasks: [{task_id,"
             " description, status}]}]}. status: pending, in_progress, completed, failed or"
             " cancelled. Other fields are kept. Every update is a new version; with"
             " expected_version, only if the newest is that one.",
-            _stated("update_plan"),
-            {"plan": OBJECT, "reason": TEXT, "expected_version": NUMBER, **WORKFLOW},
-            {"version": NUMBER, "warnings": LIST},
-            ("plan", "reason"),
-            ADDS,
+            run=_stated("update_plan"),
+            takes={"plan": OBJECT, "reason": TEXT, "expected_version": NUMBER, **WORKFLOW},
+            gives={"version": NUMBER, "warnings": LIST},
+            needs=("plan", "reason"),
+            hints=ADDS,
         ),
         McpTool(
-            "get_current_plan",
-            "The newest plan, or null. One larger than budget tokens comes shortened, with a handle"
+            name="get_current_plan",
+            about="The newest plan, or null. One larger than budget tokens comes shortened, with a handle"
             " for recall. Without workflow, also the names of all workflows.",
-            _get_current_plan,
-            {"budget": NUMBER, **WORKFLOW},
-            {
+            run=_get_current_plan,
+            takes={"budget": NUMBER, **WORKFLOW},
+            gives={
                 "version": NUMBER,
                 "plan": {"anyOf": [OBJECT, {"type": "null"}]},
                 **FITTED,
@@ -160,69 +160,69 @@ TOOLS = {
             hints=READS,
         ),
         McpTool(
-            "get_workflow_variable",
-            'The whole value of a variable; all of a node\'s (node: "7"); or every one (name:'
+            name="get_workflow_variable",
+            about='The whole value of a variable; all of a node\'s (node: "7"); or every one (name:'
             ' "all"). One larger than budget tokens comes shortened, with a handle for recall.',
-            _get_workflow_variable,
-            {"name": TEXT, "node": TEXT, "budget": NUMBER, **WORKFLOW},
-            {"value": ANY, **FITTED},
+            run=_get_workflow_variable,
+            takes={"name": TEXT, "node": TEXT, "budget": NUMBER, **WORKFLOW},
+            gives={"value": ANY, **FITTED},
             hints=READS,
         ),
         McpTool(
-            "set_variable",
-            "Set a variable; reason goes into the audit trail. Contexts show long values by their"
+            name="set_variable",
+            about="Set a variable; reason goes into the audit trail. Contexts show long values by their"
             " beginning, secrets never.",
-            _stated("set_variable"),
-            {"name": TEXT, "value": ANY, "reason": TEXT, **WORKFLOW},
-            {"name": TEXT, "shown": TEXT},
-            ("name", "value", "reason"),
-            SETS,
+            run=_stated("set_variable"),
+            takes={"name": TEXT, "value": ANY, "reason": TEXT, **WORKFLOW},
+            gives={"name": TEXT, "shown": TEXT},
+            needs=("name", "value", "reason"),
+            hints=SETS,
         ),
         McpTool(
-            "clear_variable",
-            "Remove a variable.",
-            _stated("clear_variable"),
-            {"name": TEXT, "reason": TEXT, **WORKFLOW},
-            {"cleared": LIST},
-            ("name", "reason"),
-            SETS,
+            name="clear_variable",
+            about="Remove a variable.",
+            run=_stated("clear_variable"),
+            takes={"name": TEXT, "reason": TEXT, **WORKFLOW},
+            gives={"cleared": LIST},
+            needs=("name", "reason"),
+            hints=SETS,
         ),
         McpTool(
-            "clear_all_variables",
-            "Remove every variable of the workflow.",
-            _stated("clear_all_variables"),
-            {"reason": TEXT, **WORKFLOW},
-            {"cleared": LIST},
-            ("reason",),
-            SETS,
+            name="clear_all_variables",
+            about="Remove every variable of the workflow.",
+            run=_stated("clear_all_variables"),
+            takes={"reason": TEXT, **WORKFLOW},
+            gives={"cleared": LIST},
+            needs=("reason",),
+            hints=SETS,
         ),
         McpTool(
-            "append_message",
-            "Add a message (Anthropic's or OpenAI's shape) to the workflow's conversation; near its"
+            name="append_message",
+            about="Add a message (Anthropic's or OpenAI's shape) to the workflow's conversation; near its"
             " limit the history is compressed. A pinned one always stays. Sent again with the same"
             " key (a word of yours), it is added once.",
-            _stated("append_message"),
-            {"message": OBJECT, "pinned": FLAG, "key": TEXT, **WORKFLOW},
-            {"seq": NUMBER, "size_tokens": NUMBER, "compressed": FLAG, "warnings": LIST},
-            ("message",),
-            ADDS,
-        ),
-        McpTool(
-            "session_context",
-            "The conversation's next context: system prompt, plan, nodes, variables, browser,"
-            " history, within a budget of tokens.",
-            _stated("session_context", budget=CONTEXT_TOKENS),
-            {"budget": NUMBER, **WORKFLOW},
-            PACKAGE,
+            run=_stated("append_message"),
+            takes={"message": OBJECT, "pinned": FLAG, "key": TEXT, **WORKFLOW},
+            gives={"seq": NUMBER, "size_tokens": NUMBER, "compressed": FLAG, "warnings": LIST},
+            needs=("message",),
             hints=ADDS,
         ),
         McpTool(
-            "assemble_context",
-            "A context from the project by a recipe (director, package, phases, factory or its own)"
+            name="session_context",
+            about="The conversation's next context: system prompt, plan, nodes, variables, browser,"
+            " history, within a budget of tokens.",
+            run=_stated("session_context", budget=CONTEXT_TOKENS),
+            takes={"budget": NUMBER, **WORKFLOW},
+            gives=PACKAGE,
+            hints=ADDS,
+        ),
+        McpTool(
+            name="assemble_context",
+            about="A context from the project by a recipe (director, package, phases, factory or its own)"
             " within a budget of tokens. source: a path in the project, or the data. With about"
             " (tag, path or handle): whether it is in, and why.",
-            _assemble_context,
-            {
+            run=_assemble_context,
+            takes={
                 "recipe": TEXT,
                 "agent": TEXT,
                 "skill": TEXT,
@@ -234,50 +234,50 @@ TOOLS = {
                 "budget": NUMBER,
                 "about": TEXT,
             },
-            PACKAGE,
-            ("recipe",),
-            READS,
+            gives=PACKAGE,
+            needs=("recipe",),
+            hints=READS,
         ),
         McpTool(
-            "recall",
-            "The original behind a handle (fw_...), a page of budget tokens from offset on;"
+            name="recall",
+            about="The original behind a handle (fw_...), a page of budget tokens from offset on;"
             " next_offset continues.",
-            _recall,
-            {"handle": TEXT, "offset": NUMBER, "budget": NUMBER},
-            {"text": TEXT, "next_offset": NUMBER, "total_chars": NUMBER},
-            ("handle",),
-            READS,
+            run=_recall,
+            takes={"handle": TEXT, "offset": NUMBER, "budget": NUMBER},
+            gives={"text": TEXT, "next_offset": NUMBER, "total_chars": NUMBER},
+            needs=("handle",),
+            hints=READS,
         ),
         McpTool(
-            "lookup",
-            "Documents of the project by name, path or question; kind: policy, schema, doc,"
+            name="lookup",
+            about="Documents of the project by name, path or question; kind: policy, schema, doc,"
             " persona ...",
-            _lookup,
-            {"wanted": TEXT, "kind": TEXT, "budget": NUMBER},
-            PACKAGE,
-            ("wanted",),
-            READS,
+            run=_lookup,
+            takes={"wanted": TEXT, "kind": TEXT, "budget": NUMBER},
+            gives=PACKAGE,
+            needs=("wanted",),
+            hints=READS,
         ),
         McpTool(
-            "checkpoint",
-            "Where tasks stand: list, show, resume (what is needed to go on), write (data:"
+            name="checkpoint",
+            about="Where tasks stand: list, show, resume (what is needed to go on), write (data:"
             " {objective, state, decisions: [{what, why}], findings, done, pending}).",
-            _checkpoint,
-            {
+            run=_checkpoint,
+            takes={
                 "action": {"enum": ["list", "show", "resume", "write"]},
                 "task": TEXT,
                 "phase": TEXT,
                 "data": OBJECT,
             },
-            {
+            gives={
                 "text": TEXT,
                 "checkpoint": OBJECT,
                 "checkpoints": LIST,
                 "written": TEXT,
                 "warnings": LIST,
             },
-            ("action",),
-            ADDS,
+            needs=("action",),
+            hints=ADDS,
         ),
     )
 }

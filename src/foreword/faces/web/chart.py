@@ -45,7 +45,7 @@ class ChartLine:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
     """The sizes of calls, the oldest first."""
 
@@ -74,19 +74,21 @@ def growth(log: Sequence[Mapping[str, Any]], made: Sequence[Compression], limits
         below = above
     marks = [("warning", limits.warn_at), ("compression", limits.compress_at)]
     return Growth(
-        tuple(layers),
-        _run(below, top),
-        tuple(
+        layers=tuple(layers),
+        edge=_run(below, top),
+        slots=tuple(
             Slot(_left(place, len(calls)), round(100 / len(calls), 3), call)
             for place, call in enumerate(calls)
         ),
-        tuple(ChartLine(_down(value, top), name, value) for name, value in marks if value <= top),
-        tuple(
+        limits=tuple(
+            ChartLine(_down(value, top), name, value) for name, value in marks if value <= top
+        ),
+        levels=tuple(
             ChartLine(_down(level, top), "", level)
             for level in _levels(top)
             if all(abs(level - value) > APART * top for _, value in marks)
         ),
-        tuple(_events(calls, made)),
+        events=tuple(_events(calls, made)),
     )
 
 

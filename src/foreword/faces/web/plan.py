@@ -24,7 +24,7 @@ MANY_TASKS = 40  # from there on, completed phases are folded
 NO_REASON = "a change needs a reason: it is what the history of the plan is read by"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskChange:
     """A task's new status, as it stands in the form, and what stood in its way."""
 
@@ -50,10 +50,10 @@ def show(asked: ViewRequest) -> Response:
 def change(asked: ViewRequest) -> Response:
     """Write a new version; where somebody was faster, show both and lose nothing."""
     wanted = TaskChange(
-        asked.text("task"),
-        asked.text("status"),
-        asked.text("reason").strip(),
-        asked.number("version", 0),
+        task=asked.text("task"),
+        status=asked.text("status"),
+        reason=asked.text("reason").strip(),
+        version=asked.number("version", 0),
     )
     with asked.state() as state:
         try:
@@ -87,7 +87,12 @@ def _offered(asked: ViewRequest, state: WorkflowState, newest: int) -> TaskChang
     status = asked.text("status") if asked.text("status") in STATUSES else found["status"]
     reason = asked.text("reason") or f"Set to {STATUSES[status].lower()} by hand"
     return TaskChange(
-        str(found["task_id"]), status, reason, newest, found["description"], found["status"]
+        task=str(found["task_id"]),
+        status=status,
+        reason=reason,
+        version=newest,
+        description=found["description"],
+        was=found["status"],
     )
 
 
@@ -100,15 +105,15 @@ def _stopped(
     if isinstance(error, PlanConflict) and 0 < wanted.version < newest:
         meanwhile = tuple(state.plan_diff(wanted.version, newest)) or ("nothing that can be seen",)
     return TaskChange(
-        wanted.task,
-        wanted.status if wanted.status in STATUSES else "pending",
-        wanted.reason,
-        newest,
-        found.get("description", ""),
-        found.get("status", ""),
-        meanwhile,
-        error.message,
-        error.hint,
+        task=wanted.task,
+        status=wanted.status if wanted.status in STATUSES else "pending",
+        reason=wanted.reason,
+        version=newest,
+        description=found.get("description", ""),
+        was=found.get("status", ""),
+        conflict=meanwhile,
+        problem=error.message,
+        hint=error.hint,
     )
 
 

@@ -13,7 +13,7 @@ from foreword.faces.web.view_request import ViewRequest
 from foreword.recipe import load as loading
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecipeRow:
     """A recipe in the list."""
 
@@ -56,9 +56,11 @@ def _told(name: str, path: Path, root: Path) -> RecipeRow:
     problems = _problems(name, root)
     is_own = path.parent != loading.BUILTIN
     if problems:
-        return RecipeRow(name, "", is_own, 0, problems)
+        return RecipeRow(name=name, about="", is_own=is_own, sections=0, problems=problems)
     recipe = loading.load(name, root)
-    return RecipeRow(name, recipe.about, is_own, len(recipe.sections), ())
+    return RecipeRow(
+        name=name, about=recipe.about, is_own=is_own, sections=len(recipe.sections), problems=()
+    )
 
 
 def _problems(name: str, root: Path) -> tuple[RecipeError, ...]:

@@ -16,7 +16,7 @@ PREFIX = "arg."  # of the fields' names in the form
 EXAMPLES = {"config": '{"selector": "#sign-in"}', "plan": '{"overall_goal": "...", "phases": []}'}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """One argument as a person fills it in."""
 
@@ -35,13 +35,18 @@ def fields(tool: DirectorTool, nodes: tuple[str, ...] = ()) -> list[Field]:
 
 def _field(name: str, schema: Mapping[str, Any], needed: bool, nodes: tuple[str, ...]) -> Field:
     if "enum" in schema:
-        return Field(name, "choice", needed, tuple(schema["enum"]))
+        return Field(name=name, kind="choice", needed=needed, options=tuple(schema["enum"]))
     kind = {"string": "text", "boolean": "flag", "integer": "number", "number": "number"}.get(
         str(schema.get("type")), "json"
     )
     usual = tuple(TYPES) if name == "type" else nodes if name in ("node", "after", "parent") else ()
     return Field(
-        name, kind, needed, usual, str(schema.get("description", "")), EXAMPLES.get(name, "")
+        name=name,
+        kind=kind,
+        needed=needed,
+        options=usual,
+        about=str(schema.get("description", "")),
+        example=EXAMPLES.get(name, ""),
     )
 
 

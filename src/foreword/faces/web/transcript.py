@@ -22,7 +22,7 @@ LONGEST_TEXT, LONGEST_BRIEF = 6_000, 110  # characters
 WHO = {"user": "You", "assistant": "Director", "tool": "Result", "system": "System"}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class ToolUse:
     """A tool that was called, and what it answered."""
 
@@ -34,7 +34,7 @@ class ToolUse:
     result: str = ""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class TranscriptMessage:
     """One message, with the calls that it makes."""
 
@@ -93,7 +93,12 @@ def _said(line: StoredMessage, secrets: KnownValues) -> TranscriptMessage:
     text = secrets.text(words_of(message)).strip()
     role = str(message.role)
     made = TranscriptMessage(
-        line.seq, role, WHO[role], _cut(text), line.created, len(text) > LONGEST_TEXT
+        seq=line.seq,
+        role=role,
+        who=WHO[role],
+        text=_cut(text),
+        created=line.created,
+        is_cut=len(text) > LONGEST_TEXT,
     )
     if role == "user" and text.startswith(f"{BY_HAND}: "):
         made.hand = _by_hand(line.seq, text)
@@ -127,7 +132,9 @@ def _call(key: str, part: ToolCall, secrets: KnownValues) -> ToolUse:
     except (ValueError, RecursionError):
         given = secrets.text(part.arguments)
     written = given if isinstance(given, str) else json.dumps(given, indent=2, ensure_ascii=False)
-    return ToolUse(key, part.name, brief(given), _cut(written), "open")
+    return ToolUse(
+        key=key, name=part.name, brief=brief(given), arguments=_cut(written), state="open"
+    )
 
 
 def _by_hand(seq: int, text: str) -> ToolUse:
@@ -141,7 +148,14 @@ def _by_hand(seq: int, text: str) -> ToolUse:
         given = written
     pretty = given if isinstance(given, str) else json.dumps(given, indent=2, ensure_ascii=False)
     state = "failed" if _failed(result) else "ok"
-    return ToolUse(f"{seq}-hand", name, brief(given), _cut(pretty), state, _cut(result))
+    return ToolUse(
+        key=f"{seq}-hand",
+        name=name,
+        brief=brief(given),
+        arguments=_cut(pretty),
+        state=state,
+        result=_cut(result),
+    )
 
 
 def _failed(result: str) -> bool:

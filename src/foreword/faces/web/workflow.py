@@ -40,7 +40,7 @@ MOST_RUNS = 8
 DEEPEST = 6  # levels that are indented
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeRow:
     """One node in the list."""
 
@@ -55,7 +55,7 @@ class NodeRow:
     last: NodeOutput | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeOutput:
     """What a node gave last."""
 
@@ -131,13 +131,13 @@ def _last(result: Result, secrets: KnownValues) -> NodeOutput:
     told: Any = secrets.value(result.told)
     rest = {key: value for key, value in told.items() if key in ("result", "page")}
     return NodeOutput(
-        result.run,
-        result.key,
-        result.status,
-        result.created,
-        told.get("seconds"),
-        str(told.get("error") or ""),
-        str(told.get("hint") or ""),
-        {str(k): str(v) for k, v in (told.get("variables") or {}).items()},
-        pretty(rest) if rest else "",
+        run=result.run,
+        key=result.key,
+        status=result.status,
+        created=result.created,
+        seconds=told.get("seconds"),
+        error=str(told.get("error") or ""),
+        hint=str(told.get("hint") or ""),
+        variables={str(k): str(v) for k, v in (told.get("variables") or {}).items()},
+        rest=pretty(rest) if rest else "",
     )

@@ -54,7 +54,7 @@ _SETTLED = re.compile(r"complete|done|fail|cancel|skip", re.IGNORECASE)
 _NUMBER = re.compile(r"\d")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateLine:
     """A line that could go in."""
 
@@ -250,7 +250,9 @@ def _line(
     weight = WEIGHTS[kind]
     age = 0.5 ** ((length - max(at, 0)) / weight.half_life) if at >= 0 else 0.3
     held = weight.base * share * (weight.lasting + (1 - weight.lasting) * age)
-    return CandidateLine(text, kind, at, held, literals(text) if names is None else names)
+    return CandidateLine(
+        text=text, kind=kind, at=at, weight=held, names=literals(text) if names is None else names
+    )
 
 
 def _distinct(found: Sequence[CandidateLine]) -> list[CandidateLine]:

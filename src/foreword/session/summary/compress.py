@@ -58,11 +58,11 @@ def compress(
     )
     text = draft.settle()
     return Summary(
-        text,
-        counter.count(text),
-        len(draft.taken),
-        len(candidates) - len(draft.taken),
-        len(draft.entries),
+        text=text,
+        tokens=counter.count(text),
+        kept=len(draft.taken),
+        dropped=len(candidates) - len(draft.taken),
+        names=len(draft.entries),
     )
 
 

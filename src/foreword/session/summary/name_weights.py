@@ -41,7 +41,7 @@ _LOOSE = re.compile(r"\s|^/[\w-]+$")
 _PART = re.compile(r"[/.]")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Mention:
     """Where and by whom one name was mentioned."""
 

@@ -30,7 +30,7 @@ _SUMMARY = "summary"
 _PRINTED = ("execution_result", "debug_action")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
     """One thing said: the place of its message, whose voice it is, and what it is about where a
     call names it."""
@@ -73,17 +73,27 @@ def cap_text(text: str, longest: int = LONGEST_REMARK) -> str:
 
 def _of_part(at: int, role: str, part: object, subjects: dict[str, str]) -> Iterator[Remark]:
     if isinstance(part, Text):
-        yield Remark(at, _voice(role, part.text), cap_text(part.text))
+        yield Remark(at=at, voice=_voice(role, part.text), text=cap_text(part.text))
     elif isinstance(part, ToolResult):
         yield Remark(
-            at, "result", cap_text(part.text), subjects.get(part.id, ""), failed=part.failed
+            at=at,
+            voice="result",
+            text=cap_text(part.text),
+            subject=subjects.get(part.id, ""),
+            failed=part.failed,
         )
     elif isinstance(part, ToolCall):
         given = list(_arguments(part.arguments))
         subject = subjects[part.id] = _subject(given)
         for key, value in given:
             long = len(value) > LONGEST_ARGUMENT or "\n" in value
-            yield Remark(at, "edit" if long else "call", cap_text(value), subject, key)
+            yield Remark(
+                at=at,
+                voice="edit" if long else "call",
+                text=cap_text(value),
+                subject=subject,
+                key=key,
+            )
 
 
 def _voice(role: str, text: str) -> Voice:

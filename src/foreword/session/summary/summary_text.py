@@ -73,7 +73,7 @@ _RESEMBLES: tuple[tuple[Part, re.Pattern[str]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
     """What stands in for the messages, its size by the counter, and how many lines and names it
     took and left."""
