@@ -24,8 +24,9 @@ from foreword.store import (
     workers,
     workflows,
 )
+from foreword.store.carried_items import write_items
 from foreword.store.migrations import MIGRATIONS, SQLITE, in_dialect
-from foreword.store.packages import Store, open_existing
+from foreword.store.project_stores import open_existing
 from foreword.work import checkpoints
 from foreword.work.checkpoint import Checkpoint
 from tests.attacks import sample
@@ -82,9 +83,8 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
         node_runs.begin(db, workflow, "run", "me")
         node_results.keep(db, workflow, "run", "n", "n", "success", {"result": 1})
         workers.beat(db, "me", "here", 1)
-        Store(db).carry(
-            "work", {("decision", "A"): {"kind": "decision", "title": "A", "text": "t"}}, []
-        )
+        item = {"kind": "decision", "title": "A", "text": "t"}
+        write_items(db, "work", {("decision", "A"): item})
     shutil.rmtree(root / ".checkpoints")
     return root
 
@@ -131,7 +131,7 @@ def uses(root: Path) -> Iterator[Callable[[], object]]:
             session.plan_history,
             session.variable_changes,
             session.snapshot,
-            lambda: changes.vectors(db),
+            lambda: changes.newest_numbers(db),
             lambda: workflows.list_workflows(db),
             lambda: reports.list_reports(db),
             lambda: [artifacts.text_of(db, one) for one in artifacts.of_task(db, "T")],

@@ -13,8 +13,8 @@ from foreword.errors import StoreError
 from foreword.faces.http import change_poller
 from foreword.faces.http import event_stream as streams
 from foreword.faces.http.change_poller import ANY, ChangePoller
+from foreword.operations.changes import ChangeEvent, Vector
 from foreword.session.session import Session
-from foreword.store.changes import ChangeEvent, Vector
 from tests.faces.http.running import (
     ANY_VERSION,
     Address,

@@ -23,10 +23,11 @@ from foreword.faces.http.change_poller import ChangePoller
 from foreword.faces.http.directors import Directors
 from foreword.faces.http.metrics import Metrics
 from foreword.faces.http.threads import Threads
+from foreword.operations import changes
+from foreword.operations.changes import Vector
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState, checked_name
-from foreword.store import changes, messages, workflows
-from foreword.store.changes import Vector
+from foreword.store import messages, workflows
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 

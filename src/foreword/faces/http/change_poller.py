@@ -17,8 +17,8 @@ from time import monotonic
 
 from foreword.errors import ForewordError
 from foreword.faces.http.problems import ProblemResponse
-from foreword.store import changes
-from foreword.store.changes import ChangeEvent, Vector
+from foreword.operations import changes
+from foreword.operations.changes import ChangeEvent, Vector
 
 EVERY_SECONDS, SOON_SECONDS = 0.25, 0.02  # by itself, and after a change that was made here
 AFTER_TROUBLE_SECONDS = 1.0
@@ -102,18 +102,18 @@ class ChangePoller:
                 if not await self._changed(workflow):
                     yield None
                 continue
-            for event in changes.between(workflow, seen, now):
+            for event in changes.events_between(workflow, seen, now):
                 yield event
             seen = now
 
     async def _of_all(
         self, seen: Vectors, last: Vector | None
     ) -> AsyncIterator[ChangeEvent | None]:
-        if last not in (None, changes.together(seen.values())):
+        if last not in (None, changes.sum_of(seen.values())):
             yield ChangeEvent(
                 "workflow",
                 {"workflow": None, "kind": "workflow"},
-                changes.together(self._known.values()),
+                changes.sum_of(self._known.values()),
             )
         while not self.stopped:
             now = self._known
@@ -170,7 +170,7 @@ class ChangePoller:
 
     def _tell(self, now: Vectors) -> None:
         newest = {
-            name: changes.newest(self._known.get(name, vector), vector)
+            name: changes.newest_of(self._known.get(name, vector), vector)
             for name, vector in now.items()
         }
         news = {name: vector for name, vector in newest.items() if self._known.get(name) != vector}
@@ -186,13 +186,13 @@ class ChangePoller:
 
 def _happened(seen: Vectors, now: Vectors) -> list[ChangeEvent]:
     """What happened to all workflows from one moment to another."""
-    at = changes.together(now.values())
+    at = changes.sum_of(now.values())
     new = [name for name in now if name not in seen]
     told = [ChangeEvent("workflow", {"workflow": name, "kind": "workflow"}, at) for name in new]
     for name, vector in now.items():
         if (before := seen.get(name, Vector())) != vector:
             told += [
                 ChangeEvent(event.kind, event.data, at)
-                for event in changes.between(name, before, vector)
+                for event in changes.events_between(name, before, vector)
             ]
     return told

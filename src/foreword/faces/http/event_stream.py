@@ -20,8 +20,8 @@ from foreword.faces.http.change_poller import ANY
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.sessions import ONE
-from foreword.store import changes, workflows
-from foreword.store.changes import KINDS, ChangeEvent, Vector
+from foreword.operations.changes import KINDS, ChangeEvent, Vector, parse_vector
+from foreword.store import workflows
 from foreword.store.database import to_json
 
 MEDIA = "text/event-stream"
@@ -53,7 +53,7 @@ async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
         return Response(headers=headers, media_type=MEDIA)
     request.scope["foreword.limit"].reschedule(None)  # a stream lasts as long as somebody listens
     last = ask.headers.get("last-event-id")
-    seen = None if last is None else changes.read(last.strip()) or Vector()
+    seen = None if last is None else parse_vector(last.strip()) or Vector()
     telling = serving.live.events(workflow, await serving.live.begin(workflow), seen)
     return StreamingResponse(_written(telling), headers=headers, media_type=MEDIA)
 
@@ -73,7 +73,8 @@ async def _written(telling: AsyncIterator[ChangeEvent | None]) -> AsyncIterator[
 
 def event_bytes(event: ChangeEvent) -> bytes:
     """An event as it goes over the wire; JSON has no line breaks, so none can be forged."""
-    return f"id: {event.at}\nevent: {event.kind}\ndata: {to_json(event.data, 'the event')}\n\n".encode()
+    data = to_json(event.data, "the event")
+    return f"id: {event.at}\nevent: {event.kind}\ndata: {data}\n\n".encode()
 
 
 def listen(ask: Ask[Nothing, None]) -> Any:

@@ -1,7 +1,7 @@
 """Tell clients that a plan they watch has changed, whichever process has changed it.
 
 For `subscriptions/listen`: what was subscribed to is watched for as long as the client stays. The
-looking is done by the one loop that the server has for all who listen (`faces.http.live`).
+looking is done by the one loop that the server has for all who listen (`faces.http.change_poller`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from foreword.faces.http.change_poller import ChangePoller
 from foreword.faces.mcp.resources import watched_workflow
 from foreword.faces.mcp.server_state import ServerState
-from foreword.store.changes import Vector
+from foreword.operations.changes import Vector
 
 
 async def listen(

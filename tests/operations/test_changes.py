@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from foreword.operations import changes
+from foreword.operations.changes import Vector
 from foreword.session.session import Session
-from foreword.store import changes, plans, workflows
-from foreword.store.changes import Vector
+from foreword.store import plans, workflows
 from foreword.work import checkpoints
 from foreword.work.checkpoint import Checkpoint
 from tests.sessions import plan, said
@@ -25,7 +26,7 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 def kinds_since(session: Session, old: Vector) -> list[str]:
     now = changes.vector(session.db, "kiln")
     assert now is not None
-    return [event.kind for event in changes.between("kiln", old, now)]
+    return [event.kind for event in changes.events_between("kiln", old, now)]
 
 
 def now(session: Session) -> Vector:
@@ -77,12 +78,12 @@ def test_what_was_missed_is_told_kind_by_kind_and_each_id_resumes_behind_it(
     before = now(session)
     session.update_plan(plan(), "first")
     session.append(said(1))
-    events = list(changes.between("kiln", before, now(session)))
+    events = list(changes.events_between("kiln", before, now(session)))
     assert [(event.kind, event.data) for event in events] == [
         ("plan", {"workflow": "kiln", "kind": "plan", "version": 1}),
         ("messages", {"workflow": "kiln", "kind": "messages", "seq": 1}),
     ]
-    resumed = changes.read(str(events[0].at))
+    resumed = changes.parse_vector(str(events[0].at))
     assert resumed is not None
     assert kinds_since(session, resumed) == ["messages"]
     assert events[-1].at == now(session)
@@ -90,7 +91,7 @@ def test_what_was_missed_is_told_kind_by_kind_and_each_id_resumes_behind_it(
 
 def test_a_vector_reads_back_from_its_text_and_nothing_else_does() -> None:
     made = Vector(*range(1, 10))
-    assert changes.read(str(made)) == made
+    assert changes.parse_vector(str(made)) == made
     for text in (
         "",
         "p1",
@@ -101,7 +102,7 @@ def test_a_vector_reads_back_from_its_text_and_nothing_else_does() -> None:
         "p" * 9_999,
         "\0",
     ):
-        assert changes.read(text) is None
+        assert changes.parse_vector(text) is None
 
 
 def test_nothing_is_told_of_other_workflows(session: Session) -> None:
@@ -117,5 +118,5 @@ def test_nothing_is_told_of_other_workflows(session: Session) -> None:
 
 def test_the_sum_of_vectors_moves_with_each_of_them() -> None:
     one, two = Vector(plan=1), Vector(messages=3)
-    assert changes.together([one, two]) == Vector(plan=1, messages=3)
-    assert changes.together([]) == Vector()
+    assert changes.sum_of([one, two]) == Vector(plan=1, messages=3)
+    assert changes.sum_of([]) == Vector()
