@@ -1,8 +1,8 @@
 """Sections in, package out: fit, write, count, and only then believe it.
 
-Pure. Reading the sections from a project is the runtime's business. The one loop here is the guard
-behind the promise that a package is never over its budget: what `fit` added up is measured again as
-written.
+Pure. Reading the sections from a project is the business of `context`. The one loop here is the
+guard behind the promise that a package is never over its budget: what `fit` added up is measured
+again as written.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from foreword.engine.report import Report
 from foreword.section import Absent, Budget, Section, Tiers, handle_of
 from foreword.tokens import Counter
 
-MOST_NAMED = 3  # sections that are gone, before they are only counted
-SHORT_NAME = 32  # characters
+# Sections that are gone are named in the note up to this many, and only counted beyond it. Room for
+# the longest note is set aside before anything is handed out, so every name here is taken from the
+# sections that stay.
+MOST_NAMED = 3
+SHORT_NAME = 32  # characters of a name in the note: the end of most paths, and three make one line
 COSTLY_HANDLE = "fw_b7e1d9f3a8c6e2"  # about as many tokens as a handle can have
 
 
@@ -47,33 +50,40 @@ def assemble(
     With the same `memory` from call to call, what has not changed is not worked out again.
     """
     memory = memory if memory is not None else Memory()
-    outline = memory.look_at(sections)
+    outline = memory.outline_for(sections)
     scale = scale_for(outline, request.counter, request.task, request.tags)
-    longest_note, over = _longest_note(sections, outline), 0
+    longest_note = _longest_note(sections, outline)
+    over = 0
     while True:
-        decided = fit(
-            sections, outline, request.budget.tokens, scale, request.tiers, longest_note, over
+        choices = fit(
+            sections,
+            outline,
+            budget_tokens=request.budget.tokens,
+            scale=scale,
+            tiers=request.tiers,
+            note=longest_note,
+            spare_tokens=over,
         )
-        present = decided.keys() | outline.silent
+        present = choices.keys() | outline.silent
         listing = memory.listing(present) if len(present) < len(sections) else ""
         note = _note_on(sections, present, listing, scale) if listing else ""
-        written = pieces_of(decided[index] for index in sorted(decided))
+        written = pieces_of(choices[index] for index in sorted(choices))
         pieces, total = _with_note(written, note, request)
         if total <= request.budget.tokens:
             break
         over += total - request.budget.tokens
     report = Report(
-        request.recipe,
-        request.budget,
-        total,
-        scale,
-        tuple(sections),
-        decided,
-        request.absent,
-        request.notes,
-        request.profile,
-        request.tiers.shares,
-        note if len(pieces) > len(written) else "",
+        recipe=request.recipe,
+        budget=request.budget,
+        total_tokens=total,
+        scale=scale,
+        came_in=tuple(sections),
+        decided=choices,
+        absent=request.absent,
+        notes=request.notes,
+        profile=request.profile,
+        tier_shares=request.tiers.shares,
+        note=note if len(pieces) > len(written) else "",
         shortcomings=request.shortcomings,
     )
     return Package("".join(pieces), report, listing)
@@ -81,39 +91,43 @@ def assemble(
 
 def _with_note(pieces: list[str], note: str, request: Request) -> tuple[list[str], int]:
     """The pieces with the note behind them, if both fit, and their tokens."""
-    for candidate in ([*pieces, note], pieces) if note else (pieces,):
-        total = request.counter.tokens(total_units(candidate, request.counter))
+    counter = request.counter
+    if note:
+        with_note = [*pieces, note]
+        total = counter.tokens(total_units(with_note, counter))
         if total <= request.budget.tokens:
-            break
-    return candidate, total
+            return with_note, total
+    return pieces, counter.tokens(total_units(pieces, counter))
 
 
 def _note_on(sections: Sequence[Section], present: Set[int], listing: str, scale: Scale) -> str:
     """The last line of a text that some sections are missing from: by name where they are few."""
     gone = len(sections) - len(present)
+    list_handle = handle_of(listing.encode("utf-8", "surrogatepass"))
     if gone > MOST_NAMED:
-        return _note(
-            f"{gone:,} sections", handle_of(listing.encode("utf-8", "surrogatepass")), "lists what"
-        )
+        return _note(f"{gone:,} sections", list_handle, verb="lists what")
     missing = [section for index, section in enumerate(sections) if index not in present]
     if gone == 1:
-        return _note(scale.safe(_short(missing[0])), missing[0].handle)
-    names = scale.safe(", ".join(_short(section) for section in missing))
-    return _note(names, handle_of(listing.encode("utf-8", "surrogatepass")), "lists them")
+        return _note(scale.safe(_short_name(missing[0])), missing[0].handle)
+    names = ", ".join([_short_name(section) for section in missing])
+    return _note(scale.safe(names), list_handle, verb="lists them")
 
 
 def _longest_note(sections: Sequence[Section], outline: Outline) -> str:
     """The longest note there can be."""
-    if len(outline.order) > MOST_NAMED * 4:
-        return _note("x" * (SHORT_NAME * MOST_NAMED), COSTLY_HANDLE, "lists them")
-    names = sorted((_short(sections[index]) for index in outline.order), key=len)[-MOST_NAMED:]
-    return _note(", ".join(names), COSTLY_HANDLE, "lists them")
+    if len(outline.order) > MOST_NAMED * 4:  # not worth looking at every name
+        names = "x" * (SHORT_NAME * MOST_NAMED)
+    else:
+        by_length = sorted((_short_name(sections[index]) for index in outline.order), key=len)
+        names = ", ".join(by_length[-MOST_NAMED:])
+    return _note(names, COSTLY_HANDLE, verb="lists them")
 
 
-def _short(section: Section) -> str:
+def _short_name(section: Section) -> str:
     name = section.name.rsplit("/", 1)[-1].split("\n", 1)[0]
     return name if len(name) <= SHORT_NAME else name[: SHORT_NAME - 3] + "..."
 
 
 def _note(what: str, handle: str, verb: str = "") -> str:
-    return f"{GAP}[{what} left out: foreword recall {handle}{' ' + verb if verb else ''}]\n"
+    purpose = f" {verb}" if verb else ""
+    return f"{GAP}[{what} left out: foreword recall {handle}{purpose}]\n"

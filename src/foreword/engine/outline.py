@@ -1,19 +1,21 @@
 """The shape of a list of sections: who is essential, who shares tags, in which order they give way.
 
 Pure, and blind to the texts: so an outline outlives a change of one section's words, and `Memory`
-hands the last one back where the shape is still the same.
+hands the last one back where the shape is still the same. `fit` decides by it.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter as Tally
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, count
 from operator import is_not
 
 from foreword.section import Section
+
+RankGroups = list[list[int]]  # of one tier: places in the list, equal ranks together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +40,10 @@ class Outline:
 def outline_of(sections: Sequence[Section]) -> Outline:
     """The outline of these sections."""
     times = Tally([section.tag for section in sections])
-    essential, waiting, silent = [], [], []
-    stand_ins = dict[str, int]()
+    essential: list[int] = []
+    waiting: list[int] = []
+    silent: list[int] = []
+    stand_ins: dict[str, int] = {}
     for index, section in enumerate(sections):
         rule = section.rule
         if rule.excluded:
@@ -57,16 +61,15 @@ def outline_of(sections: Sequence[Section]) -> Outline:
         waiting.sort(key=lambda index: sections[index].rule.tier)
     lasting = [index for index in waiting if sections[index].rule.forms[-1] != "gone"]
     tiers = _by_tier_and_rank(sections, waiting)
-    shared = (group for _, groups in tiers for group in groups if len(group) > 1)
     return Outline(
         tags=frozenset(times),
-        shared_tags=frozenset(tag for tag, count in times.items() if count > 1),
+        shared_tags=frozenset([tag for tag, uses in times.items() if uses > 1]),
         essential=tuple(essential),
         lasting=tuple(lasting),
         stand_ins=stand_ins,
         order=tuple(waiting),
         tiers=tiers,
-        sharing=frozenset(index for group in shared for index in _sharing(sections, group)),
+        sharing=_sharing(sections, tiers),
         silent=frozenset(silent),
         capped=any(section.rule.cap for section in sections),
     )
@@ -74,30 +77,48 @@ def outline_of(sections: Sequence[Section]) -> Outline:
 
 def _by_tier_and_rank(
     sections: Sequence[Section], waiting: Sequence[int]
-) -> list[tuple[int, list[list[int]]]]:
+) -> list[tuple[int, RankGroups]]:
     """Tiers in order, in each the groups of equal rank, the first to keep first."""
-    tiers, last = list[tuple[int, list[list[int]]]](), (-1, -1)
+    tiers: list[tuple[int, RankGroups]] = []
+    last_tier = last_rank = -1
+    groups: RankGroups = []
     for index in waiting:
         section = sections[index]
-        this = (section.rule.tier, math.floor(section.rank))
-        if this[0] != last[0]:
-            tiers.append((this[0], []))
-        if this != last:
-            tiers[-1][1].append([])
-            last = this
-        tiers[-1][1][-1].append(index)
+        tier = section.rule.tier
+        rank = math.floor(section.rank)
+        if tier != last_tier:
+            groups = []
+            tiers.append((tier, groups))
+        if (tier, rank) != (last_tier, last_rank):
+            groups.append([])
+        groups[-1].append(index)
+        last_tier, last_rank = tier, rank
     return tiers
 
 
-def _sharing(sections: Sequence[Section], group: Sequence[int]) -> list[int]:
+def _sharing(
+    sections: Sequence[Section], tiers: Iterable[tuple[int, RankGroups]]
+) -> frozenset[int]:
+    """All that share their room with others of their rank."""
+    sharing: set[int] = set()
+    for _, groups in tiers:
+        for group in groups:
+            if len(group) > 1:
+                sharing.update(_sharing_in(sections, group))
+    return frozenset(sharing)
+
+
+def _sharing_in(sections: Sequence[Section], group: Sequence[int]) -> list[int]:
     """Those that have others of their rank behind them, unless these are of the same tag and
     that goes in order."""
-    behind, sharing = set[str](), list[int]()
+    tags_behind: set[str] = set()
+    sharing: list[int] = []
     for index in reversed(group):
         section = sections[index]
-        if behind - ({section.tag} if section.rule.in_order else set()):
+        exempt = {section.tag} if section.rule.in_order else set[str]()
+        if tags_behind - exempt:
             sharing.append(index)
-        behind.add(section.tag)
+        tags_behind.add(section.tag)
     return sharing
 
 
@@ -110,20 +131,25 @@ class Memory:
     outline: Outline | None = None
     labels: list[str] = field(default_factory=list)
 
-    def look_at(self, sections: Sequence[Section]) -> Outline:
+    def outline_for(self, sections: Sequence[Section]) -> Outline:
         """The outline of these sections, worked out anew only where the shape has changed."""
         if (
             self.outline is None
             or len(self.sections) != len(sections)
-            or not self._same_shape(sections)
+            or not self._has_shape_of(sections)
         ):
             self.outline = outline_of(sections)
-            self.sections, self.labels = list(sections), []
+            self.sections = list(sections)
+            self.labels = []
         return self.outline
 
-    def _same_shape(self, sections: Sequence[Section]) -> bool:
-        for at in compress(count(), map(is_not, self.sections, sections)):
-            old, new = self.sections[at], sections[at]
+    def _has_shape_of(self, sections: Sequence[Section]) -> bool:
+        """Whether the outline still holds; sections that only have other words are taken over."""
+        # Of 10,000 sections a call changes a few: they are found without a step of Python each.
+        changed = compress(count(), map(is_not, self.sections, sections))
+        for at in changed:
+            old = self.sections[at]
+            new = sections[at]
             if old.tag != new.tag or old.rank != new.rank or old.rule != new.rule:
                 return False
             self.sections[at] = new
@@ -134,7 +160,7 @@ class Memory:
     def listing(self, present: set[int]) -> str:
         """A line for each section but those present."""
         self.labels = self.labels or [section.label for section in self.sections]
-        gone = self.labels.copy()
+        missing = self.labels.copy()
         for index in present:
-            gone[index] = ""
-        return "".join(gone)
+            missing[index] = ""
+        return "".join(missing)

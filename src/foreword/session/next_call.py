@@ -167,7 +167,14 @@ def _fitted(
     tags = [tag for tag in selection.sections if tag == history or tag in parts]
     sections = [part_section(tag, selection, parts[tag]) for tag in tags if tag != history]
     least = min(transcript.history_tokens + MARK_TOKENS, round(LEAST_HISTORY * budget.tokens))
-    decided = fit(sections, outline_of(sections), budget.tokens, scale, Tiers(), spare_tokens=least)
+    decided = fit(
+        sections,
+        outline_of(sections),
+        budget_tokens=budget.tokens,
+        scale=scale,
+        tiers=Tiers(),
+        spare_tokens=least,
+    )
     at = tags.index(history)
     before = [decided[index] for index in sorted(decided) if index < at]
     return before, [decided[index] for index in sorted(decided) if index >= at]
