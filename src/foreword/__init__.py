@@ -1,7 +1,8 @@
 """Foreword: everything a model reads before it writes.
 
-`assemble` makes a context by a recipe and a budget; `recall` brings back what was cut. Names are
-loaded when they are first used, so that importing the package costs nothing.
+`assemble` makes a context by a recipe and a budget; `recall` brings back what was cut; `why` says
+what became of one thing. `Session` keeps a conversation, `Director` builds browser workflows. Names
+are loaded when they are first used, so that importing the package costs nothing.
 """
 
 from __future__ import annotations
@@ -14,13 +15,32 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from foreword.context.assemble import assemble as assemble
     from foreword.context.assemble import recall as recall
+    from foreword.context.explain import why as why
     from foreword.context.lookup import lookup as lookup
+    from foreword.director.director import Director as Director
     from foreword.engine.package import Package as Package
     from foreword.engine.report import Report as Report
+    from foreword.errors import BadBudget as BadBudget
+    from foreword.errors import BadCheckpoint as BadCheckpoint
+    from foreword.errors import BadNode as BadNode
+    from foreword.errors import BadPlan as BadPlan
+    from foreword.errors import BadSource as BadSource
+    from foreword.errors import BrowserFailed as BrowserFailed
+    from foreword.errors import CheckpointDamaged as CheckpointDamaged
+    from foreword.errors import CyclicFlow as CyclicFlow
     from foreword.errors import EssentialsTooLarge as EssentialsTooLarge
     from foreword.errors import ForewordError as ForewordError
+    from foreword.errors import InputMissing as InputMissing
+    from foreword.errors import KeyReused as KeyReused
+    from foreword.errors import ModelFailed as ModelFailed
+    from foreword.errors import OriginRefused as OriginRefused
+    from foreword.errors import OutsideRoot as OutsideRoot
     from foreword.errors import PlanConflict as PlanConflict
+    from foreword.errors import RecipeError as RecipeError
+    from foreword.errors import StoreError as StoreError
+    from foreword.errors import TierTooLarge as TierTooLarge
     from foreword.errors import UnknownHandle as UnknownHandle
+    from foreword.errors import UnknownName as UnknownName
     from foreword.errors import UsageError as UsageError
     from foreword.message import Message as Message
     from foreword.session.session import Session as Session
@@ -30,22 +50,41 @@ if TYPE_CHECKING:
     from foreword.work.task import Task as Task
 
 _HOMES = {
+    "BadBudget": "foreword.errors",
+    "BadCheckpoint": "foreword.errors",
+    "BadNode": "foreword.errors",
+    "BadPlan": "foreword.errors",
+    "BadSource": "foreword.errors",
+    "BrowserFailed": "foreword.errors",
+    "CheckpointDamaged": "foreword.errors",
     "Counter": "foreword.tokens",
+    "CyclicFlow": "foreword.errors",
+    "Director": "foreword.director.director",
     "EssentialsTooLarge": "foreword.errors",
     "ForewordError": "foreword.errors",
+    "InputMissing": "foreword.errors",
+    "KeyReused": "foreword.errors",
     "Message": "foreword.message",
+    "ModelFailed": "foreword.errors",
+    "OriginRefused": "foreword.errors",
+    "OutsideRoot": "foreword.errors",
     "Package": "foreword.engine.package",
     "PlanConflict": "foreword.errors",
+    "RecipeError": "foreword.errors",
     "Report": "foreword.engine.report",
     "Session": "foreword.session.session",
+    "StoreError": "foreword.errors",
     "Task": "foreword.work.task",
+    "TierTooLarge": "foreword.errors",
     "UnknownHandle": "foreword.errors",
+    "UnknownName": "foreword.errors",
     "UsageError": "foreword.errors",
     "assemble": "foreword.context.assemble",
     "calibrated": "foreword.tokens",
     "counter": "foreword.tokens",
     "lookup": "foreword.context.lookup",
     "recall": "foreword.context.assemble",
+    "why": "foreword.context.explain",
 }
 
 __all__ = [*sorted(_HOMES), "__version__"]

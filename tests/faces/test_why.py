@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foreword.context.explain import explain
+from foreword.context.explain import why
 from foreword.errors import UnknownName
 from foreword.section import handle_of
 from tests.conformance.workshop import workshop
@@ -37,7 +37,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def told(root: Path, about: str, budget: int = 2_000) -> str:
-    return explain("mine", about, root=root, budget=budget).text
+    return why("mine", about, root=root, budget=budget).text
 
 
 def test_a_section_goes_by_its_tag_its_path_its_file_name_and_its_handle(project: Path) -> None:
@@ -67,7 +67,7 @@ def test_many_sections_with_the_same_answer_are_told_together(tmp_path: Path) ->
         for number in range(30)
     ]
     (tmp_path / "items.json").write_text(json.dumps({"items": items}))
-    text = explain(
+    text = why(
         "package", "learnings", root=tmp_path, purpose="design", source="items.json", budget=9_000
     ).text
     assert text.splitlines()[0] == "learnings: in, whole (30 sections)"
@@ -81,7 +81,7 @@ def test_items_that_share_their_title_each_have_their_own_size(tmp_path: Path) -
         for many in (10, 50)
     ]
     (tmp_path / "items.json").write_text(json.dumps({"items": items}))
-    text = explain(
+    text = why(
         "package", "Same", root=tmp_path, purpose="design", source="items.json", budget=9_000
     ).text
     sizes = {line.split("(")[1].split()[0] for line in text.splitlines()[2:]}
@@ -89,7 +89,7 @@ def test_items_that_share_their_title_each_have_their_own_size(tmp_path: Path) -
 
 
 def test_of_a_document_that_is_only_looked_up_it_says_how(tmp_path: Path) -> None:
-    answer = explain("factory", "docs/firing.md", root=workshop(tmp_path), phase="3a").text
+    answer = why("factory", "docs/firing.md", root=workshop(tmp_path), phase="3a").text
     assert answer.startswith("docs/firing.md: not in")
     assert "`foreword lookup firing`" in answer
 
@@ -99,4 +99,4 @@ def test_a_persona_may_be_in_as_its_header(tmp_path: Path) -> None:
     (root / "personas/crew/smith.md").write_text(
         "# Smith\n\n## Role\n\nA smith.\n\n## More\n\n" + "hot iron\n" * 1_200
     )
-    assert "in, as its header" in explain("factory", "personas/crew/smith.md", root=root).text
+    assert "in, as its header" in why("factory", "personas/crew/smith.md", root=root).text

@@ -45,7 +45,7 @@ class Explanation:
     met: bool = True
 
 
-def explain(recipe: str, about: str, **request: Any) -> Explanation:
+def why(recipe: str, about: str, **request: Any) -> Explanation:
     """Why `about` (a tag, a title, a path, the name of a file or a handle) is or is not in the
     context."""
     try:

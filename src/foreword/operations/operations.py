@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from foreword.context import assemble
-from foreword.context.explain import explain
+from foreword.context import assemble, explain
 from foreword.context.lookup import lookup as look
 from foreword.errors import BadSource, OutsideRoot, UsageError
 from foreword.operations import fitted_values
@@ -121,7 +120,7 @@ def why(root: str | Path, recipe: str, about: str, **request: Any) -> Answer:
     is no context."""
     folder = project_root(root)
     with _source_named(request):
-        answer = explain(
+        answer = explain.why(
             recipe_inside(folder, recipe),
             _text(about, "about"),
             root=folder,

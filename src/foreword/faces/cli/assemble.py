@@ -1,4 +1,6 @@
-"""`foreword assemble` and `foreword why`."""
+"""`foreword assemble` and `foreword why`: a context, and the reason for anything that is in it or
+not. `format_package` writes any package to stdout's formats, for `lookup` and `session` as well.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +48,15 @@ def assemble(recipe: str, form: str, quiet: bool, **request: Any) -> None:
     """
     from foreword.context import assemble
 
-    _say_what_is_read(request)
+    _say_if_reading(request)
     package = assemble.assemble(recipe, **request)
     screen.show(format_package(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)
 
 
-def _say_what_is_read(request: dict[str, Any]) -> None:
+def _say_if_reading(request: dict[str, Any]) -> None:
+    """Where the material comes from standard input, a person is told to type it."""
     if request.get("source") == "-":
         screen.say_reading()
 
@@ -62,17 +65,18 @@ def format_package(package: Package, form: str) -> str:
     """The package in one of the formats."""
     if form == "xml":
         return package.text
-    shapes: dict[str, Any] = {
-        "messages": package.to_openai,
-        "anthropic": package.to_anthropic,
-        "openai": package.to_openai,
-        "json": lambda: {
+    value: Any
+    if form == "anthropic":
+        value = package.to_anthropic()
+    elif form == "json":
+        value = {
             "text": package.text,
             "messages": package.to_openai(),
             "report": package.report.to_dict(),
-        },
-    }
-    return json.dumps(shapes[form](), ensure_ascii=False, indent=2) + "\n"
+        }
+    else:  # "openai", and "messages", its older name
+        value = package.to_openai()
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
 @click.command()
@@ -93,10 +97,10 @@ def why(recipe: str, about: str, **request: Any) -> None:
       foreword why director --agent builder --about .director/codebase/STRUCTURE.md
       foreword why factory --phase 3a --about docs/architecture.md
     """
-    from foreword.context.explain import explain
+    from foreword.context import explain
 
-    _say_what_is_read(request)
-    answer = explain(recipe, about, **request)
+    _say_if_reading(request)
+    answer = explain.why(recipe, about, **request)
     screen.show(answer.text)
     if not answer.met:
         raise click.exceptions.Exit(1)
