@@ -12,6 +12,7 @@ import pytest
 
 import foreword
 from foreword.errors import BadPlan, UnknownName
+from foreword.store.reports import newest_reports
 from tests.sessions import Open, filled, plan
 
 TABS = [{"name": "Main Tab", "url": "https://mail.google.com/mail/u/0/#inbox", "active": True}]
@@ -49,7 +50,7 @@ def everything_shown(session: foreword.Session) -> str:
         [str(change) for change in session.variable_changes()],
         session.snapshot(),
     ]
-    pieces += [session.store.reports(), [version.reason for version in session.plan_history()]]
+    pieces += [newest_reports(session.db), [version.reason for version in session.plan_history()]]
     return "\n".join(
         piece if isinstance(piece, str) else json.dumps(piece, default=str) for piece in pieces
     )

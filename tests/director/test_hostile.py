@@ -19,7 +19,7 @@ from foreword.director import Director, assets
 from foreword.director.browser_files import place
 from foreword.director.turn_lock import alone
 from foreword.errors import StoreError
-from foreword.store.packages import Store
+from foreword.store.carried_items import write_items
 from foreword.testing import Reply, ToolCall, fake_provider
 from tests.browser.channels import elsewhere, home
 from tests.browser.conftest import browser
@@ -197,7 +197,7 @@ def test_what_a_stranger_wrote_into_the_list_is_offered_only_where_it_is_an_orig
             ("blocked asset", title): {"kind": "k", "title": title, "text": "script <b>"}
             for title in titles
         }
-        Store(director.session.db).carry(place, items, [])
+        write_items(director.session.db, place, items)
         assert [(one.origin, one.kinds) for one in assets.stored_origins(director.session)] == [
             ("https://cdn.example", ("script",))
         ]

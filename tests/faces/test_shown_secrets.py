@@ -12,7 +12,7 @@ import pytest
 
 import foreword
 from foreword.operations import operations
-from foreword.store import node_results
+from foreword.store import node_results, originals
 from foreword.store.messages import Range
 from tests.command import in_here
 from tests.faces.http.running import Address, running, session_path, settings_for
@@ -54,7 +54,9 @@ def fill(folder: Path, url: str | None = None) -> str:
         # all of it was said before
         session.set_variable("creds", {"user": "ada", "password": PASSWORD}, "login")
         found = [
-            session.store.found(handle)[0] for handle in left_out if session.store.found(handle)
+            originals.find(session.db, handle)[0]
+            for handle in left_out
+            if originals.find(session.db, handle)
         ]
     return next(handle for handle, packed in found if isinstance(packed, Range))
 

@@ -26,11 +26,21 @@ from foreword.message import (
     ToolResult,
 )
 from foreword.section import handle_of
-from foreword.store import checkpoints, compressions, messages, plans, variables, workflows
+from foreword.store import (
+    checkpoints,
+    compressions,
+    messages,
+    originals,
+    plans,
+    variables,
+    workflows,
+)
+from foreword.store.carried_items import read_items, write_items
 from foreword.store.compressions import Cut
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Extent, Range, StoredMessage
-from foreword.store.packages import Store, open_existing, recall
+from foreword.store.project_stores import open_existing, recall
+from foreword.store.reports import find_report, last_usage, newest_reports, save_report, usage_log
 from tests.store.databases import KINDS, USAGE, conversation_in, new_url, opened, said, workflow_in
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
@@ -610,40 +620,40 @@ def test_a_checkpoint_is_replaced_in_its_place(db: Database) -> None:
 
 
 def test_reports_come_newest_first_with_the_usage_of_their_conversation(db: Database) -> None:
-    conversation, store = conversation_in(db).id, Store(db)
+    conversation = conversation_in(db).id
     numbers = [
-        store.save({}, {**REPORT, "recipe": f"r{n}", "odd": "\0\ud800"}, created=f"t{n}")
+        save_report(db, {}, {**REPORT, "recipe": f"r{n}", "odd": "\0\ud800"}, created=f"t{n}")
         for n in range(3)
     ]
-    used = store.save({}, REPORT, conversation=conversation, usage=USAGE, created="t3")
-    assert [(one.number, one.created) for one in store.reports()] == [
+    used = save_report(db, {}, REPORT, conversation=conversation, usage=USAGE, created="t3")
+    assert [(one.number, one.created) for one in newest_reports(db)] == [
         (used, "t3"),
         *((n, f"t{n - 1}") for n in reversed(numbers)),
     ]
-    assert [one.number for one in store.reports(2)] == [used, numbers[-1]]
-    assert store.reports(0) == store.reports(-1) == []
-    assert store.usage(conversation) == [{"report": used, "created": "t3", **USAGE}]
-    assert store.last_usage(conversation, "r", 2) == USAGE
-    assert store.usage(conversation, -5) == []
-    stored = store.report(numbers[1])
+    assert [one.number for one in newest_reports(db, 2)] == [used, numbers[-1]]
+    assert newest_reports(db, 0) == newest_reports(db, -1) == []
+    assert usage_log(db, conversation) == [{"report": used, "created": "t3", **USAGE}]
+    assert last_usage(db, conversation, recipe="r", budget_tokens=2) == USAGE
+    assert usage_log(db, conversation, -5) == []
+    stored = find_report(db, numbers[1])
     assert stored
     assert stored.report == {**REPORT, "recipe": "r1", "odd": "\0\ud800"}
-    assert store.report(10**30) is store.report(-1) is None
+    assert find_report(db, 10**30) is find_report(db, -1) is None
 
 
 def test_an_original_comes_back_by_its_handle_and_by_the_beginning_of_it(
     url: str, db: Database, tmp_path: Path
 ) -> None:
     bodies = [b"", b"\0\xff\xfe", b"what was cut", b"x" * 3_000_000]
-    Store(db).save({handle_of(body): body for body in bodies}, REPORT)
-    Store(db).save({handle_of(body): body for body in bodies}, REPORT)
+    save_report(db, {handle_of(body): body for body in bodies}, REPORT)
+    save_report(db, {handle_of(body): body for body in bodies}, REPORT)
     for body in bodies:
         assert recall(handle_of(body), tmp_path, url) == body
         assert recall(handle_of(body)[:10], tmp_path, url) == body
 
 
 def test_a_handle_of_nothing_is_unknown(url: str, db: Database, tmp_path: Path) -> None:
-    Store(db).save({handle_of(b"body"): b"body"}, REPORT)
+    save_report(db, {handle_of(b"body"): b"body"}, REPORT)
     for handle in (
         "fw_",
         "fw_00000000000000",
@@ -676,24 +686,25 @@ def test_a_handle_of_a_stretch_gives_back_the_words_of_its_messages(
 def test_what_is_carried_is_replaced_forgotten_and_in_a_stable_order(
     url: str, db: Database, tmp_path: Path
 ) -> None:
-    store = Store(db)
     items = {
         (kind, title): {"kind": kind, "title": title, "text": title}
         for kind in "bBa"
         for title in ODD
     }
-    store.carry("work", items, [])
+    write_items(db, "work", items)
     key = ("a", "é")
-    store.carry("work", {key: {**items[key], "text": "new"}}, [("b", ""), ("never", "there")])
-    kept = store.carried("work")
+    write_items(
+        db, "work", {key: {**items[key], "text": "new"}}, ended=[("b", ""), ("never", "there")]
+    )
+    kept = read_items(db, "work")
     found = {(item["kind"], item["title"]): item["text"] for item in kept}
     assert found[key] == "new"
     assert ("b", "") not in found
     assert [item["kind"] for item in kept] == sorted(item["kind"] for item in kept)
-    assert store.carried("other") == []
+    assert read_items(db, "other") == []
     existing = open_existing(tmp_path, url)
     assert existing
-    assert existing.carried("work") == kept
+    assert existing.carried_items("work") == kept
     existing.close()
 
 
@@ -756,8 +767,8 @@ def test_nothing_is_kept_for_a_workflow_or_a_conversation_that_is_not_there(db: 
     with pytest.raises(StoreError, match="can't be used"):
         messages.append(db, 77, [(said("nobody's"), 1, False)])
     with pytest.raises(StoreError, match="can't be used"):
-        Store(db).save({handle_of(b"body"): b"body"}, REPORT, conversation=77)
-    assert Store(db).found(handle_of(b"body")) == []
+        save_report(db, {handle_of(b"body"): b"body"}, REPORT, conversation=77)
+    assert originals.find(db, handle_of(b"body")) == []
 
 
 def test_a_database_that_was_closed_stays_closed(db: Database) -> None:

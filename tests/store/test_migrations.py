@@ -13,11 +13,13 @@ import pytest
 
 from foreword.errors import StoreError
 from foreword.section import handle_of
-from foreword.store import postgres
+from foreword.store import originals, postgres
+from foreword.store.carried_items import read_items
 from foreword.store.database import Database
 from foreword.store.migrations import NEWEST, migrate
-from foreword.store.packages import Store, open_existing, recall
 from foreword.store.paths import store_path
+from foreword.store.project_stores import open_existing, recall
+from foreword.store.reports import newest_reports, save_report
 from foreword.store.sqlite import Sqlite
 from tests.postgres import new_database
 from tests.store.databases import KINDS, new_url, opened, run_at_once
@@ -139,14 +141,13 @@ def schema_of(url: str) -> object:
 
 
 def holds_what_it_held(db: Database) -> None:
-    store = Store(db)
-    ((_, packed),) = store.found(HANDLE)
-    assert store.original(HANDLE, packed) == BODY
-    assert [(one.number, one.created, one.report["recipe"]) for one in store.reports()] == [
+    ((_, packed),) = originals.find(db, HANDLE)
+    assert originals.read(db, HANDLE, packed) == BODY
+    assert [(one.number, one.created, one.report["recipe"]) for one in newest_reports(db)] == [
         (1, "then", "r")
     ]
-    assert [item["text"] for item in store.carried("work")] == ["kept"]
-    assert store.save({}, {"recipe": "next", "total_tokens": 1, "budget_tokens": 2}) == 2
+    assert [item["text"] for item in read_items(db, "work")] == ["kept"]
+    assert save_report(db, {}, {"recipe": "next", "total_tokens": 1, "budget_tokens": 2}) == 2
 
 
 def test_a_store_of_the_first_release_becomes_what_a_new_one_is(tmp_path: Path) -> None:
@@ -264,7 +265,7 @@ def test_a_store_of_the_first_release_can_be_read_without_being_changed(tmp_path
     assert kept
     assert [one.report["recipe"] for one in kept.reports()] == ["r"]
     assert kept.report(1)
-    assert [item["text"] for item in kept.carried("work")] == ["kept"]
+    assert [item["text"] for item in kept.carried_items("work")] == ["kept"]
     kept.close()
     assert recall(HANDLE, tmp_path) == BODY
     assert recall(HANDLE, tmp_path, f"sqlite:///{path}") == BODY

@@ -18,7 +18,7 @@ from foreword.coding_agents import hook_log, server_file
 from foreword.director import browser_files
 from foreword.faces.http import token
 from foreword.store import paths
-from foreword.store.packages import open_existing
+from foreword.store.project_stores import open_existing
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database
 from foreword.work import checkpoints, dbos_setup

@@ -18,10 +18,11 @@ from foreword.errors import ForewordError
 from foreword.message import KINDS, Image, Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from foreword.section import handle_of
 from foreword.store import checkpoints, compressions, messages, plans, variables, workflows
+from foreword.store.carried_items import read_items, write_items
 from foreword.store.compressions import Cut
 from foreword.store.database import Database
 from foreword.store.messages import Range
-from foreword.store.packages import Store
+from foreword.store.reports import save_report, usage_log
 from foreword.store.urls import open_database
 from tests.postgres import new_database
 from tests.store.databases import USAGE
@@ -95,15 +96,16 @@ def _save(body: bytes, usage: dict[str, Any] | None) -> Call:
     report = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2, "usage": usage}
     used = None if usage is None else usage | USAGE
     return lambda db, workflow, talk: (
-        Store(db).save({handle_of(body): body}, report, conversation=talk, usage=used) > 0
+        save_report(db, {handle_of(body): body}, report, conversation=talk, usage=used) > 0
     )
 
 
 def _carry(kind: str, title: str, end: bool) -> Call:
-    key, item = (kind, title), {"kind": kind, "title": title, "text": "t"}
-    return lambda db, workflow, talk: Store(db).carry(
-        f"work {workflow}", {} if end else {key: item}, [key] if end else []
-    )
+    key = (kind, title)
+    item = {"kind": kind, "title": title, "text": "t"}
+    if end:
+        return lambda db, workflow, talk: write_items(db, f"work {workflow}", {}, ended=[key])
+    return lambda db, workflow, talk: write_items(db, f"work {workflow}", {key: item})
 
 
 calls = st.one_of(
@@ -206,8 +208,8 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
         "compressions": compressions.history(db, talk),
         "cuts": cuts,
         "checkpoints": checkpoints.texts(db, workflow),
-        "usage": [{**entry, "report": 0} for entry in Store(db).usage(talk)],
-        "carried": Store(db).carried(f"work {workflow}"),
+        "usage": [{**entry, "report": 0} for entry in usage_log(db, talk)],
+        "carried": read_items(db, f"work {workflow}"),
     }
     return {name: told(value) for name, value in everything.items()}
 

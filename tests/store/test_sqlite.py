@@ -16,8 +16,10 @@ import pytest
 import foreword
 from foreword.errors import StoreError, UnknownHandle
 from foreword.section import handle_of
-from foreword.store.packages import Store, recall
+from foreword.store import originals
 from foreword.store.paths import store_path
+from foreword.store.project_stores import recall
+from foreword.store.reports import newest_reports, save_report
 from foreword.store.sqlite import Sqlite
 from tests.command import foreword as command
 
@@ -66,9 +68,9 @@ def test_a_handle_may_be_shortened_while_it_is_unique(tmp_path: Path) -> None:
 def test_a_handle_that_means_two_things_is_an_error(tmp_path: Path) -> None:
     # more than there are beginnings of three digits
     bodies = [str(number).encode() for number in range(5_000)]
-    store = Store(Sqlite(store_path(tmp_path)[0]))
-    store.save({handle_of(body): body for body in bodies}, REPORT, created="now")
-    store.close()
+    db = Sqlite(store_path(tmp_path)[0])
+    save_report(db, {handle_of(body): body for body in bodies}, REPORT, created="now")
+    db.close()
     ((shared, _),) = Counter(handle_of(body)[:6] for body in bodies).most_common(1)
     with pytest.raises(UnknownHandle, match="2 originals begin with"):
         recall(shared, tmp_path)
@@ -126,8 +128,8 @@ def test_ten_processes_that_open_and_write_at_once_lose_nothing(tmp_path: Path) 
     with ThreadPoolExecutor(10) as pool:
         runs = pool.map(run, range(10))
     assert [run.stderr.decode() for run in runs if run.returncode] == []
-    store = Store(Sqlite(store_path(tmp_path)[0]))
-    assert len(store.reports(100)) == 50
+    db = Sqlite(store_path(tmp_path)[0])
+    assert len(newest_reports(db, 100)) == 50
 
 
 def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_written(
@@ -136,13 +138,13 @@ def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_writ
     path = store_path(tmp_path)[0]
     script = (
         "import sys\nfrom pathlib import Path\n"
-        "from foreword.store.packages import Store\nfrom foreword.store.sqlite import Sqlite\n"
+        "from foreword.store.reports import save_report\nfrom foreword.store.sqlite import Sqlite\n"
         "from foreword.section import handle_of\n"
-        "store = Store(Sqlite(Path(sys.argv[1])))\nprint('open', flush=True)\n"
+        "db = Sqlite(Path(sys.argv[1]))\nprint('open', flush=True)\n"
         "for n in range(10**6):\n"
         "    body = str(n).encode() * 2000\n"
         "    report = {'recipe': str(n), 'total_tokens': 1, 'budget_tokens': 1}\n"
-        "    store.save({handle_of(body): body}, report, created='now')\n"
+        "    save_report(db, {handle_of(body): body}, report, created='now')\n"
         "    print(n, flush=True)\n"
     )
     for before in (1, 7, 40):
@@ -154,21 +156,21 @@ def test_a_writer_that_is_killed_leaves_a_store_that_opens_and_nothing_half_writ
             os.kill(writer.pid, signal.SIGKILL)
             lines += writer.stdout.readlines()
         acknowledged = {line.strip() for line in lines if line.strip().isdigit()}
-        store = Store(Sqlite(path))
-        kept = {stored.report["recipe"] for stored in store.reports(10**6)}
+        db = Sqlite(path)
+        kept = {stored.report["recipe"] for stored in newest_reports(db, 10**6)}
         assert acknowledged <= kept
         for number in kept:
-            assert store.found(handle_of(number.encode() * 2000))
-        store.close()
+            assert originals.find(db, handle_of(number.encode() * 2000))
+        db.close()
 
 
 def test_a_store_of_a_newer_foreword_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = store_path(tmp_path)[0]
-    Store(Sqlite(path)).close()
+    Sqlite(path).close()
     newer = apsw.Connection(str(path))
     newer.pragma("user_version", 999)
     newer.close()
     before = path.read_bytes()
     with pytest.raises(StoreError, match="newer Foreword"):
-        Store(Sqlite(path))
+        Sqlite(path)
     assert path.read_bytes() == before

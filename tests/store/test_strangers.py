@@ -17,7 +17,7 @@ import pytest
 import foreword
 from foreword.errors import ForewordError, StoreError
 from foreword.store.migrations import MIGRATIONS, NEWEST, SQLITE, in_dialect
-from foreword.store.packages import open_existing
+from foreword.store.project_stores import open_existing
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database, open_to_read
 from foreword.work import dbos_setup
@@ -206,7 +206,7 @@ OPENER = """
 import sys
 from pathlib import Path
 from foreword.errors import ForewordError
-from foreword.store.packages import open_existing, recall
+from foreword.store.project_stores import open_existing, recall
 from foreword.store.urls import open_database, open_to_read
 from foreword.work import dbos_setup
 import foreword

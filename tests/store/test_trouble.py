@@ -17,7 +17,8 @@ import pytest
 from foreword.errors import ForewordError, StoreError, UsageError
 from foreword.store import messages, plans, variables, workflows
 from foreword.store.database import Database
-from foreword.store.packages import Store, open_existing, recall
+from foreword.store.project_stores import open_existing, recall
+from foreword.store.reports import save_report
 from foreword.store.urls import VARIABLE, open_database
 from tests.postgres import new_database, server
 from tests.store.databases import conversation_in, opened, said, start, workflow_in
@@ -342,7 +343,7 @@ def test_a_folder_that_can_not_be_written_takes_no_new_store_and_its_own_can_be_
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         path = Path(name) / "state.db"
         with opened(f"sqlite:///{path}") as db:
-            number = Store(db).save({}, REPORT)
+            number = save_report(db, {}, REPORT)
         path.chmod(0o444)
         path.parent.chmod(0o555)
         with as_somebody_else():
@@ -351,7 +352,7 @@ def test_a_folder_that_can_not_be_written_takes_no_new_store_and_its_own_can_be_
                 opened(f"sqlite:///{path}") as db,
                 pytest.raises(StoreError, match="it is read-only"),
             ):
-                Store(db).save({}, REPORT)
+                save_report(db, {}, REPORT)
             found = open_existing(tmp_path, f"sqlite:///{path}")
             assert found
             assert [one.number for one in found.reports()] == [number]

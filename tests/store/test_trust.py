@@ -17,10 +17,11 @@ import pytest
 import foreword
 from foreword.errors import StoreError, UnknownHandle
 from foreword.section import handle_of
-from foreword.store import packages as store_kept
-from foreword.store import sqlite
-from foreword.store.packages import Store, open_existing, recall
+from foreword.store import originals, sqlite
+from foreword.store.carried_items import write_items
 from foreword.store.paths import refuse_devices, refuse_links, store_path
+from foreword.store.project_stores import open_existing, recall
+from foreword.store.reports import find_report, newest_reports, save_report
 from foreword.store.sqlite import Sqlite
 from foreword.store.urls import open_database
 from tests.store.test_migrations import first_sqlite
@@ -35,9 +36,9 @@ def kept(root: Path, created: str = "now") -> Path:
     """A store of the root with one original and one report."""
     root.mkdir(exist_ok=True)
     path = store_path(root)[0]
-    store = Store(Sqlite(path))
-    store.save({handle_of(BODY): BODY}, REPORT, created=created)
-    store.close()
+    db = Sqlite(path)
+    save_report(db, {handle_of(BODY): BODY}, REPORT, created=created)
+    db.close()
     return path
 
 
@@ -58,7 +59,7 @@ def test_a_store_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(outside / name if name else outside)
     with pytest.raises(StoreError, match=f"{link} is a symbolic link"):
-        Store(Sqlite(store_path(root)[0]))
+        Sqlite(store_path(root)[0])
     assert list(outside.iterdir()) == []
 
 
@@ -86,7 +87,7 @@ def test_the_database_of_another_program_is_refused_and_left_alone(
     changed(path, statement)
     before = path.read_bytes()
     with pytest.raises(StoreError, match="is not a Foreword store"):
-        Store(Sqlite(path))
+        Sqlite(path)
     assert path.read_bytes() == before
 
 
@@ -94,7 +95,7 @@ def test_a_store_made_before_stores_were_marked_is_taken_and_marked(tmp_path: Pa
     path = kept(tmp_path)
     changed(path, "PRAGMA application_id = 0")
     assert recall(handle_of(BODY), tmp_path) == BODY
-    Store(Sqlite(path)).close()
+    Sqlite(path).close()
     db = apsw.Connection(str(path))
     assert db.pragma("application_id") == sqlite.APPLICATION
     db.close()
@@ -117,11 +118,11 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from foreword.section import handle_of
-from foreword.store.packages import Store
+from foreword.store.reports import save_report
 from foreword.store.sqlite import Sqlite
 report = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
-store = Store(Sqlite(Path(sys.argv[1])))
-store.save({handle_of(b"in the log"): b"in the log"}, report, created="")
+db = Sqlite(Path(sys.argv[1]))
+save_report(db, {handle_of(b"in the log"): b"in the log"}, report, created="")
 os.kill(os.getpid(), 9)
 """
 
@@ -142,9 +143,9 @@ def test_a_root_that_became_read_only_still_gives_back_what_it_kept(tmp_path: Pa
     for folder in (path.parent, root):
         folder.chmod(0o555)
     try:
-        store = Store(Sqlite(store_path(root)[0]))
-        store.save({}, {**REPORT, "recipe": "later"}, created="2024-01-02")
-        store.close()
+        db = Sqlite(store_path(root)[0])
+        save_report(db, {}, {**REPORT, "recipe": "later"}, created="2024-01-02")
+        db.close()
         before = sorted(path.parent.iterdir())
         assert recall(handle_of(BODY), root) == BODY
         found = open_existing(root)
@@ -241,14 +242,14 @@ def test_items_carried_before_the_root_became_read_only_come_back_once(tmp_path:
     path = kept(tmp_path)
     old, new = ({"kind": "decision", "title": "Store", "text": text} for text in ("old", "new"))
     for text in (old, new):
-        store = Store(Sqlite(store_path(tmp_path)[0]))
-        store.carry("work", {("decision", "Store"): text}, [])
-        store.close()
+        db = Sqlite(store_path(tmp_path)[0])
+        write_items(db, "work", {("decision", "Store"): text})
+        db.close()
         path.parent.chmod(0o555)
     found = open_existing(tmp_path)
     path.parent.chmod(0o755)
     assert found
-    assert found.carried("work") == [new]
+    assert found.carried_items("work") == [new]
     found.close()
 
 
@@ -287,7 +288,7 @@ def test_an_altered_original_is_found_in_another_store_that_has_it_whole(tmp_pat
 def test_an_original_that_would_fill_the_memory_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_kept, "LARGEST_BYTES", len(BODY) - 1)
+    monkeypatch.setattr(originals, "LARGEST_BYTES", len(BODY) - 1)
     kept(tmp_path)
     with pytest.raises(StoreError, match="was altered"):
         recall(handle_of(BODY), tmp_path)
@@ -317,19 +318,19 @@ def test_odd_rows_are_left_out_of_lists_and_named_when_asked_for(
     found = open_existing(tmp_path)
     assert found
     assert [stored.number for stored in found.reports()] == [1]
-    assert found.carried("work") == []
+    assert found.carried_items("work") == []
     with pytest.raises(StoreError, match=r"report 2 in .* was altered"):
         found.report(2)
     found.close()
 
 
 def test_numbers_beyond_what_a_database_holds_are_numbers_of_nothing(tmp_path: Path) -> None:
-    store = Store(Sqlite(kept(tmp_path)))
-    assert store.report(10**20) is store.report(-(10**20)) is None
-    assert len(store.reports(10**20)) == 1
-    store.save({}, {**REPORT, "budget_tokens": 10**20}, created="now")
-    assert store.reports()[0].report["budget_tokens"] == 10**20
-    store.close()
+    db = Sqlite(kept(tmp_path))
+    assert find_report(db, 10**20) is find_report(db, -(10**20)) is None
+    assert len(newest_reports(db, 10**20)) == 1
+    save_report(db, {}, {**REPORT, "budget_tokens": 10**20}, created="now")
+    assert newest_reports(db)[0].report["budget_tokens"] == 10**20
+    db.close()
 
 
 def test_twelve_processes_in_twelve_roots_are_all_remembered(tmp_path: Path) -> None:
@@ -374,10 +375,10 @@ def test_a_root_whose_name_is_no_text_has_a_store_and_harms_no_list(tmp_path: Pa
 
 
 def test_a_name_that_is_no_text_is_an_error_in_words(tmp_path: Path) -> None:
-    store = Store(Sqlite(kept(tmp_path)))
+    db = Sqlite(kept(tmp_path))
     with pytest.raises(StoreError, match="can't be used"):
-        store.carry("\udcff", {("a", "b"): {}}, [])
-    store.close()
+        write_items(db, "\udcff", {("a", "b"): {}})
+    db.close()
 
 
 def test_an_empty_file_left_by_a_stopped_writer_holds_nothing(tmp_path: Path) -> None:
@@ -385,7 +386,7 @@ def test_an_empty_file_left_by_a_stopped_writer_holds_nothing(tmp_path: Path) ->
     path.parent.mkdir()
     path.touch()
     assert open_existing(tmp_path) is None
-    Store(Sqlite(path)).close()
+    Sqlite(path).close()
     assert open_existing(tmp_path)
 
 

@@ -13,21 +13,23 @@ from pathlib import Path
 
 from foreword.context import carried_items as carrying
 from foreword.context import tiers
-from foreword.context.readers import Inputs, SectionsRead, gather
+from foreword.context.inputs import Inputs, SectionsRead
+from foreword.context.readers import gather
 from foreword.context.self_check import self_check
 from foreword.engine.assemble import Request
 from foreword.engine.assemble import assemble as fit_and_write
 from foreword.engine.package import Package
-from foreword.recipe.budget import choose_counter, work_out
+from foreword.recipe.budget import choose_counter, work_out_budget
 from foreword.recipe.load import load
 from foreword.recipe.schema import BudgetSpec, RecipeSpec
 from foreword.recipe.selection import Selection, select
-from foreword.section import Budget, Tiers
+from foreword.section import Budget, Section, Tiers
 from foreword.sources import files, source_argument
 from foreword.sources.commands import Policy
 from foreword.sources.library import Library
 from foreword.sources.project_root import project_root
-from foreword.store import packages
+from foreword.store import project_stores
+from foreword.store.reports import save_report
 from foreword.store.urls import store_note
 from foreword.tokens import Counter, why_underestimated
 
@@ -69,33 +71,32 @@ def assemble(
     """
     root = project_root(root)
     spec = load(recipe, root)
-    budgeted = work_out(tiered_budget(spec), budget, window, model)
-    counting = choose_counter(counter, model)
-    asked = {
-        "agent": agent,
-        "skill": skill,
-        "purpose": purpose,
-        "phase": None if phase is None else str(phase),
-    }
-    names = {kind: name for kind, name in asked.items() if name is not None}
+    budget_steps = work_out_budget(tiered_budget(spec), budget=budget, window=window, model=model)
+    chosen_counter = choose_counter(counter, model)
+    names = _names(agent=agent, skill=skill, purpose=purpose, phase=phase)
     selection = select(spec, names, extra_skills=_has_skill_file(spec, root, skill))
-    where, stdin = _source(source)
+    source_path, stdin = _source(source)
+    blanks = dict(values or {})
+    if workflow:
+        blanks["workflow"] = workflow
     inputs = Inputs(
         root=root,
         task=None if task is None else str(task),
-        source=where,
-        policy=Policy(
-            tuple(allow_commands),
-            allow_shell,
-            spec.commands.timeout_seconds,
-            spec.commands.output_bytes,
-        ),
+        source=source_path,
+        policy=_command_policy(spec, allow_commands, allow_shell),
         carried=carrying.carried_items(root, carry),
-        values={**(values or {}), **({"workflow": workflow} if workflow else {})},
+        values=blanks,
         stdin=stdin,
     )
     gathered = gather(selection, inputs)
-    package = fit_sections(selection, gathered, Library(root, spec), budgeted, counting, strict)
+    package = fit_sections(
+        gathered,
+        selection=selection,
+        library=Library(root, spec),
+        budget=budget_steps,
+        counter=chosen_counter,
+        strict=strict,
+    )
     if spec.self_check:
         package = replace(package, report=replace(package.report, checks=self_check(package)))
     if carry is not None and save:
@@ -104,24 +105,34 @@ def assemble(
 
 
 def fit_sections(
-    selection: Selection,
     gathered: SectionsRead,
+    *,
+    selection: Selection,
     library: Library,
     budget: Budget,
     counter: Counter,
     strict: bool = False,
 ) -> Package:
     """What was gathered, fitted and written, with a warning for each tier that is nearly full."""
-    limits = tiers.apply_tiers(gathered, selection, library, budget.tokens, counter, strict)
-    package = fit_and_write(
-        gathered.sections, _request(selection, gathered, budget, counter, limits)
+    limits = tiers.apply_tiers(
+        gathered,
+        selection=selection,
+        library=library,
+        budget=budget.tokens,
+        counter=counter,
+        strict=strict,
     )
-    warned = tiers.warnings(tiers.usage(package.report, selection.recipe.tiers))
-    return (
-        replace(package, report=replace(package.report, notes=(*package.report.notes, *warned)))
-        if warned
-        else package
-    )
+    request = _request(gathered, selection=selection, budget=budget, counter=counter, limits=limits)
+    package = fit_and_write(gathered.sections, request)
+    warnings = tiers.warnings(tiers.usage(package.report, selection.recipe.tiers))
+    return _with_notes(package, warnings)
+
+
+def _with_notes(package: Package, notes: Sequence[str]) -> Package:
+    if not notes:
+        return package
+    report = replace(package.report, notes=(*package.report.notes, *notes))
+    return replace(package, report=report)
 
 
 def tiered_budget(spec: RecipeSpec) -> BudgetSpec:
@@ -131,12 +142,33 @@ def tiered_budget(spec: RecipeSpec) -> BudgetSpec:
     return spec.budget
 
 
+def _names(
+    *, agent: str | None, skill: str | None, purpose: str | None, phase: str | int | None
+) -> dict[str, str]:
+    """For whom or what the context is: only what the request names."""
+    names = {"agent": agent, "skill": skill, "purpose": purpose}
+    if phase is not None:
+        names["phase"] = str(phase)
+    return {kind: name for kind, name in names.items() if name is not None}
+
+
+def _command_policy(spec: RecipeSpec, allow_commands: Sequence[str], allow_shell: bool) -> Policy:
+    return Policy(
+        tuple(allow_commands),
+        allow_shell,
+        timeout_seconds=spec.commands.timeout_seconds,
+        output_bytes=spec.commands.output_bytes,
+    )
+
+
 def _source(
     source: str | Path | Mapping[str, object] | Sequence[object] | None,
 ) -> tuple[str | None, Callable[[], bytes]]:
     """Where the source is, and how to read it if it is no file."""
-    if source is None or isinstance(source, str | Path):
-        return None if source is None else str(source), source_argument.read_stdin
+    if source is None:
+        return None, source_argument.read_stdin
+    if isinstance(source, str | Path):
+        return str(source), source_argument.read_stdin
     data = json.dumps(source, default=str).encode()
     return "-", lambda: data
 
@@ -146,11 +178,9 @@ def keep(package: Package, root: Path) -> Package:
     the root."""
     note = store_note(root)
     if note and package.originals:
-        package = replace(
-            package, report=replace(package.report, notes=(*package.report.notes, note))
-        )
-    with packages.open_store(root) as store:
-        store.save(package.originals, package.report.to_dict())
+        package = _with_notes(package, [note])
+    with project_stores.open_store(root) as db:
+        save_report(db, package.originals, package.report.to_dict())
     return package
 
 
@@ -160,11 +190,16 @@ def recall(handle: str, root: str | Path = ".") -> str:
     Bytes that are not UTF-8 come back as surrogate escapes, so that encoding them again gives the
     same bytes.
     """
-    return packages.recall(handle, Path(root)).decode("utf-8", "surrogateescape")
+    return project_stores.recall(handle, Path(root)).decode("utf-8", "surrogateescape")
 
 
 def _request(
-    selection: Selection, gathered: SectionsRead, budget: Budget, counter: Counter, limits: Tiers
+    gathered: SectionsRead,
+    *,
+    selection: Selection,
+    budget: Budget,
+    counter: Counter,
+    limits: Tiers,
 ) -> Request:
     notes = [*gathered.notes]
     if budget.tokens > budget.window_tokens:
@@ -172,11 +207,7 @@ def _request(
             f"the budget of {budget.tokens:,} is larger than the window of {budget.window_tokens:,}"
         )
     if counter.name == "estimate":
-        doubtful = {s.name: why for s in gathered.sections if (why := why_underestimated(s.text))}
-        notes += [
-            f"{name}: {why}: characters / 4 is too low for it; use --counter o200k"
-            for name, why in doubtful.items()
-        ]
+        notes += _estimate_notes(gathered.sections)
     return Request(
         budget=budget,
         counter=counter,
@@ -191,8 +222,21 @@ def _request(
     )
 
 
+def _estimate_notes(sections: Sequence[Section]) -> list[str]:
+    """A note for each section that has more tokens than its characters suggest."""
+    reasons = dict[str, str]()
+    for section in sections:
+        why = why_underestimated(section.text)
+        if why:
+            reasons[section.name] = why
+    return [
+        f"{name}: {why}: characters / 4 is too low for it; use --counter o200k"
+        for name, why in reasons.items()
+    ]
+
+
 def _has_skill_file(spec: RecipeSpec, root: Path, skill: str | None) -> bool:
-    paths = [pattern.replace("{skill}", skill or "") for pattern in spec.skill_file]
-    return skill is not None and any(
-        isinstance(files.read(root, path), files.File) for path in paths
-    )
+    if skill is None:
+        return False
+    paths = [pattern.replace("{skill}", skill) for pattern in spec.skill_file]
+    return any(isinstance(files.read(root, path), files.File) for path in paths)

@@ -16,7 +16,8 @@ from foreword.context.item_sections import reason_it_ended
 from foreword.recipe.schema import AcrossSessions, RecipeSpec
 from foreword.section import handle_of
 from foreword.sources.items import Item
-from foreword.store.packages import open_existing, open_store
+from foreword.store.carried_items import write_items
+from foreword.store.project_stores import open_existing, open_store
 
 
 def carried_items(root: Path, name: str | None) -> tuple[Item, ...]:
@@ -25,7 +26,7 @@ def carried_items(root: Path, name: str | None) -> tuple[Item, ...]:
     if store is None or name is None:
         return ()
     try:
-        return tuple(_item(kept, f"carried in {name!r}") for kept in store.carried(name))
+        return tuple(_item(kept, f"carried in {name!r}") for kept in store.carried_items(name))
     finally:
         store.close()
 
@@ -46,8 +47,8 @@ def keep(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> No
             over += [key, (item.kind, item.title)]
         elif _persists(item, recipe.across_sessions):
             lasting[key] = asdict(item)
-    with open_store(root) as store:
-        store.carry(name, lasting, over)
+    with open_store(root) as db:
+        write_items(db, name, lasting, ended=over)
 
 
 def _persists(item: Item, rules: AcrossSessions) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from foreword.browser.blocked import BlockedOrigin
 from foreword.browser.rules import ASSET_KINDS, Rules, origin_of
 from foreword.session.workflow_state import WorkflowState
-from foreword.store.packages import Store
+from foreword.store.carried_items import read_items, write_items
 
 # Of one workflow. A page that works loads from some twenty others at most; more would be no offer
 # that anyone reads.
@@ -37,14 +37,14 @@ def remember(state: WorkflowState, blocked: Iterable[BlockedOrigin]) -> None:
             text = " ".join(sorted(kinds))
             new[_KIND, wanted.origin] = {"kind": _KIND, "title": wanted.origin, "text": text}
     if new:
-        Store(state.db).carry(_place(state), new, [])
+        write_items(state.db, _place(state), new)
 
 
 def stored_origins(state: WorkflowState) -> list[BlockedOrigin]:
     """Everything that is kept; a store may have come from a stranger, so what is no origin is
     left out."""
     found = []
-    for item in Store(state.db).carried(_place(state))[:MOST_KEPT]:
+    for item in read_items(state.db, _place(state))[:MOST_KEPT]:
         wanted = _read(item["title"], item["text"].split())
         if wanted is not None:
             found.append(wanted)

@@ -17,9 +17,9 @@ from foreword.engine.package import Package
 from foreword.errors import UnknownHandle, UsageError
 from foreword.secrets.masking import hide
 from foreword.section import handle_of
+from foreword.store import originals
 from foreword.store.database import Database
-from foreword.store.originals import keep
-from foreword.store.packages import Store
+from foreword.store.reports import save_report
 from foreword.text import cut
 from foreword.tokens import Counter
 
@@ -49,7 +49,7 @@ def fit_value(db: Database, name: str, value: object, budget: int | None) -> Ans
         return {"text": page(written, 0, budget), "whole_tokens": whole, "warnings": [note]}
     handle = handle_of(written.encode())
     text = cut.excerpt(written, max(budget, LEAST_TOKENS), counter.measure, _mark(handle, counter))
-    keep(db, written.encode())
+    originals.keep(db, written.encode())
     return {
         "text": text or _mark(handle, counter)(0, whole),
         "handle": handle,
@@ -90,7 +90,7 @@ def package_answer(package: Package, report: int | None = None) -> Answer:
 
 def kept(db: Database, package: Package) -> Answer:
     """The same, after its report and its originals went into the store."""
-    return package_answer(package, Store(db).save(package.originals, package.report.to_dict()))
+    return package_answer(package, save_report(db, package.originals, package.report.to_dict()))
 
 
 def original_page(db: Database, handle: str, offset: int, budget: int | None) -> Answer:
@@ -143,8 +143,8 @@ def encodable(value: object) -> object:
 
 
 def _original(db: Database, handle: str) -> bytes:
-    store = Store(db)
-    found = store.found(handle) if handle.startswith("fw_") and len(handle) >= 6 else []
+    found = originals.find(db, handle) if originals.is_handle(handle) else []
     if len(found) != 1:
         raise UnknownHandle(handle, db.name, matches=len(found))
-    return store.original(*found[0])
+    whole_handle, packed = found[0]
+    return originals.read(db, whole_handle, packed)

@@ -20,11 +20,10 @@ from foreword.session import cache_reuse
 from foreword.session.history_section import Writing
 from foreword.session.message_cache import MessageCache
 from foreword.session.next_call import NextCall, make
-from foreword.store import compressions
+from foreword.store import compressions, reports
 from foreword.store.compressions import Cut, number_of
 from foreword.store.database import Database
 from foreword.store.messages import Conversation, StoredMessage
-from foreword.store.packages import Store
 
 COMPRESSED, UNDONE, HIDDEN = "compressed", "compression undone", "other secrets are hidden"
 
@@ -42,7 +41,6 @@ class Calls:
             writing,
         )
         self.transcript = MessageCache(db=db, conversation=conversation)
-        self._store = Store(db)
         self._cut = Cut()
         self._key = ""  # the recipe and budget that is loaded; nothing while nothing is
 
@@ -128,8 +126,12 @@ class Calls:
             "hidden": self.writing.secrets.digest,
         }
         report = package.report.to_dict()
-        self._store.save(
-            package.originals, report, conversation=self.conversation.id, usage={**entry, **now}
+        reports.save_report(
+            self.db,
+            package.originals,
+            report,
+            conversation=self.conversation.id,
+            usage={**entry, **now},
         )
 
     def _adopt(self, cut: Cut) -> None:
@@ -142,8 +144,11 @@ class Calls:
     def _before(self, budget: Budget) -> dict[str, Any]:
         """The last call under the same recipe and budget, as the usage log has it; empty where
         there was none."""
-        return self._store.last_usage(
-            self.conversation.id, self.selection.recipe.name, budget.tokens
+        return reports.last_usage(
+            self.db,
+            self.conversation.id,
+            recipe=self.selection.recipe.name,
+            budget_tokens=budget.tokens,
         )
 
     def _recast(self, before: Mapping[str, Any]) -> str:

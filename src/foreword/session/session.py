@@ -14,7 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from foreword.context.readers import Inputs, gather
+from foreword.context.inputs import Inputs
+from foreword.context.readers import gather
 from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.package import Package
 from foreword.engine.render import turn_text
@@ -43,6 +44,7 @@ from foreword.store.append_keys import AppendReceipt
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range
+from foreword.store.reports import usage_log
 from foreword.store.secret_values import secrets_of
 from foreword.store.urls import open_database
 from foreword.store.workflows import Workflow
@@ -451,7 +453,7 @@ class Session(WorkflowState):
 
     def usage(self, last: int = 200) -> dict[str, Any]:
         """The size now, the limits, and the log of calls, the newest first, with their averages."""
-        log = self.store.usage(self.conversation.id, last)
+        log = usage_log(self.db, self.conversation.id, last)
         return {
             "workflow": self.workflow.name,
             "size_tokens": self.size_tokens,

@@ -21,7 +21,6 @@ from foreword.secrets.masking import hide, mask
 from foreword.sources.project_root import project_root
 from foreword.store import plans, variables, workflows
 from foreword.store.database import Database, altered
-from foreword.store.packages import Store
 from foreword.store.plans import Plan
 from foreword.store.secret_values import secrets_of
 from foreword.store.urls import open_database
@@ -44,7 +43,6 @@ class WorkflowState:
 
     def __init__(self, db: Database, workflow: Workflow) -> None:
         self.db, self.workflow = db, workflow
-        self.store = Store(db)
 
     @classmethod
     def open(

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foreword.section import handle_of
+from foreword.store import originals
 from foreword.store.database import Database, plain, stamp
-from foreword.store.packages import Store
 
 COLUMNS = "name, phase, title, tokens, handle, created, task"
 _KEPT = "DO NOTHING"
@@ -119,6 +119,4 @@ def newest(db: Database, name: str) -> Artifact | None:
 
 def text_of(db: Database, artifact: Artifact) -> str:
     """The text of an artifact, if it is the one that was kept."""
-    rows = db.rows("SELECT body FROM originals WHERE handle = ?", (artifact.handle,))
-    packed = rows[0][0] if rows else None
-    return Store(db).original(artifact.handle, packed).decode()
+    return originals.read_exact(db, artifact.handle).decode()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -75,6 +75,12 @@ def to_json(value: object, what: str) -> str:
     return _LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def to_ascii_json(value: Mapping[str, Any]) -> str:
+    """A mapping of our own making as JSON; in ASCII, so that any text can be in it, half
+    characters too."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
 def plain(text: str) -> str:
     """A remark as any database takes it: NUL and half characters become U+FFFD."""
     return _UNKEPT.sub("\ufffd", text)
@@ -100,6 +106,17 @@ def mapping(**fields: Kinds) -> Check:
         isinstance(value, dict)
         and all(isinstance(value.get(name), kind) for name, kind in fields.items())
     )
+
+
+def mapping_or_none(text: object, /, **fields: Kinds) -> dict[str, Any] | None:
+    """The mapping that a text holds, or nothing where it holds something else or lacks a field."""
+    if not isinstance(text, str):
+        return None
+    try:
+        value: dict[str, Any] = from_json(text, "", mapping(**fields))
+    except StoreError:
+        return None
+    return value
 
 
 def words(value: object) -> bool:

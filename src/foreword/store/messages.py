@@ -277,6 +277,16 @@ def handle_for(db: Database, conversation: Conversation, where: Range) -> str:
     return handle
 
 
+def find_ranges(db: Database, handle: str, *, end: str) -> list[tuple[str, Range]]:
+    """The ranges whose handles are from one on and in front of another, at most two."""
+    rows = db.rows(
+        "SELECT handle, conversation, first, last FROM ranges WHERE handle >= ? AND handle < ?"
+        " LIMIT 2",
+        (handle, end),
+    )
+    return [(name, Range(conversation, first, last)) for name, conversation, first, last in rows]
+
+
 def as_text(db: Database, where: Range) -> str:
     """Messages as a model reads them."""
     return "\n".join(turn_text(line.message.role, line.message.text) for line in between(db, where))

@@ -2,9 +2,9 @@
 result.
 
 Contexts are made here, where the files are; from then on all that travels is JSON, so any process
-on the database may ask on a member's behalf. `hold` is the panel inside a run of its own or of a
-flow; a run that a crash has interrupted is gone on with when the same panel is asked to look at the
-same change again.
+on the database may ask on a member's behalf. A run that a crash has interrupted goes on when the
+same panel is asked to look at the same change again. What the members' findings come to is decided
+in `review`; a flow's phase that is a panel (`phase`) uses `prepare` and `conclude`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from foreword.engine.package import Package
 from foreword.errors import UsageError
 from foreword.review import moderator
-from foreword.review.answer_parsing import read_answer
+from foreword.review.answer_parsing import parse_answer
 from foreword.review.findings import Finding, merge
 from foreword.review.panel import Member, Panel
 from foreword.review.verdict import (
@@ -35,21 +35,23 @@ from foreword.review.verdict import (
 from foreword.secrets.masking import mask
 from foreword.sources.diff_source import Diff
 from foreword.store import originals
-from foreword.store import packages as package_store
+from foreword.store.project_stores import open_store
 from foreword.text.diffs import excerpt
 from foreword.tokens import counter
 from foreword.work.question_queue import ACTIVE, Engine, RunStatus, ask_all, statuses, workflow
 
 KIND = "panel"
 MODERATOR = "moderator"
+# For one member to answer: a slow model with a large change. Shorter loses members, longer makes
+# the whole panel wait for the slowest of them.
 TIMEOUT_SECONDS = 120.0
-LONGEST_SECONDS = 86_400
-ATTEMPTS = 3
-MOST_OUTPUT_TOKENS = 8_000  # of one answer
+LONGEST_SECONDS = 86_400  # what may be asked for: a day, so that no run stays open for ever
+ATTEMPTS = 3  # a provider that is overloaded answers the second or third time
+MOST_OUTPUT_TOKENS = 8_000  # of one answer: dozens of findings, and a bound on its price
 BASE_TOKENS = 2_000  # of what a member reads, for tier 0 and the tags
-CHARS_PER_TOKEN = 4
-MOST_NAMED = 5
-_AT_ONCE_LOOKED_UP = 32
+CHARS_PER_TOKEN = 4  # to cut the change by characters; the context is measured in tokens anyway
+MOST_NAMED = 5  # unknown thresholds in a note: one is a typing error, many are another format
+_NAMES_PER_QUERY = 32  # names of runs that are looked up at once, so that 30 reviews are one query
 
 INSTRUCTIONS = """\
 You sit on a panel that reviews one change. The project's own rules and your persona stand below, \
@@ -73,7 +75,7 @@ Watch = Callable[[list[RunStatus]], None]
 
 @dataclass(frozen=True, slots=True)
 class PanelRequest:
-    """How the members are asked."""
+    """Which model the members are asked with, and how long and how often."""
 
     model: str
     timeout_seconds: float = TIMEOUT_SECONDS
@@ -85,7 +87,7 @@ def run(
     root: Path,
     name: str,
     diff: Diff,
-    asking: PanelRequest,
+    request: PanelRequest,
     *,
     db: str | None = None,
     watch: Watch | None = None,
@@ -94,65 +96,81 @@ def run(
     from foreword.models.model_names import find_model
     from foreword.work.workers import run_worker
 
-    for model in filter(None, (asking.model, asking.moderator)):
+    for model in filter(None, (request.model, request.moderator)):
         find_model(model)  # one that can't be asked is an error now, and not one for each member
-    payload = prepare(root, name, diff, asking)
+    payload = prepare(root, name, diff, request)
+
+    def watch_members(agents: list[RunStatus]) -> None:
+        if watch is not None:
+            watch(member_statuses(agents))
+
     with run_worker(db, root) as engine:
-        run_id = _begun(engine, payload)
-        return as_result(
-            engine.result(run_id, (lambda seen: watch(member_statuses(seen))) if watch else None)
-        )
+        run_id = _start_or_resume(engine, payload)
+        result = engine.result(run_id, watch_members if watch is not None else None)
+    return result_from_json(result)
 
 
-def prepare(root: Path, name: str, diff: Diff, asking: PanelRequest) -> dict[str, Any]:
+def prepare(root: Path, name: str, diff: Diff, request: PanelRequest) -> dict[str, Any]:
     """All that a panel needs, as JSON: whoever has it needs no files."""
     from foreword.work import factory_project
 
-    if not 0 < asking.timeout_seconds <= LONGEST_SECONDS:
+    if not 0 < request.timeout_seconds <= LONGEST_SECONDS:
         limit = f"more than 0 and at most {LONGEST_SECONDS:,} seconds"
-        raise UsageError(f"the time limit must be {limit}, not {asking.timeout_seconds:g}")
-    panel, thresholds = factory_project.read_panel(root, name), factory_project.thresholds(root)
-    shown, cut = _shown(root, diff, panel)
-    packages = [factory_project.member_context(root, member, shown) for member in panel.members]
+        raise UsageError(f"the time limit must be {limit}, not {request.timeout_seconds:g}")
+    panel = factory_project.read_panel(root, name)
+    thresholds = factory_project.thresholds(root)
+    change, cut_notes = _change_that_fits(root, diff, panel)
+    packages = [factory_project.member_context(root, member, change) for member in panel.members]
+    questions = []
+    for member, package in zip(panel.members, packages, strict=True):
+        questions.append(_question(member, package, request))
+    notes = [
+        *diff.notes,
+        *cut_notes,
+        *_omission_notes(panel, packages),
+        *_unknown_threshold_notes(thresholds),
+    ]
     return {
         "panel": panel.name,
         "title": panel.title,
-        "questions": [
-            _question(*pair, asking) for pair in zip(panel.members, packages, strict=True)
-        ],
+        "questions": questions,
         "missing": list(panel.missing),
         "thresholds": asdict(thresholds),
         "change": diff.change.to_dict(),
-        "notes": [*diff.notes, *cut, *_cuts(panel, packages), *_ignored(thresholds)],
-        "moderator": _moderating(asking),
+        "notes": notes,
+        "moderator": _moderator_question(request),
     }
 
 
-def member_statuses(standings: Sequence[RunStatus]) -> list[RunStatus]:
-    """How members stand, told as the result will tell it: what can't be read is nonsense, and no
-    answer."""
-    found = []
-    for one in standings:
-        problem = _problem(one.text) if one.status == "answered" and one.agent != MODERATOR else ""
-        found.append(replace(one, status="nonsense", error=problem) if problem else one)
-    return found
+def member_statuses(agents: Sequence[RunStatus]) -> list[RunStatus]:
+    """How far the members are, in the words of the result: an answer that can't be read is
+    nonsense."""
+    members = []
+    for agent in agents:
+        if agent.status == "answered" and agent.agent != MODERATOR:
+            problem = _parsing_problem(agent.text)
+            if problem:
+                agent = replace(agent, status="nonsense", error=problem)
+        members.append(agent)
+    return members
 
 
+# A panel is looked at several times a second, and its answers stay the same.
 @lru_cache(maxsize=128)
-def _problem(answer: str) -> str:
-    return read_answer(answer, "").problem
+def _parsing_problem(answer: str) -> str:
+    return parse_answer(answer, "").problem
 
 
 @workflow(KIND)
-def hold(payload: dict[str, Any]) -> dict[str, Any]:
+def review(payload: dict[str, Any]) -> dict[str, Any]:
     """Inside a run: ask every member, merge what they found, and decide."""
     return conclude(payload, ask_all(payload["questions"]))
 
 
 def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Inside a run: what a panel comes to when every member was asked."""
-    members, findings = _heard(answers, payload)
-    merged, merged_by, notes = _moderated(merge(findings), payload["moderator"])
+    members, findings = _member_results(answers, payload)
+    merged, merged_by, notes = _regroup_by_model(merge(findings), payload["moderator"])
     thresholds = Thresholds(**payload["thresholds"])
     verdict, reasons = decide(merged, members, thresholds)
     return PanelResult(
@@ -164,199 +182,208 @@ def conclude(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -
         profile=thresholds.profile,
         findings=merged,
         members=tuple(members),
-        change=_change(payload["change"]),
+        change=_change_from_json(payload["change"]),
         merged_by=merged_by,
         notes=(*payload["notes"], *notes),
     ).to_dict()
 
 
-def as_result(data: Mapping[str, Any]) -> PanelResult:
+def result_from_json(data: Mapping[str, Any]) -> PanelResult:
     """A result out of its JSON."""
-    findings = [
-        Finding(
-            **{
-                **one,
-                "file": one["file"] or "",
-                "line": one["line"] or 0,
-                "said_by": tuple(one["said_by"]),
-            }
-        )
-        for one in data["findings"]
-    ]
-    lists = {
-        "reasons": tuple(data["reasons"]),
-        "notes": tuple(data["notes"]),
-        "findings": tuple(findings),
-    }
-    members = tuple(MemberResult(**member) for member in data["members"])
-    return PanelResult(**{**data, **lists, "members": members, "change": _change(data["change"])})
+    return PanelResult(
+        panel=data["panel"],
+        title=data["title"],
+        verdict=data["verdict"],
+        reasons=tuple(data["reasons"]),
+        confidence=data["confidence"],
+        profile=data["profile"],
+        findings=tuple(_finding_from_json(finding) for finding in data["findings"]),
+        members=tuple(MemberResult(**member) for member in data["members"]),
+        change=_change_from_json(data["change"]),
+        merged_by=data["merged_by"],
+        notes=tuple(data["notes"]),
+    )
+
+
+def _finding_from_json(data: Mapping[str, Any]) -> Finding:
+    return Finding(
+        severity=data["severity"],
+        title=data["title"],
+        detail=data["detail"],
+        file=data["file"] or "",
+        line=data["line"] or 0,
+        said_by=tuple(data["said_by"]),
+        remediation=data["remediation"],
+    )
+
+
+def _change_from_json(data: Mapping[str, Any]) -> ReviewedChange:
+    return replace(ReviewedChange(**data), files=tuple(data["files"]))
 
 
 # ---- before: what each member is asked ----
 
 
-def _shown(root: Path, diff: Diff, panel: Panel) -> tuple[str, list[str]]:
+def _change_that_fits(root: Path, diff: Diff, panel: Panel) -> tuple[str, list[str]]:
     """As much of the change as every member has room for, and what was left out, with the way
     back to it."""
     from foreword.work.factory_project import REVIEW_TOKENS
 
     counting = counter("estimate")
     largest = max((counting.count(member.text) for member in panel.members), default=0)
+    # A quarter is the change's in any case: behind a huge persona it would vanish otherwise.
     room = max(REVIEW_TOKENS // 4, REVIEW_TOKENS - largest - BASE_TOKENS)
     whole = counting.count(diff.text)
     if whole <= room:
         return diff.text, []
-    kept_of = excerpt(diff.text, room * CHARS_PER_TOKEN)
-    with package_store.open_store(root) as store:
-        handle = originals.keep(store.db, diff.text.encode("utf-8", "surrogatepass"))
-    files = (
-        f" ({kept_of.files_shown:,} of {kept_of.files:,} files)"
-        if kept_of.files_shown < kept_of.files
-        else ""
-    )
-    tokens = f"{counting.count(kept_of.text):,} of its {whole:,} tokens{files}"
-    return kept_of.text, [
-        f"the change was too large: members were shown {tokens}; `foreword recall {handle}` has all"
+    cut = excerpt(diff.text, room * CHARS_PER_TOKEN)
+    with open_store(root) as db:
+        handle = originals.keep(db, diff.text.encode("utf-8", "surrogatepass"))
+    size = f"{counting.count(cut.text):,} of its {whole:,} tokens"
+    if cut.files_shown < cut.files:
+        size += f" ({cut.files_shown:,} of {cut.files:,} files)"
+    note = (
+        f"the change was too large: members were shown {size}; `foreword recall {handle}` has all"
         " of it"
-    ]
+    )
+    return cut.text, [note]
 
 
-def _question(member: Member, package: Package, asking: PanelRequest) -> dict[str, Any]:
+def _question(member: Member, package: Package, request: PanelRequest) -> dict[str, Any]:
     """Tier 0 and the persona are the system's words, the change is the request."""
     from foreword.work import factory_project
 
     context, change = factory_project.split(package, "diff")
     return {
         "agent": member.name,
-        "model": asking.model,
+        "model": request.model,
         "instructions": f"{INSTRUCTIONS}\n\n{context}",
         "request": change,
-        "timeout_seconds": asking.timeout_seconds,
-        "attempts": asking.attempts,
+        "timeout_seconds": request.timeout_seconds,
+        "attempts": request.attempts,
         "max_output_tokens": MOST_OUTPUT_TOKENS,
     }
 
 
-def _moderating(asking: PanelRequest) -> dict[str, Any] | None:
-    if not asking.moderator:
+def _moderator_question(request: PanelRequest) -> dict[str, Any] | None:
+    if not request.moderator:
         return None
     return {
         "agent": MODERATOR,
-        "model": asking.moderator,
+        "model": request.moderator,
         "instructions": moderator.INSTRUCTIONS,
-        "timeout_seconds": asking.timeout_seconds,
-        "attempts": asking.attempts,
+        "timeout_seconds": request.timeout_seconds,
+        "attempts": request.attempts,
         "max_output_tokens": MOST_OUTPUT_TOKENS,
     }
 
 
-def _cuts(panel: Panel, packages: Sequence[Package]) -> list[str]:
+def _omission_notes(panel: Panel, packages: Sequence[Package]) -> list[str]:
     """What the members could not be shown in full, each thing once, with the way back to it."""
-    cut: dict[tuple[str, str], list[str]] = {}
+    names_by_omission: dict[tuple[str, str], list[str]] = {}
     for member, package in zip(panel.members, packages, strict=True):
         for omission in package.report.omissions:
-            cut.setdefault((omission.tag, omission.handle), []).append(member.name)
-    return [
-        f"{tag} was too large to be shown in full to {_who(names, panel)}: `foreword recall"
-        f" {handle}` has all of it"
-        for (tag, handle), names in cut.items()
-    ]
+            key = (omission.tag, omission.handle)
+            names_by_omission.setdefault(key, []).append(member.name)
+    notes = []
+    for (tag, handle), names in names_by_omission.items():
+        members = "any member" if len(names) == len(panel.members) else ", ".join(names)
+        notes.append(
+            f"{tag} was too large to be shown in full to {members}: `foreword recall {handle}`"
+            " has all of it"
+        )
+    return notes
 
 
-def _ignored(thresholds: Thresholds) -> list[str]:
+def _unknown_threshold_notes(thresholds: Thresholds) -> list[str]:
     """What a profile asks for that a panel knows nothing of: a name that is mistyped must not
     pass in silence."""
     names = ", ".join(map(repr, thresholds.ignored[:MOST_NAMED]))
     return [f"profile {thresholds.profile}: no panel knows the threshold {names}"] if names else []
 
 
-def _who(names: Sequence[str], panel: Panel) -> str:
-    return "any member" if len(names) == len(panel.members) else ", ".join(names)
-
-
-def _begun(engine: Engine, payload: Mapping[str, Any]) -> str:
+def _start_or_resume(engine: Engine, payload: Mapping[str, Any]) -> str:
     """The run of this panel on this change: the one that was interrupted, where there is one,
     else a new one."""
     written = json.dumps(payload, sort_keys=True, ensure_ascii=False)
     digest = hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    prefix = f"panel-{payload['panel']}-{digest}"
     first = 1
     while True:
-        names = [
-            f"panel-{payload['panel']}-{digest}-{n}"
-            for n in range(first, first + _AT_ONCE_LOOKED_UP)
-        ]
-        known = statuses(names)
+        numbers = range(first, first + _NAMES_PER_QUERY)
+        names = [f"{prefix}-{number}" for number in numbers]
+        state_of = statuses(names)
         for name in names:
-            if name not in known:
+            if name not in state_of:
                 engine.start(KIND, name, payload)
                 return name
-            if known[name] in ACTIVE:
+            if state_of[name] in ACTIVE:
                 return name
-        first += _AT_ONCE_LOOKED_UP
+        first += _NAMES_PER_QUERY
 
 
-# ---- after: what they said ----
+# ---- after: what they answered ----
 
 
-def _heard(
+def _member_results(
     answers: Sequence[Mapping[str, Any]], payload: Mapping[str, Any]
 ) -> tuple[list[MemberResult], list[Finding]]:
     """What became of each member, and all that they found."""
     files = frozenset(payload["change"]["files"])
-    members, findings = list[MemberResult](), list[Finding]()
+    members: list[MemberResult] = []
+    findings: list[Finding] = []
     for question, answer in zip(payload["questions"], answers, strict=True):
-        member, found = _member(question["agent"], answer, files)
+        member, found = _member_result(question["agent"], answer, files)
         members.append(member)
         findings += found
     why = "no persona of that name was found"
-    return [
-        *members,
-        *(MemberResult(name, "missing", why) for name in payload["missing"]),
-    ], findings
+    for name in payload["missing"]:
+        members.append(MemberResult(name=name, status="missing", why=why))
+    return members, findings
 
 
-def _member(
+def _member_result(
     name: str, answer: Mapping[str, Any], files: frozenset[str]
 ) -> tuple[MemberResult, tuple[Finding, ...]]:
-    spent = (int(answer.get("input_tokens") or 0), int(answer.get("output_tokens") or 0))
-    seconds = float(answer.get("seconds") or 0.0)
+    failed = MemberResult(
+        name=name,
+        status="failed",
+        seconds=float(answer.get("seconds") or 0.0),
+        input_tokens=int(answer.get("input_tokens") or 0),
+        output_tokens=int(answer.get("output_tokens") or 0),
+    )
     if answer["status"] != "answered":
         status: Status = "late" if answer["status"] == "late" else "failed"
-        return (
-            MemberResult(name, status, mask(str(answer.get("error", ""))), seconds, 0, *spent),
-            (),
-        )
-    reading = read_answer(str(answer["text"]), name, files)
-    if reading.problem:
-        return MemberResult(name, "nonsense", reading.problem, seconds, 0, *spent), ()
-    count = len(reading.findings)
-    return (
-        MemberResult(name, "answered", reading.note, seconds, count, *spent, reading.confidence),
-        reading.findings,
+        return replace(failed, status=status, why=mask(str(answer.get("error", "")))), ()
+    parsed = parse_answer(str(answer["text"]), name, files)
+    if parsed.problem:
+        return replace(failed, status="nonsense", why=parsed.problem), ()
+    answered = replace(
+        failed,
+        status="answered",
+        why=parsed.note,
+        findings=len(parsed.findings),
+        confidence=parsed.confidence,
     )
+    return answered, parsed.findings
 
 
-def _moderated(
+def _regroup_by_model(
     merged: tuple[Finding, ...], question: Mapping[str, Any] | None
 ) -> tuple[tuple[Finding, ...], str, tuple[str, ...]]:
-    """The findings after a model has said which of them are the same; as they are, where it has
-    not."""
+    """(findings, who merged them, notes) after a model has said which findings are the same; as
+    they are, where it has not."""
     if question is None or len(merged) < 2:
         return merged, "rule", ()
-    shown, rest = merged[: moderator.MOST_SHOWN], merged[moderator.MOST_SHOWN :]
-    (answer,) = ask_all([{**question, "request": moderator.request(shown)}])
+    compared = merged[: moderator.MOST_COMPARED]
+    rest = merged[moderator.MOST_COMPARED :]
+    (answer,) = ask_all([{**question, "request": moderator.request(compared)}])
     if answer["status"] == "answered":
-        regrouped, problem = moderator.regroup(str(answer["text"]), shown)
+        regrouped, problem = moderator.regroup(str(answer["text"]), compared)
     else:
-        regrouped, problem = shown, str(answer.get("error") or answer["status"])
+        regrouped = compared
+        problem = str(answer.get("error") or answer["status"])
     if problem:
-        return (
-            merged,
-            "rule",
-            (f"the moderator's answer was not used, and a rule merged: {mask(problem)}",),
-        )
+        note = f"the moderator's answer was not used, and a rule merged: {mask(problem)}"
+        return merged, "rule", (note,)
     return (*regrouped, *rest), str(question["model"]), ()
-
-
-def _change(data: Mapping[str, Any]) -> ReviewedChange:
-    return replace(ReviewedChange(**data), files=tuple(data["files"]))

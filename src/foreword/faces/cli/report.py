@@ -16,7 +16,8 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
-    from foreword.store.packages import PackageStores, StoredReport
+    from foreword.store.project_stores import ProjectStores
+    from foreword.store.reports import StoredReport
 
 BAR, LONGEST_NAME = 12, 40
 ASKED = ("agent", "skill", "purpose", "phase", "workflow")
@@ -84,10 +85,10 @@ def _place(db: str | None, root: str) -> str:
 
 
 @contextmanager
-def _store(db: str | None, root: str) -> Iterator[PackageStores | None]:
+def _store(db: str | None, root: str) -> Iterator[ProjectStores | None]:
     """What was kept, if anything: looking must not make a store."""
     from foreword.sources.project_root import project_root
-    from foreword.store.packages import open_existing
+    from foreword.store.project_stores import open_existing
 
     kept = open_existing(project_root(root), db)
     try:
@@ -112,7 +113,7 @@ def show_report(number: int, db: str | None, root: str) -> None:
     screen.show_json({"number": kept.number, "created": kept.created, **kept.report})
 
 
-def _existing(store: PackageStores | None, number: int) -> StoredReport:
+def _existing(store: ProjectStores | None, number: int) -> StoredReport:
     kept = store.report(number) if store else None
     if kept is None:
         raise UsageError(

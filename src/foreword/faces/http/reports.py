@@ -7,14 +7,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from foreword.context import report_diff
-from foreword.errors import UnknownName
+from foreword.context.report_diff import SectionDifference
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, Page
 from foreword.faces.http.request_parsing import RequestInput
 from foreword.faces.http.sessions import LONGEST_NAME
-from foreword.store import reports, workflows
-from foreword.store.database import LARGEST_NUMBER, Database, plain
-from foreword.store.packages import Store, StoredReport
+from foreword.operations import reports
+from foreword.store.database import LARGEST_NUMBER
+
+SUGGESTIONS = 5  # numbers that an error names where there is no such report
 
 
 class ReportPage(Page):
@@ -79,51 +79,34 @@ def list_reports(ask: Ask[ReportPage, None]) -> dict[str, Any]:
     """List the reports of contexts, the newest first."""
     query = ask.query
     with ask.serving.store() as db:
-        if query.workflow is not None:
-            workflows.find_workflow(db, plain(query.workflow))
-        found = reports.list_reports(
-            db, workflow=query.workflow, before=query.before, limit=query.limit + 1
+        page = reports.report_page(
+            db, workflow=query.workflow, before=query.before, limit=query.limit
         )
-    page = found[: query.limit]
-    return {
-        "items": [asdict(one) for one in page],
-        "next": page[-1].number if len(found) > len(page) else None,
-    }
+    return {"items": [asdict(entry) for entry in page.entries], "next": page.next}
 
 
 def show_report(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """Show one whole report."""
     with ask.serving.store() as db:
-        found = _existing(db, ask.number("number"))
+        found = reports.existing_report(db, ask.number("number"), suggestions=SUGGESTIONS)
     return {"number": found.number, "created": found.created, "report": found.report}
 
 
 def diff(ask: Ask[ComparisonQuery, None]) -> dict[str, Any]:
     """Say which sections grew, shrank, appeared or went since an earlier report."""
     with ask.serving.store() as db:
-        before, after = (
-            _existing(db, ask.query.before).report,
-            _existing(db, ask.number("number")).report,
-        )
-    total = report_diff.SectionDifference("total", before["total_tokens"], after["total_tokens"])
+        before = reports.existing_report(db, ask.query.before, suggestions=SUGGESTIONS)
+        after = reports.existing_report(db, ask.number("number"), suggestions=SUGGESTIONS)
+    compared = reports.compare(before, after)
     return {
-        "sections": [_said(one) for one in report_diff.sections(before, after)],
-        "total": _said(total),
-        "notes": report_diff.notes(before, after),
+        "sections": [_section(difference) for difference in compared.sections],
+        "total": _section(compared.total),
+        "notes": compared.notes,
     }
 
 
-def _said(one: report_diff.SectionDifference) -> dict[str, Any]:
-    return {**asdict(one), "change": one.change, "word": one.word}
-
-
-def _existing(db: Database, number: int) -> StoredReport:
-    found = Store(db).report(number)
-    if found is None:
-        raise UnknownName(
-            "report", str(number), [str(one.number) for one in reports.list_reports(db, limit=5)]
-        )
-    return found
+def _section(difference: SectionDifference) -> dict[str, Any]:
+    return {**asdict(difference), "change": difference.change, "word": difference.word}
 
 
 ENDPOINTS = (

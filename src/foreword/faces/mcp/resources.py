@@ -21,16 +21,14 @@ from urllib.parse import quote, unquote
 
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.mcp.server_state import ServerState
+from foreword.operations import reports, workflows
 from foreword.operations.fitted_values import encodable
+from foreword.operations.workflows import WorkflowEntry
 from foreword.recipe import load as recipes
-from foreword.store import workflows
-from foreword.store.packages import Store
 
 SCHEME = "foreword://"
 PAGE = 100
 WORKFLOWS = f"{SCHEME}workflows"
-# of a workflow in the list
-SHOWN = ("name", "changed", "messages", "now_tokens", "plan_version", "variables")
 MOST_REPORTS = 20
 JSON, YAML = "application/json", "application/yaml"
 
@@ -90,20 +88,16 @@ def _everything(desk: ServerState) -> Iterator[Resource]:
         JSON,
     )
     with desk.store_if_any() as db:
-        plans = (
-            [listed.name for listed in workflows.list_workflows(db) if listed.plan_version]
-            if db
-            else []
-        )
-        reports = Store(db).reports(MOST_REPORTS) if db else []
-    for name in plans:
+        names = workflows.names_with_plans(db) if db else []
+        newest = reports.newest_reports(db, MOST_REPORTS) if db else []
+    for name in names:
         yield Resource(
             f"{SCHEME}plan/{quote(name, safe='')}",
             f"plan of {name}",
             f"The plan of workflow {name}.",
             JSON,
         )
-    for stored in reports:
+    for stored in newest:
         about = (
             f"{stored.report['recipe']}, {stored.report['total_tokens']:,} tokens,"
             f" {stored.created[:19]}"
@@ -143,16 +137,28 @@ def _plan(desk: ServerState, workflow: str, version: str = "") -> Content:
 
 def _workflows(desk: ServerState) -> Content:
     with desk.store_if_any() as db:
-        found = workflows.list_workflows(db)[::-1] if db else []
-    return _json([{name: getattr(one, name) for name in SHOWN} for one in found])
+        entries = workflows.sessions_by_age(db) if db else []
+    return _json([_workflow_line(entry) for entry in entries])
+
+
+def _workflow_line(entry: WorkflowEntry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "changed": entry.changed,
+        "messages": entry.messages,
+        "now_tokens": entry.now_tokens,
+        "plan_version": entry.plan_version,
+        "variables": entry.variables,
+    }
 
 
 def _report(desk: ServerState, number: str) -> Content:
     with desk.store_if_any() as db:
-        stored = Store(db).report(_number(number, "report")) if db else None
-        if stored is None:
-            known = [str(one.number) for one in Store(db).reports(MOST_REPORTS)] if db else []
-            raise UnknownName("report", number[:20], known)
+        if db is None:
+            raise UnknownName("report", number[:20], ())
+        stored = reports.existing_report(
+            db, _number(number, "report"), suggestions=MOST_REPORTS
+        )
     return _json({"number": stored.number, "created": stored.created, **stored.report})
 
 

@@ -23,8 +23,9 @@ from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
 from foreword.section import STANDS_BY, Choice
 from foreword.session.session import Session
-from foreword.store import messages
+from foreword.store import messages, originals
 from foreword.store.messages import Range
+from foreword.store.reports import usage_log
 
 MESSAGES = 40  # of an original, on one page
 LEAST_BUDGET, STEP = 1_000, 500
@@ -110,11 +111,11 @@ def original(asked: ViewRequest) -> Response:
 def compare(asked: ViewRequest) -> Response:
     """Two calls of this session side by side: without a choice, the last two."""
     with asked.session() as session:
-        calls = session.store.usage(session.conversation.id, CALLS)
+        calls = usage_log(session.db, session.conversation.id, CALLS)
         numbers = [call["report"] for call in calls]
         old = asked.number("old", numbers[min(1, len(numbers) - 1)] if numbers else 0)
         new = asked.number("new", numbers[0] if numbers else 0)
-        values = reports.compare_reports(session.store, old, new) if numbers else None
+        values = reports.compare_reports(session.db, old, new) if numbers else None
         back = addresses.session(asked.workflow, "compare")
         return page(
             "compare.html",
@@ -198,13 +199,15 @@ def _by_tag(report: Report) -> dict[str, tuple[str, int]]:
 def _original(session: Session, handle: str, place: int) -> TablePage:
     """Of a range of messages no more is read than the page; what this very call cut is not in
     the store yet."""
-    found = session.store.found(handle) if handle.startswith("fw_") else []
+    found = originals.find(session.db, handle) if handle.startswith("fw_") else []
     exact = [(name, packed) for name, packed in found if name == handle] or found
     if len(exact) == 1:
         name, packed = exact[0]
         if isinstance(packed, Range):
             return _of_range(session, packed, place)
-        return page_of_text(session.store.original(name, packed).decode("utf-8", "replace"), place)
+        return page_of_text(
+            originals.read(session.db, name, packed).decode("utf-8", "replace"), place
+        )
     package, _ = _made(session)
     if package and handle in package.originals:
         return page_of_text(package.originals[handle].decode("utf-8", "replace"), place)

@@ -12,8 +12,8 @@ from foreword.errors import UnknownName
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
 from foreword.store import reports
-from foreword.store.database import LARGEST_NUMBER
-from foreword.store.packages import Store, StoredReport
+from foreword.store.database import LARGEST_NUMBER, Database
+from foreword.store.reports import StoredReport
 
 PAGE = 50
 ASKED = ("agent", "skill", "purpose", "phase", "workflow")
@@ -35,8 +35,8 @@ def show(asked: ViewRequest) -> Response:
     """One report."""
     number = asked.request.path_params["number"]
     with asked.serving.store() as db:
-        kept = _existing(Store(db), number)
-        before = Store(db).report(number - 1) if number > 1 else None
+        kept = _existing(db, number)
+        before = reports.find_report(db, number - 1) if number > 1 else None
     sections = [row for row in kept.report.get("sections", ()) if isinstance(row, dict)]
     largest = max([1, *(int(row.get("tokens", 0)) for row in sections)])
     return page(
@@ -54,13 +54,12 @@ def show(asked: ViewRequest) -> Response:
 def compare(asked: ViewRequest) -> Response:
     """Two reports, by their numbers."""
     with asked.serving.store() as db:
-        store = Store(db)
-        newest = [one.number for one in store.reports(2)]
+        newest = [one.number for one in reports.newest_reports(db, 2)]
         old, new = (
             asked.number("old", newest[-1] if newest else 0),
             asked.number("new", newest[0] if newest else 0),
         )
-        values = compare_reports(store, old, new) if newest else None
+        values = compare_reports(db, old, new) if newest else None
     return page(
         "compare.html",
         title="Compare reports",
@@ -73,9 +72,9 @@ def compare(asked: ViewRequest) -> Response:
     )
 
 
-def compare_reports(store: Store, old: int, new: int) -> dict[str, Any]:
+def compare_reports(db: Database, old: int, new: int) -> dict[str, Any]:
     """What two reports have more or less of."""
-    before, after = _existing(store, old), _existing(store, new)
+    before, after = _existing(db, old), _existing(db, new)
     rows = report_diff.sections(before.report, after.report)
     total = SectionDifference("total", before.report["total_tokens"], after.report["total_tokens"])
     return {
@@ -93,8 +92,9 @@ def asked_for(kept: StoredReport) -> str:
     return ", ".join(f"{kind} {kept.report[kind]}" for kind in ASKED if kind in kept.report)
 
 
-def _existing(store: Store, number: int) -> StoredReport:
-    kept = store.report(number)
+def _existing(db: Database, number: int) -> StoredReport:
+    kept = reports.find_report(db, number)
     if kept is None:
-        raise UnknownName("report", str(number), [str(one.number) for one in store.reports(10)])
+        known = [str(one.number) for one in reports.newest_reports(db, 10)]
+        raise UnknownName("report", str(number), known)
     return kept

@@ -13,7 +13,6 @@ from foreword.faces.web.view_request import ViewRequest, go_to
 from foreword.session.limits import Limits, limits_for
 from foreword.store import reports
 from foreword.store.database import Database
-from foreword.store.packages import Store
 from foreword.store.workflows import WorkflowEntry, list_workflows
 
 MOST_SHOWN = 200
@@ -75,7 +74,7 @@ def begin(asked: ViewRequest) -> Response:
 
 def newest_call(db: Database) -> CallPicture | None:
     """What the newest text for a model was made of, if there is one that can be read."""
-    found, kept = reports.list_reports(db, limit=1), Store(db).reports(1)
+    found, kept = reports.list_reports(db, limit=1), reports.newest_reports(db, 1)
     if not found or not kept or found[0].number != kept[0].number:
         return None
     sizes = dict[str, int]()
