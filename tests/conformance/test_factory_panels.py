@@ -99,7 +99,7 @@ def test_who_does_not_answer_in_time_is_named_and_the_moderator_goes_on(tmp_path
         result = panel_runs.run(
             root, "review", as_diff(DIFF.encode(), "x"), PanelRequest(provider.anthropic, 6, 1)
         )
-    assert [(member.name, member.status) for member in result.unheard] == [("cleo", "late")]
+    assert [(member.name, member.status) for member in result.without_answer] == [("cleo", "late")]
     assert [one.said_by for one in result.findings] == [("anna", "bert", "dora")]
 
 

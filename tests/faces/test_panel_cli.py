@@ -43,8 +43,8 @@ RESULT = PanelResult(
         Finding(severity="low", title="No test", said_by=("Anna",)),
     ),
     members=(
-        *(MemberResult(name, "answered") for name in ("Anna", "Bert")),
-        MemberResult("Cleo", "late", "no answer in 9 s"),
+        *(MemberResult(name=name, status="answered") for name in ("Anna", "Bert")),
+        MemberResult(name="Cleo", status="late", why="no answer in 9 s"),
     ),
     change=ReviewedChange("HEAD~1", "sha256:0", ("a.py",), 3),
 )

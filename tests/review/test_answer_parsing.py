@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreword.review.answer_parsing import LONGEST, MOST_FINDINGS, read_answer
+from foreword.review.answer_parsing import LONGEST, MOST_FINDINGS, parse_answer
 from foreword.review.findings import merge
 
 ENTRY = {
@@ -61,24 +61,21 @@ PLAIN = json.dumps({"findings": [ENTRY]})
     ],
 )
 def test_findings_are_read_wherever_they_stand(answer: str) -> None:
-    reading = read_answer(answer, "Auditor")
-    (finding,) = reading.findings
-    assert (finding.severity, finding.title, finding.file, finding.line) == (
-        "high",
-        "Query by f-string",
-        "a.py",
-        12,
-    )
+    parsed = parse_answer(answer, "Auditor")
+    (finding,) = parsed.findings
+    assert finding.severity == "high"
+    assert finding.title == "Query by f-string"
+    assert (finding.file, finding.line) == ("a.py", 12)
     assert finding.said_by == ("Auditor",)
-    assert reading.problem == ""
+    assert parsed.problem == ""
 
 
 @pytest.mark.parametrize(
     "answer", ['{"findings": []}', "[]", "```json\n[]\n```", '{"findings": [], "confidence": 0.9}']
 )
 def test_an_empty_list_is_an_answer(answer: str) -> None:
-    assert read_answer(answer, "A").findings == ()
-    assert read_answer(answer, "A").problem == ""
+    assert parse_answer(answer, "A").findings == ()
+    assert parse_answer(answer, "A").problem == ""
 
 
 @pytest.mark.parametrize(
@@ -105,9 +102,9 @@ def test_an_empty_list_is_an_answer(answer: str) -> None:
     ids=range(17),
 )
 def test_an_answer_without_findings_that_can_be_read_says_why(answer: str) -> None:
-    reading = read_answer(answer, "A")
-    assert reading.problem
-    assert reading.findings == ()
+    parsed = parse_answer(answer, "A")
+    assert parsed.problem
+    assert parsed.findings == ()
 
 
 @pytest.mark.parametrize(
@@ -126,7 +123,7 @@ def test_an_answer_without_findings_that_can_be_read_says_why(answer: str) -> No
     ],
 )
 def test_severities_have_many_names(said: str | None, severity: str) -> None:
-    (finding,) = read_answer(json.dumps([{**ENTRY, "severity": said}]), "A").findings
+    (finding,) = parse_answer(json.dumps([{**ENTRY, "severity": said}]), "A").findings
     assert finding.severity == severity
 
 
@@ -150,53 +147,49 @@ def test_severities_have_many_names(said: str | None, severity: str) -> None:
 )
 def test_places_are_written_in_many_ways(fields: dict[str, object], place: tuple[str, int]) -> None:
     entry = {"severity": "low", "title": "x", **fields}
-    (finding,) = read_answer(json.dumps({"findings": [entry]}), "A", {"a.py"}).findings
+    (finding,) = parse_answer(json.dumps({"findings": [entry]}), "A", {"a.py"}).findings
     assert (finding.file, finding.line) == place
 
 
 def test_a_line_that_is_not_a_number_is_no_line() -> None:
-    (finding,) = read_answer(
+    (finding,) = parse_answer(
         '{"findings": [{"title": "x", "line": NaN, "file": "a.py"}]}', "A"
     ).findings
     assert finding.line == 0
 
 
 def test_flags_of_an_emission_are_findings_and_votes_are_not() -> None:
-    votes = [
-        {"persona": "x", "verdict": verdict, "rationale": "Errors are lost."}
-        for verdict in ("approve", "request_changes")
-    ]
+    vote = {"persona": "x", "rationale": "Errors are lost."}
+    votes = [{**vote, "verdict": "approve"}, {**vote, "verdict": "request_changes"}]
     flag = {
         "flag": "unhandled_error",
         "severity": "high",
         "description": "An error is dropped.",
         "remediation": "Raise it.",
     }
-    reading = read_answer(
-        json.dumps({"confidence_score": 0.82, "policy_flags": [flag], "findings": votes}), "A"
-    )
-    assert [(one.title, one.detail, one.remediation) for one in reading.findings] == [
-        ("unhandled error", "An error is dropped.", "Raise it.")
-    ]
-    assert reading.confidence == 0.82
-    (against,) = read_answer(json.dumps({"findings": votes, "policy_flags": []}), "A").findings
+    emission = {"confidence_score": 0.82, "policy_flags": [flag], "findings": votes}
+    parsed = parse_answer(json.dumps(emission), "A")
+    (finding,) = parsed.findings
+    assert finding.title == "unhandled error"
+    assert finding.detail == "An error is dropped."
+    assert finding.remediation == "Raise it."
+    assert parsed.confidence == 0.82
+    (against,) = parse_answer(json.dumps({"findings": votes, "policy_flags": []}), "A").findings
     assert (against.title, against.severity) == ("Errors are lost.", "medium")
-    assert read_answer(json.dumps({"findings": votes[:1]}), "A").findings == ()
+    assert parse_answer(json.dumps({"findings": votes[:1]}), "A").findings == ()
 
 
 def test_an_absurd_answer_is_bounded_and_says_so() -> None:
-    many = read_answer(
-        json.dumps([{"title": f"t{n}", "severity": "low"} for n in range(9_000)]), "A"
-    )
+    entries = [{"title": f"t{number}", "severity": "low"} for number in range(9_000)]
+    many = parse_answer(json.dumps(entries), "A")
     assert len(many.findings) == MOST_FINDINGS
     assert many.note == "8,800 of 9,000 findings were left out"
-    (long,) = read_answer(
-        json.dumps([{"title": "t" * 90_000, "detail": "d" * 90_000, "file": "f" * 9_000}]), "A"
-    ).findings
-    assert [len(long.title), len(long.detail), len(long.file)] == [
-        LONGEST[name] for name in ("title", "detail", "file")
-    ]
-    endless = read_answer('{"findings": [' + '{"title": "x"},' * 100_000, "A")
+    long_entry = {"title": "t" * 90_000, "detail": "d" * 90_000, "file": "f" * 9_000}
+    (long,) = parse_answer(json.dumps([long_entry]), "A").findings
+    assert len(long.title) == LONGEST["title"]
+    assert len(long.detail) == LONGEST["detail"]
+    assert len(long.file) == LONGEST["file"]
+    endless = parse_answer('{"findings": [' + '{"title": "x"},' * 100_000, "A")
     assert "1,500,014 characters" in endless.problem
 
 
@@ -207,7 +200,7 @@ def test_secrets_in_an_answer_are_hidden() -> None:
         "detail": f"api_key = '{key}'",
         "remediation": f"revoke {key}",
     }
-    assert key not in str(read_answer(json.dumps([entry]), "A"))
+    assert key not in str(parse_answer(json.dumps([entry]), "A"))
 
 
 @settings(deadline=None)
@@ -226,9 +219,9 @@ def test_secrets_in_an_answer_are_hidden() -> None:
     ).map(json.dumps)
 )
 def test_nothing_that_a_model_may_answer_is_an_error(answer: str) -> None:
-    reading = read_answer(answer, "A", {"a.py"})
-    assert bool(reading.problem) <= (not reading.findings)
-    json.dumps([finding.to_dict() for finding in merge(reading.findings)], allow_nan=False)
+    parsed = parse_answer(answer, "A", {"a.py"})
+    assert bool(parsed.problem) <= (not parsed.findings)
+    json.dumps([finding.to_dict() for finding in merge(parsed.findings)], allow_nan=False)
 
 
 def test_an_empty_answer_that_is_quoted_inside_a_finding_is_not_the_answer() -> None:
@@ -238,5 +231,5 @@ def test_an_empty_answer_that_is_quoted_inside_a_finding_is_not_the_answer() -> 
         json.dumps({"findings": [entry]}),
         f"I found:\n```json\n{json.dumps({'findings': [entry]})}\n```",
     ):
-        (finding,) = read_answer(answer, "one").findings
+        (finding,) = parse_answer(answer, "one").findings
         assert finding.severity == "critical"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain, permutations
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foreword.review.findings import NEAR_LINES, SEVERITIES, Finding, alike, as_one, merge
+from foreword.review.findings import NEAR_LINES, SEVERITIES, Finding, alike, combine, merge
 from foreword.review.moderator import regroup, request
 
 INJECTION = Finding(
@@ -228,20 +230,17 @@ TWO_FLAWS = [
 
 
 @pytest.mark.parametrize(
-    ("pair", "count"), [*((pair, 1) for pair in ONE_FLAW), *((pair, 2) for pair in TWO_FLAWS)]
+    ("pair", "count"),
+    [(pair, 1) for pair in ONE_FLAW] + [(pair, 2) for pair in TWO_FLAWS],
 )
 def test_two_accounts_of_one_flaw_are_one_finding_and_two_flaws_of_one_line_are_two(
     pair: tuple[tuple[str, str], tuple[str, str]], count: int
 ) -> None:
-    assert (
-        len(
-            merge(
-                Finding(severity="low", title=title, detail=detail, file="stations.py", line=21)
-                for title, detail in pair
-            )
-        )
-        == count
-    )
+    findings = [
+        Finding(severity="low", title=title, detail=detail, file="stations.py", line=21)
+        for title, detail in pair
+    ]
+    assert len(merge(findings)) == count
 
 
 WORDS = st.sampled_from(
@@ -250,13 +249,13 @@ WORDS = st.sampled_from(
 FINDINGS = st.lists(
     st.builds(
         Finding,
-        st.sampled_from(SEVERITIES),
-        st.lists(WORDS, min_size=1, max_size=4).map(" ".join),
-        st.lists(WORDS, max_size=6).map(" ".join),
-        st.sampled_from(["", "a.py", "b.py"]),
-        st.integers(0, 12),
-        st.sampled_from([("A",), ("B",), ("C",)]),
-        st.sampled_from(["", "Remove it.", "Add a test.", "add a test"]),
+        severity=st.sampled_from(SEVERITIES),
+        title=st.lists(WORDS, min_size=1, max_size=4).map(" ".join),
+        detail=st.lists(WORDS, max_size=6).map(" ".join),
+        file=st.sampled_from(["", "a.py", "b.py"]),
+        line=st.integers(0, 12),
+        said_by=st.sampled_from([("A",), ("B",), ("C",)]),
+        remediation=st.sampled_from(["", "Remove it.", "Add a test.", "add a test"]),
     ),
     max_size=14,
 )
@@ -276,19 +275,18 @@ def test_merging_twice_changes_nothing_and_loses_nothing(findings: list[Finding]
     merged = merge(findings)
     assert merge(merged) == merged
     for finding in findings:
-        heirs = [
-            one
-            for one in merged
-            if one.file == finding.file and set(finding.said_by) <= set(one.said_by)
-        ]
-        assert any(
-            SEVERITIES.index(one.severity) <= SEVERITIES.index(finding.severity) for one in heirs
-        )
+        same_file = [one for one in merged if one.file == finding.file]
+        heirs = [one for one in same_file if set(finding.said_by) <= set(one.said_by)]
+        severity = SEVERITIES.index(finding.severity)
+        assert any(SEVERITIES.index(one.severity) <= severity for one in heirs)
         assert any(not finding.line or abs(one.line - finding.line) <= NEAR_LINES for one in heirs)
-    assert {name for one in merged for name in one.said_by} == {
-        name for one in findings for name in one.said_by
-    }
-    assert not any(alike(one, other) for one in merged for other in merged if one is not other)
+    assert members_of(merged) == members_of(findings)
+    for one, other in permutations(merged, 2):
+        assert not alike(one, other)
+
+
+def members_of(findings: Iterable[Finding]) -> set[str]:
+    return set(chain.from_iterable(finding.said_by for finding in findings))
 
 
 def test_thousands_of_findings_about_one_line_are_merged_without_comparing_all_with_all() -> None:
@@ -301,9 +299,9 @@ def test_thousands_of_findings_about_one_line_are_merged_without_comparing_all_w
 
 def test_remedies_are_bounded() -> None:
     group = [replace(INJECTION, remediation=f"remedy{n} " + "x" * 1500) for n in range(10)]
-    told = as_one(group).remediation
-    assert len(told) < 5_000
-    assert told.endswith("and 8 more")
+    remedies = combine(group).remediation
+    assert len(remedies) < 5_000
+    assert remedies.endswith("and 8 more")
 
 
 # ---- a model as moderator ----

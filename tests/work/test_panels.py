@@ -63,7 +63,7 @@ def run(
             root, "review", as_diff(diff.encode(), "c.diff"), asked, watch=watch
         )
     jsonschema.validate(result.to_dict(), SCHEMA)
-    assert panel_runs.as_result(json.loads(json.dumps(result.to_dict()))) == result
+    assert panel_runs.result_from_json(json.loads(json.dumps(result.to_dict()))) == result
     return result, provider.requests
 
 
@@ -95,8 +95,8 @@ def test_of_twelve_three_go_wrong_and_nine_stand(tmp_path: Path) -> None:
     (one,) = result.findings
     assert one.said_by == tuple(name for name in crew if name not in replies)
     assert result.verdict == "approve"
-    assert [member.name for member in result.unheard] == ["m03", "m05", "m07"]
-    assert all(member.why for member in result.unheard)
+    assert [member.name for member in result.without_answer] == ["m03", "m05", "m07"]
+    assert all(member.why for member in result.without_answer)
     assert "500" in next(member.why for member in result.members if member.name == "m05")
 
 
@@ -244,7 +244,7 @@ def test_a_model_that_answers_nothing_for_ever_or_halfway_is_named(
     result, _ = run(
         project(tmp_path, said), lambda body: said[who(body)], timeout_seconds=4.0, attempts=1
     )
-    assert [member.name for member in result.unheard] == ["bert"]
+    assert [member.name for member in result.without_answer] == ["bert"]
     assert result.members[0].status == "answered"
 
 

@@ -2,8 +2,8 @@
 
 Merging is by rule and needs no model: the same file, lines that are near, words that are alike.
 Whatever the order of the findings, the outcome is the same; merging twice changes nothing; no
-speaker and no severity is lost. How an answer is read is the business of `answers`, what follows
-from the findings that of `verdict`.
+member and no severity is lost. How an answer is read is the business of `answer_parsing`, what
+follows from the findings that of `verdict`.
 """
 
 from __future__ import annotations
@@ -18,16 +18,24 @@ from typing import Literal, get_args
 Severity = Literal["critical", "high", "medium", "low", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
+# Members name the first line of a statement, or the one inside it that is wrong: lines this far
+# apart may be one place. Every line more is a place more to look at for each finding.
 NEAR_LINES = 3
-# different claims about one place, before only the same words are the same claim
+# Different claims about one place that are compared word by word; behind them only the very same
+# words are the same claim. Thousands of claims about one line stay linear.
 MOST_COMPARED = 50
+# Characters of the remedies of one finding, all members together: twice what one member may write.
 LONGEST_REMEDIES = 4_000
+# The four limits of likeness belong together. They are chosen so that the pairs in the tests come
+# out right, of one flaw in two wordings and of two flaws of one line: lower ones put two flaws
+# together, which hides one; higher ones report one flaw twice.
 _LEAST_SHARED = 2  # words, where one title is part of another
-_ALIKE_TITLES = 0.6
-_ALIKE_TEXTS = 1 / 3  # of the words of the shorter of two claims about the very same line
-_LEAST_TELLING = 3  # words in common, for two texts to be alike
+_SIMILAR_TITLES = 0.6  # of the words of both titles
+_SIMILAR_TEXTS = 1 / 3  # of the words of the shorter of two claims about the very same line
+_LEAST_IN_COMMON = 3  # words, for two texts to be alike
 
 _WORD = re.compile(r"[^\W_]+(?:[_.][^\W_]+)*")
+# Letters of a word that are compared: `inject`, `injected` and `injection` are one word.
 _STEM_CHARS = 6
 _FILLERS = frozenset(
     """
@@ -73,41 +81,43 @@ def merge(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     places: dict[tuple[str, int], _Place] = defaultdict(_Place)
     groups: list[_Group] = []
     for finding in sorted(findings, key=most_telling_first):
-        group = _like(finding, places)
+        group = _most_similar_group(finding, places)
         if group is None:
             group = _Group(_claim(finding))
             groups.append(group)
             places[finding.file, finding.line].add(group)
             if finding.line:
                 places[finding.file, _ANY_LINE].add(group)
-        group.said.append(finding)
-    return in_order(as_one(group.said) for group in groups)
+        group.findings.append(finding)
+    return worst_first(combine(group.findings) for group in groups)
 
 
-def as_one(findings: Sequence[Finding]) -> Finding:
+def combine(findings: Sequence[Finding]) -> Finding:
     """One finding in the words of the first, with everyone who said it, the worst severity and
     every remedy."""
     first = findings[0]
     if len(findings) == 1:
         return replace(first, said_by=tuple(sorted(set(first.said_by))))
+    members: set[str] = set()
+    for finding in findings:
+        members.update(finding.said_by)
+    by_telling = sorted(findings, key=most_telling_first)
     return replace(
         first,
         severity=min((finding.severity for finding in findings), key=SEVERITIES.index),
-        said_by=tuple(sorted({name for finding in findings for name in finding.said_by})),
-        remediation=_remedies(
-            finding.remediation for finding in sorted(findings, key=most_telling_first)
-        ),
+        said_by=tuple(sorted(members)),
+        remediation=_join_remedies(finding.remediation for finding in by_telling),
     )
 
 
-def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The worst first, then by file and line."""
-    return tuple(
-        sorted(
-            findings,
-            key=lambda one: (SEVERITIES.index(one.severity), one.file, one.line, _words_of(one)),
-        )
-    )
+    return tuple(sorted(findings, key=_severity_and_place))
+
+
+def _severity_and_place(finding: Finding) -> tuple[object, ...]:
+    severity = SEVERITIES.index(finding.severity)
+    return (severity, finding.file, finding.line, finding.title, finding.detail)
 
 
 def count_severities(findings: Iterable[Finding]) -> dict[Severity, int]:
@@ -118,12 +128,13 @@ def count_severities(findings: Iterable[Finding]) -> dict[Severity, int]:
 
 def alike(one: Finding, other: Finding) -> bool:
     """Whether two findings are about the same place and say the same; symmetric."""
-    if one.file != other.file or (
-        one.line and other.line and abs(one.line - other.line) > NEAR_LINES
-    ):
+    if one.file != other.file:
         return False
-    same_line = one.line == other.line or not (one.line and other.line)
-    return _likeness(_claim(one), _claim(other), same_line) > 0
+    both_have_lines = bool(one.line and other.line)
+    if both_have_lines and abs(one.line - other.line) > NEAR_LINES:
+        return False
+    same_line = one.line == other.line or not both_have_lines
+    return _likeness(_claim(one), _claim(other), same_line=same_line) > 0
 
 
 # ---- by rule ----
@@ -145,7 +156,7 @@ class _Group:
     """Findings that say the same as the first of them, which is the most telling."""
 
     claim: _Claim
-    said: list[Finding] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -169,42 +180,48 @@ class _Place:
 def most_telling_first(finding: Finding) -> tuple[object, ...]:
     """An order that only depends on what merging leaves alone: a known line first, then the most
     words."""
-    place = (finding.file, finding.line)
     return (
         not finding.line,
         -len(_claim(finding).text),
-        *_words_of(finding),
-        *place,
+        finding.title,
+        finding.detail,
+        finding.file,
+        finding.line,
         finding.remediation,
     )
 
 
-def _words_of(finding: Finding) -> tuple[str, str]:
-    return finding.title, finding.detail
-
-
-def _like(finding: Finding, places: dict[tuple[str, int], _Place]) -> _Group | None:
+def _most_similar_group(finding: Finding, places: dict[tuple[str, int], _Place]) -> _Group | None:
     """The group that says the same most clearly."""
-    claim, best, most = _claim(finding), None, 0.0
-    for line in _near(finding.line):
+    claim = _claim(finding)
+    best = None
+    highest = 0.0
+    for line in _nearby_lines(finding.line):
         if (finding.file, line) not in places:
             continue
         same_line = line in (finding.line, _ANY_LINE)
         for group in places[finding.file, line].candidates(claim):
-            likeness = _likeness(claim, group.claim, same_line)
-            if likeness > most:
-                best, most = group, likeness
+            likeness = _likeness(claim, group.claim, same_line=same_line)
+            if likeness > highest:
+                best = group
+                highest = likeness
     return best
 
 
-def _near(line: int) -> tuple[int, ...]:
+def _nearby_lines(line: int) -> Iterator[int]:
+    """The line itself and those around it, the nearest first."""
     if not line:
-        return (_ANY_LINE, 0)
-    return (line, *(line + step * way for step in range(1, NEAR_LINES + 1) for way in (-1, 1)))
+        yield _ANY_LINE
+        yield 0
+        return
+    yield line
+    for step in range(1, NEAR_LINES + 1):
+        yield line - step
+        yield line + step
 
 
-def _likeness(one: _Claim, other: _Claim, same_line: bool) -> float:
-    """How alike two claims are; nothing where they are not the same.
+def _likeness(one: _Claim, other: _Claim, *, same_line: bool) -> float:
+    """How alike two claims are; 0 where they are not the same.
 
     `Unused import os` and `Unused import sys` have all but one word in common, and are not the
     same.
@@ -216,22 +233,23 @@ def _likeness(one: _Claim, other: _Claim, same_line: bool) -> float:
     titles = _overlap(one.title, other.title)
     if not _another_subject(one.title, other.title):
         contained = one.title <= other.title or other.title <= one.title
-        if titles >= _ALIKE_TITLES or (contained and len(one.title & other.title) >= _LEAST_SHARED):
+        part_of_other = contained and len(one.title & other.title) >= _LEAST_SHARED
+        if titles >= _SIMILAR_TITLES or part_of_other:
             return 1.0 + titles
         if same_line:
-            return _shared(one.text, other.text)
+            return _shared_words(one.text, other.text)
     return 0.0
 
 
-def _shared(one: frozenset[str], other: frozenset[str]) -> float:
-    """How much of the shorter text is in the longer one; nothing where that is too little to
-    tell."""
+def _shared_words(one: frozenset[str], other: frozenset[str]) -> float:
+    """How much of the shorter text is in the longer one; 0 where that is too little to tell."""
     common = len(one & other)
     share = common / max(1, min(len(one), len(other)))
-    return share if common >= _LEAST_TELLING and share >= _ALIKE_TEXTS else 0.0
+    return share if common >= _LEAST_IN_COMMON and share >= _SIMILAR_TEXTS else 0.0
 
 
 def _another_subject(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two titles differ by one word each: the same claim about something else."""
     return len(one) > 1 and len(one - other) == 1 and len(other - one) == 1
 
 
@@ -248,10 +266,13 @@ def _claim_of(title: str, detail: str) -> _Claim:
     """The words of the title, and those of the whole that say more than where it is: names in
     code do not."""
     words = _words(f"{title} {detail}") or [f"{title} {detail}"]
-    places = {part for word in words if "_" in word for part in [word, *word.split("_")]}
+    names_in_code: set[str] = set()
+    for word in words:
+        if "_" in word:
+            names_in_code.update([word, *word.split("_")])
     return _Claim(
-        frozenset(map(_stem, _words(title))),
-        frozenset(_stem(word) for word in words if word not in places),
+        title=frozenset(map(_stem, _words(title))),
+        text=frozenset(_stem(word) for word in words if word not in names_in_code),
     )
 
 
@@ -264,17 +285,19 @@ def _stem(word: str) -> str:
     return word.rstrip("s")[:_STEM_CHARS] if word.isalpha() else word
 
 
-def _remedies(remedies: Iterable[str]) -> str:
+def _join_remedies(remedies: Iterable[str]) -> str:
     """Every remedy that differs by more than its punctuation, one below the other, as far as
     there is room."""
-    kept: dict[frozenset[str], str] = {}
+    by_words: dict[frozenset[str], str] = {}
     for remedy in remedies:
         if remedy.strip():
-            kept.setdefault(frozenset(map(_stem, _words(remedy))), remedy.strip())
-    told, left = list[str](), LONGEST_REMEDIES
-    for remedy in kept.values():
-        left -= len(remedy) + 1
-        if told and left < 0:
-            return "\n".join([*told, f"and {len(kept) - len(told)} more"])
-        told.append(remedy)
-    return "\n".join(told)
+            by_words.setdefault(frozenset(map(_stem, _words(remedy))), remedy.strip())
+    lines: list[str] = []
+    room = LONGEST_REMEDIES
+    for remedy in by_words.values():
+        room -= len(remedy) + 1
+        if lines and room < 0:
+            lines.append(f"and {len(by_words) - len(lines)} more")
+            break
+        lines.append(remedy)
+    return "\n".join(lines)

@@ -2,7 +2,8 @@
 structured result.
 
 Pure. The verdict follows from the merged findings and from who answered, never from what a member
-votes for.
+votes for. Where the findings come from is in `answer_parsing` and `findings`; who asks the members
+is `work.panel_runs`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from foreword.review.findings import SEVERITIES, Finding, Severity, count_severi
 Verdict = Literal["approve", "changes_requested", "inconclusive"]
 Status = Literal["answered", "failed", "late", "nonsense", "missing"]
 
+# Both are documented (docs/agents.md), so that a profile's `confidence` can be chosen by them. A
+# change without findings is not certain: 0.85 is below any threshold that asks for certainty.
 BASE_CONFIDENCE = 0.85
+# What each finding takes away: three critical ones, or five high ones, leave next to nothing.
 PENALTIES: Mapping[Severity, float] = {
     "critical": 0.25,
     "high": 0.15,
@@ -44,7 +48,7 @@ class Thresholds:
     ignored: tuple[str, ...] = ()  # what the profile says besides, which means nothing to a panel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemberResult:
     """What became of one member; `why` says what went wrong, or what was left out of its answer."""
 
@@ -107,7 +111,7 @@ class PanelResult:
     notes: tuple[str, ...] = ()
 
     @property
-    def unheard(self) -> tuple[MemberResult, ...]:
+    def without_answer(self) -> tuple[MemberResult, ...]:
         """The members that gave no answer that can be read."""
         return tuple(member for member in self.members if member.status != "answered")
 
@@ -135,65 +139,65 @@ def read_thresholds(data: object, where: str, profile: str = "default") -> Thres
     `max_critical`, `high_findings` and `confidence_score` are understood, too.
     """
     if not isinstance(data, Mapping):
-        raise BadSource(
-            where, f"thresholds must be a mapping, not {value_in_words(data)}", hint=_HINT
-        )
-    named = {_AFFIXES.sub("", str(name).casefold()): value for name, value in data.items()}
-    limits: dict[str, Any] = {
-        name: named[name] for name in ("critical", "high", "medium", "low") if name in named
-    }
-    shares: dict[str, Any] = {
-        name: named[name] for name in ("confidence", "answered") if name in named
-    }
-    for name, limit in limits.items():
-        if limit is not None and (
-            not isinstance(limit, int) or isinstance(limit, bool) or limit < 0
-        ):
-            raise BadSource(
-                where,
-                f"{name} must be a whole number or null, not {value_in_words(limit)}",
-                hint=_HINT,
-            )
-    for name, share in shares.items():
-        if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
-            raise BadSource(
-                where, f"{name} must be between 0 and 1, not {value_in_words(share)}", hint=_HINT
-            )
-    ignored = tuple(
-        str(name)
-        for name in data
-        if _AFFIXES.sub("", str(name).casefold()) not in {*limits, *shares}
-    )
-    return Thresholds(profile=profile, **limits, **shares, ignored=ignored)
+        problem = f"thresholds must be a mapping, not {value_in_words(data)}"
+        raise BadSource(where, problem, hint=_HINT)
+    values: dict[str, Any] = {}
+    ignored: list[str] = []
+    for written, value in data.items():
+        name = _AFFIXES.sub("", str(written).casefold())
+        if name in (*_LIMITS, *_SHARES):
+            values[name] = value
+        else:
+            ignored.append(str(written))
+    for name in _LIMITS:
+        if name in values and not _is_limit(values[name]):
+            problem = f"{name} must be a whole number or null, not {value_in_words(values[name])}"
+            raise BadSource(where, problem, hint=_HINT)
+    for name in _SHARES:
+        if name in values and not _is_share(values[name]):
+            problem = f"{name} must be between 0 and 1, not {value_in_words(values[name])}"
+            raise BadSource(where, problem, hint=_HINT)
+    return Thresholds(profile=profile, **values, ignored=tuple(ignored))
 
 
+_LIMITS = ("critical", "high", "medium", "low")
+_SHARES = ("confidence", "answered")
 _AFFIXES = re.compile(r"^(?:max|min|most|least)_|_(?:findings|score|max|min)$")
 _HINT = "for example thresholds: {critical: 0, high: 2, medium: 5, confidence: 0.6, answered: 0.75}"
+
+
+def _is_limit(value: object) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def confidence_in(findings: Sequence[Finding]) -> float:
     """How sure one may be of a change with these findings: 0.85, less for each by its severity,
     never below 0."""
-    lost = sum(
-        PENALTIES[severity] * count for severity, count in count_severities(findings).items()
-    )
-    return round(max(0.0, BASE_CONFIDENCE - lost), 2)
+    counts = count_severities(findings)
+    penalty = sum(PENALTIES[severity] * count for severity, count in counts.items())
+    return round(max(0.0, BASE_CONFIDENCE - penalty), 2)
 
 
 def decide(
     findings: Sequence[Finding], members: Sequence[MemberResult], thresholds: Thresholds
 ) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict and its reasons, as sentences."""
-    against = [*_too_many(findings, thresholds), *_too_unsure(findings, thresholds)]
-    unheard = _too_few_answers(members, thresholds)
+    against = _severity_reasons(findings, thresholds) + _confidence_reasons(findings, thresholds)
+    too_few = _answer_reasons(members, thresholds)
     if against:
-        return "changes_requested", (*against, *unheard)
-    if unheard:
-        return "inconclusive", tuple(unheard)
-    return "approve", (_nothing_in_the_way(findings, members, thresholds),)
+        return "changes_requested", (*against, *too_few)
+    if too_few:
+        return "inconclusive", tuple(too_few)
+    return "approve", (_approval_reason(findings, members, thresholds),)
 
 
-def _too_many(findings: Sequence[Finding], thresholds: Thresholds) -> list[str]:
+def _severity_reasons(findings: Sequence[Finding], thresholds: Thresholds) -> list[str]:
     reasons = []
     for severity, count in count_severities(findings).items():
         most = getattr(thresholds, severity, None)
@@ -206,28 +210,27 @@ def _too_many(findings: Sequence[Finding], thresholds: Thresholds) -> list[str]:
     return reasons
 
 
-def _too_unsure(findings: Sequence[Finding], thresholds: Thresholds) -> list[str]:
-    sure = confidence_in(findings)
-    if sure >= thresholds.confidence:
+def _confidence_reasons(findings: Sequence[Finding], thresholds: Thresholds) -> list[str]:
+    confidence = confidence_in(findings)
+    if confidence >= thresholds.confidence:
         return []
     return [
-        f"Confidence is {sure:.2f}; profile {thresholds.profile} asks for"
+        f"Confidence is {confidence:.2f}; profile {thresholds.profile} asks for"
         f" {thresholds.confidence:.2f}."
     ]
 
 
-def _too_few_answers(members: Sequence[MemberResult], thresholds: Thresholds) -> list[str]:
+def _answer_reasons(members: Sequence[MemberResult], thresholds: Thresholds) -> list[str]:
     answered = sum(member.status == "answered" for member in members)
     if answered and answered >= thresholds.answered * len(members):
         return []
-    asked = f"profile {thresholds.profile} asks for {thresholds.answered:.0%}"
-    return [
-        f"{answered} of {_plural(len(members), 'member')} answered;"
-        f" {asked if answered else 'there is no opinion'}."
-    ]
+    consequence = "there is no opinion"
+    if answered:
+        consequence = f"profile {thresholds.profile} asks for {thresholds.answered:.0%}"
+    return [f"{answered} of {_plural(len(members), 'member')} answered; {consequence}."]
 
 
-def _nothing_in_the_way(
+def _approval_reason(
     findings: Sequence[Finding], members: Sequence[MemberResult], thresholds: Thresholds
 ) -> str:
     answered = sum(member.status == "answered" for member in members)

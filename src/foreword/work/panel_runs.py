@@ -337,8 +337,7 @@ def _member_results(
         members.append(member)
         findings += found
     why = "no persona of that name was found"
-    for name in payload["missing"]:
-        members.append(MemberResult(name=name, status="missing", why=why))
+    members += [MemberResult(name=name, status="missing", why=why) for name in payload["missing"]]
     return members, findings
 
 

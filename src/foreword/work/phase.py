@@ -167,7 +167,7 @@ def _concluded(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]])
     """What the panel of a phase says about the change, as an answer."""
     from foreword.work import panel_runs
 
-    result = panel_runs.as_result(panel_runs.conclude(payload, answers))
+    result = panel_runs.result_from_json(panel_runs.conclude(payload, answers))
     if not any(member.status == "answered" for member in result.members):
         why = "; ".join(f"{member.name}: {member.status}" for member in result.members)
         return {"status": "failed", "error": f"nobody on the panel answered ({why})"}

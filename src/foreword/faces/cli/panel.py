@@ -10,7 +10,7 @@ import click
 
 from foreword.engine.table import printable
 from foreword.errors import UsageError
-from foreword.faces.cli import file_argument, screen
+from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
@@ -129,7 +129,7 @@ def run(
     asking = panel_runs.PanelRequest(model, timeout_seconds, moderator=moderator)
     result = panel_runs.run(folder, name, change, asking, db=db, watch=RunBoard())
     _show(result, form)
-    if (check and result.verdict != "approve") or len(result.unheard) == len(result.members):
+    if (check and result.verdict != "approve") or len(result.without_answer) == len(result.members):
         raise click.exceptions.Exit(1)
 
 
@@ -177,7 +177,7 @@ def schema() -> None:
 
 
 def _stdin() -> bytes:
-    return file_argument.read_bytes(file_argument.STDIN)
+    return command_input.read_bytes(command_input.STDIN)
 
 
 def _show(result: PanelResult, form: str) -> None:
@@ -199,10 +199,10 @@ def as_text(result: PanelResult) -> Iterator[str]:
         for finding in findings:
             yield f"{_place(finding)}  {severity}  {finding.title} ({', '.join(finding.said_by)})"
             yield from (f"    {line}" for line in finding.remediation.splitlines())
-    if result.unheard:
+    if result.without_answer:
         yield ""
         yield "did not answer:"
-        yield from (f"  {line}" for line in _unheard(result.unheard))
+        yield from (f"  {line}" for line in _unheard(result.without_answer))
 
 
 def as_markdown(result: PanelResult) -> Iterator[str]:
@@ -219,9 +219,9 @@ def as_markdown(result: PanelResult) -> Iterator[str]:
             )
             yield from (f"  {_quiet(line)}" for line in finding.detail.splitlines())
             yield from (f"  *Remedy:* {_quiet(line)}" for line in finding.remediation.splitlines())
-    if result.unheard:
+    if result.without_answer:
         yield from ("", "## Did not answer", "")
-        yield from (f"- {_quiet(line)}" for line in _unheard(result.unheard))
+        yield from (f"- {_quiet(line)}" for line in _unheard(result.without_answer))
 
 
 def _place(finding: Finding) -> str:
