@@ -22,21 +22,28 @@ if TYPE_CHECKING:
     from playwright.async_api import FrameLocator, Locator, Page, Response
 
 FRAME = "frame="
+# Items that one `extract` reads: the page decides how many match, and all of them go to a model.
+# Where there are more, the result says so.
 MOST_ITEMS = 1_000
-MOST_BEGUN = 4  # other pages that a tab may begin to load while it is to go to one
-_PAINTED = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
+# Loads that a tab may begin while it is to go to one address. A redirect by script or two are
+# usual; a page that is past this number loads others without end, and its tab is given up.
+MOST_LOADS = 4
+# Options of a list that an error names: enough to see what they look like.
+MOST_OPTIONS = 12
+_NEXT_PAINT = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))"
 
 
 def locate(page: Page, selector: str) -> Locator:
     """The element of a selector; `frame=iframe#tides >> ...` looks inside a frame."""
-    return _located(page, selector)[1]
+    _, locator = _scope_and_locator(page, selector)
+    return locator
 
 
-def _located(page: Page, selector: str) -> tuple[Page | FrameLocator, Locator]:
+def _scope_and_locator(page: Page, selector: str) -> tuple[Page | FrameLocator, Locator]:
     """The page or the frame that an element is in, and the element."""
     if not selector.strip():
         raise BrowserFailed(
-            "a selector is needed, not an empty text", hint=browser_errors.SELECTORS
+            "a selector is needed, not an empty text", hint=browser_errors.SELECTOR_HINT
         )
     scope: Page | FrameLocator = page
     while selector.startswith(FRAME) and " >> " in selector:
@@ -49,19 +56,22 @@ async def navigate(tab: Tab, url: str, rules: Rules) -> dict[str, Any]:
     """Open an address and wait until its document is there."""
     from playwright.async_api import Error
 
-    tab.attempted = url = rules.check(url)
-    before = tab.begun
+    url = rules.check(url)
+    tab.requested_url = url
+    loads_before = tab.loads
     try:
-        response = await _gone_to(tab.page, url, rules)
+        response = await _goto(tab.page, url, rules)
     except Error as error:
-        if tab.begun - before > MOST_BEGUN:
-            tab.broken = browser_errors.RESTLESS
+        if tab.loads - loads_before > MOST_LOADS:
+            tab.broken_reason = browser_errors.RESTLESS
         raise browser_errors.load_error(error, url, rules) from None
-    return {"status": response.status} if response is not None and response.status >= 400 else {}
+    if response is not None and response.status >= 400:
+        return {"status": response.status}
+    return {}
 
 
-async def _gone_to(page: Page, url: str, rules: Rules) -> Response | None:
-    """The page's answer; where it was just going elsewhere by itself, at the second try."""
+async def _goto(page: Page, url: str, rules: Rules) -> Response | None:
+    """The response; a page that was just going elsewhere by itself is asked a second time."""
     from playwright.async_api import Error
 
     limit = 1000 * rules.page_seconds
@@ -91,33 +101,40 @@ async def type_text(tab: Tab, selector: str, text: str, rules: Rules) -> dict[st
     """Fill a field, or choose from a list, by its label or its value."""
     from playwright.async_api import Error
 
-    locator, limit = locate(tab.page, selector), 1000 * rules.action_seconds
+    locator = locate(tab.page, selector)
     try:
         tag, kind, is_secret = await page_script.read(locator, "kind", seconds=rules.action_seconds)
         if tag == "SELECT":
-            await _choose(locator, selector, text, rules)
+            await _select_option(locator, selector=selector, text=text, rules=rules)
         elif kind in ("checkbox", "radio", "file", "submit", "button"):
             raise BrowserFailed(
                 f"nothing can be typed into {selector!r}, a {kind}", hint="click it instead"
             )
         else:
-            await locator.fill(text, timeout=limit)
+            await locator.fill(text, timeout=1000 * rules.action_seconds)
     except Error as error:
         raise await browser_errors.action_error(error, locator, selector, rules) from None
     return {"password": True} if is_secret else {}
 
 
-async def _choose(locator: Locator, selector: str, text: str, rules: Rules) -> None:
+async def _select_option(locator: Locator, *, selector: str, text: str, rules: Rules) -> None:
+    """Choose the first option whose label or value is the text."""
     options = await page_script.read(locator, "options", seconds=rules.action_seconds)
-    at = next((at for at, names in enumerate(options) if text in names), None)
-    if at is None:
-        names = ", ".join(label for label, _ in options[:12])
-        raise BrowserFailed(f"{selector!r} has no such choice; it has: {names}")
-    await locator.select_option(index=at, timeout=1000 * rules.action_seconds)
+    for index, label_and_value in enumerate(options):
+        if text in label_and_value:
+            await locator.select_option(index=index, timeout=1000 * rules.action_seconds)
+            return
+    labels = ", ".join(label for label, _ in options[:MOST_OPTIONS])
+    raise BrowserFailed(f"{selector!r} has no such choice; it has: {labels}")
 
 
 async def wait_for(
-    tab: Tab, selector: str | None, url: str | None, seconds: float | None, rules: Rules
+    tab: Tab,
+    *,
+    selector: str | None,
+    url: str | None,
+    seconds: float | None,
+    rules: Rules,
 ) -> dict[str, Any]:
     """Wait for an element, for an address (a part of it, or a pattern with `*`), or so many
     seconds."""
@@ -163,15 +180,22 @@ async def _wait_for_address(tab: Tab, url: str, rules: Rules) -> dict[str, Any]:
 
 
 async def extract(
-    tab: Tab, selector: str, fields: Mapping[str, Any] | None, many: bool, rules: Rules
+    tab: Tab,
+    selector: str,
+    *,
+    fields: Mapping[str, Any] | None,
+    many: bool,
+    rules: Rules,
 ) -> dict[str, Any]:
     """Read texts or named fields of an element, or of all that match."""
     from playwright.async_api import Error
 
-    scope, locator = _located(tab.page, selector)
-    wanted = None if fields is None else [[name, _field(name, how)] for name, how in fields.items()]
+    scope, locator = _scope_and_locator(tab.page, selector)
+    field_specs = None
+    if fields is not None:
+        field_specs = [[name, _field_spec(name, how)] for name, how in fields.items()]
     try:
-        await _attached(locator, rules, required=not many)
+        await _wait_until_attached(locator, rules, required=not many)
         count = await locator.count()
         if count > 1 and not many:
             raise BrowserFailed(
@@ -179,7 +203,7 @@ async def extract(
                 hint="ask for many, or name one of them",
             )
         found = await asyncio.wait_for(
-            page_script.texts(scope, locator, wanted, MOST_ITEMS), READ_SECONDS
+            page_script.texts(scope, locator, field_specs, MOST_ITEMS), READ_SECONDS
         )
     except Error as error:
         raise await browser_errors.action_error(error, locator, selector, rules) from None
@@ -187,10 +211,15 @@ async def extract(
         raise BrowserFailed(f"{selector!r} was there and is no longer")
     if not many:
         return {"found": found[0]}
-    return {"found": found, "count": len(found), **_noted(selector, len(found), count)}
+    result: dict[str, Any] = {"found": found, "count": len(found)}
+    if not count:
+        result["note"] = f"nothing on the page matches {selector!r}"
+    elif count > len(found):
+        result["note"] = f"the first {len(found):,} of {count:,} were read"
+    return result
 
 
-async def _attached(locator: Locator, rules: Rules, *, required: bool) -> None:
+async def _wait_until_attached(locator: Locator, rules: Rules, *, required: bool) -> None:
     from playwright.async_api import TimeoutError as LateError
 
     try:
@@ -200,13 +229,8 @@ async def _attached(locator: Locator, rules: Rules, *, required: bool) -> None:
             raise
 
 
-def _noted(selector: str, read: int, count: int) -> dict[str, str]:
-    if not count:
-        return {"note": f"nothing on the page matches {selector!r}"}
-    return {"note": f"the first {read:,} of {count:,} were read"} if count > read else {}
-
-
-def _field(name: str, how: Any) -> dict[str, str]:
+def _field_spec(name: str, how: Any) -> dict[str, str]:
+    """What is read for one field, in the form that `reader.js` takes."""
     if isinstance(how, str):
         return {"selector": how}
     if isinstance(how, Mapping) and set(how) <= {"selector", "attribute"}:
@@ -220,7 +244,7 @@ async def wait_for_page(tab: Tab, rules: Rules) -> bool:
     from playwright.async_api import Error
 
     with suppress(Error, TimeoutError):
-        await asyncio.wait_for(tab.page.evaluate(_PAINTED), browser_errors.ANSWER_SECONDS)
+        await asyncio.wait_for(tab.page.evaluate(_NEXT_PAINT), browser_errors.ANSWER_SECONDS)
     with suppress(TimeoutError):
         await asyncio.wait_for(tab.quiet.wait(), rules.page_seconds)
     return tab.quiet.is_set()

@@ -1,8 +1,8 @@
 """What pages asked for and did not get because their browser may not go there: counted by origin
 and kind.
 
-A page decides how much of it there is and what it is called, so that both have a limit, and an
-origin is all that is told of an address. Nothing here allows anything: that is for the user to say.
+A page decides how much of it there is and what it is called, so both have a limit, and an origin is
+all that is told of an address. Nothing here allows anything: that is for the user to say (`rules`).
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from threading import Lock
 
-from foreword.browser.rules import ASSET_KINDS, Origin, Rules, origin_of, request_origin
+from foreword.browser.rules import ASSET_KINDS, Origin, Rules, bracketed, origin_of, request_origin
 from foreword.secrets.masking import mask
 
 # Pages of the large news sites ask some fifty others; ten times as many are no page that is meant
 # to work.
 MOST_ORIGINS = 500
-MOST_TOLD = 10
+MOST_LISTED = 10  # origins in the result of one action; the rest is a number
 # In which Chromium's own requests end, which it makes for itself and not for a page.
 _CHROMIUMS_OWN = (".google.com", ".googleapis.com", ".gstatic.com", ".gvt1.com")
 CONNECTION = "connection"
-DOCUMENT = "document"  # told apart from these: a tab or a frame that stayed where it was
+DOCUMENT = "document"  # not counted here: a tab or a frame that stayed where it was
+
+Counts = dict[Origin, dict[str, int]]  # how often each origin was asked for, by kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +36,26 @@ class BlockedOrigin:
     @property
     def option(self) -> str:
         """What the user would say to let these through."""
-        is_for_pages = not ASSET_KINDS.isdisjoint(self.kinds)
-        return f"--{'assets' if is_for_pages else 'origin'} {self.origin}"
+        has_assets = not ASSET_KINDS.isdisjoint(self.kinds)
+        option = "--assets" if has_assets else "--origin"
+        return f"{option} {self.origin}"
 
     def __str__(self) -> str:
-        requests = f"{self.requests:,} request{'' if self.requests == 1 else 's'}"
+        noun = "request" if self.requests == 1 else "requests"
+        kinds = ", ".join(self.kinds)
         return (
-            f"{requests} to {self.origin} ({', '.join(self.kinds)}); the user can allow them:"
-            f" {self.option}"
+            f"{self.requests:,} {noun} to {self.origin} ({kinds});"
+            f" the user can allow them: {self.option}"
         )
 
 
 @dataclass(slots=True)
 class BlockedRequests:
-    """All of it since the browser was started, and what of it was not told yet."""
+    """All of it since the browser was started, and what of it was in no result yet."""
 
     rules: Rules
-    _all: dict[Origin, dict[str, int]] = field(default_factory=dict)  # how often, by kind
-    _new: dict[Origin, dict[str, int]] = field(default_factory=dict)
+    _all: Counts = field(default_factory=dict)
+    _new: Counts = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
     def request(self, url: str, kind: str) -> None:
@@ -64,22 +68,23 @@ class BlockedRequests:
 
     def connection(self, host: str, port: int) -> None:
         """Count a connection that was refused, where no request of a page explains it."""
-        origin = _likely(host, port)
+        origin = _connection_origin(host, port)
         if origin is not None and not f".{origin.host}".endswith(_CHROMIUMS_OWN):
             self._count(origin, CONNECTION)
 
     def listing(self) -> list[BlockedOrigin]:
         """Every origin, the most wanted first."""
         with self._lock:
-            return _listed(self._all)
+            return _by_requests(self._all)
 
-    def told(self) -> dict[str, list[str]]:
-        """What is new, for the result of an action."""
+    def new_as_result(self) -> dict[str, list[str]]:
+        """What is new since this was last asked for, for the result of an action."""
         with self._lock:
-            found, self._new = _listed(self._new), {}
-        lines = [str(one) for one in found[:MOST_TOLD]]
-        if len(found) > MOST_TOLD:
-            lines.append(f"and {len(found) - MOST_TOLD:,} origins more")
+            found = _by_requests(self._new)
+            self._new = {}
+        lines = [str(one) for one in found[:MOST_LISTED]]
+        if len(found) > MOST_LISTED:
+            lines.append(f"and {len(found) - MOST_LISTED:,} origins more")
         return {"blocked": lines} if lines else {}
 
     def _count(self, origin: Origin, kind: str) -> None:
@@ -90,14 +95,16 @@ class BlockedRequests:
                     kinds[kind] = kinds.get(kind, 0) + 1
 
 
-def _listed(counts: dict[Origin, dict[str, int]]) -> list[BlockedOrigin]:
+def _by_requests(counts: Counts) -> list[BlockedOrigin]:
     """The origins, the most wanted first. A request is a connection, too, which then counts no
     more."""
-    explained = {origin.netloc for origin, kinds in counts.items() if kinds.keys() != {CONNECTION}}
+    with_requests = {
+        origin.netloc for origin, kinds in counts.items() if kinds.keys() != {CONNECTION}
+    }
     found = []
     for origin, kinds in counts.items():
         requests = {kind: count for kind, count in kinds.items() if kind != CONNECTION}
-        if not requests and origin.netloc in explained:
+        if not requests and origin.netloc in with_requests:
             continue
         requests = requests or kinds
         found.append(
@@ -110,7 +117,7 @@ def _listed(counts: dict[Origin, dict[str, int]]) -> list[BlockedOrigin]:
     return sorted(found, key=lambda one: -one.requests)
 
 
-def _likely(host: str, port: int) -> Origin | None:
+def _connection_origin(host: str, port: int) -> Origin | None:
     """The origin of a connection, whose scheme nobody says."""
-    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    return origin_of(f"{'https' if port == 443 else 'http'}://{place}")
+    scheme = "https" if port == 443 else "http"
+    return origin_of(f"{scheme}://{bracketed(host)}:{port}")

@@ -8,23 +8,32 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from foreword.browser import actions, browser_errors, browser_state, chromium, explore, tab_care
+from foreword.browser import actions, browser_errors, browser_state, explore, tab_care
 from foreword.browser.blocked import BlockedOrigin, BlockedRequests
-from foreword.browser.chromium import CLOSE_SECONDS, START_SECONDS, Chromium
+from foreword.browser.chromium import (
+    CLOSE_SECONDS,
+    START_SECONDS,
+    Chromium,
+    attach_chromium,
+    start_chromium,
+)
 from foreword.browser.dom import Dom
-from foreword.browser.page_script import READ_SECONDS
-from foreword.browser.rules import BLANK, Rules, origin_error
+from foreword.browser.rules import Rules, origin_error
 from foreword.browser.side_events import Notes
 from foreword.browser.tabs import CRASHED, Tab
 from foreword.browser.thread import LoopThread
 from foreword.errors import BrowserFailed
 
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
 T = TypeVar("T")
-AGAIN = "the browser had ended and was started again"
+Action = Callable[[Tab], Awaitable[dict[str, Any]]]
+STARTED_AGAIN = "the browser had ended and was started again"
 
 
 class Browser:
@@ -37,13 +46,16 @@ class Browser:
         reach: Callable[[BlockedRequests], Awaitable[Chromium]],
         restore: Path | None = None,
     ) -> None:
-        self.rules, self._reach, self._saved = rules, reach, restore
+        self.rules = rules
+        self._reach = reach
+        self._state_file = restore
         self._blocked = BlockedRequests(rules)
         self._thread = LoopThread()
         self._lock = asyncio.Lock()
         self._chromium: Chromium | None = None
         try:
-            self._thread.run(self._begin(), 2 * START_SECONDS)
+            # Chromium itself, and then the tabs that are opened again.
+            self._thread.run(self._launch(), 2 * START_SECONDS)
         except BaseException:
             self._thread.stop()
             raise
@@ -61,24 +73,28 @@ class Browser:
     ) -> Browser:
         """Start a Chromium of our own, with an empty profile or as another one was saved."""
         rules = rules or Rules()
-        base = Path(folder) if folder is not None else None
-        return cls(
-            rules,
-            lambda blocked: chromium.start_chromium(rules, path, headless, base, blocked),
-            Path(restore) if restore is not None else None,
-        )
+        profiles = Path(folder) if folder is not None else None
+
+        def reach(blocked: BlockedRequests) -> Awaitable[Chromium]:
+            return start_chromium(
+                rules, path=path, headless=headless, folder=profiles, blocked=blocked
+            )
+
+        return cls(rules, reach, Path(restore) if restore is not None else None)
 
     @classmethod
     def attach(cls, address: str, rules: Rules | None = None) -> Browser:
         """Reach the user's own browser; it is never closed, nor a tab of it that was not opened
         here."""
         rules = rules or Rules()
-        return cls(rules, lambda blocked: chromium.attach_chromium(address, rules, blocked))
+        return cls(rules, lambda blocked: attach_chromium(address, rules, blocked))
 
     def tabs(self) -> list[dict[str, Any]]:
         """Every open tab: its name, its address and whether it is the active one; from memory."""
-        here = self._chromium
-        return [] if here is None or here.has_ended else here.tabs.listing()
+        chromium = self._chromium
+        if chromium is None or chromium.has_ended:
+            return []
+        return chromium.tabs.listing()
 
     def blocked(self) -> list[BlockedOrigin]:
         """The origins that pages asked for things and may not reach, the most wanted first; from
@@ -87,16 +103,18 @@ class Browser:
 
     def navigate(self, url: str, tab: str | None = None) -> dict[str, Any]:
         """Open an address in a tab."""
-        return self._act(lambda here: actions.navigate(here, url, self.rules), tab, anew=True)
+        return self._act(lambda on: actions.navigate(on, url, self.rules), tab, anew=True)
 
     def click(self, selector: str, tab: str | None = None) -> dict[str, Any]:
         """Press an element."""
-        return self._act(lambda here: actions.click(here, selector, self.rules), tab, selector)
+        return self._act(lambda on: actions.click(on, selector, self.rules), tab, selector=selector)
 
     def type(self, selector: str, text: str, tab: str | None = None) -> dict[str, Any]:
         """Fill a field or choose from a list; the text is in no result and no error."""
         return self._act(
-            lambda here: actions.type_text(here, selector, text, self.rules), tab, selector
+            lambda on: actions.type_text(on, selector=selector, text=text, rules=self.rules),
+            tab,
+            selector=selector,
         )
 
     def wait(
@@ -107,11 +125,13 @@ class Browser:
         tab: str | None = None,
     ) -> dict[str, Any]:
         """Wait for an element, an address, or some seconds."""
-        return self._act(
-            lambda here: actions.wait_for(here, selector, url, seconds, self.rules),
-            tab,
-            selector or "",
-        )
+
+        def wait_for(on: Tab) -> Awaitable[dict[str, Any]]:
+            return actions.wait_for(
+                on, selector=selector, url=url, seconds=seconds, rules=self.rules
+            )
+
+        return self._act(wait_for, tab, selector=selector or "")
 
     def extract(
         self,
@@ -121,42 +141,47 @@ class Browser:
         tab: str | None = None,
     ) -> dict[str, Any]:
         """Read the text or the named fields of an element, or of all that match; under `found`."""
-        return self._act(
-            lambda here: actions.extract(here, selector, fields, many, self.rules), tab, selector
-        )
+
+        def extract(on: Tab) -> Awaitable[dict[str, Any]]:
+            return actions.extract(on, selector, fields=fields, many=many, rules=self.rules)
+
+        return self._act(extract, tab, selector=selector)
 
     def explore(
         self, instruction: str, tab: str | None = None, limit: int = explore.MOST_ELEMENTS
     ) -> dict[str, Any]:
         """What can be used on a page, best first by the instruction, each with a selector that
         was tried."""
-        return self._act(lambda here: explore.explore_page(here.page, instruction, limit), tab)
+        return self._act(lambda on: explore.explore_page(on.page, instruction, limit), tab)
 
     def dom(self, tab: str | None = None) -> Dom:
         """The page's elements, cleaned of what nobody sees."""
-        found: Dom = self._act(lambda here: _inside(here.page), tab)["dom"]
+        found: Dom = self._act(lambda on: _dom_result(on.page), tab)["dom"]
         return found
 
     def state(self, tab: str | None = None) -> dict[str, Any]:
         """How a page stands: tab, address, title; an error if it does not answer."""
 
-        async def asked() -> dict[str, Any]:
-            return await browser_errors.state_of((await self._alive()).tabs.named(tab))
+        async def read_state() -> dict[str, Any]:
+            chromium = await self._running_chromium()
+            return await browser_errors.state_of(chromium.tabs.named(tab))
 
-        return self._run(asked())
+        return self._run(read_state())
 
     def open_tab(self, url: str, name: str | None = None) -> dict[str, Any]:
         """Open an address in a new tab, which is then the active one."""
         url = self.rules.check(url)
-        return self._run(self._serial(lambda here: self._open(here, url, name)))
+        return self._run(self._serially(lambda chromium: self._open_tab(chromium, url, name)))
 
     def close_tab(self, name: str) -> dict[str, Any]:
         """Close a tab; of a user's own browser only those that were opened here."""
-        return self._run(self._serial(lambda here: tab_care.close(here, here.tabs.named(name))))
+        return self._run(
+            self._serially(lambda chromium: tab_care.close(chromium, chromium.tabs.named(name)))
+        )
 
     def activate(self, name: str) -> dict[str, Any]:
         """Bring a tab to the front."""
-        return self._act(_nothing, name, any_address=True)
+        return self._act(_no_action, name, any_address=True)
 
     def save(self, path: str | Path) -> None:
         """Keep cookies, local storage and open tabs in a file that only its owner can read.
@@ -164,17 +189,19 @@ class Browser:
         Of the user's own browser nothing is kept: it goes on without us, and its cookies are
         nobody's business.
         """
-        if self._run(self._serial(lambda here: browser_state.save(here, Path(path)))):
-            self._saved = Path(path)
+        if self._run(self._serially(lambda chromium: browser_state.save(chromium, Path(path)))):
+            self._state_file = Path(path)
 
     def close(self) -> None:
         """End the browser and remove its profile; of one that was attached, only our connection
         and our tabs."""
         atexit.unregister(self.close)
-        here, self._chromium = self._chromium, None
+        chromium = self._chromium
+        self._chromium = None
         try:
-            if here is not None:
-                self._thread.run(tab_care.end(here), 3 * CLOSE_SECONDS)
+            if chromium is not None:
+                # Its tabs, its window and Playwright have CLOSE_SECONDS each.
+                self._thread.run(tab_care.end(chromium), 3 * CLOSE_SECONDS)
         finally:
             self._thread.stop()
 
@@ -186,144 +213,130 @@ class Browser:
 
     def _act(
         self,
-        do: Callable[[Tab], Awaitable[dict[str, Any]]],
-        tab: str | None,
-        selector: str = "",
+        do: Action,
+        tab_name: str | None,
         *,
+        selector: str = "",
         anew: bool = False,
         any_address: bool = False,
     ) -> dict[str, Any]:
         """Do something on a tab that is in front, and say what came of it."""
 
-        async def acting(here: Chromium) -> dict[str, Any]:
-            on = here.tabs.named(tab)
-            if not (anew or any_address or self.rules.allows(on.url)):
-                raise await _with_state(origin_error(on.url, self.rules), on)
-            return await self._done(here, await self._ready(here, on, anew=anew), do, selector)
+        async def act(chromium: Chromium) -> dict[str, Any]:
+            tab = chromium.tabs.named(tab_name)
+            if not (anew or any_address or self.rules.allows(tab.url)):
+                raise await browser_errors.with_state(origin_error(tab.url, self.rules), tab)
+            tab = await tab_care.usable_tab(chromium, tab, anew=anew)
+            return await self._perform(chromium, tab, do, selector)
 
-        return self._run(self._serial(acting))
+        return self._run(self._serially(act))
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        # A page that is gone to twice and then left again, an element, and a browser that is
+        # started anew; each of them has a shorter limit of its own.
         limit = 3 * self.rules.page_seconds + self.rules.action_seconds + START_SECONDS
         return self._thread.run(work, limit)
 
-    async def _begin(self) -> None:
-        kept = browser_state.read(self._saved) if self._saved is not None else None
-        here = await self._reach(self._blocked)
-        if kept is not None:
+    async def _launch(self) -> None:
+        saved = browser_state.read(self._state_file) if self._state_file is not None else None
+        chromium = await self._reach(self._blocked)
+        if saved is not None:
             try:
-                await browser_state.restore(here, kept, self.rules)
+                await browser_state.restore(chromium, saved, self.rules)
             except BaseException:
-                await here.end()
+                await chromium.end()
                 raise
-        self._chromium = here
+        self._chromium = chromium
 
-    async def _alive(self) -> Chromium:
+    async def _running_chromium(self) -> Chromium:
+        """The browser, started again if it has ended."""
         if self._chromium is None or self._chromium.has_ended:
             if self._chromium is not None:
                 await self._chromium.end()
-            if self._saved is not None and not self._saved.exists():
-                self._saved = None
-            await self._begin()
+            if self._state_file is not None and not self._state_file.exists():
+                self._state_file = None
+            await self._launch()
         assert self._chromium is not None
         return self._chromium
 
-    async def _serial(self, do: Callable[[Chromium], Awaitable[T]]) -> T:
-        """One thing at a time, on a browser that is there."""
+    async def _serially(self, do: Callable[[Chromium], Awaitable[T]]) -> T:
+        """Do one thing at a time, on a browser that is there."""
         from playwright.async_api import Error
 
         async with self._lock:
-            fresh = self._chromium is None or self._chromium.has_ended
-            here = await self._alive()
+            is_new = self._chromium is None or self._chromium.has_ended
+            chromium = await self._running_chromium()
             try:
-                await here.guard.begin()
-                result = await do(here)
+                await chromium.guard.begin()
+                result = await do(chromium)
             except BrowserFailed as failure:
-                if fresh:
-                    failure.state.setdefault("note", AGAIN)
+                if is_new:
+                    failure.state.setdefault("note", STARTED_AGAIN)
                 raise
             except Error as error:
-                raise (
-                    _gone()
-                    if here.has_ended or not here.browser.is_connected()
-                    else browser_errors.other(error)
-                ) from None
-            return {**result, "note": AGAIN} if fresh and isinstance(result, dict) else result  # type: ignore[return-value]
+                if chromium.has_ended or not chromium.browser.is_connected():
+                    raise browser_errors.ended_error() from None
+                raise browser_errors.page_error(error) from None
+        if is_new and isinstance(result, dict):
+            result["note"] = STARTED_AGAIN
+        return result
 
-    async def _ready(self, here: Chromium, tab: Tab, *, anew: bool) -> Tab:
-        """The tab in front, or a new one in the place of one that is beyond use."""
-        if tab.broken == browser_errors.SILENT:
-            await browser_errors.state_of(tab)
-        # A tab of the user's own is never closed, so it can't be replaced either.
-        if tab.broken and not (anew and tab.ours):
-            raise browser_errors.broken(tab)
-        if tab.broken:
-            tab = await tab_care.replace(here, tab)
-        tab.guarded = True
-        await here.tabs.limit(tab)
-        await tab_care.to_front(here, tab)
-        return tab
-
-    async def _done(
-        self,
-        here: Chromium,
-        tab: Tab,
-        do: Callable[[Tab], Awaitable[dict[str, Any]]],
-        selector: str,
+    async def _perform(
+        self, chromium: Chromium, tab: Tab, do: Action, selector: str
     ) -> dict[str, Any]:
+        """Do something on a tab, wait for what it sets off, and tell where the tab is then."""
         from playwright.async_api import Error
 
-        notes = here.tabs.notes
-        before = len(notes.refused)
+        notes = chromium.tabs.notes
+        refused_before = len(notes.refused)
         try:
             found = await do(tab)
             is_loaded = await actions.wait_for_page(tab, self.rules)
-            await here.guard.opened(self.rules.action_seconds)
-            await here.tabs.settled()
-        except (BrowserFailed, TimeoutError, Error) as failure:
-            raise await self._explained(here, tab, _told(failure), selector, before) from None
+            await chromium.guard.wait_for_popups(self.rules.action_seconds)
+            await chromium.tabs.wait_for_arrivals()
+        except (BrowserFailed, TimeoutError, Error) as error:
+            failure = browser_errors.as_browser_failed(error)
+            refused = notes.refused_tabs(refused_before)
+            raise await self._explain(
+                failure, chromium, tab, selector=selector, refused=refused
+            ) from None
         finally:
             # What happens from now on is told with the next action.
-            here.tabs.notes = Notes()
-        gone = notes.refused_tabs(before) or await self._slipped(tab)
-        beside = {**notes.told(), **self._blocked.told()}
-        if gone:
-            raise await _with_state(origin_error(gone[0], self.rules), tab, **beside)
-        loading = {} if is_loaded else {"loading": "the page is still loading"}
+            chromium.tabs.notes = Notes()
+        refused = notes.refused_tabs(refused_before)
+        if not refused:
+            refused = await tab_care.leave_forbidden_page(tab, self.rules)
+        side_results = {**notes.as_result(), **self._blocked.new_as_result()}
+        if refused:
+            refusal = origin_error(refused[0], self.rules)
+            raise await browser_errors.with_state(refusal, tab, **side_results)
         if tab.page.is_closed():
-            return {"tab": tab.name, "url": tab.url, "title": "", "closed": True, **found, **beside}
-        return {**await browser_errors.state_of(tab), **found, **loading, **beside}
+            closed = {"tab": tab.name, "url": tab.url, "title": "", "closed": True}
+            return {**closed, **found, **side_results}
+        loading = {} if is_loaded else {"loading": "the page is still loading"}
+        return {**await browser_errors.state_of(tab), **found, **loading, **side_results}
 
-    async def _slipped(self, tab: Tab) -> list[str]:
-        """The address of a tab of ours that came past the guard, such as one that was loaded in
-        advance; it is left."""
-        url = tab.url
-        if (
-            not tab.ours
-            or tab.page.is_closed()
-            or self.rules.allows(url)
-            or not url.startswith(("http:", "https:"))
-        ):
-            return []
-        await tab.page.goto(BLANK, timeout=1000 * self.rules.page_seconds)
-        return [url]
-
-    async def _explained(
-        self, here: Chromium, tab: Tab, failure: BrowserFailed, selector: str, before: int
+    async def _explain(
+        self,
+        failure: BrowserFailed,
+        chromium: Chromium,
+        tab: Tab,
+        *,
+        selector: str,
+        refused: Sequence[str],
     ) -> BrowserFailed:
         """A failure with what caused it, the nearest selectors, and how the page stands."""
-        if here.has_ended:
-            return _gone()
-        if tab.broken and tab.broken != browser_errors.SILENT:
-            return browser_errors.broken(tab)
-        if gone := here.tabs.notes.refused_tabs(before):
-            failure = origin_error(gone[0], self.rules)
-        explained = await _with_state(
-            failure, tab, **here.tabs.notes.told(), **self._blocked.told()
-        )
-        if tab.broken == CRASHED:
-            return browser_errors.broken(tab)
-        if selector and "nothing on the page matches" in str(failure) and not tab.broken:
+        if chromium.has_ended:
+            return browser_errors.ended_error()
+        if tab.broken_reason and tab.broken_reason != browser_errors.SILENT:
+            return browser_errors.broken_tab_error(tab)
+        if refused:
+            failure = origin_error(refused[0], self.rules)
+        side_results = {**chromium.tabs.notes.as_result(), **self._blocked.new_as_result()}
+        explained = await browser_errors.with_state(failure, tab, **side_results)
+        if tab.broken_reason == CRASHED:
+            return browser_errors.broken_tab_error(tab)
+        if selector and "nothing on the page matches" in str(failure) and not tab.broken_reason:
             near = await explore.similar(tab.page, selector)
             if near:
                 similar = ", ".join(map(repr, near))
@@ -332,43 +345,23 @@ class Browser:
                 )
         return explained
 
-    async def _open(self, here: Chromium, url: str, name: str | None) -> dict[str, Any]:
-        tab = await here.tabs.new()
-        here.tabs.activate(tab)
+    async def _open_tab(self, chromium: Chromium, url: str, name: str | None) -> dict[str, Any]:
+        tab = await chromium.tabs.new()
+        chromium.tabs.activate(tab)
         try:
-            result = await self._done(
-                here, tab, lambda on: actions.navigate(on, url, self.rules), ""
+            result = await self._perform(
+                chromium, tab, lambda on: actions.navigate(on, url, self.rules), selector=""
             )
         except BrowserFailed:
             await tab.page.close()
             raise
-        await here.tabs.entitle(tab, name)
+        await chromium.tabs.entitle(tab, name)
         return {**result, "tab": tab.name}
 
 
-def _gone() -> BrowserFailed:
-    return BrowserFailed(
-        "the browser has ended or crashed", hint="the next action begins with a new one"
-    )
-
-
-def _told(failure: Exception) -> BrowserFailed:
-    if isinstance(failure, BrowserFailed):
-        return failure
-    if isinstance(failure, TimeoutError):
-        return BrowserFailed(f"the page could not be read within {READ_SECONDS:g} s")
-    return browser_errors.other(failure)
-
-
-async def _inside(page: Any) -> dict[str, Any]:
+async def _dom_result(page: Page) -> dict[str, Any]:
     return {"dom": await explore.dom_of(page)}
 
 
-async def _nothing(tab: Tab) -> dict[str, Any]:
+async def _no_action(tab: Tab) -> dict[str, Any]:
     return {}
-
-
-async def _with_state(failure: BrowserFailed, tab: Tab, **more: Any) -> BrowserFailed:
-    return type(failure)(
-        str(failure), hint=failure.hint, state={**await browser_errors.state_of(tab), **more}
-    )

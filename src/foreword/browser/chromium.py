@@ -26,8 +26,13 @@ from foreword.errors import BrowserFailed, UsageError
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
 
+# For a Chromium to start: far more than it takes on an idle machine, as a busy one is no failure.
+# Only a browser that never comes takes all of it. One that is running already has a quarter.
 START_SECONDS = 60.0
+ATTACH_SECONDS = START_SECONDS / 4
+# For a browser or a tab to close by itself; after that its connection is given up.
 CLOSE_SECONDS = 10.0
+LONGEST_REASON = 200  # characters of Playwright's message in an error
 # Playwright's own choice, with which a page can keep the whole browser busy by changing its address
 # without end.
 _UNPROTECTED = "--disable-ipc-flooding-protection"
@@ -65,6 +70,7 @@ class Chromium:
 
 async def start_chromium(
     rules: Rules,
+    *,
     path: str | Path | None,
     headless: bool,
     folder: Path | None,
@@ -73,21 +79,22 @@ async def start_chromium(
     """Start a Chromium of our own; connections to other places than the rules allow end at a
     proxy."""
     executable = program(path)
-    playwright = await _playwright()
+    playwright = await _playwright()  # first: it says what to do where there is none
+    from playwright.async_api import Error
+
     profile = BrowserProfile(folder)
     refusing = RefusingProxy(blocked.connection) if rules.are_limits else None
     try:
-        limits = (
-            proxy.own_switches(rules)
-            if refusing is None
-            else proxy.switches(rules, await refusing.start())
-        )
+        if refusing is None:
+            switches = proxy.own_switches(rules)
+        else:
+            switches = proxy.switches(rules, await refusing.start())
         await page_script.prepare(playwright)
         context = await playwright.chromium.launch_persistent_context(
             profile.data,
             executable_path=executable,
             headless=headless,
-            args=limits,
+            args=switches,
             accept_downloads=False,
             ignore_default_args=[_UNPROTECTED],
             # A sandbox needs a user who is not root.
@@ -95,39 +102,42 @@ async def start_chromium(
             handle_sigint=False,
             handle_sigterm=False,
             handle_sighup=False,
+            # Wide enough that sites do not turn to their layout for phones.
             viewport={"width": 1280, "height": 860} if headless else None,
             no_viewport=None if headless else True,
             timeout=1000 * START_SECONDS,
         )
-    except _error() as error:
+    except Error as error:
         await playwright.stop()
         profile.remove()
         if refusing is not None:
             refusing.close()
-        raise BrowserFailed(f"{executable} did not start: {_why(error)}") from None
-    found = await _reached(playwright, context, rules, profile, blocked)
-    found.proxy = refusing
-    return found
+        raise BrowserFailed(f"{executable} did not start: {_reason(error)}") from None
+    chromium = await _connect(playwright, context, rules, profile=profile, blocked=blocked)
+    chromium.proxy = refusing
+    return chromium
 
 
 async def attach_chromium(address: str, rules: Rules, blocked: BlockedRequests) -> Chromium:
     """Reach a Chromium that was started with `--remote-debugging-port`; nothing in it is
     changed."""
-    address = _whole(address)
-    playwright = await _playwright()
+    address = _whole_address(address)
+    playwright = await _playwright()  # first: it says what to do where there is none
+    from playwright.async_api import Error
+
     try:
         browser = await playwright.chromium.connect_over_cdp(
-            address, no_defaults=True, timeout=1000 * START_SECONDS / 4
+            address, no_defaults=True, timeout=1000 * ATTACH_SECONDS
         )
         await page_script.prepare(playwright)
         if not browser.contexts:
             raise BrowserFailed(f"the browser at {address} has no window")
-        return await _reached(playwright, browser.contexts[0], rules, None, blocked)
-    except _error() as error:
+        return await _connect(playwright, browser.contexts[0], rules, profile=None, blocked=blocked)
+    except Error as error:
         await playwright.stop()
+        reason = "" if "ECONNREFUSED" in str(error) else f": {_reason(error)}"
         raise BrowserFailed(
-            f"no browser answers at {address}"
-            + ("" if "ECONNREFUSED" in str(error) else f": {_why(error)}"),
+            f"no browser answers at {address}{reason}",
             hint=(
                 "`foreword browser start` starts one and says its address; yours needs"
                 " --remote-debugging-port=9222"
@@ -138,17 +148,19 @@ async def attach_chromium(address: str, rules: Rules, blocked: BlockedRequests) 
         raise
 
 
-async def _reached(
+async def _connect(
     playwright: Playwright,
     context: BrowserContext,
     rules: Rules,
+    *,
     profile: BrowserProfile | None,
     blocked: BlockedRequests,
 ) -> Chromium:
+    """A browser that is running, with its tabs known and its guard set up."""
     assert context.browser is not None
     tabs = Tabs(context, blocked, attached=profile is None)
     session = await context.browser.new_browser_cdp_session()
-    found = Chromium(
+    chromium = Chromium(
         playwright=playwright,
         browser=context.browser,
         context=context,
@@ -157,18 +169,18 @@ async def _reached(
         blocked=blocked,
         profile=profile,
     )
-    context.on("close", lambda _: _over(found))
-    context.browser.on("disconnected", lambda _: _over(found))
+    context.on("close", lambda _: _mark_ended(chromium))
+    context.browser.on("disconnected", lambda _: _mark_ended(chromium))
     if profile is not None:
-        await found.guard.begin()
+        await chromium.guard.begin()
     for page in context.pages:
         tabs.adopt(page)
-    await tabs.settled()
-    return found
+    await tabs.wait_for_arrivals()
+    return chromium
 
 
-def _over(found: Chromium) -> None:
-    found.has_ended = True
+def _mark_ended(chromium: Chromium) -> None:
+    chromium.has_ended = True
 
 
 async def _playwright() -> Playwright:
@@ -181,22 +193,20 @@ async def _playwright() -> Playwright:
     return await async_playwright().start()
 
 
-def _error() -> type[Exception]:
-    from playwright.async_api import Error
-
-    return Error
-
-
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """The line of a long message that says what happened."""
     lines = [line.strip(" -|╔╗╚╝║═") for line in str(error).splitlines()]
-    telling = [
-        line for line in lines if "error" in line.lower() or "ECONN" in line or "Timeout" in line
-    ]
-    return next(iter(telling), next(filter(None, lines), "no reason given"))[:200]
+    for line in lines:
+        if "error" in line.lower() or "ECONN" in line or "Timeout" in line:
+            return line[:LONGEST_REASON]
+    for line in lines:
+        if line:
+            return line[:LONGEST_REASON]
+    return "no reason given"
 
 
-def _whole(address: str) -> str:
+def _whole_address(address: str) -> str:
     """An address with everything that may be left out: 9222, localhost:9222."""
-    address = f"127.0.0.1:{address}" if address.isdecimal() else address
+    if address.isdecimal():
+        address = f"127.0.0.1:{address}"
     return address if "://" in address else f"http://{address}"

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from foreword.secrets.masking import HIDDEN, is_secret_name, mask
 from foreword.text.cut import Mark, Measure
 
+# The least that shortening leaves: a few words of each text, and the page's outline below its body.
+# With less, the gaps take more room than what is left.
 LEAST_TEXT = 24
 LEAST_DEPTH = 3
-NO_LIMIT = 1_000_000
-_CODES = ("one-time-code", "cc-csc", "cc-number", "current-password", "new-password")
+MOST_TEXT = 2_000  # characters of one text with which the search for the longest that fits begins
+NO_LIMIT = 1_000_000  # more than a page has of anything: `dom.js` reads fewer elements
+_SECRET_AUTOCOMPLETE = ("one-time-code", "cc-csc", "cc-number", "current-password", "new-password")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,29 +57,39 @@ class Dom:
         """At most `budget` by the measure, the mark at its end; None when nothing worth having
         fits."""
         whole = self.text()
-        if (total := measure(whole)) <= budget:
+        total = measure(whole)
+        if total <= budget:
             return whole
-        lines = whole.count("\n") + 1
+        lines = _line_count(whole)
 
         def cut(limits: DomLimits) -> str:
-            kept = mask(self._written(limits))
-            return f"{kept}\n{mark(max(0, lines - kept.count(chr(10)) - 1), max(0, total - measure(kept)))}"
+            text = mask(self._written(limits))
+            lines_left_out = max(0, lines - _line_count(text))
+            units_left_out = max(0, total - measure(text))
+            return f"{text}\n{mark(lines_left_out, units_left_out)}"
 
-        for makes, most, least in (
-            (lambda at: DomLimits(alike=at), self._most_alike(), 1),
-            (lambda at: DomLimits(alike=1, depth=at), _depth(self.root), LEAST_DEPTH),
-            (lambda at: DomLimits(alike=1, depth=LEAST_DEPTH, text=at), 2_000, LEAST_TEXT),
-        ):
-            found = _largest(
-                lambda at, makes=makes: cut(makes(at)),  # type: ignore[misc]
-                least,
-                most,
-                budget,
-                measure,
-            )
-            if found:
-                return found
-        return None
+        def fits(text: str) -> bool:
+            return measure(text) <= budget
+
+        fewer_alike = _largest(
+            lambda alike: cut(DomLimits(alike=alike)), fits, least=1, most=self._most_alike()
+        )
+        if fewer_alike is not None:
+            return fewer_alike
+        less_deep = _largest(
+            lambda depth: cut(DomLimits(alike=1, depth=depth)),
+            fits,
+            least=LEAST_DEPTH,
+            most=_depth(self.root),
+        )
+        if less_deep is not None:
+            return less_deep
+        return _largest(
+            lambda chars: cut(DomLimits(alike=1, depth=LEAST_DEPTH, text=chars)),
+            fits,
+            least=LEAST_TEXT,
+            most=MOST_TEXT,
+        )
 
     def _written(self, limits: DomLimits) -> str:
         lines = list(_lines(self.root, 0, limits)) if self.root else ["(the page is empty)"]
@@ -86,9 +98,12 @@ class Dom:
         return "\n".join(lines)
 
     def _most_alike(self) -> int:
-        return max(
-            (len(run) for node in _all(self.root) for run in _runs(node.children)), default=1
-        )
+        """The length of the longest run of siblings that are alike."""
+        most = 1
+        for node in _all_elements(self.root):
+            for run in _runs(node.children):
+                most = max(most, len(run))
+        return most
 
 
 def read(raw: Any, inside: Sequence[Dom] = ()) -> DomElement | None:
@@ -98,136 +113,149 @@ def read(raw: Any, inside: Sequence[Dom] = ()) -> DomElement | None:
     tag, attributes, below = raw
     frame = attributes.pop("#", None)
     shadow = attributes.pop("#shadow", None)
+    children: list[DomElement | str] = []
     if frame is not None:
         root = inside[int(frame)].root
-        children: tuple[DomElement | str, ...] = (root,) if root else ()
+        if root:
+            children.append(root)
     else:
-        children = tuple(
-            child if isinstance(child, str) else _known(read(child, inside)) for child in below
-        )
-    head = " ".join(
-        [
-            tag,
-            *(f'{name}="{value}"' for name, value in _shown(attributes).items()),
-            *(["(shadow)"] if shadow else []),
-        ]
-    )
-    nodes = [child for child in children if isinstance(child, DomElement)]
-    texts = sum(len(child) for child in children if isinstance(child, str))
+        for child in below:
+            element = child if isinstance(child, str) else read(child, inside)
+            assert element is not None
+            children.append(element)
+    head = [tag]
+    for name, value in _printed_attributes(attributes).items():
+        head.append(f'{name}="{value}"')
+    if shadow:
+        head.append("(shadow)")
+    elements = [child for child in children if isinstance(child, DomElement)]
+    texts = [child for child in children if isinstance(child, str)]
     return DomElement(
-        head=head,
+        head=" ".join(head),
         shape=f"{tag}.{attributes.get('class', '')}",
-        children=children,
-        elements=1 + sum(node.elements for node in nodes),
-        chars=texts + sum(node.chars for node in nodes),
+        children=tuple(children),
+        elements=1 + sum(element.elements for element in elements),
+        chars=sum(map(len, texts)) + sum(element.chars for element in elements),
     )
-
-
-def _known(node: DomElement | None) -> DomElement:
-    assert node is not None
-    return node
 
 
 def is_secret_field(attributes: Mapping[str, Any]) -> bool:
     """Whether what stands in a field is nobody's business, by its kind or its name."""
-    if attributes.get("type") == "password" or attributes.get("autocomplete") in _CODES:
+    if (
+        attributes.get("type") == "password"
+        or attributes.get("autocomplete") in _SECRET_AUTOCOMPLETE
+    ):
         return True
-    return any(
-        is_secret_name(str(attributes[key]))
-        for key in ("name", "id", "aria-label", "label")
-        if attributes.get(key)
-    )
+    for key in ("name", "id", "aria-label", "label"):
+        if attributes.get(key) and is_secret_name(str(attributes[key])):
+            return True
+    return False
 
 
-def _shown(attributes: Mapping[str, str]) -> dict[str, str]:
-    shown = {name: " ".join(value.replace('"', "'").split()) for name, value in attributes.items()}
-    if shown.get("value") and is_secret_field(attributes):
-        shown["value"] = HIDDEN
-    return shown
+def _printed_attributes(attributes: Mapping[str, str]) -> dict[str, str]:
+    """The attributes as they stand between double quotes on one line; secrets are hidden."""
+    printed = {}
+    for name, value in attributes.items():
+        printed[name] = " ".join(value.replace('"', "'").split())
+    if printed.get("value") and is_secret_field(attributes):
+        printed["value"] = HIDDEN
+    return printed
 
 
 def _lines(node: DomElement, depth: int, limits: DomLimits) -> Iterator[str]:
     indent = "  " * depth
     texts = [child for child in node.children if isinstance(child, str)]
     if len(texts) == len(node.children):
-        said = _cut(" ".join(texts), limits.text)
-        yield f"{indent}<{node.head}>{' ' + said if said else ''}"
+        text = _cut(" ".join(texts), limits.text)
+        yield f"{indent}<{node.head}> {text}" if text else f"{indent}<{node.head}>"
         return
     yield f"{indent}<{node.head}>"
     if depth + 1 > limits.depth:
         yield f"{indent}  ... {_amount(node.elements - 1, node.chars)}"
         return
     for run in _runs(node.children):
-        yield from _run(run, depth + 1, limits)
+        yield from _run_lines(run, depth + 1, limits)
 
 
-def _run(run: Sequence[DomElement | str], depth: int, limits: DomLimits) -> Iterator[str]:
+def _run_lines(run: Sequence[DomElement | str], depth: int, limits: DomLimits) -> Iterator[str]:
+    """A run of siblings that are alike: the first of them, and how many more there are."""
+    indent = "  " * depth
     for child in run[: limits.alike]:
         if isinstance(child, str):
-            yield f"{'  ' * depth}{_cut(child, limits.text)}"
+            yield f"{indent}{_cut(child, limits.text)}"
         else:
             yield from _lines(child, depth, limits)
-    if left := [child for child in run[limits.alike :] if isinstance(child, DomElement)]:
-        what = left[0].shape.partition(".")[0]
-        amount = _amount(sum(node.elements for node in left), sum(node.chars for node in left))
-        yield f"{'  ' * depth}... {len(left):,} more <{what}> like this ({amount})"
+    left_out = [child for child in run[limits.alike :] if isinstance(child, DomElement)]
+    if left_out:
+        tag = left_out[0].shape.partition(".")[0]
+        elements = sum(element.elements for element in left_out)
+        chars = sum(element.chars for element in left_out)
+        amount = _amount(elements, chars)
+        yield f"{indent}... {len(left_out):,} more <{tag}> like this ({amount})"
 
 
 def _amount(elements: int, chars: int) -> str:
-    return (
-        f"{elements:,} {'element' if elements == 1 else 'elements'}, {chars:,} characters of text"
-    )
+    noun = "element" if elements == 1 else "elements"
+    return f"{elements:,} {noun}, {chars:,} characters of text"
 
 
 def _cut(text: str, longest: int) -> str:
-    return (
-        text
-        if len(text) <= longest
-        else f"{text[:longest].rstrip()}... ({len(text) - longest:,} more characters)"
-    )
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest].rstrip()}... ({len(text) - longest:,} more characters)"
+
+
+def _line_count(text: str) -> int:
+    return text.count("\n") + 1
 
 
 def _runs(children: Sequence[DomElement | str]) -> list[list[DomElement | str]]:
     """Children in runs of the same kind; a text is a run of its own."""
     runs: list[list[DomElement | str]] = []
-    for shape, group in groupby(
-        enumerate(children), lambda at: at[1].shape if isinstance(at[1], DomElement) else at[0]
-    ):
-        members = [child for _, child in group]
-        runs.extend([members] if isinstance(shape, str) else [[member] for member in members])
+    for child in children:
+        if runs and _is_alike(runs[-1][-1], child):
+            runs[-1].append(child)
+        else:
+            runs.append([child])
     return runs
 
 
-def _all(node: DomElement | None) -> Iterator[DomElement]:
+def _is_alike(one: DomElement | str, other: DomElement | str) -> bool:
+    if isinstance(one, str) or isinstance(other, str):
+        return False
+    return one.shape == other.shape
+
+
+def _all_elements(node: DomElement | None) -> Iterator[DomElement]:
     waiting = [node] if node else []
     while waiting:
-        yield (here := waiting.pop())
-        waiting.extend(child for child in here.children if isinstance(child, DomElement))
+        element = waiting.pop()
+        yield element
+        waiting.extend(child for child in element.children if isinstance(child, DomElement))
 
 
 def _depth(node: DomElement | None) -> int:
-    return (
-        1
-        + max(
-            (_depth(child) for child in node.children if isinstance(child, DomElement)), default=0
-        )
-        if node
-        else 0
-    )
+    if node is None:
+        return 0
+    below = [_depth(child) for child in node.children if isinstance(child, DomElement)]
+    return 1 + max(below, default=0)
 
 
 def _largest(
-    cut: Callable[[int], str], least: int, most: int, budget: int, measure: Measure
+    cut: Callable[[int], str], fits: Callable[[str], bool], *, least: int, most: int
 ) -> str | None:
     """What the largest limit that fits gives; None if not even the least does."""
-    best, low, high = None, least, max(least, most)
+    best = cut(least)
+    if not fits(best):
+        return None
+    low = least + 1
+    high = most
     while low <= high:
-        middle = (low + high) // 2 if best is not None else low
-        written = cut(middle)
-        if measure(written) <= budget:
-            best, low = written, middle + 1
-        elif best is None:
-            return None
+        middle = (low + high) // 2
+        text = cut(middle)
+        if fits(text):
+            best = text
+            low = middle + 1
         else:
             high = middle - 1
     return best

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,61 +22,69 @@ from foreword.text import relevance
 if TYPE_CHECKING:
     from playwright.async_api import Frame, Page
 
+# A model reads all of a result: 40 elements hold what most forms and lists have to use, and the
+# result says how many more there are. The caller may ask for another number.
 MOST_ELEMENTS = 40
-MOST_FRAMES = 20
-MOST_SIMILAR = 3
-MOST_TOLD = 12
-ROWS_SHOWN = 3
+MOST_FRAMES = 20  # in a page; a frame has what is left of it, since each is read by itself
+MOST_SIMILAR = 3  # selectors in an error, to choose from at a glance
+# Elements among which `similar` looks: more than a result has, since nobody reads them.
+SIMILAR_AMONG = 60
+MOST_LISTED = 12  # headings, alerts, forms and kinds of rows in a result
+FIRST_ROWS = 3  # of rows that are alike, those that are elements of the result unasked
+CLOSE_MATCH = 0.75  # of difflib's ratio: lets one letter of four be another one
+CLOSE_SCORE = 0.6  # of a word that is close, where the word itself counts 1
 
 
 @dataclass(slots=True)
-class Exploration:
+class FrameContent:
     """What one frame shows."""
 
     frame: Frame
     prefix: str  # the way into it: `frame=... >> `
     facts: dict[str, Any]
-    inside: list[Exploration] = field(default_factory=list)
+    inside: list[FrameContent] = field(default_factory=list)
 
 
 async def explore_page(page: Page, instruction: str, limit: int = MOST_ELEMENTS) -> dict[str, Any]:
     """Elements with selectors, best first; headings, alerts, forms and rows that are alike."""
-    frames = _flat(await _seen(page.main_frame, "", MOST_FRAMES))
-    elements = [
-        (frame, at, one) for frame in frames for at, one in enumerate(frame.facts["elements"])
-    ]
-    order = _chosen([one for *_, one in elements], instruction)[: max(1, limit)]
-    shown = await asyncio.gather(*(_element(*elements[at]) for at in order))
-    rows = await asyncio.gather(
-        *(_rows(frame, row) for frame in frames for row in frame.facts["rows"][:MOST_TOLD])
-    )
-    more = len(elements) - len(order) + sum(frame.facts["passed"] for frame in frames)
-    told = {
-        "headings": _told(frames, "headings"),
-        "alerts": _told(frames, "alerts"),
-        "forms": [form for frame in frames for form in frame.facts["forms"]][:MOST_TOLD],
-        "rows": [row for row in rows if row],
+    frames = _with_inner_frames(await _read_frame(page.main_frame, "", MOST_FRAMES))
+    elements: list[tuple[FrameContent, int, dict[str, Any]]] = []
+    for frame in frames:
+        for index, element in enumerate(frame.facts["elements"]):
+            elements.append((frame, index, element))
+    ranking = _ranking([element for _, _, element in elements], instruction)[: max(1, limit)]
+    best = await asyncio.gather(*(_element_result(*elements[at]) for at in ranking))
+    left_out = len(elements) - len(ranking) + sum(frame.facts["passed"] for frame in frames)
+    lists = {
+        "headings": _texts(frames, "headings"),
+        "alerts": _texts(frames, "alerts"),
+        "forms": _forms(frames),
+        "rows": await _all_rows(frames),
     }
-    return {
-        **{name: value for name, value in told.items() if value},
-        "elements": shown,
-        **({"more": f"{more:,} more elements"} if more else {}),
-    }
+    result: dict[str, Any] = {name: values for name, values in lists.items() if values}
+    result["elements"] = best
+    if left_out:
+        result["more"] = f"{left_out:,} more elements"
+    return result
 
 
 async def similar(page: Page, selector: str) -> list[str]:
     """Selectors of elements that a selector without a match may have meant."""
     from playwright.async_api import Error
 
-    words = " ".join(re.findall(r"[^\W_]+", selector.partition("=")[2] or selector)) or selector
+    words = " ".join(_words(selector.partition("=")[2] or selector)) or selector
     try:
-        found = await asyncio.wait_for(explore_page(page, words, 60), READ_SECONDS)
+        found = await asyncio.wait_for(explore_page(page, words, SIMILAR_AMONG), READ_SECONDS)
     except (Error, TimeoutError):
         return []
-    told = [f"{one['role']} {one['name']} {one['selector']}" for one in found["elements"]]
-    scores = [_alike(words, text) for text in told]
-    best = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
-    return [found["elements"][at]["selector"] for at in best if scores[at] > 0][:MOST_SIMILAR]
+    scored = []
+    for element in found["elements"]:
+        text = f"{element['role']} {element['name']} {element['selector']}"
+        score = _similarity(words, text)
+        if score > 0:
+            scored.append((score, element["selector"]))
+    scored.sort(key=lambda pair: -pair[0])
+    return [selector for _, selector in scored[:MOST_SIMILAR]]
 
 
 async def dom_of(page: Page) -> Dom:
@@ -90,30 +99,32 @@ async def _dom(frame: Frame, most: int) -> Dom:
     raw = await _read(frame, "dom")
     inside = []
     for child in children:
-        try:
-            inside.append(await _dom(child, most - len(children)) if child else Dom(None))
-        except (Error, TimeoutError):
-            inside.append(Dom(None))
-    return Dom(read(raw["tree"], inside), raw["left"] + sum(one.unread for one in inside))
+        dom = Dom(None)
+        with suppress(Error, TimeoutError):
+            if child:
+                dom = await _dom(child, most - len(children))
+        inside.append(dom)
+    return Dom(read(raw["tree"], inside), raw["left"] + sum(dom.unread for dom in inside))
 
 
-async def _seen(frame: Frame, prefix: str, most: int) -> Exploration:
+async def _read_frame(frame: Frame, prefix: str, most: int) -> FrameContent:
+    """What a frame shows, and the frames in it, at most so many; one that does not answer is left
+    out."""
     from playwright.async_api import Error
 
     children = await asyncio.wait_for(page_script.frames(frame, max(0, most)), READ_SECONDS)
     facts = await _read(frame, "explore")
-    seen = Exploration(frame, prefix, facts)
-    for at, one in enumerate(facts["elements"]):
-        child = children[one["frame"]] if one["frame"] >= 0 else None
-        if child:
-            try:
-                selector = await _selector(seen, at, one)
-                seen.inside.append(
-                    await _seen(child, f"{prefix}frame={selector} >> ", most - len(children))
-                )
-            except (Error, TimeoutError):
-                continue
-    return seen
+    content = FrameContent(frame, prefix, facts)
+    for index, element in enumerate(facts["elements"]):
+        child = children[element["frame"]] if element["frame"] >= 0 else None
+        if child is None:
+            continue
+        with suppress(Error, TimeoutError):
+            selector = await _selector(content, index, element)
+            inner_prefix = f"{prefix}frame={selector} >> "
+            inner = await _read_frame(child, inner_prefix, most - len(children))
+            content.inside.append(inner)
+    return content
 
 
 async def _read(frame: Frame, what: str) -> dict[str, Any]:
@@ -124,36 +135,43 @@ async def _read(frame: Frame, what: str) -> dict[str, Any]:
     return found
 
 
-def _flat(seen: Exploration) -> list[Exploration]:
-    return [seen, *(deeper for inside in seen.inside for deeper in _flat(inside))]
+def _with_inner_frames(content: FrameContent) -> list[FrameContent]:
+    frames = [content]
+    for inner in content.inside:
+        frames.extend(_with_inner_frames(inner))
+    return frames
 
 
-def _chosen(elements: Sequence[dict[str, Any]], instruction: str) -> list[int]:
+def _ranking(elements: Sequence[dict[str, Any]], instruction: str) -> list[int]:
     """Numbers of the elements, the most telling for the instruction first, the others as they stand
     on the page.
 
     Of rows that are alike the first few will do, unless the instruction speaks of another.
     """
-    passages = [
-        f"{one['fact']['role']} {one['fact']['name']} {' '.join(one['about'])} {_row(one)}"
-        for one in elements
-    ]
+    passages = []
+    for element in elements:
+        fact = element["fact"]
+        about = " ".join(element["about"])
+        passages.append(f"{fact['role']} {fact['name']} {about} {_row_text(element)}")
     scores = relevance.rank(passages, instruction)
-    told = [
-        at
-        for at, one in enumerate(elements)
-        if scores[at] or not one["row"] or one["row"]["number"] < ROWS_SHOWN
-    ]
-    return sorted(told, key=lambda at: (-scores[at], at))
+    numbers = []
+    for number, element in enumerate(elements):
+        row = element["row"]
+        if scores[number] or not row or row["number"] < FIRST_ROWS:
+            numbers.append(number)
+    return sorted(numbers, key=lambda number: (-scores[number], number))
 
 
-def _row(one: dict[str, Any]) -> str:
-    return str(one["row"]["text"]) if one["row"] else ""
+def _row_text(element: dict[str, Any]) -> str:
+    return str(element["row"]["text"]) if element["row"] else ""
 
 
-async def _element(seen: Exploration, at: int, one: dict[str, Any]) -> dict[str, Any]:
-    fact = dict(one["fact"])
-    field_id, name, autocomplete = one["about"]
+async def _element_result(
+    content: FrameContent, index: int, element: dict[str, Any]
+) -> dict[str, Any]:
+    """An element as a result tells of it, without secrets."""
+    fact = dict(element["fact"])
+    field_id, name, autocomplete = element["about"]
     about = {
         "type": fact.get("type"),
         "id": field_id,
@@ -163,51 +181,83 @@ async def _element(seen: Exploration, at: int, one: dict[str, Any]) -> dict[str,
     }
     if fact.get("value") and is_secret_field(about):
         fact["value"] = HIDDEN
-    shown = {key: mask(value) if isinstance(value, str) else value for key, value in fact.items()}
-    row = {"row": mask(_row(one))} if _row(one) not in ("", fact["name"]) else {}
-    return {"selector": seen.prefix + await _selector(seen, at, one), **shown, **row}
+    result: dict[str, Any] = {"selector": content.prefix + await _selector(content, index, element)}
+    for key, value in fact.items():
+        result[key] = mask(value) if isinstance(value, str) else value
+    row = _row_text(element)
+    if row not in ("", fact["name"]):
+        result["row"] = mask(row)
+    return result
 
 
-async def _selector(seen: Exploration, at: int, one: dict[str, Any]) -> str:
+async def _selector(content: FrameContent, index: int, element: dict[str, Any]) -> str:
     """The first selector that leads to this element alone."""
     from playwright.async_api import Error
 
-    for selector in one["tries"]:
-        try:
-            if await page_script.is_alone(seen.frame, selector, at):
+    for selector in element["tries"]:
+        with suppress(Error):
+            if await page_script.is_alone(content.frame, selector, index):
                 return str(selector)
-        except Error:
-            continue
-    return str(one["tries"][-1]) if one["tries"] else ""
+    return str(element["tries"][-1]) if element["tries"] else ""
 
 
-async def _rows(seen: Exploration, row: dict[str, Any]) -> dict[str, Any] | None:
+async def _all_rows(frames: Sequence[FrameContent]) -> list[dict[str, Any]]:
+    """The kinds of rows that are on a page, those of each frame at once."""
+    reading = []
+    for frame in frames:
+        reading += [_rows(frame, row) for row in frame.facts["rows"][:MOST_LISTED]]
+    found = await asyncio.gather(*reading)
+    return [rows for rows in found if rows is not None]
+
+
+async def _rows(content: FrameContent, row: dict[str, Any]) -> dict[str, Any] | None:
     """Rows that are alike, with how many the selector really finds and the parts of the first
     one."""
     from playwright.async_api import Error
 
     try:
-        count = await seen.frame.locator(row["selector"]).count()
+        count = await content.frame.locator(row["selector"]).count()
     except Error:
         return None
     if not count:
         return None
-    cells = [{"selector": selector, "text": mask(text)} for selector, text in row["cells"]]
-    told = {"rows": count, "selector": seen.prefix + row["selector"], "like": mask(row["like"])}
-    return {**told, "cells": cells} if cells else told
+    selector = content.prefix + row["selector"]
+    result: dict[str, Any] = {"rows": count, "selector": selector, "like": mask(row["like"])}
+    cells = [{"selector": cell, "text": mask(text)} for cell, text in row["cells"]]
+    if cells:
+        result["cells"] = cells
+    return result
 
 
-def _told(frames: Sequence[Exploration], what: str) -> list[str]:
-    return [mask(text) for frame in frames for text in frame.facts[what] if text][:MOST_TOLD]
+def _texts(frames: Sequence[FrameContent], kind: str) -> list[str]:
+    texts = []
+    for frame in frames:
+        texts += [mask(text) for text in frame.facts[kind] if text]
+    return texts[:MOST_LISTED]
 
 
-def _alike(words: str, text: str) -> float:
-    """How much of the wanted words a text has, whole or nearly."""
+def _forms(frames: Sequence[FrameContent]) -> list[dict[str, Any]]:
+    forms = []
+    for frame in frames:
+        forms += frame.facts["forms"]
+    return forms[:MOST_LISTED]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", text)
+
+
+def _similarity(words: str, text: str) -> float:
+    """How many of the wanted words a text has, whole or nearly."""
     from difflib import get_close_matches
 
-    known = re.findall(r"[^\W_]+", text.lower())
-    wanted = [word for word in words.lower().split() if len(word) > 1]
-    return sum(
-        1.0 if word in known else 0.6 if get_close_matches(word, known, 1, 0.75) else 0.0
-        for word in wanted
-    )
+    present = _words(text.lower())
+    score = 0.0
+    for word in words.lower().split():
+        if len(word) < 2:
+            continue
+        if word in present:
+            score += 1
+        elif get_close_matches(word, present, n=1, cutoff=CLOSE_MATCH):
+            score += CLOSE_SCORE
+    return score

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from playwright.async_api import Frame, FrameLocator, Locator, Page, Playwright
 
 ENGINE = "foreword"
+# For one reading of a page or frame. The largest pages take seconds in the browser itself; at half,
+# a busy machine fails on them.
 READ_SECONDS = 15.0
 
 
@@ -30,7 +32,7 @@ async def prepare(playwright: Playwright) -> None:
 
 async def read(scope: Page | Frame | FrameLocator | Locator, what: str, *, seconds: float) -> Any:
     """What the reader says of a document, or of an element."""
-    found = await scope.locator(_asked(what=what)).get_attribute("value", timeout=1000 * seconds)
+    found = await scope.locator(_selector(what=what)).get_attribute("value", timeout=1000 * seconds)
     return json.loads(found or "null")
 
 
@@ -39,14 +41,14 @@ async def texts(
 ) -> list[Any]:
     """The texts or the named fields of all elements that a locator finds."""
     await read(scope, "taken", seconds=READ_SECONDS)
-    await locator.locator(_asked(what="take", fields=fields, most=most)).count()
+    await locator.locator(_selector(what="take", fields=fields, most=most)).count()
     found: list[Any] = await read(scope, "taken", seconds=READ_SECONDS)
     return found
 
 
 async def frames(frame: Frame, most: int) -> list[Frame | None]:
     """The frames in a frame, in the order in which the reader knows them."""
-    elements = await frame.locator(_asked(what="frames", most=most)).element_handles()
+    elements = await frame.locator(_selector(what="frames", most=most)).element_handles()
     return [await element.content_frame() for element in elements]
 
 
@@ -54,19 +56,20 @@ async def is_alone(frame: Frame, selector: str, at: int) -> bool:
     """Whether a selector leads to the element of that number, as `explore` has found it, and to
     no other."""
     # One that is another is counted twice.
-    return await frame.locator(selector).locator(_asked(what="is", at=at)).count() == 1
+    return await frame.locator(selector).locator(_selector(what="is", at=at)).count() == 1
 
 
-def _asked(**what: Any) -> str:
+def _selector(**what: Any) -> str:
+    """A request to the reader, as a selector of its engine."""
     return f"{ENGINE}={quote(json.dumps(what), safe='')}"
 
 
 @cache
 def _source() -> str:
-    here = files("foreword.browser")
-    source, *parts = (
-        (here / name).read_text(encoding="utf-8") for name in ("reader.js", "dom.js", "explore.js")
-    )
-    for place, part in zip(("DOM", "EXPLORE"), parts, strict=True):
-        source = source.replace(f": {place}", f": {part.strip()}", 1)
+    """The reader, with the two programs that it runs in their places."""
+    folder = files("foreword.browser")
+    source = (folder / "reader.js").read_text(encoding="utf-8")
+    for place, name in (("DOM", "dom.js"), ("EXPLORE", "explore.js")):
+        program = (folder / name).read_text(encoding="utf-8")
+        source = source.replace(f": {place}", f": {program.strip()}", 1)
     return source

@@ -29,7 +29,8 @@ PROGRAMS = (
     "chrome",
     "msedge",
 )
-_PREFIX, _LOCK = "profile-", "in-use"
+_PREFIX = "profile-"
+_LOCK = "in-use"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 # A FIFO in the place of the file would keep whoever opens it waiting, so it is opened without.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -44,13 +45,13 @@ class BrowserProfile:
     """One folder, in use until `remove`."""
 
     def __init__(self, base: Path | None = None) -> None:
-        base = base or _cache()
+        base = base or _cache_folder()
         self._is_alone = base is None  # in a folder whose name nobody can know
         base = base or Path(tempfile.mkdtemp(prefix="foreword-browser-"))
-        self._base = _opened(base)
+        self._base = _open_base(base)
         try:
             _remove_stale(self._base)
-            self.folder, self._lock = _made(base)
+            self.folder, self._lock = _make_folder(base)
             default = self.data / "Default"
             default.mkdir(parents=True)
             (default / "Preferences").write_text(json.dumps(_PREFERENCES))
@@ -74,18 +75,17 @@ class BrowserProfile:
                 self.folder.parent.rmdir()
 
 
-def _cache() -> Path | None:
+def _cache_folder() -> Path | None:
     """A folder in the user's cache, if nobody else can write on the way to it."""
     with suppress(OSError, RuntimeError):  # there may be no home
-        base = (
-            Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-            / "foreword"
-            / "browser"
-        )
-        if base.is_absolute():
-            base.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if all(map(_is_closed, (base, *base.resolve().parents))):
-                return base
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        base = cache / "foreword" / "browser"
+        if not base.is_absolute():
+            return None
+        base.mkdir(mode=0o700, parents=True, exist_ok=True)
+        way = [base, *base.resolve().parents]
+        if all(_is_closed(folder) for folder in way):
+            return base
     return None
 
 
@@ -97,7 +97,7 @@ def _is_closed(folder: Path) -> bool:
     return stat.S_ISDIR(found.st_mode) and found.st_uid in (0, os.getuid()) and not is_shared
 
 
-def _opened(base: Path) -> int:
+def _open_base(base: Path) -> int:
     """The folder for profiles, made where there is none; an error where it is a link or others
     can write in it."""
     try:
@@ -120,7 +120,7 @@ def _opened(base: Path) -> int:
     return folder
 
 
-def _made(base: Path) -> tuple[Path, int]:
+def _make_folder(base: Path) -> tuple[Path, int]:
     """A new folder, and the lock on it."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
@@ -154,7 +154,8 @@ def _is_abandoned(base: int, name: str) -> bool:
         found = os.fstat(folder)
         if found.st_uid != os.getuid():
             return False
-        if _LOCK in (inside := _names(folder)):
+        inside = _names(folder)
+        if _LOCK in inside:
             return _is_free(folder)
         # One that is just being made has nothing in it yet; one with something in it and no lock
         # was not made here.
@@ -195,8 +196,10 @@ def program(path: str | Path | None = None) -> str:
                 hint="name the program itself, for example /usr/bin/chromium",
             )
         return found
-    if named := next(filter(None, map(shutil.which, PROGRAMS)), None):
-        return named
+    for name in PROGRAMS:
+        found = shutil.which(name) or ""
+        if found:
+            return found
     raise UsageError(
         "no Chromium was found on this system",
         hint="install it (apt install chromium), or name one with --browser PATH",

@@ -18,16 +18,27 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from foreword.browser.rules import LOOPBACK, LOOPBACK_HOSTS, Origin, Rules
+from foreword.browser.rules import (
+    LOOPBACK,
+    LOOPBACK_HOSTS,
+    WEBSOCKET_SCHEMES,
+    Origin,
+    Rules,
+    bracketed,
+)
 
 Refusal = Callable[[str, int], None]  # told the host and the port of a connection
 HERE = "127.0.0.1"
 # Chromium asks at once; half of it would do, and whoever else connects is not listened to for
 # longer.
 REQUEST_SECONDS = 5.0
-_SOCKETS = {"http": "ws", "https": "wss"}
-_VERSION, _NO_LOGIN, _NOT_ALLOWED = 5, 0, 2
-_IPV4, _NAME, _IPV6 = 1, 3, 4
+# Numbers of SOCKS 5, by RFC 1928.
+_VERSION = 5
+_NO_LOGIN = 0
+_NOT_ALLOWED = 2
+_IPV4 = 1
+_NAME = 3
+_IPV6 = 4
 _REFUSED = bytes([_VERSION, _NOT_ALLOWED, 0, _IPV4, 0, 0, 0, 0, 0, 0])
 # How a script calls the kinds of proxies, and their usual ports.
 _PROXIES = {
@@ -68,14 +79,16 @@ class RefusingProxy:
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, EOFError, TimeoutError, ValueError):
             async with asyncio.timeout(REQUEST_SECONDS):
-                host, port = await _wanted(reader, writer)
+                host, port = await _read_destination(reader, writer)
                 self._on_refusal(host, port)
                 writer.write(_REFUSED)
                 await writer.drain()
         writer.close()
 
 
-async def _wanted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[str, int]:
+async def _read_destination(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> tuple[str, int]:
     """Where a browser wants to go, by RFC 1928."""
     version, ways = await reader.readexactly(2)
     if version != _VERSION:
@@ -86,8 +99,10 @@ async def _wanted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
     if kind == _NAME:
         (length,) = await reader.readexactly(1)
         host = (await reader.readexactly(length)).decode("ascii")
-    elif kind in (_IPV4, _IPV6):
-        host = ip_address(await reader.readexactly(4 if kind == _IPV4 else 16)).compressed
+    elif kind == _IPV4:
+        host = ip_address(await reader.readexactly(4)).compressed
+    elif kind == _IPV6:
+        host = ip_address(await reader.readexactly(16)).compressed
     else:
         raise ValueError("this is no address")
     return host, int.from_bytes(await reader.readexactly(2), "big")
@@ -96,18 +111,22 @@ async def _wanted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 def switches(rules: Rules, port: int) -> list[str]:
     """What Chromium is started with, so that the rules hold for every connection; the proxy
     listens at the port."""
-    upstream = {
-        origin: found
-        for origin in (*rules.named, *rules.asset_origins)
-        if (found := _upstream(origin))
-    }
+    upstream: dict[Origin, tuple[str, str]] = {}
+    for origin in (*rules.named, *rules.asset_origins):
+        found = _upstream(origin)
+        if found:
+            upstream[origin] = found
     places = sorted({place for _, place in upstream.values()})
-    known = [_itself(f"{HERE}:{port}"), *map(_itself, places), *_lookups(rules)]
+    # No name is looked up but those of allowed origins: a lookup tells a name's server that it was
+    # asked for.
+    lookups = [*_own_server_lookups(rules), _same_lookup(f"{HERE}:{port}")]
+    lookups += [_same_lookup(place) for place in places]
+    lookups += _lookups(rules)
+    lookups.append(f"MAP * {_NO_ADDRESS}")
+    way = _by_script(rules, port, upstream) if upstream else _by_exceptions(rules, port)
     return [
-        *(_by_script(rules, port, upstream) if upstream else _by_exceptions(rules, port)),
-        # No name is looked up but those of allowed origins: a lookup tells a name's server that it
-        # was asked for.
-        f"--host-resolver-rules={', '.join([*_own(rules), *known, f'MAP * {_NO_ADDRESS}'])}",
+        *way,
+        f"--host-resolver-rules={', '.join(lookups)}",
         *(f"{switch}=disable_non_proxied_udp" for switch in _NO_PACKETS),
         # A server may name another one for its pages by QUIC, and WebTransport is nothing but QUIC.
         "--disable-quic",
@@ -117,7 +136,9 @@ def switches(rules: Rules, port: int) -> list[str]:
 def own_switches(rules: Rules) -> list[str]:
     """What Chromium is started with where the whole web is allowed: a server of ours is out of
     reach even so."""
-    return [f"--host-resolver-rules={', '.join(_own(rules))}"] if rules.own_port else []
+    if not rules.own_port:
+        return []
+    return [f"--host-resolver-rules={', '.join(_own_server_lookups(rules))}"]
 
 
 def _by_exceptions(rules: Rules, port: int) -> list[str]:
@@ -139,9 +160,8 @@ def _by_script(rules: Rules, port: int, upstream: Mapping[Origin, tuple[str, str
         if origin in rules.named:
             ways[f"{origin}/".replace("http", "ws", 1)] = way
     script = _SCRIPT.format(ways=json.dumps(ways), refusing=f"SOCKS5 {HERE}:{port}")
-    return [
-        f"--proxy-pac-url=data:application/x-ns-proxy-autoconfig;base64,{b64encode(script.encode()).decode()}"
-    ]
+    encoded = b64encode(script.encode()).decode()
+    return [f"--proxy-pac-url=data:application/x-ns-proxy-autoconfig;base64,{encoded}"]
 
 
 def _upstream(origin: Origin) -> tuple[str, str] | None:
@@ -155,34 +175,36 @@ def _upstream(origin: Origin) -> tuple[str, str] | None:
     if not parts.hostname or parts.scheme not in _PROXIES:
         return None
     kind, usual = _PROXIES[parts.scheme]
-    return kind, f"{_bracketed(parts.hostname)}:{parts.port or usual}"
+    return kind, f"{bracketed(parts.hostname)}:{parts.port or usual}"
 
 
 def _exceptions(rules: Rules) -> list[str]:
     """The origins that are reached without the proxy, as Chromium writes them; assets by no
     WebSocket."""
-    found = [_bracketed(host) for host in _this_machine(rules)]
+    found = [bracketed(host) for host in _this_machine(rules)]
     for origin in rules.named:
-        for scheme in (origin.scheme, _SOCKETS[origin.scheme]):
-            found += [f"{scheme}://{place}" for place in _places(origin)]
+        for scheme in (origin.scheme, WEBSOCKET_SCHEMES[origin.scheme]):
+            found += _with_scheme(scheme, origin)
     for origin in rules.asset_origins:
-        found += [f"{origin.scheme}://{place}" for place in _places(origin)]
+        found += _with_scheme(origin.scheme, origin)
     return found
 
 
 def _lookups(rules: Rules) -> list[str]:
     """Hosts and ports that are what they are; for those that are not listed there is no answer."""
     # Without `:*` an IPv6 address would not be known by its brackets.
-    found = [f"MAP {_bracketed(host)}:* {_bracketed(host)}" for host in _this_machine(rules)]
+    found = [f"MAP {bracketed(host)}:* {bracketed(host)}" for host in _this_machine(rules)]
     for origin in (*rules.named, *rules.asset_origins):
-        found += map(_itself, _places(origin))
+        found += [_same_lookup(place) for place in _places(origin)]
     return found
 
 
-def _own(rules: Rules) -> list[str]:
+def _own_server_lookups(rules: Rules) -> list[str]:
     """A server of ours has no address."""
-    places = (f"{_bracketed(host)}:{rules.own_port}" for host in LOOPBACK_HOSTS)
-    return [f"MAP {place} {_NO_ADDRESS}" for place in places] if rules.own_port else []
+    if not rules.own_port:
+        return []
+    places = [f"{bracketed(host)}:{rules.own_port}" for host in LOOPBACK_HOSTS]
+    return [f"MAP {place} {_NO_ADDRESS}" for place in places]
 
 
 def _this_machine(rules: Rules) -> tuple[str, ...]:
@@ -197,9 +219,9 @@ def _places(origin: Origin) -> list[str]:
     return places
 
 
-def _itself(place: str) -> str:
+def _with_scheme(scheme: str, origin: Origin) -> list[str]:
+    return [f"{scheme}://{place}" for place in _places(origin)]
+
+
+def _same_lookup(place: str) -> str:
     return f"MAP {place} {place}"
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

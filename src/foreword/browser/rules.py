@@ -1,8 +1,8 @@
 """Which addresses may be opened, what pages may load from elsewhere, and how long anything may
 take.
 
-Pure. Who enforces it: `proxy` for every connection of a browser that we start, `guard` for what the
-debugging protocol shows of any browser.
+Pure. Who enforces it: `proxy` for every connection of a browser that we start, `origin_guard` for
+what the debugging protocol shows of any browser.
 """
 
 from __future__ import annotations
@@ -21,8 +21,24 @@ BLANK = "about:blank"
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 # What a page is made of, by the debugging protocol's names; all else that it asks for is data.
 ASSET_KINDS = frozenset({"image", "script", "stylesheet", "font", "media"})
+WEBSOCKET_SCHEMES = {"http": "ws", "https": "wss"}
+LONGEST_URL = 80  # characters of an address in an error, which stays on one line then
 _PORTS = {"http": 80, "https": 443}
-_SOCKETS = {"ws": "http", "wss": "https"}
+_PAGE_SCHEMES = {"ws": "http", "wss": "https"}
+# Schemes that need no `//`; what has one of them is no web address that somebody began to type.
+_OTHER_SCHEMES = frozenset(
+    {
+        "file",
+        "data",
+        "javascript",
+        "about",
+        "chrome",
+        "blob",
+        "ftp",
+        "view-source",
+        "mailto",
+    }
+)
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
@@ -36,12 +52,12 @@ class Origin(NamedTuple):
     @property
     def netloc(self) -> str:
         """Host and port, both always."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return f"{bracketed(self.host)}:{self.port}"
 
     def __str__(self) -> str:
-        place = self.netloc
-        usual = f":{_PORTS[self.scheme]}"
-        return f"{self.scheme}://{place.removesuffix(usual) if self.port == _PORTS[self.scheme] else place}"
+        if self.port == _PORTS[self.scheme]:
+            return f"{self.scheme}://{bracketed(self.host)}"
+        return f"{self.scheme}://{self.netloc}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +70,12 @@ class Rules:
     """
 
     origins: tuple[str, ...] = (LOOPBACK,)
-    action_seconds: float = 5.0  # for an element to be there
-    page_seconds: float = 20.0  # for a page to load
+    # For an element to be there and ready. A selector that matches nothing takes all of it before
+    # an error says so; at half, pages that fill themselves by script are given up early.
+    action_seconds: float = 5.0
+    # For a page to load. A browser does one thing at a time, so a page that hangs holds up all
+    # else for so long.
+    page_seconds: float = 20.0
     assets: tuple[str, ...] = ()
     own_port: int = 0  # of a server of ours on this machine, which no page may reach
 
@@ -104,20 +124,22 @@ class Rules:
         is not asked for."""
         origin = request_origin(url)
         if origin is None:
-            return url.partition(":")[0].lower() in (*_PORTS, *_SOCKETS)
-        is_asset = kind in ASSET_KINDS and origin in self.asset_origins and not self._is_own(origin)
-        return not (is_asset or self._allows(origin))
+            return url.partition(":")[0].lower() in (*_PORTS, *_PAGE_SCHEMES)
+        if self._allows(origin):
+            return False
+        is_asset = kind in ASSET_KINDS and origin in self.asset_origins
+        return not is_asset or self._is_own_server(origin)
 
     def _allows(self, origin: Origin) -> bool:
-        if self._is_own(origin):
+        if self._is_own_server(origin):
             return False
         is_loopback = LOOPBACK in self.origins and origin.host in LOOPBACK_HOSTS
         return is_loopback or EVERYWHERE in self.origins or origin in self.named
 
-    def _is_own(self, origin: Origin) -> bool:
-        return (
-            bool(self.own_port) and origin.port == self.own_port and _is_this_machine(origin.host)
-        )
+    def _is_own_server(self, origin: Origin) -> bool:
+        if not self.own_port or origin.port != self.own_port:
+            return False
+        return _is_this_machine(origin.host)
 
     def check(self, url: str) -> str:
         """The address as it is opened; refused with the reason where it may not be."""
@@ -125,13 +147,13 @@ class Rules:
         if not url:
             raise OriginRefused("an address is needed, not an empty text")
         if "://" not in url and url != BLANK:
-            if _scheme(url):
+            if _has_other_scheme(url):
                 raise OriginRefused(
-                    f"{_shown(url)} is not opened: only http and https are",
+                    f"{_short(url)} is not opened: only http and https are",
                     hint="give a web address",
                 )
             raise OriginRefused(
-                f"{_shown(url)} is not a whole address", hint=f"for example http://{_shown(url)}"
+                f"{_short(url)} is not a whole address", hint=f"for example http://{_short(url)}"
             )
         if not self.allows(url):
             raise origin_error(url, self)
@@ -142,7 +164,7 @@ def origin_error(url: str, rules: Rules) -> OriginRefused:
     """The error for an address that may not be opened."""
     origin = origin_of(url)
     if origin is None:
-        return OriginRefused(f"{_shown(url)} is not opened: only http and https addresses are")
+        return OriginRefused(f"{_short(url)} is not opened: only http and https addresses are")
     allowed = ", ".join(rules.origins) or "none"
     return OriginRefused(
         f"{origin} is not among the allowed origins ({allowed})",
@@ -167,7 +189,12 @@ def request_origin(url: str) -> Origin | None:
     """The same of anything that a page may ask for: a WebSocket's origin is that of its page's
     server."""
     scheme, colon, rest = url.partition(":")
-    return origin_of(f"{_SOCKETS.get(scheme, scheme)}{colon}{rest}")
+    return origin_of(f"{_PAGE_SCHEMES.get(scheme, scheme)}{colon}{rest}")
+
+
+def bracketed(host: str) -> str:
+    """A host as it stands in an address: an IPv6 address in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def _host(written: str) -> str:
@@ -194,25 +221,13 @@ def _is_this_machine(host: str) -> bool:
 
 def _is_plain(parts: SplitResult) -> bool:
     # Browsers and urlsplit read these differently, so they are never taken for an allowed host.
-    return (
-        not any(character in parts.netloc for character in "\\ \t\r\n%") and "@" not in parts.netloc
-    )
+    return not any(character in parts.netloc for character in "\\ \t\r\n%@")
 
 
-def _scheme(url: str) -> bool:
-    head = url.partition(":")[0].lower()
-    return ":" in url and head in {
-        "file",
-        "data",
-        "javascript",
-        "about",
-        "chrome",
-        "blob",
-        "ftp",
-        "view-source",
-        "mailto",
-    }
+def _has_other_scheme(url: str) -> bool:
+    scheme, colon, _ = url.partition(":")
+    return bool(colon) and scheme.lower() in _OTHER_SCHEMES
 
 
-def _shown(url: str) -> str:
-    return url if len(url) <= 80 else url[:77] + "..."
+def _short(url: str) -> str:
+    return url if len(url) <= LONGEST_URL else url[: LONGEST_URL - 3] + "..."

@@ -1,7 +1,8 @@
 """What happened beside what was asked for: questions that were answered, downloads and addresses
 refused, tabs opened.
 
-A page decides how much of it there is and how long it is, so that what is told of it has a limit.
+A page decides how much of it there is and how long it is, so what a result tells of it has a limit.
+`tabs` and `origin_guard` write it down; requests that the rules refuse are counted in `blocked`.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from foreword.browser.tabs import Tab
 
-LONGEST_SAID = 300
-MOST_TABS = 30  # beyond these, what a page opens is closed again
-MOST_TOLD = 10
+LONGEST_TEXT = 300  # characters of a dialog, a file's name or an address, in a result
+# Beyond these, what a page opens is closed again: each takes memory, and one page may open without
+# end.
+MOST_TABS = 30
+MOST_LISTED = 10  # of each kind in one result; `..._in_all` says how many there were
 
 
 @dataclass(slots=True, kw_only=True)
@@ -24,33 +27,32 @@ class Notes:
     dialogs: list[dict[str, str]] = field(default_factory=list)
     downloads: list[str] = field(default_factory=list)
     opened: list[Tab] = field(default_factory=list)
-    # the address, and whether of a whole tab
+    # the address, and whether it was to fill a whole tab
     refused: list[tuple[str, bool]] = field(default_factory=list)
     closed: int = 0  # tabs that were too many
 
     def refused_tabs(self, since: int = 0) -> list[str]:
         """The addresses that were to fill a whole tab and were refused."""
-        return [url for url, whole in self.refused[since:] if whole]
+        return [url for url, is_tab in self.refused[since:] if is_tab]
 
-    def told(self) -> dict[str, Any]:
-        """As much of it as there is, for a result."""
-        all_of_it: dict[str, list[Any]] = {
+    def as_result(self) -> dict[str, Any]:
+        """As much of it as there is, for the result of an action."""
+        lists: dict[str, list[Any]] = {
             "dialogs": self.dialogs,
             "downloads_refused": self.downloads,
             "opened": [tab.name for tab in self.opened if not tab.page.is_closed()],
-            "refused": [short(url, LONGEST_SAID) for url, _ in self.refused],
+            "refused": [short(url, LONGEST_TEXT) for url, _ in self.refused],
         }
-        told: dict[str, Any] = {
-            name: value[:MOST_TOLD] for name, value in all_of_it.items() if value
-        }
-        told |= {
-            f"{name}_in_all": len(value)
-            for name, value in all_of_it.items()
-            if len(value) > MOST_TOLD
-        }
+        result: dict[str, Any] = {}
+        for name, values in lists.items():
+            if values:
+                result[name] = values[:MOST_LISTED]
+        for name, values in lists.items():
+            if len(values) > MOST_LISTED:
+                result[f"{name}_in_all"] = len(values)
         if self.closed:
-            told["too_many_tabs"] = f"{self.closed} were closed: more than {MOST_TABS} were open"
-        return told
+            result["too_many_tabs"] = f"{self.closed} were closed: more than {MOST_TABS} were open"
+        return result
 
 
 def short(text: str, longest: int) -> str:

@@ -16,24 +16,26 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from foreword.browser.blocked import BlockedRequests
-from foreword.browser.side_events import LONGEST_SAID, MOST_TABS, Notes, short
+from foreword.browser.side_events import LONGEST_TEXT, MOST_TABS, Notes, short
 from foreword.errors import BrowserFailed, did_you_mean, name_list
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Dialog, Download, Page, Request
 
 MAIN = "Main Tab"
-LONGEST_NAME, LONGEST_URL = 60, 2_000
-MOST_DIALOGS = 25  # of a page meanwhile: one with more asks without end
-TITLE_SECONDS = 2.0
+LONGEST_NAME = 60  # characters: a name is what a model calls a tab by, and a page chooses its title
+LONGEST_URL = 2_000  # characters that a result tells of an address; `data:` addresses have no end
+MOST_DIALOGS = 25  # of all pages during one action: a page that asks more asks without end
+TITLE_SECONDS = 2.0  # for a new tab to have a title; without one it is called by its address
 ERROR_PAGE = "chrome-error:"
 CRASHED = "has crashed"
 # In a world of its own: the page's scripts see nothing of it.
-_WATCH = """(() => { const tell = (what) => globalThis.forewordFocus && globalThis.forewordFocus(what);
+_WATCH_FOCUS = """(() => {
+  const tell = (what) => globalThis.forewordFocus && globalThis.forewordFocus(what);
   addEventListener('focus', () => tell('focus'));
-  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && tell('focus'));
+  document.addEventListener(
+    'visibilitychange', () => document.visibilityState === 'visible' && tell('focus'));
   if (self === top && document.hasFocus()) tell('focus'); })()"""
-
 _NO_WEBRTC = (
     "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) delete globalThis[name]"
 )
@@ -48,21 +50,21 @@ class Tab:
     ours: bool  # opened by us, or from a tab that was
     unnamed: bool  # has only a number so far
     guarded: bool = False  # the rules apply to it
-    target: str = ""
+    target: str = ""  # its name in the debugging protocol
     session: CDPSession | None = None
-    aliases: set[str] = field(default_factory=set)
+    aliases: set[str] = field(default_factory=set)  # earlier names, which still find it
     surplus: bool = False  # came when there were enough
-    wanted: bool = False  # by us, and not by a page
-    begun: int = 0  # pages that it has begun to load
-    attempted: str = ""  # the address that was asked for last
-    broken: str = ""  # why nothing can be done with it any more
-    limited: bool = False  # by what `limit` does
-    quiet: asyncio.Event = field(default_factory=asyncio.Event)
+    is_requested: bool = False  # by us, and not by a page
+    loads: int = 0  # pages that it has begun to load
+    requested_url: str = ""  # the address that was asked for last
+    broken_reason: str = ""  # why nothing can be done with it any more
+    is_limited: bool = False  # by what `limit` does
+    quiet: asyncio.Event = field(default_factory=asyncio.Event)  # set while no page is loading
 
     @property
     def url(self) -> str:
         """The address; of a page that could not be loaded, the one that was asked for."""
-        return self.attempted if self.page.url.startswith(ERROR_PAGE) else self.page.url
+        return self.requested_url if self.page.url.startswith(ERROR_PAGE) else self.page.url
 
 
 class Tabs:
@@ -71,19 +73,21 @@ class Tabs:
     def __init__(
         self, context: BrowserContext, blocked: BlockedRequests, *, attached: bool
     ) -> None:
-        self.context, self.attached, self._blocked = context, attached, blocked
+        self.context = context
+        self.attached = attached
+        self._blocked = blocked
         self.notes = Notes()
         self._tabs: list[Tab] = []
-        self._active: list[Tab] = []  # the newest last
+        self._front: list[Tab] = []  # those that were in front, the newest last
         self._had_one = False
         self._arriving: dict[Page, asyncio.Task[Tab]] = {}
         self._opening = 0  # tabs of ours that are about to come
-        context.on("page", self._came)
-        context.on("dialog", self._answer)
+        context.on("page", self._on_page)
+        context.on("dialog", self._answer_dialog)
 
     def listing(self) -> list[dict[str, Any]]:
         """Every tab: name, address, whether it is active."""
-        active = self._current()
+        active = self._active_tab()
         return [
             {"name": tab.name, "url": short(tab.url, LONGEST_URL), "active": tab is active}
             for tab in list(self._tabs)
@@ -96,16 +100,17 @@ class Tabs:
     def named(self, name: str | None) -> Tab:
         """The tab of that name, the active one without a name."""
         if name is None:
-            if tab := self._current():
-                return tab
-            raise BrowserFailed("no tab is open", hint="open one with its address")
-        for matches in (
-            lambda tab: name == tab.name,
-            lambda tab: name in tab.aliases,
-            lambda tab: _same(name, tab.name),
-        ):
-            if found := [tab for tab in self._tabs if matches(tab)]:
-                return found[-1]
+            active = self._active_tab()
+            if active is None:
+                raise BrowserFailed("no tab is open", hint="open one with its address")
+            return active
+        found = [tab for tab in self._tabs if name == tab.name]
+        if not found:
+            found = [tab for tab in self._tabs if name in tab.aliases]
+        if not found:
+            found = [tab for tab in self._tabs if _is_same_name(name, tab.name)]
+        if found:
+            return found[-1]
         names = [tab.name for tab in self._tabs]
         near = did_you_mean(name, names)
         raise BrowserFailed(
@@ -115,7 +120,8 @@ class Tabs:
 
     def activate(self, tab: Tab) -> None:
         """Remember which tab is in front."""
-        self._active = [*(other for other in self._active if other is not tab), tab]
+        self._front = [other for other in self._front if other is not tab]
+        self._front.append(tab)
 
     def rename(self, tab: Tab, name: str) -> None:
         """Give a tab a name that no other has; the old one still finds it."""
@@ -127,29 +133,32 @@ class Tabs:
         """Give a tab the name it is to have, or while it has only a number, its title."""
         from playwright.async_api import Error
 
+        if name:
+            self.rename(tab, name)
+            return
+        if not tab.unnamed:
+            return
         title = ""
-        if name or not tab.unnamed:
-            return self.rename(tab, name) if name else None
         with suppress(Error, TimeoutError):
             await tab.page.wait_for_load_state("domcontentloaded", timeout=1000 * TITLE_SECONDS)
             title = await asyncio.wait_for(tab.page.title(), TITLE_SECONDS)
-        if name := _name(title) or _place(tab.url):
-            self.rename(tab, name)
-        return None
+        new_name = _one_line(title) or _name_from_url(tab.url)
+        if new_name:
+            self.rename(tab, new_name)
 
     def take_place(self, new: Tab, old: Tab) -> None:
         """Let a tab stand where another did, under its name."""
-        at = self._tabs.index(old) if old in self._tabs else 0
+        position = self._tabs.index(old) if old in self._tabs else 0
         self._forget(old)
         self._tabs = [tab for tab in self._tabs if tab is not new]
-        self._tabs.insert(at, new)
+        self._tabs.insert(position, new)
         self.rename(new, old.name)
 
     def adopt(self, page: Page) -> asyncio.Task[Tab]:
         """Take a page in, once; the task ends when it is known by name and watched."""
         if page not in self._arriving:
             tab = self._register(page)
-            self._arriving[page] = asyncio.ensure_future(self._arrived(tab))
+            self._arriving[page] = asyncio.ensure_future(self._welcome(tab))
         return self._arriving[page]
 
     async def new(self) -> Tab:
@@ -158,8 +167,11 @@ class Tabs:
         try:
             page = await self.context.new_page()
             self.adopt(page)
-            tab = next(tab for tab in self._tabs if tab.page is page)
-            tab.ours = tab.guarded = tab.wanted = True
+            tab = self._tab_of_page(page)
+            assert tab is not None
+            tab.ours = True
+            tab.guarded = True
+            tab.is_requested = True
         finally:
             self._opening -= 1
         return await self.adopt(page)
@@ -169,9 +181,9 @@ class Tabs:
         in advance."""
         from playwright.async_api import Error
 
-        if tab.limited or not (self.attached and tab.guarded and self._blocked.rules.are_limits):
+        if tab.is_limited or not (self.attached and tab.guarded and self._blocked.rules.are_limits):
             return
-        tab.limited = True
+        tab.is_limited = True
         with suppress(Error, TimeoutError):
             await tab.page.add_init_script(_NO_WEBRTC)
             if tab.session is not None:
@@ -183,22 +195,34 @@ class Tabs:
             for frame in tab.page.frames:
                 await asyncio.wait_for(frame.evaluate(_NO_WEBRTC), TITLE_SECONDS)
 
-    async def settled(self) -> None:
+    async def wait_for_arrivals(self) -> None:
         """Wait until the tabs that are coming in are known."""
         await asyncio.gather(*self._arriving.values(), return_exceptions=True)
 
     def of_target(self, target: str) -> Tab | None:
         """The tab of a debugging target."""
-        return next((tab for tab in self._tabs if tab.target == target), None)
+        for tab in self._tabs:
+            if tab.target == target:
+                return tab
+        return None
 
-    def _came(self, page: Page) -> None:
+    def _on_page(self, page: Page) -> None:
         self.adopt(page)
 
-    def _current(self) -> Tab | None:
-        return self._active[-1] if self._active else next(iter(self._tabs), None)
+    def _active_tab(self) -> Tab | None:
+        if self._front:
+            return self._front[-1]
+        return self._tabs[0] if self._tabs else None
+
+    def _tab_of_page(self, page: Page | None) -> Tab | None:
+        for tab in self._tabs:
+            if tab.page is page:
+                return tab
+        return None
 
     def _register(self, page: Page) -> Tab:
-        ours, names = not self.attached, [other.name for other in self._tabs]
+        ours = not self.attached
+        names = [other.name for other in self._tabs]
         name = _unique(f"Tab {len(names) + 1}", names) if self._had_one else MAIN
         tab = Tab(
             name=name,
@@ -212,32 +236,38 @@ class Tabs:
         tab.quiet.set()
         self._tabs.append(tab)
         page.on("close", lambda _: self._forget(tab))
-        page.on("crash", lambda _: _mark(tab, CRASHED))
-        page.on("request", lambda request: _began(tab, request))
-        page.on("requestfailed", lambda request: self._failed(tab, request))
-        page.on("websocket", lambda socket: self._count(tab, socket.url, "websocket"))
+        page.on("crash", lambda _: _mark_broken(tab, CRASHED))
+        page.on("request", lambda request: _on_request(tab, request))
+        page.on("requestfailed", lambda request: self._on_failed_request(tab, request))
+        page.on(
+            "websocket", lambda socket: self._count_blocked(tab, url=socket.url, kind="websocket")
+        )
         page.on("domcontentloaded", lambda _: tab.quiet.set())
-        page.on("download", lambda download: self._refuse(tab, download))
+        page.on("download", lambda download: self._cancel_download(tab, download))
         return tab
 
-    def _failed(self, tab: Tab, request: Request) -> None:
-        _ended(tab, request)
-        self._count(tab, request.url, request.resource_type)
+    def _on_failed_request(self, tab: Tab, request: Request) -> None:
+        if _is_navigation(tab, request):
+            tab.quiet.set()
+        self._count_blocked(tab, url=request.url, kind=request.resource_type)
 
-    def _count(self, tab: Tab, url: str, kind: str) -> None:
+    def _count_blocked(self, tab: Tab, *, url: str, kind: str) -> None:
         if tab.guarded:
             self._blocked.request(url, kind)
 
-    async def _arrived(self, tab: Tab) -> Tab:
+    async def _welcome(self, tab: Tab) -> Tab:
+        """Find out who opened a tab, watch it and name it; one too many is closed again."""
         from playwright.async_api import Error
 
         with suppress(Error):
             opener = await tab.page.opener()
-            if opened_by := next((other for other in self._tabs if other.page is opener), None):
-                tab.ours, tab.guarded = tab.ours or opened_by.ours, tab.guarded or opened_by.guarded
+            opened_by = self._tab_of_page(opener)
+            if opened_by is not None:
+                tab.ours = tab.ours or opened_by.ours
+                tab.guarded = tab.guarded or opened_by.guarded
                 self.notes.opened.append(tab)
                 self.activate(tab)
-            if tab.surplus and tab.ours and not tab.wanted and not self._opening:
+            if tab.surplus and tab.ours and not tab.is_requested and not self._opening:
                 self.notes.closed += 1
                 await tab.page.close()
                 return tab
@@ -247,57 +277,60 @@ class Tabs:
         return tab
 
     async def _watch(self, tab: Tab) -> None:
-        tab.session = session = await self.context.new_cdp_session(tab.page)
+        """Hear from a tab's debugging session when it comes to the front."""
+        session = await self.context.new_cdp_session(tab.page)
+        tab.session = session
         tab.target = (await session.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
         if not self.attached:
-            await _unfeigned(session)
-            page = tab.page
-            page.on("domcontentloaded", lambda _: _unfeigned(session))
+            await _end_focus_emulation(session)
+            tab.page.on("domcontentloaded", lambda _: _end_focus_emulation(session))
         session.on("Runtime.bindingCalled", lambda _: self.activate(tab))
-        world = {"worldName": "foreword"}
         await session.send("Page.enable")
         await session.send("Runtime.enable")
         await session.send(
             "Runtime.addBinding", {"name": "forewordFocus", "executionContextName": "foreword"}
         )
-        source = {"source": _WATCH, "runImmediately": True}
-        await session.send("Page.addScriptToEvaluateOnNewDocument", {**source, **world})
+        script = {"source": _WATCH_FOCUS, "runImmediately": True, "worldName": "foreword"}
+        await session.send("Page.addScriptToEvaluateOnNewDocument", script)
 
     def _forget(self, tab: Tab) -> None:
         self._tabs = [other for other in self._tabs if other is not tab]
-        self._active = [other for other in self._active if other is not tab]
+        self._front = [other for other in self._front if other is not tab]
         self._arriving.pop(tab.page, None)
         tab.quiet.set()
 
-    async def _answer(self, dialog: Dialog) -> None:
+    async def _answer_dialog(self, dialog: Dialog) -> None:
         from playwright.async_api import Error
 
         # Staying on a page because it asks would hold it against every navigation.
-        leaving = dialog.type == "beforeunload"
-        tab = next((tab for tab in self._tabs if tab.page is dialog.page), None)
+        is_leaving = dialog.type == "beforeunload"
+        tab = self._tab_of_page(dialog.page)
         if tab is not None and not tab.guarded:
             return
-        if len(self.notes.dialogs) >= MOST_DIALOGS and tab is not None and not leaving:
+        if len(self.notes.dialogs) >= MOST_DIALOGS and tab is not None and not is_leaving:
             # Left without an answer it does nothing more, until it is replaced.
-            _mark(tab, "asks without end")
+            _mark_broken(tab, "asks without end")
             return
-        answer = "left the page" if leaving else "dismissed"
-        said = short(dialog.message, LONGEST_SAID)
-        self.notes.dialogs.append({"type": dialog.type, "message": said, "answer": answer})
+        answer = "left the page" if is_leaving else "dismissed"
+        message = short(dialog.message, LONGEST_TEXT)
+        self.notes.dialogs.append({"type": dialog.type, "message": message, "answer": answer})
         with suppress(Error):
-            await (dialog.accept() if leaving else dialog.dismiss())
+            if is_leaving:
+                await dialog.accept()
+            else:
+                await dialog.dismiss()
 
-    async def _refuse(self, tab: Tab, download: Download) -> None:
+    async def _cancel_download(self, tab: Tab, download: Download) -> None:
         from playwright.async_api import Error
 
         if tab.guarded:
-            self.notes.downloads.append(short(download.suggested_filename, LONGEST_SAID))
+            self.notes.downloads.append(short(download.suggested_filename, LONGEST_TEXT))
             tab.quiet.set()
             with suppress(Error):
                 await download.cancel()
 
 
-async def _unfeigned(session: CDPSession) -> None:
+async def _end_focus_emulation(session: CDPSession) -> None:
     """Let a tab know whether it is in front: Playwright makes all believe so, and every new
     document anew."""
     from playwright.async_api import Error
@@ -307,21 +340,21 @@ async def _unfeigned(session: CDPSession) -> None:
             await session.send("Emulation.setFocusEmulationEnabled", {"enabled": enabled})
 
 
-def _mark(tab: Tab, why: str) -> None:
-    tab.broken = why
+def _mark_broken(tab: Tab, reason: str) -> None:
+    tab.broken_reason = reason
     tab.quiet.set()
 
 
-def _began(tab: Tab, request: Request) -> None:
-    if request.is_navigation_request() and _is_main(tab, request):
-        tab.attempted = request.url
-        tab.begun += 1
+def _on_request(tab: Tab, request: Request) -> None:
+    if _is_navigation(tab, request):
+        tab.requested_url = request.url
+        tab.loads += 1
         tab.quiet.clear()
 
 
-def _ended(tab: Tab, request: Request) -> None:
-    if request.is_navigation_request() and _is_main(tab, request):
-        tab.quiet.set()
+def _is_navigation(tab: Tab, request: Request) -> bool:
+    """Whether a request is for the page of a tab itself, and not for a frame or a part of it."""
+    return request.is_navigation_request() and _is_main(tab, request)
 
 
 def _is_main(tab: Tab, request: Request) -> bool:
@@ -333,23 +366,28 @@ def _is_main(tab: Tab, request: Request) -> bool:
         return True
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same_name(one: str, other: str) -> bool:
     return " ".join(one.split()).casefold() == other.casefold()
 
 
-def _name(text: str) -> str:
+def _one_line(text: str) -> str:
+    # A title may be endless: ten times a name is plenty to find its first words in.
     return short(" ".join(text[: 10 * LONGEST_NAME].split()), LONGEST_NAME)
 
 
-def _place(url: str) -> str:
+def _name_from_url(url: str) -> str:
     parts = urlsplit(url)
-    return _name(f"{parts.netloc}{parts.path}".rstrip("/")) if parts.netloc else ""
+    if not parts.netloc:
+        return ""
+    return _one_line(f"{parts.netloc}{parts.path}".rstrip("/"))
 
 
 def _unique(name: str, taken: Iterable[str]) -> str:
     """The name, with a number where it is taken already."""
     used = {other.casefold() for other in taken}
-    number, wanted = 2, name
-    while wanted.casefold() in used:
-        wanted, number = f"{name} ({number})", number + 1
-    return wanted
+    unique = name
+    number = 2
+    while unique.casefold() in used:
+        unique = f"{name} ({number})"
+        number += 1
+    return unique

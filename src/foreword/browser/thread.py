@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 from foreword.errors import BrowserFailed
 
 T = TypeVar("T")
+# For the loop to say that something was given up, and for what is under way to end: it has its own
+# limits, so this only passes where the loop itself hangs.
 GRACE_SECONDS = 5.0
 
 
@@ -41,7 +43,7 @@ class LoopThread:
     def stop(self) -> None:
         """End the loop with everything that is under way in it, and the thread."""
         if not self._loop.is_closed():
-            future = asyncio.run_coroutine_threadsafe(_ended(), self._loop)
+            future = asyncio.run_coroutine_threadsafe(_cancel_tasks(), self._loop)
             try:
                 future.result(GRACE_SECONDS)
             except TimeoutError:
@@ -52,7 +54,7 @@ class LoopThread:
                 self._loop.close()
 
 
-async def _ended() -> None:
+async def _cancel_tasks() -> None:
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()
