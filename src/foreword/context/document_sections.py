@@ -18,12 +18,14 @@ from foreword.recipe.selection import Selection
 from foreword.section import Section
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.sources.front_matter import front_matter
+from foreword.sources.front_matter import without_front_matter
 from foreword.sources.library import INVOKED, NEWEST, NONE, Library, fields_of
 from foreword.text import lines, markdown, marks, parts
 from foreword.text.parts import Part
 
-HEADER_CHARS = 200_000  # of a persona, to look for its header in
+# Of a persona, to look for its header in: headers are near the top, and a file of megabytes is not
+# searched to its end.
+HEADER_CHARS = 200_000
 
 
 @dataclass(slots=True)
@@ -38,23 +40,25 @@ class DocumentSections:
 
 def document_sections(
     tag: str,
+    *,
     selection: Selection,
     library: Library,
     values: dict[str, str],
-    asked: Mapping[str, str],
+    requested: Mapping[str, str],
     allowance: files.Allowance,
 ) -> DocumentSections:
     """The sections of a tag whose text is in documents; a phase leaves what it invokes in
-    `values`."""
-    spec, out = selection.sections[tag], DocumentSections()
-    if spec.phase is not None and "workflow" in asked and not fill(spec.phase, values).strip():
+    `values`. What the user `requested` by name and is not there is an error."""
+    spec = selection.sections[tag]
+    out = DocumentSections()
+    if "workflow" in requested and _is_without_phase(spec, values):
         out.notes.append(
-            f"workflow {asked['workflow']!r} is not loaded without a phase: give --phase"
+            f"workflow {requested['workflow']!r} is not loaded without a phase: give --phase"
         )
-    for name in _wanted(spec, values, library):
+    for name in _document_names(spec, values, library):
         document = library.find(name, spec.document or "")
         if document is None:
-            document = _instead(spec, name, library, asked, out)
+            document = _substitute(name, spec=spec, library=library, requested=requested, out=out)
         if document is None:
             continue
         file = allowance.read(library.root, document.path)
@@ -67,35 +71,50 @@ def document_sections(
         if text is None:
             continue
         if spec.phase is not None:
-            values |= _invoked(text, document, library)
-        out.sections.append(_section(tag, selection, document, text, file))
+            values |= _invoked_documents(text, document, library)
+        out.sections.append(
+            _section(tag, selection=selection, document=document, text=text, file=file)
+        )
     return out
 
 
-def _wanted(spec: SectionSpec, values: Mapping[str, str], library: Library) -> list[str]:
-    if spec.phase is not None and not fill(spec.phase, values).strip():
+def _is_without_phase(spec: SectionSpec, values: Mapping[str, str]) -> bool:
+    """Whether a section is one phase of a workflow, and nobody said which."""
+    return spec.phase is not None and not fill(spec.phase, values).strip()
+
+
+def _document_names(spec: SectionSpec, values: Mapping[str, str], library: Library) -> list[str]:
+    """The names and paths of the documents that a section is made of, each once."""
+    if _is_without_phase(spec, values):
         return []
     names = [name.strip() for name in re.split(r"[,\n]", fill(spec.named, values))]
     if NEWEST in names:
         newest = library.newest(spec.document or "")
         names = [newest.path] if newest else []
-    return list(dict.fromkeys(name for name in names if name and name != NONE))
+    return list(dict.fromkeys(name for name in names if name not in ("", NONE)))
 
 
-def _instead(
-    spec: SectionSpec, name: str, library: Library, asked: Mapping[str, str], out: DocumentSections
+def _substitute(
+    name: str,
+    *,
+    spec: SectionSpec,
+    library: Library,
+    requested: Mapping[str, str],
+    out: DocumentSections,
 ) -> Document | None:
     """What to do about a name that means nothing: an error if somebody asked for it, else a
     note."""
     kind = spec.document or ""
     known = [document.name for document in library.of_kind(kind)]
-    if any(name == given and f"{{{value}}}" in spec.named for value, given in asked.items()):
-        raise UnknownName(kind, name, known)
+    for blank, request in requested.items():
+        if name == request and f"{{{blank}}}" in spec.named:
+            raise UnknownName(kind, name, known)
     if spec.phase is not None:
         if len(known) == 1:
             return library.of_kind(kind)[0]
-        where = f"put one into {library.recipe.documents[kind][0]}"
-        hint = f"give --workflow, one of: {', '.join(known)}" if known else where
+        hint = f"put one into {library.recipe.documents[kind][0]}"
+        if known:
+            hint = f"give --workflow, one of: {', '.join(known)}"
         raise InputMissing("workflow", f"there is none called {name!r}", hint=hint)
     out.absent.append((name, f"no {kind} of that name"))
     if not spec.fields and kind != "instructions":
@@ -110,14 +129,18 @@ def _part(
     """The part of a document that the section wants."""
     if spec.fields:
         text, problem = fields_of(file.text, spec.fields)
-        out.notes += [f"{file.path}: {problem}"] if problem else []
+        if problem:
+            out.notes.append(f"{file.path}: {problem}")
         if not text:
             out.absent.append((file.path, "none of the fields is there"))
         return text or None
     if spec.phase is not None:
         return phase_of(file, fill(spec.phase, values)).text
-    body = front_matter(file.text)[1] if file.path.endswith(".md") else file.text
-    return file.text if body == file.text else body
+    if file.path.endswith(".md"):
+        body = without_front_matter(file.text)
+        if body != file.text:
+            return body
+    return file.text
 
 
 def phase_of(file: files.File, name: str) -> Part:
@@ -134,32 +157,35 @@ def phase_of(file: files.File, name: str) -> Part:
     return found[name.lower()]
 
 
-def _invoked(text: str, document: Document, library: Library) -> dict[str, str]:
+def _invoked_documents(text: str, document: Document, library: Library) -> dict[str, str]:
     """The personas, prompts and panels that a phase names."""
-    found: dict[str, list[str]] = {value: [] for value in INVOKED.values()}
-    for meant in library.named_in(text, document.path):
-        if meant.kind in INVOKED:
-            found[INVOKED[meant.kind]].append(meant.path)
-    return {value: ", ".join(paths) for value, paths in found.items()}
+    paths: dict[str, list[str]] = {blank: [] for blank in INVOKED.values()}
+    for named in library.named_in(text, document.path):
+        if named.kind in INVOKED:
+            paths[INVOKED[named.kind]].append(named.path)
+    return {blank: ", ".join(named) for blank, named in paths.items()}
 
 
 def _section(
-    tag: str, selection: Selection, document: Document, text: str, file: files.File
+    tag: str, *, selection: Selection, document: Document, text: str, file: files.File
 ) -> Section:
     """A document, or what the section wants of it, with newlines alone; a whole one can be
     recalled as it is."""
-    spec, rule, whole = selection.sections[tag], selection.rule(tag), lines.with_newlines(file.text)
-    core = header = ""
+    spec = selection.sections[tag]
+    rule = selection.rule(tag)
+    core = ""
+    header = ""
     if "header" in rule.forms:
-        core = _titled(marks.plain(parts.in_tier(parts.without_anchors(whole), 1)).strip(), whole)
+        whole = lines.with_newlines(file.text)
+        marked = marks.plain(parts.in_tier(parts.without_anchors(whole), 1)).strip()
+        core = _titled(marked, whole)
         header = parts.persona_header(parts.without_anchors(whole[:HEADER_CHARS])).strip()
-    title = document.name if document.kind == "persona" else ""
     return Section(
         tag=tag,
         text=lines.with_newlines(text).strip("\n"),
         rule=rule,
         rank=selection.rank(tag),
-        title=title,
+        title=document.name if document.kind == "persona" else "",
         source=document.path,
         kind=document.kind,
         before=spec.before,
@@ -173,4 +199,6 @@ def _section(
 def _titled(core: str, whole: str) -> str:
     """A marked core under its document's title, so that it says whose it is."""
     title = markdown.first_title(whole) if core else ""
-    return f"# {title}\n\n{core}" if title and markdown.first_title(core) != title else core
+    if not title or markdown.first_title(core) == title:
+        return core
+    return f"# {title}\n\n{core}"

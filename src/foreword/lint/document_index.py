@@ -16,7 +16,7 @@ from pathlib import Path
 from foreword.recipe.schema import RecipeSpec
 from foreword.sources import documents, files
 from foreword.sources.documents import Document
-from foreword.sources.front_matter import front_matter
+from foreword.sources.front_matter import without_front_matter
 from foreword.sources.library import Library
 from foreword.text import marks
 from foreword.tokens import Counter
@@ -90,7 +90,7 @@ class DocumentIndex:
     def tokens(self, text: str) -> int:
         """What a model would read of a text: without front matter and without the loader's
         marks."""
-        return self.counter.count(marks.plain(front_matter(text)[1]).strip())
+        return self.counter.count(marks.plain(without_front_matter(text)).strip())
 
     # --- names ------------------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
-"""How large a package may be: the budget worked out first, step by step, and the counter that
-goes with the model."""
+"""How large a package may be: the budget, step by step, and the counter that goes with the model.
+
+Worked out before anything is read. Which tokens a text has is `tokens`' business.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,8 @@ from foreword.recipe.schema import BudgetSpec
 from foreword.section import Budget
 from foreword.tokens import Counter
 
+# Above any window there is; it keeps a slip of the keyboard from becoming arithmetic with huge
+# numbers.
 LARGEST = 10**12
 
 
@@ -38,17 +42,18 @@ def choose_counter(counter: str | Counter | None, model: str | None) -> Counter:
     return tokens.for_model(model)[1] if model else tokens.counter("estimate")
 
 
-def work_out(
-    spec: BudgetSpec, budget: object = None, window: object = None, model: str | None = None
+def work_out_budget(
+    spec: BudgetSpec, *, budget: object = None, window: object = None, model: str | None = None
 ) -> Budget:
-    """The budget with every step that led to it."""
-    given, window_tokens = whole_number(budget, "budget"), whole_number(window, "window")
+    """The budget with every step that led to it; `budget` and `window` are the request's."""
+    requested = whole_number(budget, "budget")
+    window_tokens = whole_number(window, "window")
     share = spec.share.value if spec.share else 1.0
     if window_tokens is None and model:
         window_tokens = tokens.for_model(model)[0]
     # a budget of 12,000 at 30% stands for a window of 40,000
-    if window_tokens is None and given is not None:
-        window_tokens = round((given + sum(spec.less.values())) / share)
+    if window_tokens is None and requested is not None:
+        window_tokens = round((requested + sum(spec.less.values())) / share)
     window_tokens = window_tokens or tokens.default_window()
     steps = [("window", window_tokens)]
     left = window_tokens
@@ -61,15 +66,16 @@ def work_out(
     for what, less in spec.less.items():
         left -= less
         steps.append((f"less {what.replace('_', ' ')}", -less))
-    if given is None and left <= 0:
-        kept = ", ".join(f"{what.replace('_', ' ')} {less:,}" for what, less in spec.less.items())
+    if requested is None and left <= 0:
+        reserves = [f"{what.replace('_', ' ')} {less:,}" for what, less in spec.less.items()]
         problem = (
-            f"a window of {window_tokens:,} tokens leaves nothing for a context: {kept} are kept"
-            " free"
+            f"a window of {window_tokens:,} tokens leaves nothing for a context:"
+            f" {', '.join(reserves)} are kept free"
         )
         raise BadBudget(
             window_tokens, "window", problem=problem, hint="give a larger --window, or a --budget"
         )
-    if given is not None:
-        steps.append(("given", given))
-    return Budget(given or left, window_tokens, (*steps, ("budget", given or left)))
+    if requested is not None:
+        steps.append(("given", requested))
+    result = requested or left
+    return Budget(result, window_tokens, steps=(*steps, ("budget", result)))

@@ -21,7 +21,7 @@ from foreword.engine.package import Package
 from foreword.engine.render import turn_text
 from foreword.errors import BadSource, StoreError, UsageError
 from foreword.formats import from_record, read_message, to_record
-from foreword.message import IMAGE_TOKENS, KINDS, NOT_HISTORY, Kind, Message, carried
+from foreword.message import IMAGE_TOKENS, KINDS, NOT_HISTORY, Kind, Message, data_beside_words
 from foreword.plan import plan as planning
 from foreword.plan.fresh_parts import part_text
 from foreword.recipe.budget import whole_number
@@ -252,7 +252,7 @@ class Session(WorkflowState):
                 compressed=made.compressed,
                 warnings=made.warnings,
             )
-            append_keys.keep(self.db, self.conversation.id, key, digest, receipt)
+            append_keys.keep(self.db, self.conversation.id, key=key, digest=digest, receipt=receipt)
             return made
 
     @contextmanager
@@ -267,7 +267,7 @@ class Session(WorkflowState):
 
     def _appended(self, key: str, digest: str) -> Appended | None:
         """What was answered when this was appended under the key before."""
-        kept = append_keys.find(self.db, self.conversation.id, key, digest)
+        kept = append_keys.find(self.db, self.conversation.id, key=key, digest=digest)
         if kept is None:
             return None
         return Appended(
@@ -295,7 +295,7 @@ class Session(WorkflowState):
             return 0
         words = turn_text(message.role, self._writing.scale.safe(message.text, self._writing.tag))
         # what goes along besides the words
-        unseen = carried(escape_boundaries(message, self._writing.scale.pattern))
+        unseen = data_beside_words(escape_boundaries(message, self._writing.scale.pattern))
         return (
             self._counter.count(f"{words}\n")
             + IMAGE_TOKENS * message.images
@@ -445,7 +445,7 @@ class Session(WorkflowState):
 
     def compressions(self) -> list[Compression]:
         """Every compression, the oldest first, undone ones too."""
-        return compressions.history(self.db, self.conversation.id)
+        return compressions.all_compressions(self.db, self.conversation.id)
 
     def history(self) -> list[Message]:
         """Every message of the history as it was appended."""

@@ -11,12 +11,15 @@ import re
 from functools import cache
 from typing import Any
 
+# Of front matter: fields by name need a hundredth of it; more is data in the wrong place.
 LARGEST_CHARS = 65_536
 # of a whole file: a second to read; 12 MB took three minutes and 800 MB
 LARGEST_YAML_CHARS = 200_000
 
 _OPENING = re.compile(r"---[ \t]*(?:\r\n?|\n)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)", re.MULTILINE)
+# Levels of lists and mappings within each other: people write three or four; a thousand of them
+# would use up the stack.
 _DEEPEST = 20
 
 
@@ -35,6 +38,12 @@ def front_matter(text: str) -> tuple[dict[str, object], str, str]:
     return fields, text if problem else text[closing.end() :], problem
 
 
+def without_front_matter(text: str) -> str:
+    """The body alone."""
+    _, body, _ = front_matter(text)
+    return body
+
+
 def mapping(block: str, what: str = "it", first_line: int = 1) -> tuple[dict[str, object], str]:
     """A YAML text as names and values, and what is wrong with it, if anything."""
     import yaml
@@ -45,16 +54,14 @@ def mapping(block: str, what: str = "it", first_line: int = 1) -> tuple[dict[str
         problem = _unsafe(block, what)
         loaded = None if problem else yaml.load(block, _loader())
     except yaml.MarkedYAMLError as error:
-        return {}, f"{what} is not valid YAML: {_told(error, first_line)}"
+        return {}, f"{what} is not valid YAML: {_error_line(error, first_line)}"
     except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
         return {}, f"{what} is not valid YAML: {error}".splitlines()[0]
     if not problem and not isinstance(loaded, dict | None):
-        problem = f"{what} must be a mapping of names to values, not {_name(loaded)}"
-    return (
-        ({}, problem)
-        if problem
-        else ({str(key): value for key, value in (loaded or {}).items()}, "")
-    )
+        problem = f"{what} must be a mapping of names to values, not {_type_name(loaded)}"
+    if problem:
+        return {}, problem
+    return {str(key): value for key, value in (loaded or {}).items()}, ""
 
 
 def _unsafe(block: str, what: str) -> str:
@@ -63,9 +70,10 @@ def _unsafe(block: str, what: str) -> str:
 
     depth = 0
     for event in yaml.parse(block, _loader()):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
-            event, yaml.CollectionEndEvent
-        )
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
         if isinstance(event, yaml.AliasEvent):
             return f"{what} uses the alias *{event.anchor}; write the value out"
         if depth > _DEEPEST:
@@ -83,18 +91,16 @@ def _loader() -> Any:
     return loader
 
 
-def _told(error: Any, first_line: int) -> str:
+def _error_line(error: Any, first_line: int) -> str:
     """A YAML error on one line, counted from the top of the file."""
     mark = error.problem_mark or error.context_mark
     where = f" (line {mark.line + first_line})" if mark else ""
     return f"{error.problem or error.context}{where}"
 
 
-def _name(value: object) -> str:
-    return (
-        "a list"
-        if isinstance(value, list)
-        else "plain text"
-        if isinstance(value, str)
-        else "a single value"
-    )
+def _type_name(value: object) -> str:
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, str):
+        return "plain text"
+    return "a single value"

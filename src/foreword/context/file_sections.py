@@ -1,0 +1,291 @@
+"""Sections whose text is in files: one file, or several under one tag.
+
+Which files a section may read is the recipe's; reading them is `sources.files`. Here they are
+chosen by what they have to do with the task, cut down to the part that the recipe wants, and
+ranked: the nearer to the task, the longer a file is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+
+from foreword.context.blanks import fill, first_blank
+from foreword.context.inputs import SectionsRead
+from foreword.recipe.schema import SectionSpec
+from foreword.recipe.selection import Selection
+from foreword.section import Form, Rule, Section
+from foreword.sources import commands, documents, files
+from foreword.sources.library import fields_of
+from foreword.text import lines, markdown, relevance
+from foreword.text.blank_template import is_blank_template
+from foreword.text.words import mentions
+
+BY_TASK_TYPE = "task_type"
+UNFILLED = "an unfilled template"
+# How much of a one-line task is searched for placeholders: a title is far shorter.
+PLACEHOLDER_CHARS = 4_000
+PLACEHOLDER = re.compile(r"\[[^\]\n]{1,80}+\](?!\()|_[^_\n]{1,80}+_")
+# A context may read twice what one section may, so that one huge folder does not starve the
+# sections behind it and two of them still end.
+SECTIONS_IN_A_CONTEXT = 2
+# Added to a file's relevance (at most 1) for each type of the task that loads it: a file that two
+# types ask for goes before one that only uses the same words, and not before the best match.
+TASK_TYPE_BONUS = 0.3
+# Ranks share room by their whole number; the fraction is the order within it. The nearest file has
+# the highest fraction, and each further one a step less, until the fraction is used up.
+NEAREST_FRACTION = 0.9
+FRACTION_STEPS = 10_000
+MOST_STEPS = 8_999
+
+
+class FileSectionReader:
+    """Reads the file sections of one context; they share an allowance and a list of notes."""
+
+    def __init__(
+        self,
+        *,
+        root: Path,
+        selection: Selection,
+        values: dict[str, str],
+        policy: commands.Policy,
+        out: SectionsRead,
+    ) -> None:
+        self.root = root
+        self.selection = selection
+        self.values = values
+        self.policy = policy
+        self.out = out
+        self.types_loading = Counter[str]()  # how many types of this task load a file
+        self.allowance = files.Allowance(
+            files=SECTIONS_IN_A_CONTEXT * files.MOST_FILES,
+            bytes=SECTIONS_IN_A_CONTEXT * files.MOST_BYTES,
+        )
+
+    def section_allowance(self) -> files.Allowance:
+        """What one section may read."""
+        return files.Allowance(of=self.allowance)
+
+    def inject(self, text: str, source: str) -> str:
+        """A text with the output of the commands in it; a note for each that did not run."""
+        injected = commands.inject(text, self.root, self.policy)
+        for ran in injected.ran:
+            if ran.outcome != "ran":
+                detail = f": {ran.detail}" if ran.detail else ""
+                self.out.notes.append(
+                    f"{source}:{ran.line}: command {ran.command!r} {ran.outcome}{detail}"
+                )
+        return injected.text
+
+    # --- one file ---------------------------------------------------------------------------------
+
+    def read_file(self, tag: str, spec: SectionSpec) -> list[Section]:
+        """The section of a single file, or none where there is nothing to read."""
+        template = spec.file or ""
+        blank = first_blank(template, self.values)
+        if blank:
+            self.out.add_absent(tag, template, f"no {blank} was found")
+            return []
+        path = documents.path_in_folders(
+            self.root, fill(template, self.values), self.selection.recipe.within
+        )
+        file = self.allowance.read(self.root, path)
+        if isinstance(file, files.Skip):
+            self.out.add_absent(tag, file.path, file.reason)
+            return []
+        if _is_unfilled(file, is_task=template == "{task}"):
+            self.out.add_absent(tag, file.path, UNFILLED)
+            return []
+        rule = self.selection.rule(tag)
+        return self._section(tag, file, rule=rule, rank=self.selection.rank(tag))
+
+    def _section(
+        self, tag: str, file: files.File, *, rule: Rule, rank: float, header: str = ""
+    ) -> list[Section]:
+        """A file as a section, or the part of it that the recipe wants."""
+        spec = self.selection.sections[tag]
+        text = self._part(tag, file)
+        if text is None:
+            return []
+        if spec.inject:
+            text = self.inject(text, file.path)
+        self.out.notes += [f"{file.path}: {note}" for note in file.notes]
+        # only a whole file comes back byte for byte
+        raw = file.raw if text is file.text else None
+        if self.selection.recipe.documents:
+            text = lines.with_newlines(text)
+        section = Section(
+            tag=tag,
+            text=text,
+            rule=rule,
+            rank=rank,
+            title=file.path if header else "",
+            source=file.path,
+            before="\n".join(part for part in (spec.before, header) if part),
+            after=spec.after.rstrip("\n"),
+            raw=raw,
+        )
+        return [section]
+
+    def _part(self, tag: str, file: files.File) -> str | None:
+        """What the recipe wants of a file: some fields, what is under a heading, or all of it."""
+        spec = self.selection.sections[tag]
+        if spec.fields:
+            text, problem = fields_of(file.text, spec.fields)
+            if problem:
+                self.out.notes.append(f"{file.path}: {problem}")
+            if not text:
+                self.out.add_absent(tag, file.path, "none of the fields is there")
+                return None
+            return text
+        if spec.heading is not None:
+            text = markdown.under_heading(file.text, spec.heading) or ""
+            if is_blank_template(text):
+                self.out.add_absent(tag, file.path, f"no {spec.heading} section")
+                return None
+            return text
+        if spec.without is not None:
+            return markdown.without_heading(file.text, spec.without)
+        return file.text
+
+    # --- several files ----------------------------------------------------------------------------
+
+    def read_files(self, tag: str, spec: SectionSpec) -> list[Section]:
+        """Several files under one tag; the nearer to the task, the longer they are kept."""
+        usable = self._usable_files(tag, self._paths(tag, spec))
+        scores = relevance.rank([f"`{file.path}`\n{file.text}" for file in usable], self.out.query)
+        nearest = self._nearest_first(usable, scores)
+        if spec.pick is not None:
+            nearest = [place for place in nearest if scores[place] > 0][: spec.pick]
+        if not nearest and not any(absent.tag == tag for absent in self.out.absent):
+            reason = "no file that has to do with the task" if usable else "no such file"
+            self.out.add_absent(tag, spec.folder, reason)
+            return []
+        order = {place: nearness for nearness, place in enumerate(nearest)}
+        sections = list[Section]()
+        for place in sorted(nearest):
+            sections += self._ranked_section(
+                tag, usable[place], nearness=order[place], is_alone=len(nearest) == 1
+            )
+        return sections
+
+    def _usable_files(self, tag: str, paths: Sequence[str]) -> list[files.File]:
+        """The files that have something to say; of the others the report says why they are not
+        in."""
+        usable = list[files.File]()
+        left_out = 0
+        allowance = self.section_allowance()
+        for path in paths:
+            file = allowance.read(self.root, path)
+            if isinstance(file, files.Skip) and file.reason == files.PAST_LIMIT:
+                left_out += 1
+            elif isinstance(file, files.Skip):
+                self.out.add_absent(tag, file.path, file.reason)
+            elif _is_unfilled(file):
+                self.out.add_absent(tag, file.path, UNFILLED)
+            else:
+                usable.append(file)
+        if left_out:
+            self.out.shortcomings.append(f"{left_out:,} files of {tag} were not read")
+            self.out.limit_notes.append(
+                f"{tag}: {left_out:,} of {len(paths):,} files are left out, for a section reads at"
+                f" most {files.MOST_FILES:,} files and {files.MOST_BYTES // 1024**2} MiB, and a"
+                " context twice as much: narrow `files`, or name some in `leave_out`"
+            )
+        return usable
+
+    def _nearest_first(self, usable: Sequence[files.File], scores: Sequence[float]) -> list[int]:
+        """The places of the files, those first that have most to do with the task."""
+        best = max(scores, default=0.0) or 1.0
+        nearness = list[float]()
+        for file, score in zip(usable, scores, strict=True):
+            types = self.types_loading[PurePosixPath(file.path).name]
+            nearness.append(score / best + TASK_TYPE_BONUS * types)
+        return sorted(range(len(usable)), key=lambda place: (-nearness[place], place))
+
+    def _ranked_section(
+        self, tag: str, file: files.File, *, nearness: int, is_alone: bool
+    ) -> list[Section]:
+        """One of several files; `nearness` 0 is the nearest to the task."""
+        rule = self.selection.rule(tag)
+        forms = rule.forms if nearness == 0 else _forms_without_trace(rule)
+        fraction = NEAREST_FRACTION - min(nearness, MOST_STEPS) / FRACTION_STEPS
+        return self._section(
+            tag,
+            file,
+            rule=replace(rule, in_order=True, forms=forms),
+            rank=self.selection.rank(tag) + fraction,
+            header="" if is_alone else f"# {file.path}\n",
+        )
+
+    # --- which files ------------------------------------------------------------------------------
+
+    def _paths(self, tag: str, spec: SectionSpec) -> list[str]:
+        patterns: Sequence[str] = spec.files or ()
+        if spec.files == (BY_TASK_TYPE,):
+            patterns = self._task_type_files()
+        paths = list[str]()
+        unread = list[files.Skip]()
+        for pattern in patterns:
+            path = fill(f"{spec.folder}/{pattern}" if spec.folder else pattern, self.values)
+            found = self._find(spec, path, unread)
+            if not found and not re.search(r"[*?\[]", path):
+                self.out.add_absent(tag, path, "missing")
+            paths += [path for path in found if not _is_left_out(path, spec)]
+        self.out.notes += files.skip_notes(unread)
+        return list(dict.fromkeys(paths))
+
+    def _find(self, spec: SectionSpec, path: str, unread: list[files.Skip]) -> list[str]:
+        """The files of a pattern in the first folder that has any; what a kind of task needs may
+        lie in any folder that documents may lie in."""
+        folders: Sequence[str] = ("",)
+        if spec.files == (BY_TASK_TYPE,):
+            folders = self.selection.recipe.within
+        for folder in folders:
+            found = files.find(self.root, f"{folder}/{path}" if folder else path, unread)
+            if found:
+                return found
+        return []
+
+    def _task_type_files(self) -> list[str]:
+        """The files for the types whose words the task uses, else for those without words."""
+        types = self.selection.recipe.task_types
+        matched = list[str]()
+        for name, task_type in types.items():
+            if task_type.words and mentions(self.out.query, task_type.words):
+                matched.append(name)
+        if not matched:
+            matched = [name for name, task_type in types.items() if not task_type.words]
+        self.out.facts["task_type"] = ", ".join(matched)
+        for name in matched:
+            self.types_loading.update(types[name].files)
+        return list(self.types_loading)
+
+
+def _is_unfilled(file: files.File, is_task: bool = False) -> bool:
+    """Whether a Markdown file was never filled in; of a task the title alone is enough."""
+    if not file.path.lower().endswith((".md", ".markdown")) or not is_blank_template(file.text):
+        return False
+    has_title = bool(file.text.strip()) and not PLACEHOLDER.search(file.text[:PLACEHOLDER_CHARS])
+    return not (is_task and has_title)
+
+
+def _is_left_out(path: str, spec: SectionSpec) -> bool:
+    """Whether a pattern leaves a file out: by its name, or with a slash by its path from the
+    root or the folder."""
+    inside = path.removeprefix(f"{spec.folder}/")
+    for pattern in spec.leave_out:
+        names = (path, inside) if "/" in pattern else (PurePosixPath(path).name,)
+        if any(fnmatch(name, pattern) for name in names):
+            return True
+    return False
+
+
+def _forms_without_trace(rule: Rule) -> tuple[Form, ...]:
+    """The forms of a file that is not the nearest to the task: it goes without a trace."""
+    forms = [form for form in rule.forms if form not in ("reference", "gone")]
+    return (*forms, "gone")

@@ -1,0 +1,48 @@
+"""What a request brings besides its recipe, and what reading its sections came to.
+
+Values only: `readers` and `file_sections` fill a `SectionsRead`, `tiers` brings its sections into
+order, and `assemble` hands it to the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from foreword.section import Absent, Section
+from foreword.sources import commands, source_argument
+from foreword.sources.items import Item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """What a request brings besides the recipe."""
+
+    root: Path
+    task: str | None = None
+    source: str | None = None
+    policy: commands.Policy = field(default_factory=commands.Policy)
+    carried: tuple[Item, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)  # for blanks, in place of what is found
+    stdin: Callable[[], bytes] = source_argument.read_stdin  # what `-` as a source stands for
+
+
+@dataclass(slots=True, kw_only=True)
+class SectionsRead:
+    """What was read, and what a report should say about it."""
+
+    sections: list[Section] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    # what was left out since there is too much of it: these notes come before all others
+    limit_notes: list[str] = field(default_factory=list)
+    facts: dict[str, str] = field(default_factory=dict)
+    items: list[Item] = field(default_factory=list)
+    # of the context as a whole, for the last line of the bill
+    shortcomings: list[str] = field(default_factory=list)
+    query: str = ""  # what relevance is measured against
+
+    def add_absent(self, tag: str, source: str, reason: str) -> None:
+        """Record that a section had nothing to read at `source`."""
+        self.absent.append(Absent(tag, source, reason))
