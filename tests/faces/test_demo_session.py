@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foreword.faces.cli import demo_conversation, demo_session
+from foreword.demos import invoice_conversation
+from foreword.faces.cli import demo_session
 from foreword.session.session import Session
 
 
@@ -14,7 +15,7 @@ def test_it_passes_the_warning_and_is_compressed_on_the_way(tmp_path: Path) -> N
     assert sum("past 160,000" in line for line in said) == 1
     assert sum("the history was compressed" in line for line in said) == 1
     with Session.open(
-        None, demo_conversation.WORKFLOW, root=tmp_path, create=False, recipe=demo_session.RECIPE
+        None, invoice_conversation.WORKFLOW, root=tmp_path, create=False, recipe=demo_session.RECIPE
     ) as session:
         usage = session.usage()
         assert f"{usage['messages']:,} messages" in said[-1]
@@ -24,4 +25,6 @@ def test_it_passes_the_warning_and_is_compressed_on_the_way(tmp_path: Path) -> N
 
 
 def test_it_is_the_same_conversation_every_time() -> None:
-    assert list(demo_conversation.conversation(40)) == list(demo_conversation.conversation(40))
+    assert list(invoice_conversation.conversation(40)) == list(
+        invoice_conversation.conversation(40)
+    )

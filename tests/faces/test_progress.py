@@ -13,9 +13,9 @@ from tests.sessions import said
 
 # Patience ends at once, so that no test has to wait for it.
 IMPATIENT = """
-from foreword.faces.cli import progress
+from foreword.faces.cli import screen
 from foreword.faces.cli.main import run
-progress.PATIENT_SECONDS = 0.0
+screen.PATIENT_SECONDS = 0.0
 run()
 """
 

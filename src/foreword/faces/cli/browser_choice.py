@@ -1,5 +1,6 @@
 """Which browser a command works in: one that it starts when it is first needed, or one that is
-running already."""
+running already. `foreword browser start` runs one to be shared; that is `browser`.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +44,12 @@ SHOW = click.option("--show", is_flag=True, help="Start it with a window.")
 SMALLEST_WINDOW = 8_000  # tokens; instructions, tools, plan and tabs take half of it
 
 
-def _window(context: click.Context, option: click.Parameter, written: str | None) -> int | None:
+def _window_size(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
     """The size of a model's window. One that is too small, as 32 for 32k, would sum up the whole
     conversation."""
     from foreword.recipe.budget import whole_number
 
-    size = whole_number(written, "window")
+    size = whole_number(text, "window")
     if size is not None and size < SMALLEST_WINDOW:
         problem = (
             f"a director can't work in a window of {size:,} tokens, it needs {SMALLEST_WINDOW:,} at"
@@ -61,7 +62,7 @@ def _window(context: click.Context, option: click.Parameter, written: str | None
 WINDOW = click.option(
     "--window",
     metavar="N",
-    callback=_window,
+    callback=_window_size,
     help="The model's window in tokens.  [default: 200000]",
 )
 
@@ -76,7 +77,9 @@ class BrowserChoice:
     show: bool
 
     @contextmanager
-    def reached(self, root: Path) -> Iterator[Browser | Callable[[Path | None], Browser]]:
+    def browser_or_starter(
+        self, root: Path
+    ) -> Iterator[Browser | Callable[[Path | None], Browser]]:
         """What a director is given: a browser that is attached now, or a function that starts
         one."""
         from foreword.browser import Browser
@@ -90,7 +93,7 @@ class BrowserChoice:
     def _start(self, root: Path, restore: Path | None) -> Browser:
         from foreword.browser import Browser
 
-        folder = profiles(root)
+        folder = profiles_folder(root)
         return Browser.start(
             self.rules, path=self.program, headless=not self.show, folder=folder, restore=restore
         )
@@ -104,32 +107,35 @@ def browser_options(command: Command) -> Command:
 
 
 def browser_from_options(
+    *,
     origins: tuple[str, ...],
+    assets: tuple[str, ...],
     program: str | None,
     attach: str | None,
     show: bool,
-    assets: tuple[str, ...] = (),
 ) -> BrowserChoice:
     """The browser that these options ask for; what can't be is said before anything begins."""
-    from foreword.browser.profile import program as found
+    from foreword.browser.profile import program as find_program
 
     if attach is not None and (program is not None or show):
         raise UsageError(
             "--attach takes a browser as it is", hint="leave --browser and --show away"
         )
     if program is not None:
-        found(program)
-    return BrowserChoice(rules(origins, assets), program, attach, show)
+        find_program(program)
+    return BrowserChoice(
+        rules=browser_rules(origins, assets), program=program, attach=attach, show=show
+    )
 
 
-def rules(origins: tuple[str, ...], assets: tuple[str, ...]) -> Rules:
+def browser_rules(origins: tuple[str, ...], assets: tuple[str, ...]) -> Rules:
     """What these options allow a browser."""
     from foreword.browser import Rules
 
     return Rules(origins=origins or Rules().origins, assets=assets)
 
 
-def profiles(root: Path) -> Path:
+def profiles_folder(root: Path) -> Path:
     """The folder for the profiles of browsers that are started here."""
     from foreword.director import browser_files
     from foreword.store.paths import FOLDER

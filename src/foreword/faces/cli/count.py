@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from foreword.engine.table import printable
 from foreword.errors import BadSource
-from foreword.faces.cli.file_argument import read_bytes
-from foreword.tokens import COUNTERS, why_underestimated
+from foreword.faces.cli.command_input import STDIN, read_bytes
+from foreword.tokens import COUNTERS, Counter, why_underestimated
 
+# From here on a progress bar is worth its line: with less, counting is over before it is read.
 LARGE_BYTES = 20_000_000
 
 
@@ -39,50 +40,61 @@ def count(files: tuple[str, ...], counter: str | None, model: str | None, form: 
     from foreword.recipe.budget import choose_counter
 
     chosen = choose_counter(counter, model)
-    counted: list[tuple[str, int]] = []
-    for name in _in_turn(files or ("-",)):
-        try:
-            text = _text(name)
-            counted.append((name, chosen.count(text)))
-        except MemoryError:
-            raise BadSource(
-                name, "too large for the memory that is left", hint="count it in parts"
-            ) from None
-        if chosen.name == "estimate" and (why := why_underestimated(text)):
-            click.echo(
-                f"warning: {printable(name)}: {why}: the estimate is too low; use --counter o200k",
-                err=True,
-            )
-    total = sum(tokens for _, tokens in counted)
+    counted = [(name, _tokens(name, chosen)) for name in _with_progress(files or (STDIN,))]
     if form == "json":
-        rows = [{"file": name, "tokens": tokens} for name, tokens in counted]
-        click.echo(
-            json.dumps(
-                {
-                    "files": rows,
-                    "total_tokens": total,
-                    "counter": chosen.name,
-                    "exact": chosen.exact,
-                },
-                indent=2,
-            )
-        )
+        _show_json(counted, chosen)
         return
     for name, tokens in counted:
         click.echo(f"{tokens:>10,}  {printable(name)}")
     if len(counted) > 1:
-        click.echo(f"{total:>10,}  total")
+        click.echo(f"{_total(counted):>10,}  total")
     click.echo(f"counted by {chosen.describe()}", err=True)
 
 
-def _in_turn(names: tuple[str, ...]) -> Iterator[str]:
-    with click.progressbar(names, label="counting", file=sys.stderr, hidden=_quick(names)) as bar:
+def _show_json(counted: Sequence[tuple[str, int]], counter: Counter) -> None:
+    value = {
+        "files": [{"file": name, "tokens": tokens} for name, tokens in counted],
+        "total_tokens": _total(counted),
+        "counter": counter.name,
+        "exact": counter.exact,
+    }
+    click.echo(json.dumps(value, indent=2))
+
+
+def _total(counted: Sequence[tuple[str, int]]) -> int:
+    return sum(tokens for _, tokens in counted)
+
+
+def _with_progress(names: tuple[str, ...]) -> Iterator[str]:
+    with click.progressbar(
+        names, label="counting", file=sys.stderr, hidden=_are_small(names)
+    ) as bar:
         yield from bar
 
 
-def _quick(names: tuple[str, ...]) -> bool:
-    sizes = (Path(name).stat().st_size for name in names if name != "-" and Path(name).is_file())
-    return sum(sizes) < LARGE_BYTES
+def _are_small(names: tuple[str, ...]) -> bool:
+    total_bytes = 0
+    for name in names:
+        if name != STDIN and Path(name).is_file():
+            total_bytes += Path(name).stat().st_size
+    return total_bytes < LARGE_BYTES
+
+
+def _tokens(name: str, counter: Counter) -> int:
+    """The tokens of one file; where an estimate must be too low, a warning says so."""
+    try:
+        text = _text(name)
+        tokens = counter.count(text)
+    except MemoryError:
+        raise BadSource(
+            name, "too large for the memory that is left", hint="count it in parts"
+        ) from None
+    if counter.name == "estimate" and (reason := why_underestimated(text)):
+        click.echo(
+            f"warning: {printable(name)}: {reason}: the estimate is too low; use --counter o200k",
+            err=True,
+        )
+    return tokens
 
 
 def _text(name: str) -> str:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from foreword.faces.cli import demo_conversation
-from foreword.faces.cli.progress import progress
+from foreword.demos import invoice_conversation
+from foreword.faces.cli.screen import progress
 from foreword.session.session import Session
 
 TURNS = 320
@@ -32,9 +32,9 @@ def play(root: Path, turns: int = TURNS) -> Iterator[str]:
     """Play the conversation into a session of the root's store; yields what there is to say, as
     it happens."""
     yield INTRO.format(turns=turns)
-    with Session.open(None, demo_conversation.WORKFLOW, root=root, recipe=RECIPE) as session:
+    with Session.open(None, invoice_conversation.WORKFLOW, root=root, recipe=RECIPE) as session:
         with progress("playing", turns) as done:
-            for turn, step in enumerate(demo_conversation.conversation(turns), 1):
+            for turn, step in enumerate(invoice_conversation.conversation(turns), 1):
                 yield from (f"Turn {turn}: {said}." for said in _turn(session, step))
                 done(turn)
         usage = session.usage()
@@ -43,7 +43,7 @@ def play(root: Path, turns: int = TURNS) -> Iterator[str]:
     )
 
 
-def _turn(session: Session, step: demo_conversation.Step) -> list[str]:
+def _turn(session: Session, step: invoice_conversation.Step) -> list[str]:
     """One turn, and what Foreword has to say about it."""
     warnings = [
         warning for message in step.messages for warning in session.append(message).warnings

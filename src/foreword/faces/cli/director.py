@@ -1,36 +1,46 @@
 """`foreword director`: build workflows that work in a browser, with a model or by hand.
 
-Here the group, the list of its tools and a call by hand; the others have their modules.
+Here the group, the list of its tools, a call by hand, and what the commands of the group share: a
+director for the length of a command, and its outcome on stdout. `MODULES` says where the others
+are.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from foreword.engine.table import cut_to, printable
 from foreword.errors import UnknownName, UsageError
-from foreword.faces.cli import file_argument, screen
-from foreword.faces.cli.browser_choice import browser_from_options, browser_options
+from foreword.faces.cli import command_input, screen
+from foreword.faces.cli.browser_choice import BrowserChoice, browser_from_options, browser_options
+from foreword.faces.cli.command_input import say_if_new
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
+    from foreword.browser import Rules
+    from foreword.director import Director
     from foreword.director.tool import DirectorTool
     from foreword.director.tool_calls import Outcome
+    from foreword.session.workflow_state import WorkflowState
 
 MODULES = {
     "chat": "director_chat",
     "demo": "director_demo",
-    "site": "director_site",
+    "site": "director_demo",
     "tools": "director",
     "call": "director",
     "nodes": "director_nodes",
     "test": "director_nodes",
     "run": "director_nodes",
 }
+LINE_COLUMNS = 119  # of a line of a list, also in a pipe; what is longer is cut
+LONGEST_NAME = 80  # characters of an unknown tool's name in the error
 JSON_HINT = """for example '{"node": "node1"}'; - reads it from standard input"""
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="The same for programs.")
 
@@ -63,12 +73,12 @@ def tools(as_json: bool) -> None:
     from foreword.director.tools import TOOLS
 
     if as_json:
-        return screen.show_json([_described(tool) for tool in TOOLS.values()])
+        screen.show_json([_tool_as_json(tool) for tool in TOOLS.values()])
+        return
     width = max(map(len, TOOLS))
     for tool in TOOLS.values():
-        click.echo(cut_to(f"{tool.name:<{width}}  {_takes(tool)}", 119))
-        click.echo(cut_to(f"{'':<{width}}    {_first_sentence(tool.about)}", 119))
-    return None
+        click.echo(cut_to(f"{tool.name:<{width}}  {_parameters(tool)}", LINE_COLUMNS))
+        click.echo(cut_to(f"{'':<{width}}    {_first_sentence(tool.about)}", LINE_COLUMNS))
 
 
 @click.command()
@@ -107,69 +117,109 @@ def call(
     from foreword.director.tools import TOOLS
 
     if tool not in TOOLS:
-        raise UnknownName("tool", tool[:80], TOOLS)
-    read, browser = (
-        _arguments(arguments),
-        browser_from_options(origins, program, attach, show, assets),
+        raise UnknownName("tool", tool[:LONGEST_NAME], TOOLS)
+    values = _arguments(arguments)
+    browser = browser_from_options(
+        origins=origins, assets=assets, program=program, attach=attach, show=show
     )
-    from foreword.faces.cli.director_session import open_director
-
-    with open_director(db, workflow, root, browser) as directing:
-        outcome = directing.call(tool, read)
+    with open_director(db, workflow, root=root, browser=browser) as opened:
+        outcome = opened.call(tool, values)
     finish(outcome)
+
+
+@contextmanager
+def open_director(
+    db: str | None,
+    workflow: str,
+    *,
+    root: str,
+    browser: BrowserChoice,
+    model: str | None = None,
+    **session: Any,
+) -> Iterator[Director]:
+    """A workflow's director; what it started is closed behind it."""
+    from foreword.director import Director
+    from foreword.sources.project_root import project_root
+
+    folder = project_root(root)
+    with (
+        browser.browser_or_starter(folder) as browser_or_starter,
+        Director.open(
+            db, workflow, root=folder, model=model, browser=browser_or_starter, **session
+        ) as director,
+    ):
+        say_if_new(director.session)
+        shown = _say_blocked(director.session, browser.rules, ())
+        try:
+            yield director
+        finally:
+            director.desk.keep_blocked()
+            _say_blocked(director.session, browser.rules, shown)
+
+
+def _say_blocked(state: WorkflowState, rules: Rules, shown: Collection[str]) -> list[str]:
+    """Say what pages of this workflow could not load, and how to allow it; a line that was shown
+    before is not repeated."""
+    from foreword.director import assets
+
+    lines = []
+    for one in assets.origins_to_offer(state, rules):
+        kinds = ", ".join(one.kinds)
+        lines.append(f"blocked: {kinds} of {one.origin}; {one.option} lets them through")
+    for line in lines:
+        if line not in shown:
+            screen.say(line)
+    return lines
 
 
 def finish(outcome: Outcome) -> None:
     """What came of a call, on stdout; a failure is the exit code, too."""
-    screen.show_json(
-        {"error": outcome.text}
-        if outcome.failed and not _is_json(outcome.text)
-        else _value(outcome.text)
-    )
+    value = _outcome_value(outcome.text)
+    is_json = isinstance(value, dict) and "text" not in value
+    if outcome.failed and not is_json:
+        value = {"error": outcome.text}
+    screen.show_json(value)
     if outcome.failed:
         raise click.exceptions.Exit(1)
 
 
-def _arguments(written: str) -> dict[str, Any]:
-    read = (
-        file_argument.read_json(written, JSON_HINT)
-        if written == file_argument.STDIN
-        else _parsed(written)
-    )
-    if not isinstance(read, dict):
-        raise UsageError(
-            "the arguments are no JSON object, a name and a value for each", hint=JSON_HINT
-        )
-    return read
-
-
-def _parsed(written: str) -> Any:
+def _outcome_value(text: str) -> Any:
+    """The value of a tool's outcome, which is JSON, or JSON and below it a text."""
+    first_line, _, rest = text.partition("\n")
     try:
-        return json.loads(written)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the arguments are not JSON: {error}", hint=JSON_HINT) from None
-
-
-def _is_json(text: str) -> bool:
-    return isinstance(_value(text), dict) and "text" not in _value(text)
-
-
-def _value(text: str) -> Any:
-    """What a tool told: JSON, or JSON and below it a text."""
-    about, _, rest = text.partition("\n")
-    try:
-        value = json.loads(about)
+        value = json.loads(first_line)
     except ValueError:
         return {"text": text}
     return {**value, "text": rest} if rest and isinstance(value, dict) else value
 
 
-def _described(tool: DirectorTool) -> dict[str, Any]:
+def _arguments(text: str) -> dict[str, Any]:
+    if text == command_input.STDIN:
+        values = command_input.read_json(text, JSON_HINT)
+    else:
+        values = _parse_json(text)
+    if not isinstance(values, dict):
+        raise UsageError(
+            "the arguments are no JSON object, a name and a value for each", hint=JSON_HINT
+        )
+    return values
+
+
+def _parse_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the arguments are not JSON: {error}", hint=JSON_HINT) from None
+
+
+def _tool_as_json(tool: DirectorTool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.about, "parameters": tool.schema}
 
 
-def _takes(tool: DirectorTool) -> str:
-    return ", ".join(name if name in tool.needs else f"{name}?" for name in tool.takes)
+def _parameters(tool: DirectorTool) -> str:
+    """The names of what a tool takes; a question mark behind those that may be left away."""
+    names = [name if name in tool.needs else f"{name}?" for name in tool.takes]
+    return ", ".join(names)
 
 
 def _first_sentence(text: str) -> str:

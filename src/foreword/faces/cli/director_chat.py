@@ -1,18 +1,21 @@
 """`foreword director chat`: talk with a workflow's director at a terminal, or say one thing from
-a script."""
+a script. What is seen of a turn is `director_events`' business.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from foreword.errors import ForewordError, UsageError
-from foreword.faces.cli import file_argument, screen
+from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.browser_choice import WINDOW, browser_from_options, browser_options
+from foreword.faces.cli.director import open_director
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
 from foreword.faces.cli.options import store_options
 
@@ -38,7 +41,7 @@ NO_MODEL = (
 )
 @WINDOW
 @click.option(
-    "--say", "said", metavar="TEXT|-", help="Say this one thing; the answer is on stdout."
+    "--say", "message", metavar="TEXT|-", help="Say this one thing; the answer is on stdout."
 )
 @click.option("--verbose", is_flag=True, help="Show every call and its result whole.")
 @browser_options
@@ -47,7 +50,7 @@ def chat(
     workflow: str,
     model: str | None,
     window: int | None,
-    said: str | None,
+    message: str | None,
     verbose: bool,
     origins: tuple[str, ...],
     assets: tuple[str, ...],
@@ -70,43 +73,47 @@ def chat(
       foreword director chat letters --model openai:gpt-4o --say "Run it, and tell me what failed."
     """
     from foreword.faces.cli.director_events import EventPrinter
-    from foreword.faces.cli.director_session import open_director
     from foreword.models.model_names import find_model
 
     if not model:
         raise UsageError("a director needs a model to talk with", hint=NO_MODEL)
     find_model(model)
-    words = file_argument.read_text(said) if said == file_argument.STDIN else said
-    if words is not None and not words.strip():
+    if message == command_input.STDIN:
+        message = command_input.read_text(message)
+    if message is not None and not message.strip():
         raise UsageError(
             "there is nothing to say", hint='for example --say "Run it, and tell me what failed."'
         )
-    browser = browser_from_options(origins, program, attach, show, assets)
-    telling = EventPrinter(verbose=verbose, quiet=words is not None)
+    browser = browser_from_options(
+        origins=origins, assets=assets, program=program, attach=attach, show=show
+    )
+    printer = EventPrinter(verbose=verbose, quiet=message is not None)
     with (
-        open_director(db, workflow, root, browser, model, window=window) as director,
+        open_director(
+            db, workflow, root=root, browser=browser, model=model, window=window
+        ) as director,
         director.alone(),
     ):
-        if words is not None:
-            _say_once(director, words, telling)
+        if message is not None:
+            _say_once(director, message, printer)
         else:
-            _talk(director, telling)
+            _talk(director, printer)
 
 
-def _say_once(director: Director, words: str, telling: EventPrinter) -> None:
+def _say_once(director: Director, message: str, printer: EventPrinter) -> None:
     from foreword.director.turn_lock import is_waiting
 
     if is_waiting(director.session):
         screen.say("the last turn did not come to its end; what it left open is marked as unknown")
-    turn = _turn(telling, lambda **how: director.say(words, **how))
+    turn = _run_turn(partial(director.say, message), printer)
     if turn.text:
         screen.show(turn.text)
     if turn.stopped or turn.unfinished:
         raise click.exceptions.Exit(INTERRUPTED if turn.stopped else 1)
 
 
-def _talk(director: Director, telling: EventPrinter) -> None:
-    """TurnResult by turn, until there is nothing more to read."""
+def _talk(director: Director, printer: EventPrinter) -> None:
+    """Turn by turn, until there is nothing more to read."""
     from foreword.director.turn_lock import is_waiting
 
     screen.say(
@@ -115,38 +122,38 @@ def _talk(director: Director, telling: EventPrinter) -> None:
     )
     if is_waiting(director.session):
         screen.say("the last turn did not come to its end: going on with it")
-        _shown(director, telling, director.go_on)
-    for words in _lines():
-        if words.strip():
-            _shown(director, telling, lambda words=words, **how: director.say(words, **how))
+        _show_turn(director, director.go_on, printer)
+    for line in _typed_lines():
+        if line.strip():
+            _show_turn(director, partial(director.say, line), printer)
         elif is_waiting(director.session):
-            _shown(director, telling, director.go_on)
+            _show_turn(director, director.go_on, printer)
 
 
-def _shown(director: Director, telling: EventPrinter, turn: Callable[..., TurnResult]) -> None:
+def _show_turn(director: Director, turn: Callable[..., TurnResult], printer: EventPrinter) -> None:
     """One turn; what goes wrong in it ends the turn, and the chat only where nobody is there to
     see it."""
-    from foreword.faces.cli.director_events import window
+    from foreword.faces.cli.director_events import window_line
 
     try:
-        _turn(telling, turn)
+        _run_turn(turn, printer)
     except ForewordError as error:
         if not screen.is_terminal(sys.stdin):
             raise
-        telling.end()
+        printer.end()
         screen.show_error(error.message, error.hint or "an empty line tries it again")
-    screen.say(screen.paint(window(director.session), dim=True))
+    screen.say(screen.paint(window_line(director.session), dim=True))
 
 
-def _turn(telling: EventPrinter, turn: Callable[..., TurnResult]) -> TurnResult:
+def _run_turn(turn: Callable[..., TurnResult], printer: EventPrinter) -> TurnResult:
     with stoppable() as cancel:
         try:
-            return turn(on_event=telling, cancel=cancel)
+            return turn(on_event=printer, cancel=cancel)
         finally:
-            telling.end()
+            printer.end()
 
 
-def _lines() -> Iterator[str]:
+def _typed_lines() -> Iterator[str]:
     """What the user types, line by line; two ctrl-C at the prompt end it as ctrl-D does."""
     if not screen.is_terminal(sys.stdin):
         yield from sys.stdin

@@ -1,8 +1,9 @@
-"""`foreword director demo`: a director at work on a site of our own, its model played by rule; no
-key, no network.
+"""`foreword director demo` and `foreword director site`: a director at work on a site of our own,
+and that site alone, to practise on. No key, no network.
 
-Everything else is real: Chromium, the site's server, the model's wire format, the store, the run.
-The figures at the end are counted in what was sent and kept.
+In the demo the model is played by rule (`demos.scripted_model`). Everything else is real: Chromium,
+the site's server, the model's wire format, the store, the run. The figures at the end are counted
+in what was sent and kept.
 """
 
 from __future__ import annotations
@@ -22,14 +23,18 @@ import click
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import PROGRAM, SHOW, browser_from_options
-from foreword.faces.cli.interrupt import stoppable
+from foreword.faces.cli.director import open_director
+from foreword.faces.cli.interrupt import interrupt_event, stoppable
 
 if TYPE_CHECKING:
     from foreword.demos.site import Site
     from foreword.director import Director, TurnResult
+    from foreword.faces.cli.director_events import EventPrinter
     from foreword.testing import FakeProvider
 
 WORKFLOW = "letters"
+MOST_CALLS = 10_000  # of the usage log: far more than the script makes, so all of them
+WIDEST = 100  # columns of a paragraph, however wide the terminal is
 PARTS = [
     "system_prompt",
     "current_plan",
@@ -69,46 +74,47 @@ def demo(show: bool, keep: str | None, verbose: bool, program: str | None) -> No
       foreword director demo --show
       foreword director demo --keep harbour && foreword director nodes letters --root harbour
     """
-    browser = browser_from_options((), program, None, show)
+    browser = browser_from_options(origins=(), assets=(), program=program, attach=None, show=show)
     from foreword.demos.scripted_model import scripted_model
-    from foreword.demos.site import site
+    from foreword.demos.site import site as serve_site
     from foreword.faces.cli.director_events import EventPrinter
-    from foreword.faces.cli.director_session import open_director
     from foreword.testing import fake_provider
 
     with (
         _folder(keep) as root,
-        site() as served,
+        serve_site() as served,
         fake_provider(scripted_model(served.url)) as provider,
     ):
         _say(INTRO.format(url=served.url))
         began = monotonic()
         with open_director(
-            f"sqlite:///{root}/.foreword/state.db", WORKFLOW, str(root), browser, provider.openai
+            f"sqlite:///{root}/.foreword/state.db",
+            WORKFLOW,
+            root=str(root),
+            browser=browser,
+            model=provider.openai,
         ) as director:
             # started now: what is wrong with it is said before anything else
             director.desk.browser.tabs()
             turn = _play(director, EventPrinter(verbose=verbose))
             figures = _figures(director, turn, served, provider)
         _table({**figures, "seconds": f"{monotonic() - began:.0f}"})
-        screen.say(NEXT if keep is None else _where(keep))
+        screen.say(NEXT if keep is None else _next_commands(keep))
         if figures["rows registered"] != _wanted_rows():
             raise click.exceptions.Exit(1)
 
 
-def _where(keep: str) -> str:
-    shows, serves = (
-        f"foreword director nodes {WORKFLOW} --root {keep}",
-        f"foreword serve --root {keep}",
-    )
-    return f"`{shows}` shows what was built, `{serves}` has it on a page"
+def _next_commands(keep: str) -> str:
+    nodes = f"foreword director nodes {WORKFLOW} --root {keep}"
+    serve = f"foreword serve --root {keep}"
+    return f"`{nodes}` shows what was built, `{serve}` has it on a page"
 
 
-def _play(director: Director, telling: Any) -> TurnResult:
+def _play(director: Director, printer: EventPrinter) -> TurnResult:
     """What the user does: a secret, and one sentence."""
     from foreword.demos.scripted_model import TASK
     from foreword.demos.site import pages
-    from foreword.faces.cli.director_events import window
+    from foreword.faces.cli.director_events import window_line
 
     director.session.set_variable(
         "creds", {"name": pages.NAME, "password": pages.PASSWORD}, "to sign in with"
@@ -116,13 +122,13 @@ def _play(director: Director, telling: Any) -> TurnResult:
     _say("You have set the variable creds (its password is hidden from everybody), and say:")
     _say(TASK, indent="  > ")
 
-    def told(event: dict[str, Any]) -> None:
-        telling(event)
+    def show_event(event: dict[str, Any]) -> None:
+        printer(event)
         if event["type"] == "result" and event["name"] == "update_plan":
-            screen.say(screen.paint(window(director.session), dim=True))
+            screen.say(screen.paint(window_line(director.session), dim=True))
 
     with stoppable() as cancel:
-        turn = director.say(TASK, on_event=told, cancel=cancel)
+        turn = director.say(TASK, on_event=show_event, cancel=cancel)
     if turn.stopped:
         raise KeyboardInterrupt
     return turn
@@ -135,26 +141,24 @@ def _figures(
     from foreword.demos.site import pages
     from foreword.director.node_tools import read
 
-    session, sent = director.session, provider.requests
+    session = director.session
+    sent = provider.requests
     nodes = read(session).nodes.values()
-    log = session.usage(10_000)["log"]
+    log = session.usage(MOST_CALLS)["log"]
     passed = sum(node.get("status") == "success" for node in nodes)
-    own = [body for body in sent if "<current_plan>" in _system(body)]
+    own = [body for body in sent if "<current_plan>" in _system_prompt(body)]
+    complete = sum(TAG.findall(_system_prompt(body)) == PARTS for body in own)
+    largest = max(line["total_tokens"] for line in log)
+    leaking = sum(pages.PASSWORD in json.dumps(body) for body in sent)
     return {
         "plan versions": str(len(session.plan_history())),
         "nodes": f"{len(nodes)}, {passed} of them passed",
         "variables": str(len(session.variables)),
         "calls of tools": f"{turn.calls} by the director",
         "requests": f"{len(sent)}, {len(sent) - len(own)} of them by its scout",
-        "six parts, in order": (
-            f"in {sum(TAG.findall(_system(body)) == PARTS for body in own)} of {len(own)} requests"
-        ),
-        "largest context": (
-            f"{max(line['total_tokens'] for line in log):,} of {log[0]['budget_tokens']:,} tokens"
-        ),
-        "password sent": (
-            f"in {sum(pages.PASSWORD in json.dumps(body) for body in sent)} of {len(sent)} requests"
-        ),
+        "six parts, in order": f"in {complete} of {len(own)} requests",
+        "largest context": f"{largest:,} of {log[0]['budget_tokens']:,} tokens",
+        "password sent": f"in {leaking} of {len(sent)} requests",
         "rows registered": f"{len(served.sent)} of {len(pages.ROWS)}",
     }
 
@@ -165,7 +169,7 @@ def _wanted_rows() -> str:
     return f"{len(pages.ROWS)} of {len(pages.ROWS)}"
 
 
-def _system(body: Mapping[str, Any]) -> str:
+def _system_prompt(body: Mapping[str, Any]) -> str:
     return str(body["messages"][0]["content"])
 
 
@@ -177,11 +181,11 @@ def _table(figures: Mapping[str, str]) -> None:
 
 
 def _say(text: str, indent: str = "") -> None:
-    width = min(100, screen.columns(sys.stdout))
-    click.echo(
-        "\n"
-        + click.wrap_text(text, width, initial_indent=indent, subsequent_indent=" " * len(indent))
+    width = min(WIDEST, screen.columns(sys.stdout))
+    paragraph = click.wrap_text(
+        text, width, initial_indent=indent, subsequent_indent=" " * len(indent)
     )
+    click.echo("\n" + paragraph)
 
 
 @contextmanager
@@ -201,3 +205,36 @@ def _folder(keep: str | None) -> Iterator[Path]:
             f"{keep} is not an empty folder", hint="name a folder that does not exist yet"
         )
     yield folder.resolve()
+
+
+@click.command()
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65_535),
+    default=8123,
+    show_default=True,
+    help="0 picks one.",
+)
+def site(port: int) -> None:
+    """Serve a small site to practise on, until ctrl-C.
+
+    Harbour Desk: a login, a list of letters on three pages, and a form. It is served to this
+    machine alone and forgets everything when it ends.
+
+    \b
+    Examples:
+      foreword director site
+    """
+    from foreword.demos.site import site as serve_site
+    from foreword.demos.site.pages import NAME, PASSWORD
+
+    try:
+        with interrupt_event() as ended, serve_site(port) as served:
+            click.echo(served.url)
+            screen.say(f"sign in as {NAME} with {PASSWORD}; ctrl-C ends it")
+            ended.wait()
+    except OSError as error:
+        raise UsageError(
+            f"port {port} can't be used: {error.strerror}", hint="--port 0 picks a free one"
+        ) from None

@@ -3,6 +3,7 @@ them run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,8 @@ from foreword.engine.table import cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
 from foreword.faces.cli.browser_choice import browser_from_options, browser_options
-from foreword.faces.cli.director import AS_JSON, finish
+from foreword.faces.cli.command_input import existing_workflow
+from foreword.faces.cli.director import AS_JSON, LINE_COLUMNS, finish, open_director
 from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
 from foreword.faces.cli.options import store_options
 
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
     from foreword.plan.node_tree import Node, Tree
     from foreword.secrets.known_values import KnownValues
     from foreword.session.workflow_state import WorkflowState
+    from foreword.store.node_results import Result
 
-LINE = 119
-EMPTY = "about:blank"
+BESIDE_STEP = 20  # columns of a step's line that are mark and seconds
+EMPTY_PAGE = "about:blank"
 MARKS = {"success": "ok", "failed": "failed", "running": "running"}
 COLOURS = {"success": "green", "failed": "red", "running": "cyan"}
 
@@ -39,25 +42,28 @@ def nodes(workflow: str, as_json: bool, db: str | None, root: str) -> None:
       foreword director nodes letters --json
     """
     from foreword.director.node_tools import read
-    from foreword.faces.cli.workflow_argument import existing_workflow
     from foreword.store import node_results
 
     with existing_workflow(db, root, workflow) as state:
-        tree, newest = read(state), node_results.newest(state.db, state.workflow.id)
+        tree = read(state)
+        newest = node_results.newest(state.db, state.workflow.id)
         secrets = state.secrets()
     if as_json:
-        last = {
-            name: {"run": one.run, "status": one.status, **one.told} for name, one in newest.items()
-        }
-        return screen.show_json(
-            [secrets.value({**node, "last": last.get(str(node["id"]))}) for node in tree.read()]
-        )
+        screen.show_json([_node_as_json(node, newest, secrets) for node in tree.read()])
+        return
     if not tree.nodes:
-        return screen.say(f"{workflow!r} has no nodes yet")
+        screen.say(f"{workflow!r} has no nodes yet")
     for node in tree.read():
-        told = newest[str(node["id"])].told if str(node["id"]) in newest else {}
-        click.echo(_line(tree, node, str(told.get("error") or ""), secrets))
-    return None
+        result = newest.get(str(node["id"]))
+        error = str(result.output.get("error") or "") if result else ""
+        click.echo(_node_line(tree, node, error, secrets))
+
+
+def _node_as_json(node: Node, newest: Mapping[str, Result], secrets: KnownValues) -> object:
+    """A node with its last result, or null where it has none."""
+    result = newest.get(str(node["id"]))
+    last = {"run": result.run, "status": result.status, **result.output} if result else None
+    return secrets.value({**node, "last": last})
 
 
 @click.command()
@@ -86,14 +92,13 @@ def test(
       foreword director test letters node1
       foreword director test letters node4 --attach http://127.0.0.1:9222
     """
-    from foreword.faces.cli.director_session import open_director
-    from foreword.faces.cli.workflow_argument import existing_workflow
-
-    browser = browser_from_options(origins, program, attach, show, assets)
+    browser = browser_from_options(
+        origins=origins, assets=assets, program=program, attach=attach, show=show
+    )
     existing_workflow(db, root, workflow).close()
-    with open_director(db, workflow, root, browser) as director:
+    with open_director(db, workflow, root=root, browser=browser) as director:
         outcome = director.call("test_single_node", {"node": node})
-    if outcome.failed and attach is None and f'"{EMPTY}"' in outcome.text:
+    if outcome.failed and attach is None and f'"{EMPTY_PAGE}"' in outcome.text:
         screen.show_hint(
             "its own browser stands on an empty page; --attach to one that stands where the node"
             " begins"
@@ -132,23 +137,26 @@ def run(
       foreword director run letters --resume --show
     """
     from foreword.director import runner
-    from foreword.faces.cli.director_session import open_director
-    from foreword.faces.cli.workflow_argument import existing_workflow
 
-    browser = browser_from_options(origins, program, attach, show, assets)
+    browser = browser_from_options(
+        origins=origins, assets=assets, program=program, attach=attach, show=show
+    )
     with existing_workflow(db, root, workflow) as state:
         _check_nodes(state)
-        before = _before(state, resume)
-    with open_director(db, workflow, root, browser) as director, stoppable() as cancel:
-        steps, director.desk.cancel = _Steps(director.session), cancel
+        run_to_resume = _run_to_resume(state, resume)
+    with (
+        open_director(db, workflow, root=root, browser=browser) as director,
+        stoppable() as cancel,
+    ):
+        director.desk.cancel = cancel
         done = runner.run_workflow(
             director.session,
             director.desk.browser_or_none,
-            resume=before,
-            on_step=steps,
+            resume=run_to_resume,
+            on_step=_StepPrinter(director.session),
             cancel=cancel,
         )
-    _finish(done, as_json, workflow)
+    _finish_run(done, as_json, workflow)
 
 
 def _check_nodes(state: WorkflowState) -> None:
@@ -163,45 +171,49 @@ def _check_nodes(state: WorkflowState) -> None:
         raise UsageError(f"{name!r} has no nodes yet", hint=hint)
 
 
-def _before(state: WorkflowState, resume: bool) -> str | None:
+def _run_to_resume(state: WorkflowState, resume: bool) -> str | None:
     """The run to go on with; where it was not asked for, a word that there is one."""
     from foreword.director import runner
 
-    before = runner.unfinished_run(state)
-    if resume and before is None:
+    unfinished = runner.unfinished_run(state)
+    if resume and unfinished is None:
         raise UsageError("there is no run to go on with", hint="leave --resume away to begin one")
-    if before is not None and not resume:
-        screen.say(f"beginning anew; {before} did not come to its end (--resume goes on with it)")
-    return before if resume else None
+    if unfinished is not None and not resume:
+        screen.say(
+            f"beginning anew; {unfinished} did not come to its end (--resume goes on with it)"
+        )
+    return unfinished if resume else None
 
 
-class _Steps:
-    """A line for each turn of a node, when it is over."""
+class _StepPrinter:
+    """Writes a line for each turn of a node, when it is over."""
 
     def __init__(self, state: WorkflowState) -> None:
         from foreword.director.node_tools import read
 
-        self.tree, self.secrets = read(state), state.secrets()
+        self.tree = read(state)
+        self.secrets = state.secrets()
 
     def __call__(self, step: dict[str, Any]) -> None:
         if step["status"] == "running":
             return
         node = self.tree.nodes.get(str(step["node"]), {})
         mark = screen.paint(f"{MARKS[step['status']]:<6}", fg=COLOURS[step["status"]])
-        key, about = printable(str(step["key"])), printable(_about(node, self.secrets))
-        told = printable(f"{key}  {about}  {step.get('error', '')}").rstrip()
-        click.echo(
-            f"  {mark} {float(step.get('seconds') or 0):5.1f} s  {cut_to(told, LINE - 20)}",
-            err=True,
-        )
+        seconds = float(step.get("seconds") or 0)
+        key = printable(str(step["key"]))
+        about = printable(_about(node, self.secrets))
+        text = printable(f"{key}  {about}  {step.get('error', '')}").rstrip()
+        text = cut_to(text, LINE_COLUMNS - BESIDE_STEP)
+        click.echo(f"  {mark} {seconds:5.1f} s  {text}", err=True)
 
 
-def _finish(done: dict[str, Any], as_json: bool, workflow: str) -> None:
+def _finish_run(done: dict[str, Any], as_json: bool, workflow: str) -> None:
     if as_json:
         screen.show_json(done)
     else:
         before = f", {done['done_before']} done before" if done.get("done_before") else ""
-        steps = f"{len(done['steps'])} step{'' if len(done['steps']) == 1 else 's'}"
+        count = len(done["steps"])
+        steps = f"{count} step{'' if count == 1 else 's'}"
         click.echo(f"{done['run']}  {done['status']}  {steps} in {done['seconds']:.1f} s{before}")
     for note in done.get("notes", ()):
         screen.warn(str(note))
@@ -214,15 +226,15 @@ def _finish(done: dict[str, Any], as_json: bool, workflow: str) -> None:
     raise click.exceptions.Exit(1 if done["status"] == "failed" else INTERRUPTED)
 
 
-def _line(tree: Tree, node: Node, error: str, secrets: KnownValues) -> str:
-    name, status = str(node["id"]), str(node.get("status") or "")
+def _node_line(tree: Tree, node: Node, error: str, secrets: KnownValues) -> str:
+    name = str(node["id"])
+    status = str(node.get("status") or "")
+    mark = screen.paint(f"{MARKS.get(status, '-'):<7}", fg=COLOURS.get(status, "white"))
     indent = "  " * len(tree.around(name))
     other = "else: " if node.get("branch") == "else" else ""
-    mark = screen.paint(f"{MARKS.get(status, '-'):<7}", fg=COLOURS.get(status, "white"))
-    why = f"  {secrets.text(error)}" if status == "failed" and error else ""
-    return f"{mark} " + cut_to(
-        printable(f"{indent}{other}{name}  {node['type']}  {_about(node, secrets)}{why}"), LINE
-    )
+    reason = f"  {secrets.text(error)}" if status == "failed" and error else ""
+    text = f"{indent}{other}{name}  {node['type']}  {_about(node, secrets)}{reason}"
+    return f"{mark} {cut_to(printable(text), LINE_COLUMNS)}"
 
 
 def _about(node: Node, secrets: KnownValues) -> str:

@@ -10,7 +10,7 @@ import click
 
 from foreword.engine.table import printable
 from foreword.errors import BadSource, UsageError
-from foreword.faces.cli import file_argument, screen
+from foreword.faces.cli import command_input, screen
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 from foreword.regular_file import Unusable, read_argument_beginning
@@ -287,7 +287,7 @@ def _words(given: str) -> str:
 
 
 def _stdin() -> bytes:
-    return file_argument.read_bytes(file_argument.STDIN)
+    return command_input.read_bytes(command_input.STDIN)
 
 
 def _finish(done: FlowStatus, form: str) -> None:

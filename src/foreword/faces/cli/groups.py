@@ -28,20 +28,18 @@ class Commands(click.Group):
         if name not in self.modules:
             return self.commands.get(name)
         module = import_module(f"foreword.faces.cli.{self.modules[name]}")
-        return next(
-            found
-            for found in vars(module).values()
-            if isinstance(found, click.Command) and found.name == name
-        )
+        for member in vars(module).values():
+            if isinstance(member, click.Command) and member.name == name:
+                return member
+        raise LookupError(f"{module.__name__} has no command {name!r}")
 
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         known = self.list_commands(context)
         if args and args[0] not in known and not args[0].startswith("-"):
-            guess = did_you_mean(args[0], known)
-            raise click.UsageError(
-                f"unknown command {args[0]!r}" + (f", did you mean {guess!r}?" if guess else ""),
-                context,
-            )
+            problem = f"unknown command {args[0]!r}"
+            if guess := did_you_mean(args[0], known):
+                problem += f", did you mean {guess!r}?"
+            raise click.UsageError(problem, context)
         return super().resolve_command(context, args)

@@ -1,4 +1,7 @@
-"""`foreword hook`: answers the hooks of a coding agent, and never gets in its way."""
+"""`foreword hook` and `foreword statusline`: what a coding agent starts, dozens of times a session.
+
+Neither ever fails or gets in the agent's way. What is answered is `coding_agents`' business.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import sys
 from io import FileIO
 
 import click
+
+# Past any budget in tokens and any patience in seconds: what is larger is a slip of the keyboard.
+LARGEST_NUMBER = 1_000_000
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
@@ -75,7 +81,28 @@ def _number(text: str, option: str, otherwise: float) -> float:
         number = float(text)
     except ValueError:
         number = 0.0
-    if not 0 < number <= 1_000_000:
+    if not 0 < number <= LARGEST_NUMBER:
         hook_log.note("hook", f"{option} {text!r} is no number that makes sense")
         return otherwise
     return number
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def statusline() -> None:
+    """Print how full the window is, for a status line.
+
+    Reads what Claude Code gives its status line on standard input. Never fails: where it can't
+    tell, it says so.
+
+    \b
+    Examples:
+      foreword statusline < status.json
+    """
+    from foreword.coding_agents import window_fill
+    from foreword.coding_agents.hook_events import LARGEST_BYTES, read_object
+
+    try:
+        text = window_fill.line(read_object(sys.stdin.buffer.read(LARGEST_BYTES + 1)))
+    except Exception:  # noqa: BLE001 - a status line has nobody to tell
+        text = window_fill.NOTHING
+    click.echo(text)

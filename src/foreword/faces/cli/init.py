@@ -1,4 +1,7 @@
-"""`foreword init`: what a project and its coding agent need, shown before it is written."""
+"""`foreword init`: what a project and its coding agent need, shown before it is written.
+
+Which files those are and what is in them is `coding_agents.targets`' business.
+"""
 
 from __future__ import annotations
 
@@ -54,19 +57,19 @@ def init(root: str, agents: tuple[str, ...], yes: bool, dry_run: bool) -> None:
     from foreword.sources.project_root import project_root
 
     folder = project_root(root)
-    found = file_writer.changes(folder, targets.target_files(agents))
-    for change in found:
-        _show(change)
-    open_ones = [change for change in found if change.state != "same"]
-    if not open_ones:
+    changes = file_writer.changes(folder, targets.target_files(agents))
+    for change in changes:
+        _show_change(change)
+    pending = [change for change in changes if change.state != "same"]
+    if not pending:
         screen.say("everything is there already; nothing to do")
     elif dry_run:
         screen.say("nothing was written")
     else:
-        _write(folder, _agreed(open_ones, yes))
+        _write(folder, _changes_to_make(pending, yes))
 
 
-def _show(change: FileChange) -> None:
+def _show_change(change: FileChange) -> None:
     click.echo(f"{STATES[change.state]}: {printable(change.path)}")
     for line in change.preview():
         click.echo(printable(f"  {line}"))
@@ -74,11 +77,10 @@ def _show(change: FileChange) -> None:
         screen.warn(f"{change.path} has its own {setting}, which stays as it is")
 
 
-def _agreed(found: Sequence[FileChange], yes: bool) -> list[FileChange]:
-    """The changes to make: all that only add, and of the files in the way those that the user
-    gives up."""
-    in_the_way = [change for change in found if change.state == "other"]
-    adding = [change for change in found if change.state != "other"]
+def _changes_to_make(pending: Sequence[FileChange], yes: bool) -> list[FileChange]:
+    """All that only add, and of the files in the way those that the user gives up."""
+    in_the_way = [change for change in pending if change.state == "other"]
+    adding = [change for change in pending if change.state != "other"]
     if yes:
         for change in in_the_way:
             screen.warn(f"{change.path} is not as Foreword writes it, and stays as it is")
@@ -88,15 +90,19 @@ def _agreed(found: Sequence[FileChange], yes: bool) -> list[FileChange]:
             "nobody is here to say yes, so nothing was written",
             hint="--yes writes, --dry-run only shows",
         )
-    agreed = adding if adding and click.confirm("write this?", err=True) else []
-    return agreed + [
-        one for one in in_the_way if click.confirm(f"replace {printable(one.path)}?", err=True)
-    ]
+    accepted = []
+    if adding and click.confirm("write this?", err=True):
+        accepted += adding
+    for change in in_the_way:
+        if click.confirm(f"replace {printable(change.path)}?", err=True):
+            accepted.append(change)
+    return accepted
 
 
-def _write(folder: Path, agreed: Sequence[FileChange]) -> None:
+def _write(folder: Path, changes: Sequence[FileChange]) -> None:
     from foreword.coding_agents import file_writer
 
-    for change in agreed:
+    for change in changes:
         file_writer.write_file(folder, change)
-    screen.say(f"{len(agreed)} {'file' if len(agreed) == 1 else 'files'} written in {folder}")
+    files = "file" if len(changes) == 1 else "files"
+    screen.say(f"{len(changes)} {files} written in {folder}")

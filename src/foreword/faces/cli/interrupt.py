@@ -1,5 +1,6 @@
-"""Ctrl-C as a word, not as a blow: work is told to stop, and a command that serves is told to
-end."""
+"""Ctrl-C as an event, not as an exception: work stops at its next step, and a command that serves
+ends in its own order. What the exit code is then, `main` and the commands say.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,9 @@ from threading import Event, current_thread, main_thread
 from typing import Any
 
 STOPPING = b"\nstopping (ctrl-C again ends the program)\n"
-INTERRUPTED = 130  # the exit code of what was stopped
+INTERRUPTED = (
+    130  # the exit code of what was stopped: 128 and the number of SIGINT, as shells have it
+)
 
 
 @contextmanager
@@ -26,7 +29,7 @@ def stoppable() -> Iterator[Event]:
         with suppress(OSError):
             os.write(2, STOPPING)  # a stream may be in the middle of a write
 
-    with _handled(stop, signal.SIGINT):
+    with _signal_handler(stop, signal.SIGINT):
         yield cancel
 
 
@@ -34,13 +37,14 @@ def stoppable() -> Iterator[Event]:
 def interrupt_event() -> Iterator[Event]:
     """An event that ctrl-C and SIGTERM set."""
     ended = Event()
-    with _handled(lambda *_: ended.set(), signal.SIGINT, signal.SIGTERM):
+    with _signal_handler(lambda *_: ended.set(), signal.SIGINT, signal.SIGTERM):
         yield ended
 
 
 @contextmanager
-def _handled(handle: Callable[..., Any], *numbers: signal.Signals) -> Iterator[None]:
-    if current_thread() is not main_thread():  # no other may
+def _signal_handler(handle: Callable[..., Any], *numbers: signal.Signals) -> Iterator[None]:
+    """Handle these signals so, and as before afterwards."""
+    if current_thread() is not main_thread():  # Python lets no other set a handler
         yield
         return
     before = {number: signal.signal(number, handle) for number in numbers}

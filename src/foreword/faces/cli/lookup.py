@@ -1,6 +1,10 @@
-"""`foreword lookup`: what is never loaded, asked for."""
+"""`foreword lookup` and `foreword recall`: a document that is never loaded, and what was cut from
+a context. Both bring back what a model or a person asks for by name.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import click
 
@@ -58,3 +62,21 @@ def lookup(wanted: tuple[str, ...], form: str, quiet: bool, **request: str | Non
     screen.show(format_package(package, form), nl=False)
     if not quiet:
         screen.show_report(package.report)
+
+
+@click.command()
+@click.argument("handle")
+@store_options
+def recall(handle: str, db: str | None, root: str) -> None:
+    """Print the original of something that was cut.
+
+    Byte for byte, in this project or any other of yours.
+
+    \b
+    Examples:
+      foreword recall fw_3f9c01d7ab52e8
+      foreword recall fw_3f9c01d7ab52e8 > original.md
+    """
+    from foreword.store import project_stores
+
+    screen.show_bytes(project_stores.recall(handle, Path(root), db))

@@ -1,8 +1,8 @@
 """The command group, and the one place where an error becomes an exit code.
 
-Exit codes: 0 fine, 1 the request can't be met, 2 wrong use. Each command is a thin layer over
-`runtime`; the commands themselves are in the modules beside this one, imported when they are asked
-for.
+Exit codes: 0 fine, 1 the request can't be met, 2 wrong use. `COMMANDS` says in which module beside
+this one each command is, since that module is imported only when the command is asked for. A
+command reads its options, calls a room of the package and shows the answer; it decides nothing.
 """
 
 from __future__ import annotations
@@ -44,11 +44,13 @@ EXIT_CODES: dict[type[ForewordError], int] = {
     BrowserFailed: 1,
 }
 TRACE = "FOREWORD_TRACE"
-LONGEST_SHOWN = 200  # characters of an error that is not ours
+# Characters of an error that is not ours: a library's message may hold a whole response or query,
+# and the line is to stay one that a person reads.
+LONGEST_FOREIGN_ERROR = 200
 COMMANDS = {
     "assemble": "assemble",
     "why": "assemble",
-    "recall": "recall",
+    "recall": "lookup",
     "lookup": "lookup",
     "report": "report",
     "session": "session",
@@ -68,8 +70,8 @@ COMMANDS = {
     "serve": "serve",
     "init": "init",
     "hook": "hook",
-    "statusline": "statusline",
-    "demo": "demo_command",
+    "statusline": "hook",
+    "demo": "demo",
 }
 
 
@@ -104,7 +106,7 @@ def cli() -> None:
 def run() -> None:
     """Run the command line and turn whatever goes wrong into one clear line and an exit code."""
     try:
-        _take_streams()
+        _prepare_streams()
         sys.exit(cli.main(standalone_mode=False, prog_name="foreword"))
     except click.exceptions.NoArgsIsHelpError as bare:
         click.echo(bare.format_message())
@@ -144,25 +146,26 @@ def run() -> None:
             raise
         _drop_output()
         error.__traceback__ = None  # lets go of what was in memory when it ran out
-        screen.show_error(*_unforeseen(error))
+        message, hint = _unforeseen_error(error)
+        screen.show_error(message, hint)
         sys.exit(1)
 
 
-def _unforeseen(error: Exception) -> tuple[str, str]:
-    """What no other error tells, in one line, and what to do about it."""
+def _unforeseen_error(error: Exception) -> tuple[str, str]:
+    """The message and the hint for an error that has no class of ours."""
     if isinstance(error, MemoryError):
         return "there is not enough memory for this", "give it less to read, or more memory"
     if isinstance(error, RecursionError):
         return "what was given is nested too deeply", "give it something flatter"
     lines = str(error).splitlines() or [""]
-    told = f"{type(error).__name__}: {lines[0][:LONGEST_SHOWN]}".rstrip(": ")
+    summary = f"{type(error).__name__}: {lines[0][:LONGEST_FOREIGN_ERROR]}".rstrip(": ")
     return (
-        f"an error that we did not foresee: {told}",
+        f"an error that we did not foresee: {summary}",
         f"{TRACE}=1 shows where it came from; please report it",
     )
 
 
-def _take_streams() -> None:
+def _prepare_streams() -> None:
     """Output must have somewhere to go; file names that are not UTF-8 come out as they went in."""
     if sys.stdout is None:
         raise OSError(errno.EBADF, "standard output is closed")
@@ -180,4 +183,7 @@ def _drop_output() -> None:
 
 def exit_code(error: ForewordError) -> int:
     """The exit code of an error, by the nearest class that has one."""
-    return next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
+    for kind in type(error).__mro__:
+        if kind in EXIT_CODES:
+            return EXIT_CODES[kind]
+    raise KeyError(type(error))  # `EXIT_CODES` is complete; a test goes through all errors

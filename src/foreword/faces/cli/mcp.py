@@ -76,17 +76,17 @@ def mcp(
     settings = Settings(
         root=project_root(root), db=db, host=host, port=port, token_digest=digest, hosts=hosts
     )
-    serving = AppState(settings)
-    server = create_server(ServerState(serving, checked_name(workflow, "workflow")))
+    state = AppState(settings)
+    server = create_server(ServerState(state, checked_name(workflow, "workflow")))
     transports.log_to_stderr()
     try:
         if http:
-            transports.serve_http(server, serving, click.echo)
+            transports.serve_http(server, state, click.echo)
         else:
             if screen.is_terminal(sys.stdin):
                 screen.say(
                     "MCP on the standard streams, for a client that starts it; ctrl-C ends it"
                 )
-            transports.serve_stdio(server, serving)
+            transports.serve_stdio(server, state)
     finally:
-        serving.close()
+        state.close()

@@ -17,10 +17,10 @@ class WordChoice(click.Choice[str]):
     """One of a few words; a mistyped one gets a suggestion."""
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
-        guess = did_you_mean(str(value), self.choices)
-        return f"{value!r} is not one of {', '.join(self.choices)}" + (
-            f", did you mean {guess!r}?" if guess else ""
-        )
+        problem = f"{value!r} is not one of {', '.join(self.choices)}"
+        if guess := did_you_mean(str(value), self.choices):
+            problem += f", did you mean {guess!r}?"
+        return problem
 
 
 AT_LEAST_ONE = click.IntRange(min=1)

@@ -9,7 +9,12 @@ import click
 from foreword.engine.table import bar, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.file_argument import display_name, read_json
+from foreword.faces.cli.command_input import (
+    display_name,
+    existing_workflow,
+    read_json,
+    workflow_to_write,
+)
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
@@ -17,7 +22,8 @@ if TYPE_CHECKING:
     from foreword.session.workflow_state import WorkflowState
     from foreword.store.plans import Plan
 
-BAR = 10
+BAR = 10  # columns
+DONE_COLUMNS = BAR + 13  # the bar and, before it, so many of so many tasks
 
 
 @click.group(cls=Commands)
@@ -52,7 +58,6 @@ def show(workflow: str, number: int | None, form: str, db: str | None, root: str
       foreword plan show demo
       foreword plan show demo --version 2 --format json
     """
-    from foreword.faces.cli.workflow_argument import existing_workflow
     from foreword.plan.plan import as_todo
     from foreword.secrets.masking import hide
 
@@ -93,14 +98,13 @@ def update(
       foreword plan show demo --format json | jq '.blockers = []' |
         foreword plan update demo - --reason "unblocked" --expect 3
     """
-    from foreword.faces.cli.workflow_argument import existing_workflow, workflow_to_write
     from foreword.plan.plan import read_plan, warnings
 
-    data = read_plan(
-        read_json(file, "a plan is JSON: `foreword plan update --help` shows its fields"),
-        display_name(file),
-    )
-    with (existing_workflow if expect else workflow_to_write)(db, root, workflow) as state:
+    value = read_json(file, "a plan is JSON: `foreword plan update --help` shows its fields")
+    data = read_plan(value, display_name(file))
+    # who expects a version expects the workflow, too: a mistyped name is not to make one
+    open_workflow = existing_workflow if expect else workflow_to_write
+    with open_workflow(db, root, workflow) as state:
         made = state.update_plan(data, reason, expect)
     click.echo(f"version {made.version}")
     for warning in warnings(made.data):
@@ -117,22 +121,21 @@ def history(workflow: str, db: str | None, root: str) -> None:
     Example:
       foreword plan history demo
     """
-    from foreword.faces.cli.workflow_argument import existing_workflow
-
     with existing_workflow(db, root, workflow) as state:
         versions = state.plan_history()
     if not versions:
         raise _no_plan(workflow)
-    click.echo(f"{'version':>7}  {'when (UTC)':<19}  {'done':<{BAR + 13}}  reason", err=True)
+    click.echo(f"{'version':>7}  {'when (UTC)':<19}  {'done':<{DONE_COLUMNS}}  reason", err=True)
     for version in versions:
-        click.echo(printable(_line(version)))
+        click.echo(printable(_version_line(version)))
 
 
-def _line(version: Plan) -> str:
+def _version_line(version: Plan) -> str:
     from foreword.plan.plan import tasks
 
     statuses = [task["status"] for _, task in tasks(version.data)]
-    done, total = statuses.count("completed"), len(statuses)
+    done = statuses.count("completed")
+    total = len(statuses)
     drawn = bar(done / total if total else 0.0, BAR)
     when = version.created[:19]
     return f"{version.version:>7}  {when}  {done:>4} of {total:<4} {drawn}  {version.reason}"
@@ -153,19 +156,16 @@ def diff(workflow: str, old: int | None, new: int | None, db: str | None, root: 
       foreword plan diff demo
       foreword plan diff demo 1 3
     """
-    from foreword.faces.cli.workflow_argument import existing_workflow
-
     with existing_workflow(db, root, workflow) as state:
-        first, last = _pair(state, old, new)
+        first, last = _versions_to_compare(state, old, new)
         changes = state.plan_diff(first, last)
-    screen.say(
-        f"version {first} -> {last}: {f'{len(changes):,} changed' if changes else 'no changes'}"
-    )
+    count = f"{len(changes):,} changed" if changes else "no changes"
+    screen.say(f"version {first} -> {last}: {count}")
     for change in changes:
         click.echo(printable(change))
 
 
-def _pair(state: WorkflowState, old: int | None, new: int | None) -> tuple[int, int]:
+def _versions_to_compare(state: WorkflowState, old: int | None, new: int | None) -> tuple[int, int]:
     if old is not None and new is not None:
         return old, new
     newest = state.plan

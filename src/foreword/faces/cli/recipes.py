@@ -1,4 +1,4 @@
-"""`foreword recipes` and `foreword recipe`."""
+"""`foreword recipes` and `foreword recipe`: the list of them, and one as it is written."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def recipes(root: str) -> None:
     known, more = loading.recipes_to_list(Path(root))
     for name, path in known.items():
         own = "" if path.parent == loading.BUILTIN else f"  ({path})"
-        click.echo(printable(f"{name:<12} {_about(name, Path(root))}{own}"))
+        click.echo(printable(f"{name:<12} {_description(name, Path(root))}{own}"))
     if more:
         screen.warn(f"{more:,} more recipes are not listed; each can still be named")
     if problem := loading.folder_problem(Path(root)):
         screen.warn(problem)
 
 
-def _about(name: str, root: Path) -> str:
+def _description(name: str, root: Path) -> str:
     """What a recipe says it is, or what is wrong with it."""
     from foreword.recipe import load as loading
 

@@ -1,5 +1,6 @@
-"""Agents at work, one line for each: kept up to date on a terminal, told once when settled
-anywhere else."""
+"""Agents at work, one line for each: redrawn on a terminal, written once when they have ended
+anywhere else. `flow` and `panel` give it to a run; it knows nothing of either.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from foreword.engine.table import cut_to, printable
 from foreword.faces.cli import screen
 
 if TYPE_CHECKING:
-    from foreword.work.question_queue import RunStatus
+    from foreword.work.run_status import RunStatus
 
-SETTLED = ("answered", "failed", "late", "nonsense", "already done")
+ENDED = ("answered", "failed", "late", "nonsense", "already done")
 _COLOURS = {
     "answered": "green",
     "already done": "green",
@@ -24,55 +25,54 @@ _COLOURS = {
     "nonsense": "red",
     "running": "cyan",
 }
-_LONGEST_NAME = 40
+_LONGEST_NAME = 40  # columns; leaves half of a narrow terminal to status, time and reason
+_SHORTEST_REASON = 20  # columns for why one failed, however narrow the terminal is
+_BESIDE_COLUMNS = 24  # of a line that are neither name nor reason: indent, status, time, gaps
 _STATUS_CHARS = 8  # of all that an agent can be but `already done`, which has no time behind it
 
 
 class RunBoard:
-    """Shows how agents stand; give it to whatever watches a run."""
+    """Shows how agents are doing; give it to whatever watches a run."""
 
     def __init__(self) -> None:
-        self.told: set[str] = set()
-        self.drawn = self.width = 0
+        self.written: set[str] = set()  # runs whose line is out, where nothing can be redrawn
+        self.drawn_lines = 0
+        self.width = 0  # of the names; it only grows, so that nothing jumps
 
-    def __call__(self, standings: Sequence[RunStatus]) -> None:
-        names = _names(standings)
-        width = self.width = min(_LONGEST_NAME, max([self.width, *map(len, names)]))
-        lines = [_line(name, one, width) for name, one in zip(names, standings, strict=True)]
+    def __call__(self, statuses: Sequence[RunStatus]) -> None:
+        names = _names(statuses)
+        self.width = min(_LONGEST_NAME, max([self.width, *map(len, names)]))
+        rows = list(zip(statuses, names, strict=True))
         if screen.is_terminal(sys.stderr):
-            self._redraw(lines)
+            self._redraw([_line(name, status, self.width) for status, name in rows])
             return
-        for one, line in zip(standings, lines, strict=True):
-            if one.status in SETTLED and one.run not in self.told:
-                self.told.add(one.run)
-                click.echo(line, err=True)
+        for status, name in rows:
+            if status.status in ENDED and status.run not in self.written:
+                self.written.add(status.run)
+                click.echo(_line(name, status, self.width), err=True)
 
     def _redraw(self, lines: Sequence[str]) -> None:
-        if self.drawn:
-            click.echo(f"\x1b[{self.drawn}A", nl=False, err=True)
+        if self.drawn_lines:
+            click.echo(f"\x1b[{self.drawn_lines}A", nl=False, err=True)
         for line in lines:
             click.echo(f"\x1b[2K{line}", err=True)
-        self.drawn = len(lines)
+        self.drawn_lines = len(lines)
 
 
-def _names(standings: Sequence[RunStatus]) -> list[str]:
+def _names(statuses: Sequence[RunStatus]) -> list[str]:
     """What each is called: an agent by its name, a phase by its number and its title."""
-    width = max((len(one.agent) for one in standings if one.title), default=0)
-    return [
-        printable(f"{one.agent:<{width}}  {one.title}" if one.title else one.agent)
-        for one in standings
-    ]
+    width = max((len(one.agent) for one in statuses if one.title), default=0)
+    names = []
+    for one in statuses:
+        name = f"{one.agent:<{width}}  {one.title}" if one.title else one.agent
+        names.append(printable(name))
+    return names
 
 
 def _line(name: str, one: RunStatus, width: int) -> str:
-    seconds = (
-        f"{one.seconds:6.1f} s"
-        if one.status in SETTLED and one.status != "already done"
-        else " " * 8
-    )
+    has_time = one.status in ENDED and one.status != "already done"
+    seconds = f"{one.seconds:6.1f} s" if has_time else " " * 8
     status = screen.paint(f"{one.status:<{_STATUS_CHARS}}", fg=_COLOURS.get(one.status, "white"))
-    room = max(20, screen.columns(sys.stderr) - width - 24)
-    return (
-        f"  {cut_to(name, width):<{width}}  {status}  {seconds} "
-        f" {cut_to(printable(one.error), room)}".rstrip()
-    )
+    room = max(_SHORTEST_REASON, screen.columns(sys.stderr) - width - _BESIDE_COLUMNS)
+    reason = cut_to(printable(one.error), room)
+    return f"  {cut_to(name, width):<{width}}  {status}  {seconds}  {reason}".rstrip()

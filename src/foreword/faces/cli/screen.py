@@ -1,4 +1,8 @@
-"""What a terminal can take: how wide it is, whether it has colour, and what must not reach it."""
+"""Everything that is written to a terminal or a pipe: data on stdout, the rest on stderr.
+
+How wide a terminal is, whether it has colour, what must not reach it, and what a person sees while
+something takes more than a second. What is drawn (tables, bars) is `engine.table`'s.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,10 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Timer
+from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -17,9 +24,13 @@ from foreword.engine.table import WIDTH, draw, printable
 if TYPE_CHECKING:
     from foreword.engine.report import Report
 
+# Before a person wonders; a command that answers sooner is not to flicker.
+PATIENT_SECONDS = 1.0
 HEADINGS = re.compile(r"^(?:section .*|left out.*|not there|self-check|warnings)$", re.MULTILINE)
 HANDLE = re.compile(r"\bfw_[0-9a-f]{14}\b")
-_LONE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+# Control characters but tab and line feed, and what turns the direction of writing around: in a
+# text from outside they could move the cursor, hide a part or show it in another order.
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -41,10 +52,10 @@ def paint(text: str, **style: str | bool) -> str:
 
 def show_report(report: Report) -> None:
     """The table of a report, on stderr."""
-    table = HEADINGS.sub(
-        lambda found: paint(found[0], bold=True), draw(report, columns(sys.stderr))
-    )
-    click.echo("\n" + HANDLE.sub(lambda found: paint(found[0], dim=True), table), err=True)
+    table = draw(report, columns(sys.stderr))
+    table = HEADINGS.sub(lambda heading: paint(heading[0], bold=True), table)
+    table = HANDLE.sub(lambda handle: paint(handle[0], dim=True), table)
+    click.echo("\n" + table, err=True)
 
 
 def say(line: str) -> None:
@@ -77,7 +88,7 @@ def show_json(value: object) -> None:
     """A value on stdout as JSON; half characters, which JSON can say and UTF-8 can not, stay
     escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    show(_LONE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    show(_LONE_SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text))
 
 
 def say_reading() -> None:
@@ -89,11 +100,12 @@ def say_reading() -> None:
 def show_problems(where: str, problems: Sequence[str], hint: str) -> None:
     """One problem on the line of the error, or each on a line of its own."""
     if len(problems) == 1:
-        return show_error(f"{where}: {problems[0]}", hint)
+        show_error(f"{where}: {problems[0]}", hint)
+        return
     show_error(f"{where}: {len(problems):,} problems")
     for problem in problems:
         say(f"  {problem}")
-    return show_hint(hint)
+    show_hint(hint)
 
 
 def show_error(message: str, hint: str = "") -> None:
@@ -109,3 +121,32 @@ def show_hint(hint: str) -> None:
     """One line that says what to do."""
     if hint:
         click.echo(f"{paint('hint:', fg='cyan')} {printable(hint)}", err=True)
+
+
+@contextmanager
+def patience(what: str) -> Iterator[None]:
+    """Tell a person at a terminal what takes so long, once a second has passed."""
+    if not is_terminal(sys.stderr):
+        yield
+        return
+    timer = Timer(PATIENT_SECONDS, say, (f"{what} ...",))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def progress(what: str, length: int) -> Iterator[Callable[[int], None]]:
+    """A bar for a person at a terminal, from the second second on; takes how many are done."""
+    began = monotonic()
+    with click.progressbar(length=length, label=what, file=sys.stderr, hidden=True) as bar:
+
+        def advance(count: int) -> None:
+            is_early = monotonic() - began < PATIENT_SECONDS
+            bar.hidden = is_early or not is_terminal(sys.stderr)
+            bar.update(count - bar.pos)
+
+        yield advance

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 EXTRA = "pip install 'foreword[serve]'"
 LOOPBACK = "127.0.0.1"
+# A hundred a second: a page with live updates and an agent's hooks stay far below it, a loop that
+# has gone wild does not.
+REQUESTS_PER_MINUTE = 6_000
 
 
 @click.command()
@@ -73,7 +76,7 @@ LOOPBACK = "127.0.0.1"
     "--requests-per-minute",
     metavar="N",
     type=AT_LEAST_ONE,
-    default=6_000,
+    default=REQUESTS_PER_MINUTE,
     show_default=True,
     help="The most from one address.",
 )
@@ -140,8 +143,11 @@ def serve(
     folder = project_root(root)
     load(recipe, folder)
     open_database(db, folder).close()  # what is wrong with it is said now, not to every request
-    roots, directing = _roots(also), _directing(model, origins, assets, program, attach)
-    token, digest = _token(host, folder, token_file, new_token)
+    roots = _roots(also)
+    director_settings = _director_settings(
+        model=model, origins=origins, assets=assets, program=program, attach=attach
+    )
+    token, digest = _token(host, folder, file=token_file, new=new_token)
     listening = server.listen(host, port)
     port = listening.getsockname()[1]
     settings = Settings(
@@ -155,19 +161,19 @@ def serve(
         recipe=recipe,
         requests_per_minute=requests_per_minute,
         window=window,
-        **directing,
+        **director_settings,
     )
     addresses = server.addresses(host, port)
     _log_to_stderr(log)
     # they have no token, and know the project's own store alone
     for_hooks = not digest and db is None
-    with _announced(folder, addresses[0] if for_hooks else ""):
+    with _announcement(folder, addresses[0] if for_hooks else ""):
         hanging = server.run(settings, listening, lambda: _say_ready(addresses, settings, token))
     if hanging:
-        leave()
+        _exit_now()
 
 
-def leave() -> None:
+def _exit_now() -> None:
     """End the process although threads of it hang: what they would still write was promised to
     nobody."""
     sys.stdout.flush()
@@ -175,7 +181,8 @@ def leave() -> None:
     os._exit(0)
 
 
-def _directing(
+def _director_settings(
+    *,
     model: str | None,
     origins: tuple[str, ...],
     assets: tuple[str, ...],
@@ -187,7 +194,9 @@ def _directing(
         from foreword.models.model_names import find_model
 
         find_model(model)
-    rules = browser_from_options(origins, program, attach, show=False, assets=assets).rules
+    rules = browser_from_options(
+        origins=origins, assets=assets, program=program, attach=attach, show=False
+    ).rules
     return {
         "model": model or None,
         "origins": rules.origins,
@@ -198,41 +207,47 @@ def _directing(
 
 
 @contextmanager
-def _announced(root: Path, address: str) -> Iterator[None]:
+def _announcement(root: Path, address: str) -> Iterator[None]:
     """While it runs, the hooks of coding agents find the server; without an address it is none
     of theirs."""
-    from foreword.coding_agents import server_file as announcing
+    from foreword.coding_agents import server_file
 
     path = None
-    with suppress(OSError):  # a root that can't be written has no hooks
-        path = announcing.announce(root, address) if address else None
+    if address:
+        with suppress(OSError):  # a root that can't be written has no hooks
+            path = server_file.announce(root, address)
     try:
         yield
     finally:
         if path is not None:
-            announcing.withdraw(path)
+            server_file.withdraw(path)
 
 
-def _token(host: str, root: Path, file: str | None, new: bool) -> tuple[str, str]:
+def _token(host: str, root: Path, *, file: str | None, new: bool) -> tuple[str, str]:
     """The token, where it is to be shown, and its digest; neither where none is needed."""
     from foreword.faces.http import token
 
     if file is not None:
         return "", token.digest_of(token.from_file(file))
-    return ("", "") if token.is_loopback(host) and not new else token.store_token(root, new=new)
+    if token.is_loopback(host) and not new:
+        return "", ""
+    return token.store_token(root, new=new)
 
 
 def _roots(also: tuple[str, ...]) -> dict[str, Path]:
     from foreword.sources.project_root import project_root
 
-    pairs = [one.partition("=") for one in also]
-    for name, equals, folder in pairs:
-        if not name or not equals or not folder:
+    for pair in also:
+        name, _, folder = pair.partition("=")
+        if not name or not folder:
             raise UsageError(
-                f"--also {name}{equals}{folder} is no NAME=DIR",
-                hint="for example --also docs=../docs",
+                f"--also {pair} is no NAME=DIR", hint="for example --also docs=../docs"
             )
-    return {name: project_root(folder) for name, _, folder in pairs}
+    roots = {}
+    for pair in also:
+        name, _, folder = pair.partition("=")
+        roots[name] = project_root(folder)
+    return roots
 
 
 def _say_ready(addresses: list[str], settings: Settings, token: str) -> None:
@@ -262,7 +277,9 @@ def _log_to_stderr(requests: bool) -> None:
 
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    for name, level in (("foreword.serve", logging.ERROR), ("foreword.access", logging.INFO)):
-        if level == logging.ERROR or requests:
-            logging.getLogger(name).addHandler(handler)
-            logging.getLogger(name).setLevel(level)
+    levels = {"foreword.serve": logging.ERROR}
+    if requests:
+        levels["foreword.access"] = logging.INFO
+    for name, level in levels.items():
+        logging.getLogger(name).addHandler(handler)
+        logging.getLogger(name).setLevel(level)

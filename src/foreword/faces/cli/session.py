@@ -1,5 +1,8 @@
-"""`foreword session`: conversations that last. Here those that make and list them; the others
-have their modules."""
+"""`foreword session`: conversations that last.
+
+Here the group, and the commands that make a session, list them and print the context of the next
+call. `MODULES` says where the others are. What a session does is `foreword.session`'s business.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,14 @@ import click
 from foreword.engine.table import bar, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.file_argument import read_text
+from foreword.faces.cli.assemble import FORMATS, format_package
+from foreword.faces.cli.command_input import read_text, say_if_new
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
+from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
+    from foreword.session.session import Session
     from foreword.store.workflows import WorkflowEntry
 
 MODULES = {
@@ -22,13 +28,13 @@ MODULES = {
     "list": "session",
     "append": "session_messages",
     "import": "session_messages",
-    "context": "session_context",
-    "usage": "session_context",
+    "context": "session",
+    "usage": "session_usage",
     "compress": "session_compress",
     "expand": "session_compress",
     "undo": "session_compress",
 }
-BAR = 12
+BAR = 12  # columns
 
 
 @click.group(cls=Commands, modules=MODULES)
@@ -57,7 +63,6 @@ def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None
       foreword session new demo
       foreword session new demo --system-prompt prompt.md
     """
-    from foreword.faces.cli.workflow_argument import say_if_new
     from foreword.session.session import Session
     from foreword.session.workflow_state import WorkflowState
     from foreword.store import messages
@@ -101,18 +106,112 @@ def list_sessions(db: str | None, root: str) -> None:
     if not found:
         screen.say(f"no sessions yet in {store.name}")
         return
-    width = max(len("name"), *(len(one.name) for one in found))
-    largest = max(1, *(one.tokens for one in found))
+    width = len("name")
+    largest = 1
+    for one in found:
+        width = max(width, len(one.name))
+        largest = max(largest, one.tokens)
     sizes = f"{'messages':>8} {'tokens':>12} {'now':>9}  {'':<{BAR}}"
     click.echo(f"{'name':<{width}}  {sizes} {'plan':>5} {'variables':>9}  made (UTC)", err=True)
     for one in found:
-        click.echo(printable(_line(one, width, largest)))
+        click.echo(printable(_session_line(one, width, largest)))
 
 
-def _line(one: WorkflowEntry, width: int, largest: int) -> str:
-    size = (
-        f"{one.messages:>8,} {one.tokens:>12,} {one.now_tokens:>9,} "
-        f" {bar(one.tokens / largest, BAR)}"
-    )
+def _session_line(one: WorkflowEntry, width: int, largest: int) -> str:
+    drawn = bar(one.tokens / largest, BAR)
+    size = f"{one.messages:>8,} {one.tokens:>12,} {one.now_tokens:>9,}  {drawn}"
     plan = f"v{one.plan_version}" if one.plan_version else "-"
     return f"{one.name:<{width}}  {size} {plan:>5} {one.variables:>9,}  {one.created[:19]}"
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--recipe",
+    metavar="NAME|PATH",
+    default="workflow",
+    show_default=True,
+    help="workflow, workflow-cached, or your own with a conversation in it.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="xml",
+    show_default=True,
+    help="What goes to stdout.",
+)
+@click.option("--budget", metavar="N", help="The most tokens the context may have.")
+@click.option(
+    "--window", metavar="N", help="The model's window in tokens; limits are shares of it."
+)
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="Picks window, counter and margin, as in gpt-4o or claude-sonnet-4.",
+)
+@click.option(
+    "--counter",
+    metavar="|".join(COUNTERS),
+    help="How tokens are counted; kept from then on.  [default: as before, at first o200k]",
+)
+@click.option("--quiet", "-q", is_flag=True, help="No report on stderr.")
+@click.option(
+    "--no-save",
+    is_flag=True,
+    help="Compress nothing, and leave no report and no line in the usage log.",
+)
+@store_options
+def context(
+    name: str,
+    recipe: str,
+    form: str,
+    budget: str | None,
+    window: str | None,
+    model: str | None,
+    counter: str | None,
+    quiet: bool,
+    no_save: bool,
+    db: str | None,
+    root: str,
+) -> None:
+    """Print the context of the next call.
+
+    Six parts within the budget: system prompt, plan, snapshot, variables, browser and history. The
+    text goes to stdout, the report to stderr.
+
+    \b
+    Examples:
+      foreword session context demo
+      foreword session context demo --format anthropic --model claude-sonnet-4
+      foreword session context demo --recipe workflow-cached --budget 50000 --no-save
+    """
+    from foreword.session.session import Session
+
+    with screen.patience(f"opening {name}"):
+        session = Session.open(
+            db,
+            name,
+            root=root,
+            create=False,
+            recipe=recipe,
+            budget=budget,
+            window=window,
+            model=model,
+            counter=counter,
+            auto_compress=not no_save,
+        )
+    with session, screen.patience(_wait_line(session, no_save)):
+        package = session.context(save=not no_save)
+    screen.show(format_package(package, form), nl=False)
+    if not quiet:
+        screen.show_report(package.report)
+
+
+def _wait_line(session: Session, no_save: bool) -> str:
+    """What a person may have to wait for."""
+    name = session.workflow.name
+    size = session.size_tokens
+    if no_save or size <= session.limits.compress_at:
+        return f"making the context of {name}"
+    return f"compressing the history of {name}, {size:,} tokens"

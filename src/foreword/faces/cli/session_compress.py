@@ -1,5 +1,6 @@
 """`foreword session compress`, `expand` and `undo`: make a history smaller, look behind the
-summary, take it back."""
+summary, take it back. The summary is written by `foreword.session`.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +11,14 @@ import click
 
 from foreword.engine.table import bar, printable
 from foreword.errors import BadBudget
-from foreword.faces.cli import progress, screen
+from foreword.faces.cli import screen
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
     from foreword.message import Message
     from foreword.session.compaction import Compaction
 
-BAR = 24
+BAR = 24  # columns
 TARGETS = "for example --to 20000 or --to 10%"
 
 
@@ -59,7 +60,7 @@ def compress(
     from foreword.session.session import Session
 
     what = f"compressing {name}" + (f", asking {model}" if model and not preview else "")
-    with Session.open(db, name, root=root, create=False) as session, progress.patience(what):
+    with Session.open(db, name, root=root, create=False) as session, screen.patience(what):
         try:
             made = session.compress(to=to, model=model, preview=preview)
         except BadBudget as error:
@@ -69,7 +70,7 @@ def compress(
     if as_json:
         screen.show_json({"workflow": name, **asdict(made), "reached": made.reached})
         return
-    for line in _lines(made):
+    for line in _compaction_lines(made):
         click.echo(printable(line))
     for note in made.notes:
         screen.say(f"note: {note}")
@@ -77,23 +78,23 @@ def compress(
         screen.say(f"`foreword session undo {name}` takes it back")
 
 
-def _lines(made: Compaction) -> list[str]:
+def _compaction_lines(made: Compaction) -> list[str]:
+    """The sizes before and after; with the summary where nothing was changed."""
     if not made.messages:
         return []
+    share = made.tokens_after / max(1, made.tokens_before)
+    target = f"the target was {made.target_tokens:,}"
+    summary = f"by {_method(made)}, in {made.summary_tokens:,} tokens"
     lines = [
         f"{'before':<9} {made.tokens_before:>9,} tokens  {bar(1.0, BAR)}",
-        (
-            f"{'after':<9} {made.tokens_after:>9,} tokens "
-            f" {bar(made.tokens_after / max(1, made.tokens_before), BAR)}  the target was"
-            f" {made.target_tokens:,}"
-        ),
-        (
-            f"{'summed up':<9} {made.messages:>9,} messages, by {_method(made)}, in"
-            f" {made.summary_tokens:,} tokens"
-        ),
+        f"{'after':<9} {made.tokens_after:>9,} tokens  {bar(share, BAR)}  {target}",
+        f"{'summed up':<9} {made.messages:>9,} messages, {summary}",
         f"{'whole':<9} {made.kept_messages:>9,} messages",
     ]
-    return lines if made.applied else [*lines, "", *made.summary.splitlines()]
+    if not made.applied:
+        lines.append("")
+        lines += made.summary.splitlines()
+    return lines
 
 
 def _method(made: Compaction) -> str:
@@ -130,11 +131,11 @@ def expand(name: str, number: int | None, form: str, db: str | None, root: str) 
     if form == "json":
         screen.show_json(to_openai(originals))
     else:
-        _write(originals)
+        _show_messages(originals)
     screen.say(f"{len(originals):,} messages")
 
 
-def _write(messages: list[Message]) -> None:
+def _show_messages(messages: list[Message]) -> None:
     from foreword.engine.render import turn_text
 
     for message in messages:
@@ -157,13 +158,12 @@ def undo(name: str, db: str | None, root: str) -> None:
 
     with Session.open(db, name, root=root, create=False) as session:
         undone = session.undo()
-        before = [made for made in session.compressions() if not made.undone]
-    first = before[-1].last + 1 if before else 1
-    still = (
-        f"; messages 1-{first - 1:,} are still summed up by compression {before[-1].number}"
-        if before
-        else ""
-    )
+        left = [made for made in session.compressions() if not made.undone]
+    first = 1
+    still = ""
+    if left:
+        first = left[-1].last + 1
+        still = f"; messages 1-{first - 1:,} are still summed up by compression {left[-1].number}"
     screen.say(
         f"undid compression {undone.number}: messages {first:,}-{undone.last:,} are in the history"
         f" again{still}"

@@ -14,8 +14,14 @@ import click
 
 from foreword.engine.table import shorten_name
 from foreword.errors import BadSource, UsageError
-from foreword.faces.cli import progress, screen
-from foreword.faces.cli.file_argument import STDIN, display_name, read_bytes, read_json
+from foreword.faces.cli import screen
+from foreword.faces.cli.command_input import (
+    STDIN,
+    display_name,
+    read_bytes,
+    read_json,
+    say_if_new,
+)
 from foreword.faces.cli.options import WordChoice, store_options
 from foreword.message import KINDS, Kind, Message, Text
 from foreword.secrets.masking import mask
@@ -23,7 +29,7 @@ from foreword.secrets.masking import mask
 if TYPE_CHECKING:
     from foreword.session.session import Session
 
-LONGEST_SHOWN = 60
+LONGEST_WORDS = 60  # characters of what was taken for a file, in an error and its hint
 ROLES = ("user", "assistant", "system")
 SHAPE = (
     'a message is JSON such as {"role": "user", "content": "..."}, in the shape of Anthropic or'
@@ -79,7 +85,7 @@ def _refuse_words(name: str, file: str) -> None:
     with suppress(OSError, ValueError):  # a name that no file can have
         if file == STDIN or Path(file).exists():
             return
-    words = mask(shorten_name(file, LONGEST_SHOWN))
+    words = mask(shorten_name(file, LONGEST_WORDS))
     command = shlex.join(["foreword", "session", "append", name, "--text", words])
     raise BadSource(words, "there is no such file", hint=f"words go with --text: `{command}`")
 
@@ -108,8 +114,10 @@ def _says_something(message: Message) -> bool:
     from foreword.formats import openai_chat
     from foreword.formats.fields import give_back
 
-    words = [not isinstance(part, Text) or part.text.strip() for part in message.parts]
-    return any(words) or any(give_back(message.extra, openai_chat.SHAPE).values())
+    for part in message.parts:
+        if not isinstance(part, Text) or part.text.strip():
+            return True
+    return any(give_back(message.extra, openai_chat.SHAPE).values())
 
 
 @click.command("import")
@@ -129,31 +137,38 @@ def import_transcript(file: str, workflow: str, db: str | None, root: str) -> No
       foreword session import talk.jsonl --workflow demo
       foreword session import request.json --workflow demo --db sqlite:///state.db
     """
-    from foreword.formats.transcripts import REWOUND, REWOUND_SINCE, THERE
+    from foreword.formats.transcripts import THERE
 
     transcript = _Transcript(file)
-    with progress.patience(f"checking {display_name(file)}"):
+    with screen.patience(f"checking {display_name(file)}"):
         total = transcript.check()
     with _open(db, root, workflow) as session:
         imported, tokens, skipped = _import(session, transcript, total)
-    there, rewound, since = (skipped.pop(what, 0) for what in (THERE, REWOUND, REWOUND_SINCE))
+    _say_imported(imported, tokens, skipped.pop(THERE, 0))
+    _say_skipped(skipped)
+
+
+def _say_imported(imported: int, tokens: int, there: int) -> None:
     if there:
         screen.say(f"{imported:,} imported, {there:,} are there already")
     else:
-        screen.say(
-            f"imported {imported:,} {'message' if imported == 1 else 'messages'}, {tokens:,} tokens"
-        )
-    if rewound:
+        messages = "message" if imported == 1 else "messages"
+        screen.say(f"imported {imported:,} {messages}, {tokens:,} tokens")
+
+
+def _say_skipped(skipped: Counter[str]) -> None:
+    """What was not imported, by the reason; takes from the counter what has a line of its own."""
+    from foreword.formats.transcripts import REWOUND, REWOUND_SINCE
+
+    if rewound := skipped.pop(REWOUND, 0):
         screen.say(f"{rewound:,} on branches that were rewound, left out")
-    if since:
+    if since := skipped.pop(REWOUND_SINCE, 0):
         screen.say(
             f"{since:,} on branches that were rewound after they had been imported; they stay"
         )
-    if skipped:
-        left_out = ", ".join(
-            f"{count:,} {kind.replace('_', ' ')}" for kind, count in skipped.most_common()
-        )
-        screen.say(f"left out, since they are no messages: {left_out}")
+    kinds = [f"{count:,} {kind.replace('_', ' ')}" for kind, count in skipped.most_common()]
+    if kinds:
+        screen.say(f"left out, since they are no messages: {', '.join(kinds)}")
 
 
 class _Transcript:
@@ -186,10 +201,10 @@ class _Transcript:
         meanwhile.
         """
         from foreword.formats import read_transcript
-        from foreword.store.messages import imported
+        from foreword.store.messages import import_marks
 
         with self._open() as opened:
-            known = imported(session.db, session.conversation.id)
+            known = import_marks(session.db, session.conversation.id)
             transcript = read_transcript(opened, display_name(self.file), known)
             yield from transcript
             skipped.update(transcript.skipped)
@@ -209,20 +224,21 @@ def _import(session: Session, transcript: _Transcript, total: int) -> tuple[int,
     """Add what is new; returns how many messages and tokens that is, and what was left out."""
     from foreword.store.messages import up_to
 
-    before, skipped = up_to(session.db, session.conversation.id).running, Counter[str]()
+    skipped = Counter[str]()
+    before = up_to(session.db, session.conversation.id).running
     try:
-        with progress.progress(f"importing {total:,} messages", total) as done:
-            count = session.extend(transcript.new(session, skipped), done)
+        with screen.progress(f"importing {total:,} messages", total) as advance:
+            count = session.extend(transcript.new(session, skipped), advance)
     except BaseException:
         screen.say("nothing was imported")
         raise
-    return count, up_to(session.db, session.conversation.id).running - before, skipped
+    after = up_to(session.db, session.conversation.id).running
+    return count, after - before, skipped
 
 
 @contextmanager
 def _open(db: str | None, root: str, name: str) -> Iterator[Session]:
     """The session of that name, made where there is none."""
-    from foreword.faces.cli.workflow_argument import say_if_new
     from foreword.session.session import Session
 
     with Session.open(db, name, root=root) as session:

@@ -1,57 +1,96 @@
-"""The page of `foreword session usage`: sizes with bars, then the calls, the newest first. Plain
-text."""
+"""`foreword session usage`: sizes with bars, then the calls, the newest first. Plain text, drawn
+from what `Session.usage` counts.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import click
+
 from foreword.engine.table import bar, cut_to, printable
-from foreword.session.cache_reuse import FIRST
+from foreword.faces.cli import screen
+from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
-BAR, CALL_BAR = 24, 12
-LABEL = 13
+BAR = 24  # columns
+CALL_BAR = 12  # columns
+LABEL = 13  # columns of the longest label, `compressed at`
 
 
-def draw(used: Mapping[str, Any], width: int) -> str:
-    """The whole page."""
+@click.command()
+@click.argument("name")
+@click.option(
+    "--last",
+    metavar="N",
+    type=AT_LEAST_ONE,
+    default=20,
+    show_default=True,
+    help="How many calls, the newest first.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same for programs.")
+@store_options
+def usage(name: str, last: int, as_json: bool, db: str | None, root: str) -> None:
+    """Say how large a session is and what its calls cost.
+
+    Its size against the limits, how much of each call a prompt cache could take from the one
+    before, how much of the budget was used, and what broke the common beginning.
+
+    \b
+    Examples:
+      foreword session usage demo
+      foreword session usage demo --last 100 --json
+    """
+    from foreword.session.session import Session
+
+    with Session.open(db, name, root=root, create=False) as session:
+        used = session.usage(last)
+    if as_json:
+        screen.show_json(used)
+    else:
+        click.echo(_page(used, screen.columns(sys.stdout)))
+
+
+def _page(used: Mapping[str, Any], width: int) -> str:
+    """All of it, each line cut to the width."""
     parts = [_heading(used), _size(used), _averages(used), _calls(used)]
-    lines = "\n\n".join(part for part in parts if part).splitlines()
-    return "\n".join(cut_to(printable(line), width) for line in lines)
+    page = "\n\n".join(part for part in parts if part)
+    return "\n".join(cut_to(printable(line), width) for line in page.splitlines())
 
 
 def _heading(used: Mapping[str, Any]) -> str:
-    compressed = used["compressions"]
     parts = [
         used["workflow"],
         _many(used["messages"], "message"),
         f"{used['history_tokens']:,} tokens of history",
-        *([f"compressed {_times(compressed)}"] if compressed else []),
     ]
+    if used["compressions"]:
+        parts.append(f"compressed {_times(used['compressions'])}")
     return " · ".join(parts)
 
 
 def _size(used: Mapping[str, Any]) -> str:
-    size, warn, limit = used["size_tokens"], used["warn_at"], used["compress_at"]
+    size = used["size_tokens"]
+    warn = used["warn_at"]
+    limit = used["compress_at"]
     share = size / limit
+    warn_mark = "─" * round(BAR * min(1.0, warn / limit))
+    limit_mark = "─" * BAR
     reached = "reached" if used["warning"] else "not reached"
-    return "\n".join(
-        [
-            f"{'size now':<{LABEL}} {size:>9,}  {bar(share, BAR)}  {share:.1%} of {limit:,}",
-            (
-                f"{'warning at':<{LABEL}} {warn:>9,} "
-                f" {'─' * round(BAR * min(1.0, warn / limit)):<{BAR}}  {reached}"
-            ),
-            (
-                f"{'compressed at':<{LABEL}} {limit:>9,}  {'─' * BAR}  to about"
-                f" {used['compress_to']:,}"
-            ),
-        ]
-    )
+    compress_to = used["compress_to"]
+    lines = [
+        f"{'size now':<{LABEL}} {size:>9,}  {bar(share, BAR)}  {share:.1%} of {limit:,}",
+        f"{'warning at':<{LABEL}} {warn:>9,}  {warn_mark:<{BAR}}  {reached}",
+        f"{'compressed at':<{LABEL}} {limit:>9,}  {limit_mark}  to about {compress_to:,}",
+    ]
+    return "\n".join(lines)
 
 
 def _averages(used: Mapping[str, Any]) -> str:
+    from foreword.session.cache_reuse import FIRST
+
     if not used["calls"]:
         return f"no calls yet: `foreword session context {used['workflow']}` makes one"
     lines = [
@@ -59,12 +98,13 @@ def _averages(used: Mapping[str, Any]) -> str:
         _average("budget used", used["used"], "on average"),
         f"{'breaks':<{LABEL}} {used['breaks']:>9,}  in {_many(used['calls'], 'call')}",
     ]
-    reasons = Counter(
-        call["prefix_break"] for call in used["log"] if call["prefix_break"] not in ("", FIRST)
-    )
-    return "\n".join(
-        lines + [f"{'':<{LABEL}} {count:>9,}  {reason}" for reason, count in reasons.most_common()]
-    )
+    reasons = Counter[str]()
+    for call in used["log"]:
+        if call["prefix_break"] not in ("", FIRST):
+            reasons[call["prefix_break"]] += 1
+    for reason, count in reasons.most_common():
+        lines.append(f"{'':<{LABEL}} {count:>9,}  {reason}")
+    return "\n".join(lines)
 
 
 def _average(name: str, share: float | None, what: str) -> str:
@@ -80,10 +120,12 @@ def _calls(used: Mapping[str, Any]) -> str:
         f"{'report':>6}  {'when (UTC)':<19}  {'tokens':>9} {'of budget':>9}  {'':<{CALL_BAR}} "
         f" {'reused':>6}  broken by"
     )
-    return "\n".join([head, *map(_call, used["log"])])
+    return "\n".join([head, *map(_call_line, used["log"])])
 
 
-def _call(call: Mapping[str, Any]) -> str:
+def _call_line(call: Mapping[str, Any]) -> str:
+    from foreword.session.cache_reuse import FIRST
+
     when = call["created"][:19]
     reused = "-" if call["prefix_break"] == FIRST else f"{call['reuse']:.1%}"
     size = f"{call['total_tokens']:>9,} {call['used']:>9.1%}  {bar(call['used'], CALL_BAR)}"

@@ -11,7 +11,12 @@ import click
 from foreword.engine.table import printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
-from foreword.faces.cli.file_argument import STDIN, read_text
+from foreword.faces.cli.command_input import (
+    STDIN,
+    existing_workflow,
+    read_text,
+    workflow_to_write,
+)
 from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
@@ -56,10 +61,11 @@ def list_variables(workflow: str, changes: bool, last: int, db: str | None, root
       foreword variable list demo
       foreword variable list demo --changes
     """
-    from foreword.faces.cli.workflow_argument import existing_workflow
-
     with existing_workflow(db, root, workflow) as state:
-        lines = _trail(state.variable_changes(last)) if changes else _listed(state.variables)
+        if changes:
+            lines = _change_lines(state.variable_changes(last))
+        else:
+            lines = _variable_lines(state.variables)
     if not lines:
         screen.say(f"no {'changes' if changes else 'variables'} in {workflow!r}")
     elif changes:
@@ -68,20 +74,22 @@ def list_variables(workflow: str, changes: bool, last: int, db: str | None, root
         click.echo(printable(line))
 
 
-def _listed(variables: dict[str, object]) -> list[str]:
+def _variable_lines(variables: dict[str, object]) -> list[str]:
     from foreword.plan.variables import variable_lines
 
     return variable_lines(variables).split("\n") if variables else []
 
 
-def _trail(changes: list[VariableChange]) -> list[str]:
+def _change_lines(changes: list[VariableChange]) -> list[str]:
     from foreword.secrets.masking import mask
 
-    return [
-        f"{change.created[:19]}  {change.action} {mask(change.name)}: "
-        f"{change.before or 'nothing'} -> {change.after or 'nothing'} ({change.reason})"
-        for change in changes
-    ]
+    lines = []
+    for change in changes:
+        before = change.before or "nothing"
+        after = change.after or "nothing"
+        what = f"{change.action} {mask(change.name)}: {before} -> {after} ({change.reason})"
+        lines.append(f"{change.created[:19]}  {what}")
+    return lines
 
 
 @variable.command()
@@ -100,8 +108,6 @@ def get(workflow: str, name: str | None, node: str | None, db: str | None, root:
       foreword variable get demo --node 7
       foreword variable get demo all
     """
-    from foreword.faces.cli.workflow_argument import existing_workflow
-
     if node is not None and name not in (None, "all"):
         raise UsageError(f"give a name or --node, not both ({name!r} and {node!r})")
     with existing_workflow(db, root, workflow) as state:
@@ -133,22 +139,23 @@ def set_variable(
       pass show gmail | foreword variable set demo gmail.password - --reason "new login"
       foreword variable set demo offset --reason "measured" -- -5
     """
-    from foreword.faces.cli.workflow_argument import workflow_to_write
     from foreword.plan.variables import variable_lines
 
-    given = read_text(STDIN).removesuffix("\n").removesuffix("\r") if value == STDIN else value
-    meant = given if as_text else _meant(given)
+    text = value
+    if value == STDIN:
+        text = read_text(STDIN).removesuffix("\n").removesuffix("\r")
+    new_value = text if as_text else _json_or_text(text)
     with workflow_to_write(db, root, workflow) as state:
-        state.set_variable(name, meant, reason)
-    screen.say(f"set {variable_lines({name: meant}).removeprefix('- ')}")
+        state.set_variable(name, new_value, reason)
+    screen.say(f"set {variable_lines({name: new_value}).removeprefix('- ')}")
 
 
-def _meant(given: str) -> object:
+def _json_or_text(text: str) -> object:
     """The value that a text stands for; NaN and the like are no JSON."""
     try:
-        return json.loads(given, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        return given
+        return text
 
 
 def _refuse(name: str) -> NoReturn:
@@ -167,8 +174,6 @@ def clear(workflow: str, name: str, reason: str, db: str | None, root: str) -> N
     Example:
       foreword variable clear demo node7.emails --reason "read again tomorrow"
     """
-    from foreword.faces.cli.workflow_argument import existing_workflow
-
     with existing_workflow(db, root, workflow) as state:
         state.clear_variable(name, reason)
     screen.say(f"cleared {name}")
@@ -185,8 +190,6 @@ def clear_all(workflow: str, reason: str, db: str | None, root: str) -> None:
     Example:
       foreword variable clear-all demo --reason "a new run"
     """
-    from foreword.faces.cli.workflow_argument import existing_workflow
-
     with existing_workflow(db, root, workflow) as state:
         names = state.clear_all_variables(reason)
     screen.say(f"cleared {len(names):,} {'variable' if len(names) == 1 else 'variables'}")

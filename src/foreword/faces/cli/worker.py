@@ -7,11 +7,15 @@ import os
 import signal
 from pathlib import Path
 from threading import Event, Timer
+from typing import Any
 
 import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
+from foreword.faces.cli.interrupt import INTERRUPTED
+
+GRACE_SECONDS = 10  # past the time that the engine gives to what was begun, to close behind it
 
 
 @click.command()
@@ -58,17 +62,31 @@ def worker(db: str | None, root: str | None, concurrency: int | None) -> None:
                 " that starts them"
             ),
         )
-    queues = [runs.AGENTS, runs.RUNS, *([runs.root_queue(folder)] if root else [])]
-    stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: os._exit(130) if stop.is_set() else stop.set())
+    queues = [runs.AGENTS, runs.RUNS]
+    if root:
+        queues.append(runs.root_queue(folder))
+    stop = _stop_event()
     with run_worker(
-        db, folder, queues=queues, concurrency=concurrency, everything=True, notice=screen.say
+        db, folder, queues=queues, concurrency=concurrency, take_over_all=True, notice=screen.say
     ) as engine:
         screen.say(f"worker {engine.executor} is at work (ctrl-C ends it)")
         stop.wait()
         screen.say("ending what was begun (ctrl-C again: at once)")
-        _give_up_after(runs.FINISH_SECONDS + 10)
+        _give_up_after(runs.FINISH_SECONDS + GRACE_SECONDS)
+
+
+def _stop_event() -> Event:
+    """An event that ctrl-C and SIGTERM set; the second of them ends the process at once."""
+    stop = Event()
+
+    def handle(*_: Any) -> None:
+        if stop.is_set():
+            os._exit(INTERRUPTED)
+        stop.set()
+
+    signal.signal(signal.SIGINT, handle)
+    signal.signal(signal.SIGTERM, handle)
+    return stop
 
 
 def _give_up_after(seconds: float) -> None:

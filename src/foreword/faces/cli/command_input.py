@@ -1,0 +1,110 @@
+"""What a command is given by name: a file or `-` for standard input, and a workflow.
+
+A file's bytes, text or JSON are read here, with one wording for all that can be wrong with it. A
+workflow that is written to is made where there is none, and the user is told; one that is read
+must be there. How options are spelled is in `options`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from foreword.errors import BadSource, did_you_mean
+from foreword.faces.cli import screen
+from foreword.regular_file import MISSING, Unusable, read_argument, read_stream
+
+if TYPE_CHECKING:
+    from foreword.session.workflow_state import WorkflowState
+
+STDIN = "-"
+LARGEST_BYTES = 1024**3  # `count` takes 5 s and 2.1 GB for as much; at double, 3 GB are not enough
+
+
+def display_name(name: str) -> str:
+    """What errors call it."""
+    return "standard input" if name == STDIN else name
+
+
+def read_bytes(name: str) -> bytes:
+    """The bytes of a file, of a pipe that the user names, or of standard input."""
+    try:
+        if name != STDIN:
+            return read_argument(Path(name), LARGEST_BYTES)
+        screen.say_reading()
+        return read_stream(sys.stdin.buffer, LARGEST_BYTES)
+    except Unusable as unusable:
+        raise _unusable_file(name, unusable.reason) from None
+
+
+def _unusable_file(name: str, reason: str) -> BadSource:
+    if reason == "a folder":
+        hint = f"name its files, as in {name.rstrip('/')}/*"
+        return BadSource(name, "is a folder, not a file", hint=hint)
+    problem = "there is no such file" if reason == MISSING else f"can't be read: {reason}"
+    return BadSource(display_name(name), problem, hint="check the name")
+
+
+def read_stdin() -> bytes:
+    """The bytes of standard input."""
+    return read_bytes(STDIN)
+
+
+def read_text(name: str) -> str:
+    """The text of a file or of standard input, without a byte order mark."""
+    try:
+        return read_bytes(name).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadSource(display_name(name), "not UTF-8", hint="save it as UTF-8") from None
+
+
+def read_json(name: str, hint: str) -> Any:
+    """The JSON in a file or in standard input; `hint` says what it should have been."""
+    text = read_text(name)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BadSource(
+            display_name(name),
+            f"not JSON: {error.msg}",
+            line=error.lineno,
+            column=error.colno,
+            hint=hint,
+        ) from None
+    except (ValueError, RecursionError) as error:
+        # a number of thousands of digits, or thousands of brackets
+        raise BadSource(display_name(name), f"not usable JSON: {error}", hint=hint) from None
+
+
+def existing_workflow(db: str | None, root: str, name: str) -> WorkflowState:
+    """The workflow of that name; an error with suggestions where there is none, and no file
+    where there is no store."""
+    from foreword.session.workflow_state import WorkflowState
+
+    return WorkflowState.open(db, name, root=root, create=False)
+
+
+def workflow_to_write(db: str | None, root: str, name: str) -> WorkflowState:
+    """The workflow of that name, made where there is none."""
+    from foreword.session.workflow_state import WorkflowState
+
+    state = WorkflowState.open(db, name, root=root)
+    say_if_new(state)
+    return state
+
+
+def say_if_new(state: WorkflowState) -> None:
+    """A workflow that was made just now may be a mistyped one: say so, with the name it is near
+    to."""
+    from foreword.store import workflows
+
+    if not state.is_new:
+        return
+    name = state.workflow.name
+    screen.say(f"made workflow {name!r} in {state.db.name}")
+    others = [other for other in workflows.names(state.db) if other != name]
+    near = did_you_mean(name, others)
+    if near:
+        screen.say(f"note: there is a workflow {near!r} already; did you mean that one?")
