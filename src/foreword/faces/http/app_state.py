@@ -23,16 +23,15 @@ from foreword.faces.http.change_poller import ChangePoller
 from foreword.faces.http.directors import Directors
 from foreword.faces.http.metrics import Metrics
 from foreword.faces.http.threads import Threads
-from foreword.operations import changes
+from foreword.operations import changes, conversations, workflows
 from foreword.operations.changes import Vector
+from foreword.operations.conversations import MAIN
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState, checked_name
-from foreword.store import messages, workflows
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 
 Result = TypeVar("Result")
-MAIN = "main"  # the conversation of a workflow where none is named
 MOST_THREADS = 8  # that read, and as many that write
 Lane = Literal["reading", "writing", "computing", "looking", "health"]
 LANES: dict[Lane, int] = {  # the threads of each; none waits for those of another
@@ -135,11 +134,11 @@ class AppState:
     def state(self, workflow: str) -> Iterator[WorkflowState]:
         """A workflow's plan, variables and nodes, to be read: nothing is made."""
         with self.store() as db:
-            yield WorkflowState(db, workflows.find_workflow(db, checked_name(workflow, "workflow")))
+            yield workflows.existing_state(db, checked_name(workflow, "workflow"))
 
     @contextmanager
     def session(
-        self, workflow: str, conversation: str = "main", *, create: bool = False
+        self, workflow: str, conversation: str = MAIN, *, create: bool = False
     ) -> Iterator[Session]:
         """An open session; one in which something went wrong is closed and opened anew the next
         time."""
@@ -151,7 +150,7 @@ class AppState:
                 yield found
             except ForewordError:
                 if found.is_new:  # what was refused leaves nothing behind
-                    workflows.drop_empty(found.db, found.workflow.id)
+                    workflows.drop_if_empty(found)
                 raise
             found.is_new = False
 
@@ -172,16 +171,14 @@ class AppState:
     def _check_conversation(self, workflow: str, conversation: str) -> None:
         """An error where there is no such conversation: asking for one must not make it."""
         with self.store() as db:
-            known = messages.names(db, workflows.find_workflow(db, workflow).id)
-        if conversation not in known:
-            raise UnknownName("conversation", conversation, known, where=f"of {workflow!r}")
+            conversations.check_exists(workflows.existing_state(db, workflow), conversation)
 
-    async def _look(self, workflows: list[str] | None) -> dict[str, Vector]:
-        return await self.call(self._vectors, workflows, lane="looking")
+    async def _look(self, names: list[str] | None) -> dict[str, Vector]:
+        return await self.call(self._vectors, names, lane="looking")
 
-    def _vectors(self, workflows: list[str] | None) -> dict[str, Vector]:
+    def _vectors(self, names: list[str] | None) -> dict[str, Vector]:
         with self.store() as db:
-            return changes.vectors(db, workflows)
+            return changes.vectors(db, names)
 
     def changed(self) -> None:
         """Something may have been changed by this process: those who listen are told at once."""

@@ -16,13 +16,10 @@ from foreword.faces.http.request_parsing import DESCRIBED, RequestInput, Tokens,
 from foreword.faces.http.sessions import ONE, ConversationQuery
 from foreword.formats import to_openai
 from foreword.message import KINDS, Message
-from foreword.operations import fitted_values, operations
-from foreword.secrets.known_values import KnownValues
+from foreword.operations import conversations, fitted_values, operations
+from foreword.operations.conversations import StoredMessage
 from foreword.session.secret_messages import without_secrets
 from foreword.session.session import Session
-from foreword.store import compressions as compressing
-from foreword.store import messages
-from foreword.store.messages import StoredMessage
 
 MOST_AT_ONCE = 10_000
 KEY = "idempotency-key"
@@ -236,17 +233,22 @@ def list_messages(ask: Ask[MessagePage, None]) -> dict[str, Any]:
     """List the messages of the history, the newest first."""
     query = ask.query
     with ask.serving.session(ask.path["workflow"], query.conversation) as session:
-        found = messages.before(session.db, session.conversation.id, query.before, query.limit + 1)
+        page = conversations.message_page(session, query.before, query.limit)
         secrets = session.secrets()
-    page = found[-query.limit :]
-    items = [_line(one, without_secrets(one.message, secrets)) for one in reversed(page)]
-    return {"items": items, "next": page[0].seq if len(found) > len(page) else None}
+    items = list[dict[str, Any]]()
+    for stored in reversed(page.messages):
+        items.append(_line(stored, without_secrets(stored.message, secrets)))
+    return {"items": items, "next": page.next}
 
 
-def _line(line: StoredMessage, message: Message) -> dict[str, Any]:
+def _line(stored: StoredMessage, message: Message) -> dict[str, Any]:
     shaped = to_openai([message])
     return {
-        **{name: getattr(line, name) for name in ("seq", "kind", "pinned", "tokens", "created")},
+        "seq": stored.seq,
+        "kind": stored.kind,
+        "pinned": stored.pinned,
+        "tokens": stored.tokens,
+        "created": stored.created,
         "role": message.role,
         "text": message.text,
         "message": shaped[0] if len(shaped) == 1 else shaped,
@@ -291,18 +293,15 @@ def compress(ask: Ask[ConversationQuery, Smaller]) -> dict[str, Any]:
 def undo(ask: Ask[ConversationQuery, None]) -> dict[str, Any]:
     """Take back the last compression."""
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
-        return _compression(session.undo(), session.secrets())
+        return asdict(conversations.hide_secrets(session.undo(), session.secrets()))
 
 
 def compressions(ask: Ask[ConversationQuery, None]) -> dict[str, Any]:
     """List every compression, undone ones too."""
     with ask.serving.session(ask.path["workflow"], ask.query.conversation) as session:
         secrets = session.secrets()
-        return {"items": [_compression(one, secrets) for one in session.compressions()]}
-
-
-def _compression(made: compressing.Compression, secrets: KnownValues) -> dict[str, Any]:
-    return {**asdict(made), "summary": secrets.known(made.summary)}
+        made = session.compressions()
+    return {"items": [asdict(conversations.hide_secrets(each, secrets)) for each in made]}
 
 
 def usage(ask: Ask[UsageQuery, None]) -> dict[str, Any]:

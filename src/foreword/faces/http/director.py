@@ -18,7 +18,7 @@ from foreword.faces.http.event_stream import BEGIN, MEDIA, STILL_HERE
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.faces.http.sessions import ONE
-from foreword.store import workflows
+from foreword.operations import workflows
 from foreword.store.database import to_json
 
 LONGEST_TEXT = 200_000
@@ -264,7 +264,7 @@ def _existing(ask: Ask[Any, Any]) -> str:
 def workflow_name(serving: AppState, workflow: str) -> str:
     """The name of a workflow as it is kept; an error where there is none."""
     with serving.store() as db:
-        return workflows.find_workflow(db, workflow).name
+        return workflows.stored_name(db, workflow)
 
 
 _TAKES = {"last-event-id": "The id of the last event that was seen: what came after it is sent."}

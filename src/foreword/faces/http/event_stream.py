@@ -20,8 +20,8 @@ from foreword.faces.http.change_poller import ANY
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.sessions import ONE
+from foreword.operations import workflows
 from foreword.operations.changes import KINDS, ChangeEvent, Vector, parse_vector
-from foreword.store import workflows
 from foreword.store.database import to_json
 
 MEDIA = "text/event-stream"
@@ -60,7 +60,7 @@ async def _stream(request: Request, ask: Ask[Nothing, None]) -> Response:
 
 def _check(serving: AppState, workflow: str) -> None:
     with serving.store() as db:
-        workflows.find_workflow(db, workflow)
+        workflows.stored_name(db, workflow)
 
 
 async def _written(telling: AsyncIterator[ChangeEvent | None]) -> AsyncIterator[bytes]:

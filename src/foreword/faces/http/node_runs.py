@@ -6,15 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from foreword.errors import UnknownName
 from foreword.faces.http.endpoint import Ask, Endpoint, Nothing, Page
 from foreword.faces.http.sessions import ONE
-from foreword.plan.node_sentences import sentence
-from foreword.plan.node_tree import Tree
-from foreword.secrets.known_values import KnownValues
-from foreword.store import node_results, node_runs, workflows
-from foreword.store.node_results import Result
-from foreword.store.node_runs import Run
+from foreword.operations import nodes
+from foreword.operations.nodes import NodeEntry, Result, Run
 
 
 class LastResult(BaseModel):
@@ -78,36 +73,30 @@ def list_nodes(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """List the nodes of a workflow from top to bottom: what each does, how it stands, what it
     gave last."""
     with ask.serving.state(ask.path["workflow"]) as state:
-        tree = Tree(workflows.nodes(state.db, state.workflow.id))
-        newest = node_results.newest(state.db, state.workflow.id)
-        secrets = state.secrets()
-    return {"items": [_node(tree, one, newest.get(str(one["id"])), secrets) for one in tree.read()]}
+        entries = nodes.node_entries(state)
+    return {"items": [_node(entry) for entry in entries]}
 
 
-def _node(
-    tree: Tree, node: dict[str, Any], last: Result | None, secrets: KnownValues
-) -> dict[str, Any]:
-    name = str(node["id"])
+def _node(entry: NodeEntry) -> dict[str, Any]:
     return {
-        "id": name,
-        "type": str(node["type"]),
-        "does": secrets.text(sentence(node)),
-        "description": secrets.text(str(node.get("description") or "")),
-        "status": str(node.get("status") or ""),
-        "inside": [str(one["id"]) for one in tree.around(name)],
-        "branch": str(node.get("branch") or ""),
-        "last": last and _result(last, secrets),
+        "id": entry.id,
+        "type": entry.type,
+        "does": entry.does,
+        "description": entry.description,
+        "status": entry.status,
+        "inside": list(entry.around),
+        "branch": entry.branch,
+        "last": _result(entry.last) if entry.last else None,
     }
 
 
-def _result(one: Result, secrets: KnownValues) -> dict[str, Any]:
-    told = secrets.value(one.told)
+def _result(result: Result) -> dict[str, Any]:
     return {
-        "run": one.run,
-        "key": one.key,
-        "status": one.status,
-        "created": one.created,
-        "told": told,
+        "run": result.run,
+        "key": result.key,
+        "status": result.status,
+        "created": result.created,
+        "told": result.output,
     }
 
 
@@ -115,32 +104,28 @@ def list_runs(ask: Ask[Page, None]) -> dict[str, Any]:
     """List the runs of a workflow's nodes, the newest first."""
     begin = ask.query.cursor or 0
     with ask.serving.state(ask.path["workflow"]) as state:
-        every = node_runs.runs_of(state.db, state.workflow.id)
+        every = nodes.runs(state)
     page = every[begin : begin + ask.query.limit]
     end = begin + len(page)
-    return {"items": [_run(one) for one in page], "next": end if end < len(every) else None}
+    return {"items": [_run(run) for run in page], "next": end if end < len(every) else None}
 
 
 def show_run(ask: Ask[Nothing, None]) -> dict[str, Any]:
     """Show one run, with everything its nodes gave, in order."""
     with ask.serving.state(ask.path["workflow"]) as state:
-        found = node_runs.find(state.db, state.workflow.id, ask.path["run"])
-        if found is None:
-            known = [one.run for one in node_runs.runs_of(state.db, state.workflow.id)]
-            raise UnknownName("run", ask.path["run"][:80], known)
-        results = node_results.of_run(state.db, state.workflow.id, found.run)
-        secrets = state.secrets()
-    return {**_run(found), "results": [_result(one, secrets) for one in results.values()]}
+        run = nodes.existing_run(state, ask.path["run"])
+        results = nodes.results_of(state, run)
+    return {**_run(run), "results": [_result(result) for result in results]}
 
 
-def _run(one: Run) -> dict[str, Any]:
+def _run(run: Run) -> dict[str, Any]:
     return {
-        "run": one.run,
-        "attempt": one.attempt,
-        "status": one.status,
-        "stopped_at": one.failed_at,
-        "started": one.started,
-        "updated": one.updated,
+        "run": run.run,
+        "attempt": run.attempt,
+        "status": run.status,
+        "stopped_at": run.failed_at,
+        "started": run.started,
+        "updated": run.updated,
     }
 
 

@@ -14,9 +14,8 @@ from foreword.faces.http.endpoint import Ask, Endpoint, HttpAnswer, Nothing, Pag
 from foreword.faces.http.problems import ProblemResponse, problem_of
 from foreword.faces.http.request_parsing import RequestInput, example
 from foreword.faces.http.sessions import ONE
-from foreword.operations import operations
+from foreword.operations import operations, plans
 from foreword.plan.plan import STATUSES
-from foreword.store import plans
 from foreword.store.database import LARGEST_NUMBER
 
 _TAG = re.compile(r'(?:W/)?"([0-9]{1,18})"')
@@ -177,15 +176,13 @@ def list_versions(ask: Ask[Page, None]) -> dict[str, Any]:
     """List the versions of the plan, the newest first."""
     query = ask.query
     with ask.serving.state(ask.path["workflow"]) as state:
-        last = plans.newest_version(state.db, state.workflow.id)
-        first = min(query.before - 1, last)
-        found = [
-            state.plan_version(number) for number in range(first, max(0, first - query.limit), -1)
-        ]
+        versions = plans.versions_before(state, query.before, query.limit)
     lines = [
-        {"version": one.version, "reason": one.reason, "created": one.created} for one in found
+        {"version": plan.version, "reason": plan.reason, "created": plan.created}
+        for plan in versions
     ]
-    return {"items": lines, "next": found[-1].version if found and found[-1].version > 1 else None}
+    is_last = not versions or versions[-1].version == 1
+    return {"items": lines, "next": None if is_last else versions[-1].version}
 
 
 def show_version(ask: Ask[Nothing, None]) -> dict[str, Any]:

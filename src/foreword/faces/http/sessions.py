@@ -8,14 +8,13 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
-from foreword.faces.http.app_state import MAIN
 from foreword.faces.http.endpoint import MOST_LISTED, Ask, Endpoint, HttpAnswer, Nothing
 from foreword.faces.http.problems import ProblemResponse
 from foreword.faces.http.request_parsing import RequestInput, example
+from foreword.operations import conversations, workflows
+from foreword.operations.conversations import MAIN
+from foreword.operations.workflows import WorkflowEntry
 from foreword.session.session import Session
-from foreword.store import messages, workflows
-from foreword.store.database import plain
-from foreword.store.workflows import WorkflowEntry
 
 LONGEST_NAME = 200
 
@@ -129,38 +128,33 @@ def list_sessions(ask: Ask[Search, None]) -> dict[str, Any]:
     """List the sessions, the newest first, with their sizes."""
     query = ask.query
     with ask.serving.store() as db:
-        found = workflows.list_workflows(db)[::-1]
-    mine = [
-        one for one in _after(found, query.cursor) if query.search.casefold() in one.name.casefold()
-    ]
-    page = mine[: query.limit]
+        every = workflows.sessions_by_age(db)
+    rest = _after(every, query.cursor)
+    found = [entry for entry in rest if workflows.name_contains(entry, query.search)]
+    page = found[: query.limit]
+    is_last = len(found) == len(page)
     return {
-        "items": [_line(one) for one in page],
-        "next": page[-1].name if len(mine) > len(page) else None,
+        "items": [asdict(entry) for entry in page],
+        "next": None if is_last else page[-1].name,
     }
 
 
-def _after(found: list[WorkflowEntry], cursor: str | None) -> list[WorkflowEntry]:
+def _after(entries: list[WorkflowEntry], cursor: str | None) -> list[WorkflowEntry]:
     """The sessions behind the last one of the page before; none is ever removed, so it is still
     there."""
     if cursor is None:
-        return found
-    place = next((place for place, one in enumerate(found) if one.name == cursor), None)
-    if place is None:
-        raise ProblemResponse(400, "bad_request", "query.cursor: no page ended there")
-    return found[place + 1 :]
-
-
-def _line(one: WorkflowEntry) -> dict[str, Any]:
-    return {name: value for name, value in asdict(one).items() if name in SessionLine.model_fields}
+        return entries
+    for place, entry in enumerate(entries):
+        if entry.name == cursor:
+            return entries[place + 1 :]
+    raise ProblemResponse(400, "bad_request", "query.cursor: no page ended there")
 
 
 def create_session(ask: Ask[Nothing, NewSession]) -> HttpAnswer:
     """Begin a session; where there is one of that name, nothing is changed."""
     name = ask.body.name
     with ask.serving.store() as db:
-        owner = workflows.find(db, plain(name))
-        if owner is not None and messages.find(db, owner.id, MAIN) is not None:
+        if conversations.is_begun(db, name):
             raise ProblemResponse(
                 409,
                 "session_exists",
@@ -191,7 +185,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "conversation": session.conversation.name,
         "size_tokens": size,
         "history_tokens": used["history_tokens"],
-        "messages": messages.up_to(session.db, session.conversation.id).seq,
+        "messages": conversations.message_count(session),
         "limits": {
             name: getattr(limits, name)
             for name in ("window", "warn_at", "compress_at", "compress_to")

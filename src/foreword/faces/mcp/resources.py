@@ -156,9 +156,7 @@ def _report(desk: ServerState, number: str) -> Content:
     with desk.store_if_any() as db:
         if db is None:
             raise UnknownName("report", number[:20], ())
-        stored = reports.existing_report(
-            db, _number(number, "report"), suggestions=MOST_REPORTS
-        )
+        stored = reports.existing_report(db, _number(number, "report"), suggestions=MOST_REPORTS)
     return _json({"number": stored.number, "created": stored.created, **stored.report})
 
 

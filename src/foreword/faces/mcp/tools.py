@@ -13,9 +13,8 @@ from typing import Any
 
 from foreword.errors import UnknownName, UsageError
 from foreword.faces.mcp.server_state import ServerState
-from foreword.operations import operations
+from foreword.operations import operations, workflows
 from foreword.operations.fitted_values import ANSWER_TOKENS, Answer
-from foreword.store import workflows
 
 MOST_WORKFLOWS = 100  # that are named; the resource has them all
 CONTEXT_TOKENS = 20_000  # of a session's context: hosts refuse much larger results

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from foreword.operations.conversations import Compression
 from foreword.session.limits import Limits
-from foreword.store.compressions import Compression
 
 HEADROOM, MOST_LEVELS = 1.12, 5
 APART = 0.08  # of the height: what is nearer to a limit is not drawn

@@ -8,7 +8,7 @@ it; without scripts the page is loaded again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from starlette.responses import Response
@@ -21,13 +21,14 @@ from foreword.faces.http.director_job import DirectorJob
 from foreword.faces.web import addresses, header, tool_form, transcript
 from foreword.faces.web.paging import page_of_text
 from foreword.faces.web.rendering import page
-from foreword.faces.web.view_request import MAIN, ViewRequest, go_to
+from foreword.faces.web.view_request import ViewRequest, go_to
+from foreword.operations import conversations, plans
+from foreword.operations.conversations import MAIN
+from foreword.operations.nodes import stored_nodes
 from foreword.plan import plan as planning
 from foreword.secrets.masking import hide, mask
 from foreword.session.session import Session
-from foreword.store import messages, workflows
 from foreword.store.database import LARGEST_NUMBER
-from foreword.store.messages import Range
 
 SOON_SECONDS = 0.5  # for something quick to be done before the page is shown again
 FEW = 6  # of anything beside the chat
@@ -39,10 +40,8 @@ def show(asked: ViewRequest) -> Response:
     of one."""
     stands = director_status(asked)  # first: what is over has said all it has to say
     with asked.session() as session:
-        said = transcript.read(
-            session, session.conversation.id, asked.number("before", LARGEST_NUMBER)
-        )
-        nodes = workflows.nodes(session.db, session.workflow.id)
+        said = transcript.read(session, asked.number("before", LARGEST_NUMBER))
+        nodes = stored_nodes(session)
         is_main = session.conversation.name == MAIN
         talks = is_main and stands["model"] and not stands["running"]
         return page(
@@ -67,11 +66,9 @@ def message(asked: ViewRequest) -> Response:
     """All of one message, in pages."""
     seq = asked.request.path_params["seq"]
     with asked.session() as session:
-        found = messages.between(session.db, Range(session.conversation.id, seq, seq))
-        if not found:
-            raise UnknownName("message", str(seq), (), where=f"of {asked.workflow!r}")
+        found = conversations.existing_message(session, seq)
         text = page_of_text(
-            session.secrets().text(transcript.words_of(found[0].message)), asked.number("page", 1)
+            session.secrets().text(transcript.words_of(found.message)), asked.number("page", 1)
         )
         address = addresses.session(
             asked.workflow, f"chat/message/{seq}", conversation=session.conversation.name
@@ -179,15 +176,11 @@ def _fields(asked: ViewRequest, nodes: Sequence[dict[str, Any]]) -> list[tool_fo
 def _beside(session: Session, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What the director works on, each in a few words."""
     plan = hide(session.plan) if session.plan else None
-    every = list(planning.tasks(plan)) if isinstance(plan, dict) else []
     variables = list(session.variables)
     return {
         "plan": plan,
-        "done": sum(task["status"] == "completed" for _, task in every),
-        "tasks": len(every),
-        "now": next(
-            (str(task["description"]) for _, task in every if task["status"] == "in_progress"), ""
-        ),
+        "progress": plans.progress(plan) if isinstance(plan, dict) else None,
+        "now": _task_in_progress(plan) if isinstance(plan, dict) else "",
         "size": session.size_tokens,
         "limits": session.limits,
         "nodes": len(nodes),
@@ -195,3 +188,10 @@ def _beside(session: Session, nodes: Sequence[dict[str, Any]]) -> dict[str, Any]
         "variables": [mask(name) for name in variables[:FEW]],
         "more_variables": max(0, len(variables) - FEW),
     }
+
+
+def _task_in_progress(plan: Mapping[str, Any]) -> str:
+    for _, task in planning.tasks(plan):
+        if task["status"] == "in_progress":
+            return str(task["description"])
+    return ""

@@ -14,9 +14,9 @@ from foreword.faces.web.chart import growth
 from foreword.faces.web.paging import page_of_text
 from foreword.faces.web.rendering import page, shares
 from foreword.faces.web.view_request import ViewRequest, go_to
+from foreword.operations.conversations import hide_secrets, newest_compression
 from foreword.session.cache_reuse import FIRST
 from foreword.session.session import Session
-from foreword.store.compressions import Compression
 
 CALLS, LISTED = 200, 12  # in the chart, and in the table
 
@@ -49,7 +49,7 @@ def undo(asked: ViewRequest) -> Response:
     """Take back the compression that the button belongs to, if it is still the newest."""
     number = asked.number("number", 0)
     with asked.session() as session:
-        newest = _newest(session.compressions())
+        newest = newest_compression(session.compressions())
         if newest is None or newest.number != number:
             raise UsageError(
                 f"compression {number} is not the newest any more", hint="look at the list again"
@@ -72,7 +72,8 @@ def summary(asked: ViewRequest) -> Response:
         address = addresses.session(
             asked.workflow, f"compressions/{number}", conversation=session.conversation.name
         )
-        text = page_of_text(session.secrets().known(made[number].summary), asked.number("page", 1))
+        found = hide_secrets(made[number], session.secrets())
+        text = page_of_text(found.summary, asked.number("page", 1))
         return page(
             "original.html",
             **header.of(session, "monitor"),
@@ -99,7 +100,7 @@ def _monitor(session: Session, asked: ViewRequest) -> dict[str, Any]:
         "whole": whole,
         "growth": growth(used["log"], made, session.limits),
         "compressions": list(reversed(made)),
-        "newest": _newest(made),
+        "newest": newest_compression(made),
         "calls": used["log"][:LISTED],
         "first": FIRST,
         "most_calls": CALLS,
@@ -121,7 +122,3 @@ def parts_of(report: Report) -> dict[str, int]:
     for row in report.sections:
         sizes[row.tag] = sizes.get(row.tag, 0) + row.tokens
     return sizes
-
-
-def _newest(made: list[Compression]) -> Compression | None:
-    return next((one for one in reversed(made) if not one.undone), None)

@@ -14,18 +14,17 @@ from typing import Any
 from starlette.responses import Response
 
 from foreword.engine.package import Package
-from foreword.engine.render import pieces_of, turn_text
+from foreword.engine.render import pieces_of
 from foreword.engine.report import Report, Row
 from foreword.errors import EssentialsTooLarge, UnknownHandle, UsageError
 from foreword.faces.web import addresses, header, reports
 from foreword.faces.web.paging import TablePage, page_of_text
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
+from foreword.operations import conversations, originals
+from foreword.operations.originals import MessageStretch
 from foreword.section import STANDS_BY, Choice
 from foreword.session.session import Session
-from foreword.store import messages, originals
-from foreword.store.messages import Range
-from foreword.store.reports import usage_log
 
 MESSAGES = 40  # of an original, on one page
 LEAST_BUDGET, STEP = 1_000, 500
@@ -111,7 +110,7 @@ def original(asked: ViewRequest) -> Response:
 def compare(asked: ViewRequest) -> Response:
     """Two calls of this session side by side: without a choice, the last two."""
     with asked.session() as session:
-        calls = usage_log(session.db, session.conversation.id, CALLS)
+        calls = conversations.calls(session, CALLS)
         numbers = [call["report"] for call in calls]
         old = asked.number("old", numbers[min(1, len(numbers) - 1)] if numbers else 0)
         new = asked.number("new", numbers[0] if numbers else 0)
@@ -197,29 +196,16 @@ def _by_tag(report: Report) -> dict[str, tuple[str, int]]:
 
 
 def _original(session: Session, handle: str, place: int) -> TablePage:
-    """Of a range of messages no more is read than the page; what this very call cut is not in
+    """Of a stretch of messages no more is read than the page; what this very call cut is not in
     the store yet."""
-    found = originals.find(session.db, handle) if handle.startswith("fw_") else []
-    exact = [(name, packed) for name, packed in found if name == handle] or found
-    if len(exact) == 1:
-        name, packed = exact[0]
-        if isinstance(packed, Range):
-            return _of_range(session, packed, place)
-        return page_of_text(
-            originals.read(session.db, name, packed).decode("utf-8", "replace"), place
-        )
-    package, _ = _made(session)
-    if package and handle in package.originals:
-        return page_of_text(package.originals[handle].decode("utf-8", "replace"), place)
-    raise UnknownHandle(handle, session.db.name, matches=len(exact))
-
-
-def _of_range(session: Session, where: Range, place: int) -> TablePage:
-    pages = max(1, -(-(where.last - where.first + 1) // MESSAGES))
-    place = min(max(1, place), pages)
-    first = where.first + (place - 1) * MESSAGES
-    lines = messages.between(
-        session.db, Range(where.conversation, first, min(first + MESSAGES - 1, where.last))
-    )
-    text = "\n".join(turn_text(line.message.role, line.message.text) for line in lines)
-    return TablePage(session.secrets().known(text), place, pages)
+    found = originals.find_original(session, handle)
+    if isinstance(found, MessageStretch):
+        pages = found.pages(MESSAGES)
+        place = min(max(1, place), pages)
+        return TablePage(found.text(session, place, MESSAGES), place, pages)
+    if found is None:
+        package, _ = _made(session)
+        found = package.originals.get(handle) if package else None
+    if found is None:
+        raise UnknownHandle(handle, session.db.name)
+    return page_of_text(found.decode("utf-8", "replace"), place)

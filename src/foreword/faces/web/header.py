@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from foreword.faces.web import addresses
+from foreword.operations import conversations
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
-from foreword.store import messages
 
 VIEWS = {
     "monitor": "Monitor",
@@ -33,7 +33,7 @@ def of(state: WorkflowState, view: str) -> dict[str, Any]:
         )
         for one, label in VIEWS.items()
     ]
-    known = messages.names(state.db, state.workflow.id) if talk else []
+    known = conversations.names(state) if talk else []
     return {
         "workflow": name,
         "conversation": talk,

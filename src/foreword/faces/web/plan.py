@@ -15,10 +15,12 @@ from foreword.faces.http.problems import status_of
 from foreword.faces.web import addresses, header
 from foreword.faces.web.rendering import STATUSES, page
 from foreword.faces.web.view_request import ViewRequest, go_to
+from foreword.operations import plans
+from foreword.operations.nodes import stored_nodes
+from foreword.operations.plans import Plan
 from foreword.plan import plan as planning
 from foreword.secrets.masking import hide
 from foreword.session.workflow_state import WorkflowState
-from foreword.store import plans, workflows
 
 MANY_TASKS = 40  # from there on, completed phases are folded
 NO_REASON = "a change needs a reason: it is what the history of the plan is read by"
@@ -42,7 +44,7 @@ class TaskChange:
 def show(asked: ViewRequest) -> Response:
     """The plan in one of its versions; with a `task`, the form that changes it."""
     with asked.state() as state:
-        newest = plans.newest_version(state.db, state.workflow.id)
+        newest = plans.newest_version(state)
         change = _offered(asked, state, newest) if asked.text("task") and newest else None
         return _page(asked, state, newest, change)
 
@@ -59,21 +61,23 @@ def change(asked: ViewRequest) -> Response:
         try:
             made = _changed(state, wanted)
         except ForewordError as error:
-            newest = plans.newest_version(state.db, state.workflow.id)
+            newest = plans.newest_version(state)
             return _page(
                 asked, state, newest, _stopped(state, wanted, newest, error), status_of(error)
             )
         return go_to(addresses.session(asked.workflow, "plan", saved=made.version))
 
 
-def _changed(state: WorkflowState, wanted: TaskChange) -> plans.Plan:
+def _changed(state: WorkflowState, wanted: TaskChange) -> Plan:
     if not wanted.reason:
         raise UsageError(NO_REASON)
-    newest = plans.newest_version(state.db, state.workflow.id)
-    if wanted.version != newest:
-        raise PlanConflict(wanted.version, newest, None)
-    data = planning.with_status(state.plan_version(newest).data, wanted.task, wanted.status)
-    return state.update_plan(data, wanted.reason, newest)
+    return plans.set_task_status(
+        state,
+        task=wanted.task,
+        status=wanted.status,
+        reason=wanted.reason,
+        version=wanted.version,
+    )
 
 
 def _offered(asked: ViewRequest, state: WorkflowState, newest: int) -> TaskChange:
@@ -153,7 +157,7 @@ def _page(
         differences=state.plan_diff(version - 1, version) if version > 1 else [],
         marks=changed_tasks(before, plan) if before else {},
         gone=_gone(before, plan) if before else [],
-        done=_done(plan),
+        progress=plans.progress(plan),
         many_tasks=MANY_TASKS,
         nodes=_nodes(state, plan),
         saved=asked.number("saved", 0),
@@ -181,15 +185,10 @@ def _gone(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mapping[s
     return [task for _, task in planning.tasks(before) if str(task["task_id"]) not in left]
 
 
-def _done(plan: Mapping[str, Any]) -> tuple[int, int]:
-    every = [task["status"] for _, task in planning.tasks(plan)]
-    return every.count("completed"), len(every)
-
-
 def _nodes(state: WorkflowState, plan: Mapping[str, Any]) -> dict[str, str]:
     """The nodes that tasks name, as JSON without secrets; one that is not there has nothing to
     show."""
-    known = {str(node["id"]): node for node in workflows.nodes(state.db, state.workflow.id)}
+    known = {str(node["id"]): node for node in stored_nodes(state)}
     named = dict.fromkeys(
         str(node) for _, task in planning.tasks(plan) for node in task.get("node_ids") or ()
     )

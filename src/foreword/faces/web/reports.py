@@ -2,68 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.responses import Response
 
-from foreword.context import report_diff
-from foreword.context.report_diff import SectionDifference
-from foreword.errors import UnknownName
 from foreword.faces.web.rendering import page
 from foreword.faces.web.view_request import ViewRequest
-from foreword.store import reports
+from foreword.operations import reports
+from foreword.operations.reports import ReportComparison
 from foreword.store.database import LARGEST_NUMBER, Database
-from foreword.store.reports import StoredReport
 
-PAGE = 50
-ASKED = ("agent", "skill", "purpose", "phase", "workflow")
+PAGE = 50  # rows on a page of the list
+SUGGESTIONS = 10  # numbers that an error names where there is no such report
 
 
 def show_all(asked: ViewRequest) -> Response:
     """The reports, the newest first, from one that is older than `before`."""
+    before = asked.number("before", LARGEST_NUMBER)
     with asked.serving.store() as db:
-        rows = reports.list_reports(db, before=asked.number("before", LARGEST_NUMBER), limit=PAGE)
-    return page(
-        "reports.html",
-        title="Reports",
-        rows=rows,
-        older=rows[-1].number if len(rows) == PAGE else 0,
-    )
+        found = reports.report_page(db, before=before, limit=PAGE)
+    return page("reports.html", title="Reports", rows=found.entries, older=found.next)
 
 
 def show(asked: ViewRequest) -> Response:
     """One report."""
     number = asked.request.path_params["number"]
     with asked.serving.store() as db:
-        kept = _existing(db, number)
+        stored = reports.existing_report(db, number, suggestions=SUGGESTIONS)
         before = reports.find_report(db, number - 1) if number > 1 else None
-    sections = [row for row in kept.report.get("sections", ()) if isinstance(row, dict)]
+    sections = [row for row in stored.report.get("sections", ()) if isinstance(row, dict)]
     largest = max([1, *(int(row.get("tokens", 0)) for row in sections)])
+    request = reports.request_of(stored.report)
     return page(
         "report.html",
         title=f"Report {number}",
-        kept=kept,
-        report=kept.report,
+        stored=stored,
+        report=stored.report,
         sections=sections,
         largest=largest,
-        asked=asked_for(kept),
+        request=", ".join(f"{field} {value}" for field, value in request.items()),
         before=before,
     )
 
 
 def compare(asked: ViewRequest) -> Response:
-    """Two reports, by their numbers."""
+    """Two reports, by their numbers; without a choice, the last two."""
     with asked.serving.store() as db:
-        newest = [one.number for one in reports.newest_reports(db, 2)]
-        old, new = (
-            asked.number("old", newest[-1] if newest else 0),
-            asked.number("new", newest[0] if newest else 0),
-        )
-        values = compare_reports(db, old, new) if newest else None
+        newest = [report.number for report in reports.newest_reports(db, 2)]
+        old = asked.number("old", newest[-1] if newest else 0)
+        new = asked.number("new", newest[0] if newest else 0)
+        compared = compare_reports(db, old, new) if newest else None
     return page(
         "compare.html",
         title="Compare reports",
-        compared=values,
+        compared=compared,
         calls=[],
         old=old,
         new=new,
@@ -72,29 +62,8 @@ def compare(asked: ViewRequest) -> Response:
     )
 
 
-def compare_reports(db: Database, old: int, new: int) -> dict[str, Any]:
-    """What two reports have more or less of."""
-    before, after = _existing(db, old), _existing(db, new)
-    rows = report_diff.sections(before.report, after.report)
-    total = SectionDifference("total", before.report["total_tokens"], after.report["total_tokens"])
-    return {
-        "before": before,
-        "after": after,
-        "rows": rows,
-        "total": total,
-        "notes": report_diff.notes(before.report, after.report),
-        "largest": max([1, *(abs(row.change) for row in rows)]),
-    }
-
-
-def asked_for(kept: StoredReport) -> str:
-    """What a context was made for."""
-    return ", ".join(f"{kind} {kept.report[kind]}" for kind in ASKED if kind in kept.report)
-
-
-def _existing(db: Database, number: int) -> StoredReport:
-    kept = reports.find_report(db, number)
-    if kept is None:
-        known = [str(one.number) for one in reports.newest_reports(db, 10)]
-        raise UnknownName("report", str(number), known)
-    return kept
+def compare_reports(db: Database, old: int, new: int) -> ReportComparison:
+    """What two reports have more or less of, by their numbers."""
+    before = reports.existing_report(db, old, suggestions=SUGGESTIONS)
+    after = reports.existing_report(db, new, suggestions=SUGGESTIONS)
+    return reports.compare(before, after)

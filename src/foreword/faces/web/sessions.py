@@ -10,10 +10,10 @@ from starlette.responses import Response
 from foreword.faces.web import addresses
 from foreword.faces.web.rendering import page, shares
 from foreword.faces.web.view_request import ViewRequest, go_to
+from foreword.operations import reports, workflows
+from foreword.operations.reports import NewestCall, ReportEntry
+from foreword.operations.workflows import WorkflowEntry
 from foreword.session.limits import Limits, limits_for
-from foreword.store import reports
-from foreword.store.database import Database
-from foreword.store.workflows import WorkflowEntry, list_workflows
 
 MOST_SHOWN = 200
 STATES = {"ok": "OK", "warned": "Warned", "compressed": "Compressed"}
@@ -34,7 +34,7 @@ Bars = list[tuple[str, int, float, float]]
 class CallPicture:
     """The newest call, as a picture."""
 
-    report: reports.ReportEntry
+    report: ReportEntry
     bars: Bars
     omitted_tokens: int
 
@@ -43,11 +43,12 @@ def show(asked: ViewRequest) -> Response:
     """Every session, the last changed first; `q` is part of a name."""
     wanted = asked.text("q").strip()
     with asked.serving.store() as db:
-        every, place, last = list_workflows(db), db.name, newest_call(db)
-    found = [one for one in every if wanted.casefold() in one.name.casefold()]
-    found.sort(key=lambda one: one.changed, reverse=True)
+        every = workflows.sessions_by_change(db)
+        place = db.name
+        last = reports.newest_call(db)
+    found = [entry for entry in every if workflows.name_contains(entry, wanted)]
     limits = limits_for(asked.serving.settings.window)
-    rows = [(one, state_of(one, limits)) for one in found[:MOST_SHOWN]]
+    rows = [(entry, state_of(entry, limits)) for entry in found[:MOST_SHOWN]]
     return page(
         "sessions.html",
         title="Sessions",
@@ -58,7 +59,7 @@ def show(asked: ViewRequest) -> Response:
         limits=limits,
         place=place,
         states=STATES,
-        last=last,
+        last=_picture(last) if last else None,
         example=shares(EXAMPLE, EXAMPLE_BUDGET),
         example_tokens=sum(EXAMPLE.values()),
         example_budget=EXAMPLE_BUDGET,
@@ -72,21 +73,13 @@ def begin(asked: ViewRequest) -> Response:
         return go_to(addresses.session(name, "chat"))
 
 
-def newest_call(db: Database) -> CallPicture | None:
-    """What the newest text for a model was made of, if there is one that can be read."""
-    found, kept = reports.list_reports(db, limit=1), reports.newest_reports(db, 1)
-    if not found or not kept or found[0].number != kept[0].number:
-        return None
-    sizes = dict[str, int]()
-    for row in kept[0].report.get("sections", ()):
-        tag = str(row.get("tag", ""))
-        sizes[tag] = sizes.get(tag, 0) + int(row.get("tokens", 0))
-    bars = shares(sizes, max(found[0].budget_tokens, found[0].total_tokens))
-    return CallPicture(found[0], bars, int(kept[0].report.get("omitted_tokens", 0)))
+def _picture(call: NewestCall) -> CallPicture:
+    whole = max(call.entry.budget_tokens, call.entry.total_tokens)
+    return CallPicture(call.entry, shares(call.section_tokens, whole), call.omitted_tokens)
 
 
-def state_of(one: WorkflowEntry, limits: Limits) -> str:
+def state_of(entry: WorkflowEntry, limits: Limits) -> str:
     """Warned while it is past the size for that, else compressed if it ever was and still is."""
-    if one.warned or one.now_tokens >= limits.warn_at:
+    if entry.warned or entry.now_tokens >= limits.warn_at:
         return "warned"
-    return "compressed" if one.compressions else "ok"
+    return "compressed" if entry.compressions else "ok"

@@ -10,11 +10,10 @@ from typing import Any
 
 from foreword.director.turn_lock import BY_HAND
 from foreword.message import Image, Message, Opaque, Text, ToolCall, ToolResult
+from foreword.operations.conversations import StoredMessage, messages_before
 from foreword.secrets.known_values import KnownValues
-from foreword.session.workflow_state import WorkflowState
-from foreword.store import messages
+from foreword.session.session import Session
 from foreword.store.database import LARGEST_NUMBER
-from foreword.store.messages import StoredMessage
 
 SHOWN = 40  # messages on a page, and those results that belong to its first one
 MOST_RESULTS = 60  # that a page is longer for the sake of a call
@@ -56,14 +55,14 @@ class TranscriptPage:
     older: int  # the page before ends in front of this message; 0 where there is none
 
 
-def read(state: WorkflowState, conversation: int, before: int = LARGEST_NUMBER) -> TranscriptPage:
+def read(session: Session, before: int = LARGEST_NUMBER) -> TranscriptPage:
     """The newest messages in front of one, the oldest of them first."""
-    found = messages.before(state.db, conversation, before, SHOWN + MOST_RESULTS + 1)
+    found = messages_before(session, before, SHOWN + MOST_RESULTS + 1)
     begin = max(0, len(found) - SHOWN)
     while begin > 0 and found[begin].message.results and len(found) - begin < SHOWN + MOST_RESULTS:
         begin -= 1  # a result is shown with its call
     page = found[begin:]
-    said = _told(page, state.secrets())
+    said = _told(page, session.secrets())
     return TranscriptPage(said, page[0].seq if begin and page else 0)
 
 

@@ -11,17 +11,16 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from foreword.errors import ForewordError, UnknownName, UsageError
+from foreword.errors import ForewordError, UsageError
 from foreword.faces.http.app_state import AppState, Lane
 from foreword.faces.http.problems import BEGUN, ProblemResponse, status_of
 from foreword.faces.web.addresses import decode_name
 from foreword.faces.web.rendering import page
+from foreword.operations import conversations, workflows
+from foreword.operations.conversations import MAIN
 from foreword.secrets.masking import mask
 from foreword.session.session import Session
 from foreword.session.workflow_state import WorkflowState
-from foreword.store import messages, workflows
-
-MAIN = "main"
 
 
 @dataclass(frozen=True)
@@ -58,11 +57,10 @@ class ViewRequest:
     @contextmanager
     def session(self) -> Iterator[Session]:
         """The session of the path, in the conversation that was asked for; looking makes none."""
-        with self.serving.store() as db:
-            known = messages.names(db, workflows.find_workflow(db, self.workflow).id)
-        wanted = self.text("conversation") or (MAIN if MAIN in known or not known else known[0])
-        if wanted not in known and wanted != MAIN:
-            raise UnknownName("conversation", wanted, known, where=f"of {self.workflow!r}")
+        with self.state() as state:
+            known = conversations.names(state)
+        default = MAIN if MAIN in known or not known else known[0]
+        wanted = self.text("conversation") or default
         with self.serving.session(self.workflow, wanted) as session:
             yield session
 
@@ -70,7 +68,7 @@ class ViewRequest:
     def state(self) -> Iterator[WorkflowState]:
         """The workflow of the path: its plan and its variables."""
         with self.serving.store() as db:
-            yield WorkflowState(db, workflows.find_workflow(db, self.workflow))
+            yield workflows.existing_state(db, self.workflow)
 
 
 View = Callable[[ViewRequest], Response]

@@ -3,9 +3,7 @@ run, and run on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.responses import Response
 
@@ -15,13 +13,8 @@ from foreword.faces.web.chat import director_status
 from foreword.faces.web.rendering import page
 from foreword.faces.web.transcript import pretty
 from foreword.faces.web.view_request import ViewRequest
-from foreword.plan.node import BRANCHES
-from foreword.plan.node_sentences import sentence
-from foreword.plan.node_tree import Tree
-from foreword.secrets.known_values import KnownValues
-from foreword.store import node_results, node_runs, workflows
-from foreword.store.node_results import Result
-from foreword.store.node_runs import Run
+from foreword.operations import nodes
+from foreword.operations.nodes import NodeEntry, Result, Run
 
 STATUSES = {
     "": "Not run yet",
@@ -74,18 +67,16 @@ def show(asked: ViewRequest) -> Response:
     """Every node from top to bottom, the runs, and the tabs of the browser."""
     stands = director_status(asked)  # first: what is over has written all it has to write
     with asked.state() as state:
-        tree = Tree(workflows.nodes(state.db, state.workflow.id))
-        newest = node_results.newest(state.db, state.workflow.id)
-        secrets = state.secrets()
+        entries = nodes.node_entries(state)
         open_run = runner.unfinished_run(state)
-        runs = node_runs.runs_of(state.db, state.workflow.id)[:MOST_RUNS]
+        runs = nodes.runs(state)[:MOST_RUNS]
         return page(
             "workflow.html",
             **header.of(state, "workflow"),
             **stands,
             blocked=asked.serving.desks.blocked(state),
             title=f"Workflow · {state.workflow.name}",
-            rows=list(_rows(tree, newest, secrets)),
+            rows=[_row(entry) for entry in entries],
             runs=runs,
             open_run=open_run,
             stopped_at=_stopped_at(runs, open_run),
@@ -96,40 +87,31 @@ def show(asked: ViewRequest) -> Response:
 
 def _stopped_at(runs: list[Run], open_run: str | None) -> str:
     """The node at which the run stopped that can go on."""
-    return next(
-        (one.failed_at.rpartition("/")[2].partition("[")[0] for one in runs if one.run == open_run),
-        "",
+    for run in runs:
+        if run.run == open_run:
+            innermost = run.failed_at.rpartition("/")[2]
+            return innermost.partition("[")[0]
+    return ""
+
+
+def _row(entry: NodeEntry) -> NodeRow:
+    return NodeRow(
+        id=entry.id,
+        does=entry.does,
+        description=entry.description,
+        kind=entry.type,
+        status=entry.status,
+        depth=min(len(entry.around), DEEPEST),
+        is_otherwise=entry.begins_else,
+        config=pretty(entry.config),
+        last=_output(entry.last) if entry.last else None,
     )
 
 
-def _rows(tree: Tree, newest: dict[str, Result], secrets: KnownValues) -> Iterator[NodeRow]:
-    for node in tree.read():
-        name = str(node["id"])
-        around = tree.around(name)
-        last = newest.get(name)
-        yield NodeRow(
-            id=name,
-            does=secrets.text(sentence(node)),
-            description=secrets.text(str(node.get("description") or "")),
-            kind=str(node["type"]),
-            status=str(node.get("status") or ""),
-            depth=min(len(around), DEEPEST),
-            is_otherwise=bool(around) and _is_otherwise(tree, name, str(around[-1]["id"])),
-            config=pretty(secrets.value(node.get("config") or {})),
-            last=_last(last, secrets) if last else None,
-        )
-
-
-def _is_otherwise(tree: Tree, name: str, parent: str) -> bool:
-    if BRANCHES[1] not in tree.branches(parent):
-        return False
-    first = next(iter(tree.children(parent, BRANCHES[1])), None)
-    return first is not None and str(first["id"]) == name
-
-
-def _last(result: Result, secrets: KnownValues) -> NodeOutput:
-    told: Any = secrets.value(result.told)
+def _output(result: Result) -> NodeOutput:
+    told = result.output
     rest = {key: value for key, value in told.items() if key in ("result", "page")}
+    variables = told.get("variables") or {}
     return NodeOutput(
         run=result.run,
         key=result.key,
@@ -138,6 +120,6 @@ def _last(result: Result, secrets: KnownValues) -> NodeOutput:
         seconds=told.get("seconds"),
         error=str(told.get("error") or ""),
         hint=str(told.get("hint") or ""),
-        variables={str(k): str(v) for k, v in (told.get("variables") or {}).items()},
+        variables={str(name): str(value) for name, value in variables.items()},
         rest=pretty(rest) if rest else "",
     )

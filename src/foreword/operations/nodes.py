@@ -1,0 +1,108 @@
+"""The nodes of a workflow in words, what each gave last, and the runs of them.
+
+For reading, with every secret that the workflow holds hidden. Nodes are built by
+`director.node_tools` and run by `director.runner`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from foreword.errors import UnknownName
+from foreword.plan.node import BRANCHES
+from foreword.plan.node_sentences import sentence
+from foreword.plan.node_tree import Tree
+from foreword.secrets.known_values import KnownValues
+from foreword.session.workflow_state import WorkflowState
+from foreword.store import node_results, node_runs, workflows
+from foreword.store.node_results import Result as Result
+from foreword.store.node_runs import Run as Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeEntry:
+    """One node in the list, secrets hidden."""
+
+    id: str
+    type: str
+    does: str  # in words
+    description: str
+    status: str
+    config: Any
+    around: tuple[str, ...]  # the loops and conditions that it stands in, the outermost first
+    branch: str
+    begins_else: bool  # the first node of a condition's other way
+    last: Result | None
+
+
+def stored_nodes(state: WorkflowState) -> Sequence[dict[str, Any]]:
+    """The nodes as they are kept, in their order; secrets are not hidden."""
+    return workflows.nodes(state.db, state.workflow.id)
+
+
+def newest_results(state: WorkflowState) -> dict[str, Result]:
+    """What each node gave last, by its id; secrets are not hidden."""
+    return node_results.newest(state.db, state.workflow.id)
+
+
+def node_entries(state: WorkflowState) -> list[NodeEntry]:
+    """Every node from top to bottom: what it does, how it stands, what it gave last."""
+    tree = Tree(stored_nodes(state))
+    newest = newest_results(state)
+    secrets = state.secrets()
+    return [_entry(tree, node, newest.get(str(node["id"])), secrets) for node in tree.read()]
+
+
+def _entry(
+    tree: Tree, node: dict[str, Any], last: Result | None, secrets: KnownValues
+) -> NodeEntry:
+    name = str(node["id"])
+    around = tuple(str(parent["id"]) for parent in tree.around(name))
+    return NodeEntry(
+        id=name,
+        type=str(node["type"]),
+        does=secrets.text(sentence(node)),
+        description=secrets.text(str(node.get("description") or "")),
+        status=str(node.get("status") or ""),
+        config=secrets.value(node.get("config") or {}),
+        around=around,
+        branch=str(node.get("branch") or ""),
+        begins_else=bool(around) and _begins_else(tree, name, around[-1]),
+        last=_without_secrets(last, secrets) if last else None,
+    )
+
+
+def _begins_else(tree: Tree, name: str, parent: str) -> bool:
+    _, other_way = BRANCHES
+    if other_way not in tree.branches(parent):
+        return False
+    children = tree.children(parent, other_way)
+    return bool(children) and str(children[0]["id"]) == name
+
+
+def _without_secrets(result: Result, secrets: KnownValues) -> Result:
+    output = secrets.value(result.output)
+    assert isinstance(output, dict)
+    return replace(result, output=output)
+
+
+def runs(state: WorkflowState) -> list[Run]:
+    """Every run of the nodes, the newest first."""
+    return node_runs.runs_of(state.db, state.workflow.id)
+
+
+def existing_run(state: WorkflowState, name: str) -> Run:
+    """The run of that name; an error where there is none."""
+    found = node_runs.find(state.db, state.workflow.id, name)
+    if found is None:
+        raise UnknownName("run", name[:80], [run.run for run in runs(state)])
+    return found
+
+
+def results_of(state: WorkflowState, run: Run) -> list[Result]:
+    """Everything that the nodes of a run gave, in order; secrets are hidden."""
+    results = node_results.of_run(state.db, state.workflow.id, run.run)
+    secrets = state.secrets()
+    return [_without_secrets(result, secrets) for result in results.values()]

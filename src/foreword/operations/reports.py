@@ -1,0 +1,139 @@
+"""Reports of earlier contexts: pages of them, one by its number, two side by side.
+
+For every face that shows reports; each writes them in its own way. A report is made with its
+context (`engine.report`) and kept by the store; nothing here makes or changes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foreword.context import report_diff
+from foreword.context.report_diff import SectionDifference
+from foreword.errors import UnknownName
+from foreword.store import project_stores, reports, workflows
+from foreword.store.database import LARGEST_NUMBER, Database, storable_text
+from foreword.store.reports import ReportEntry as ReportEntry
+from foreword.store.reports import StoredReport as StoredReport
+
+# What a context may have been made for, in the order in which it is read out.
+REQUEST_FIELDS = ("agent", "skill", "purpose", "phase", "workflow")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPage:
+    """Some reports, the newest first, and the number in front of which the next page begins."""
+
+    entries: list[ReportEntry]
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportComparison:
+    """Two reports side by side: the sections that changed most first."""
+
+    before: StoredReport
+    after: StoredReport
+    sections: list[SectionDifference]
+    total: SectionDifference
+    notes: list[str]
+
+    @property
+    def largest_change(self) -> int:
+        """The tokens of the largest change, at least 1: what bars are measured by."""
+        return max([1, *(abs(section.change) for section in self.sections)])
+
+
+@dataclass(frozen=True, slots=True)
+class NewestCall:
+    """What the newest context was made of: the tokens of its sections by tag."""
+
+    entry: ReportEntry
+    section_tokens: dict[str, int]
+    omitted_tokens: int
+
+
+def report_page(
+    db: Database, *, workflow: str | None = None, before: int = LARGEST_NUMBER, limit: int
+) -> ReportPage:
+    """The reports in front of a number, of all contexts or of one workflow's calls."""
+    if workflow is not None:
+        workflows.find_workflow(db, storable_text(workflow))
+    found = reports.list_reports(db, workflow=workflow, before=before, limit=limit + 1)
+    entries = found[:limit]
+    is_last = len(found) == len(entries)
+    return ReportPage(entries, None if is_last else entries[-1].number)
+
+
+def newest_reports(db: Database, limit: int) -> list[StoredReport]:
+    """So many whole reports, the newest first."""
+    return reports.newest_reports(db, limit)
+
+
+def find_report(db: Database, number: int) -> StoredReport | None:
+    """The report of that number, if there is one."""
+    return reports.find_report(db, number)
+
+
+def existing_report(db: Database, number: int, *, suggestions: int) -> StoredReport:
+    """The report of that number; an error that names so many of the newest where there is none."""
+    found = reports.find_report(db, number)
+    if found is None:
+        known = reports.list_reports(db, limit=suggestions)
+        raise UnknownName("report", str(number), [str(entry.number) for entry in known])
+    return found
+
+
+def compare(before: StoredReport, after: StoredReport) -> ReportComparison:
+    """What the later of two reports has more or less of."""
+    total = SectionDifference("total", before.report["total_tokens"], after.report["total_tokens"])
+    return ReportComparison(
+        before=before,
+        after=after,
+        sections=report_diff.sections(before.report, after.report),
+        total=total,
+        notes=report_diff.notes(before.report, after.report),
+    )
+
+
+def request_of(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What a context was made for, by kind: its agent, its skill and so on."""
+    return {field: report[field] for field in REQUEST_FIELDS if field in report}
+
+
+def newest_call(db: Database) -> NewestCall | None:
+    """What the newest context was made of, if its report can be read."""
+    entries = reports.list_reports(db, limit=1)
+    whole = reports.newest_reports(db, 1)
+    if not entries or not whole or entries[0].number != whole[0].number:
+        return None
+    sizes = dict[str, int]()
+    for row in whole[0].report.get("sections", ()):
+        tag = str(row.get("tag", ""))
+        sizes[tag] = sizes.get(tag, 0) + int(row.get("tokens", 0))
+    return NewestCall(entries[0], sizes, int(whole[0].report.get("omitted_tokens", 0)))
+
+
+def project_reports(root: Path, url: str | None, limit: int) -> list[StoredReport]:
+    """So many reports from all stores of a project, the newest first; makes no store."""
+    stores = project_stores.open_existing(root, url)
+    if stores is None:
+        return []
+    try:
+        return stores.reports(limit)
+    finally:
+        stores.close()
+
+
+def project_report(root: Path, url: str | None, number: int) -> StoredReport | None:
+    """One report from the stores of a project, if there is one of that number; makes no store."""
+    stores = project_stores.open_existing(root, url)
+    if stores is None:
+        return None
+    try:
+        return stores.report(number)
+    finally:
+        stores.close()
