@@ -192,7 +192,7 @@ def part_text(part: Part) -> str:
             return f"[{name or 'something that is not text'}]"
 
 
-def carried(message: Message) -> str:
+def data_beside_words(message: Message) -> str:
     """All that goes to a provider beside the words and the images: documents, thoughts, and
     fields nobody reads."""
     texts = list[str]()

@@ -1,5 +1,4 @@
-"""Write a stretch of a conversation once, so that the next call only has to put it beside what is
-new.
+"""Write a stretch of a conversation once: the next call only puts it beside what is new.
 
 Pure. A stretch is messages that belong together: a tool call with its results, or one message. What
 is written here is what is counted; where a stretch is too large for its room, its longest words are
@@ -13,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from foreword.engine.boundaries import escape_boundaries
+from foreword.engine.forms import recall_mark
 from foreword.engine.render import Scale, turn_text
 from foreword.engine.report import Omission
 from foreword.message import (
@@ -23,7 +23,7 @@ from foreword.message import (
     Thinking,
     ToolCall,
     ToolResult,
-    carried,
+    data_beside_words,
     mend,
     part_text,
 )
@@ -31,9 +31,11 @@ from foreword.section import Entry, handle_of
 from foreword.text import cut
 from foreword.text.lookalikes import Lookalike
 
-LONGEST_ARGUMENT = 400  # characters of a value in a tool call that has to be shortened
-LEAST_UNITS_TOKENS = 60
-TRIES = 40
+# Characters of a value in a tool call that has to be shortened; half of them stay in front of the
+# mark. Names, paths and numbers are shorter and stay whole; what is longer is a file's content.
+LONGEST_ARGUMENT = 400
+LEAST_PART_TOKENS = 60  # no part is cut below this: there would be little but the mark
+TRIES = 40  # cuts of one stretch, each of its longest part; it ends long before, or never would
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,7 @@ class ConversationText:
     entry: Entry
     units: int
     images: int = 0
-    carried: int = 0  # tokens of what goes along besides the words: documents, thoughts
+    data_tokens: int = 0  # of what goes along besides the words: documents, thoughts
     notes: tuple[str, ...] = ()  # what had to be mended
     cuts: tuple[Omission, ...] = ()
     originals: tuple[tuple[str, bytes], ...] = ()  # of what was cut, by handle
@@ -52,29 +54,30 @@ class ConversationText:
     alike: Lookalike | None = None  # what looks like a boundary tag
 
 
-def write(
+def write_stretch(
     messages: Sequence[Message], scale: Scale, tag: str, *, newest: bool = False
 ) -> ConversationText:
     """A stretch whole; in one that is not the newest, a call that was never answered is answered
     now."""
-    more = [] if newest else [Message("user", ())]
-    mended, notes = mend([*messages, *more])
-    if not newest:
+    if newest:
+        mended, notes = mend(messages)
+    else:
+        # One more message behind it makes an open call one that was never answered.
+        mended, notes = mend([*messages, Message("user", ())])
         mended = mended[:-1]
     own = replace(scale, forged={}, cleaned={}, alike={})
-    text = "".join(
-        f"{turn_text(message.role, own.safe(message.text, tag))}\n" for message in mended
-    )
-    images = sum(message.images for message in mended)
-    beside = sum(
-        scale.counter.count(carried(escape_boundaries(message, scale.pattern)))
-        for message in mended
-    )
+    turns: list[str] = []
+    data_tokens = 0
+    for message in mended:
+        turns.append(turn_text(message.role, own.safe(message.text, tag)) + "\n")
+        safe = escape_boundaries(message, scale.pattern)
+        data_tokens += scale.counter.count(data_beside_words(safe))
+    text = "".join(turns)
     return ConversationText(
         entry=Entry(text, tuple(mended)),
         units=scale.counter.measure(text),
-        images=images,
-        carried=beside,
+        images=sum(message.images for message in mended),
+        data_tokens=data_tokens,
         notes=tuple(notes),
         forged=own.forged.get(tag, ""),
         cleaned=own.cleaned.get(tag, ""),
@@ -87,73 +90,79 @@ def shorten_stretch(
 ) -> ConversationText:
     """A stretch within so many tokens, or as near to it as it gets: the longest words are cut
     first."""
-    whole = write(
-        [_lighter(message, tokens, scale) for message in messages], scale, tag, newest=newest
-    )
-    room, parts = (
-        scale.counter.room(tokens),
-        [list(message.parts) for message in whole.entry.messages],
-    )
-    cuts, originals, written = list[Omission](), dict[str, bytes](), whole
+    lighter = [_lighter(message, tokens, scale) for message in messages]
+    whole = write_stretch(lighter, scale, tag, newest=newest)
+    room = scale.counter.room(tokens)
+    least = scale.counter.room(LEAST_PART_TOKENS)
+    parts = [list(message.parts) for message in whole.entry.messages]
+    cuts: list[Omission] = []
+    originals: dict[str, bytes] = {}
+    written = whole
     for _ in range(TRIES):
         over = written.units - room
-        places = [
-            (i, j) for i, row in enumerate(parts) for j, part in enumerate(row) if _size(part)
-        ]
-        if over <= 0 or not places:
+        longest = _longest_part(parts)
+        if over <= 0 or longest is None:
             break
-        i, j = max(places, key=lambda place: _size(parts[place[0]][place[1]]))
-        before = _words(parts[i][j])
+        row, place = longest
+        before = _words(row[place])
         units = scale.counter.measure(before)
-        least = scale.counter.room(LEAST_UNITS_TOKENS)
         if units <= least:
             break
-        handle = handle_of(before.encode("utf-8", "surrogatepass"))
-        parts[i][j] = _cut(parts[i][j], max(least, units - over - least // 2), scale, handle)
-        lost = scale.counter.tokens(units) - scale.counter.count(_words(parts[i][j]))
+        original = before.encode("utf-8", "surrogatepass")
+        handle = handle_of(original)
+        row[place] = _cut(row[place], max(least, units - over - least // 2), scale, handle)
+        lost = scale.counter.tokens(units) - scale.counter.count(_words(row[place]))
         if lost <= 0:
             break
-        originals[handle] = before.encode("utf-8", "surrogatepass")
+        originals[handle] = original
         cuts.append(
             Omission(
                 tag=tag,
-                what=f"part of {_named(parts[i][j])}",
+                what=f"part of {_part_name(row[place])}",
                 tokens=lost,
                 reason="larger than its room",
                 handle=handle,
             )
         )
         shorter = [
-            replace(message, parts=tuple(row))
-            for message, row in zip(whole.entry.messages, parts, strict=True)
+            replace(message, parts=tuple(of_message))
+            for message, of_message in zip(whole.entry.messages, parts, strict=True)
         ]
-        written = write(shorter, scale, tag, newest=newest)
+        written = write_stretch(shorter, scale, tag, newest=newest)
     return replace(written, notes=whole.notes, cuts=tuple(cuts), originals=tuple(originals.items()))
+
+
+def _longest_part(parts: list[list[Part]]) -> tuple[list[Part], int] | None:
+    """The message with the longest words and their place in it; the first of equals."""
+    longest = None
+    most = 0
+    for row in parts:
+        for place, part in enumerate(row):
+            size = len(_words(part))
+            if size > most:
+                longest = (row, place)
+                most = size
+    return longest
 
 
 def _lighter(message: Message, tokens: int, scale: Scale) -> Message:
     """The message with a mark in place of documents and thoughts that would take more than half
     of the room."""
     most = max(1, tokens // 2)
-    if scale.counter.count(carried(message)) <= most:
+    if scale.counter.count(data_beside_words(message)) <= most:
         return message
-    kept = [part for part in message.parts if not isinstance(part, Opaque | Thinking)]
-    lost = [
-        Text(f"[left out, too large: {part_text(part).strip('[]') or 'a thought'}]")
-        for part in message.parts
-        if isinstance(part, Opaque | Thinking)
-    ]
-    parts = [
-        replace(part, rest=tuple(one for one in part.rest if not isinstance(one, Opaque)))
-        if isinstance(part, ToolResult)
-        else part
-        for part in kept
-    ]
-    return replace(message, parts=(*parts, *lost))
-
-
-def _size(part: Part) -> int:
-    return len(_words(part))
+    parts: list[Part] = []
+    marks: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, Opaque | Thinking):
+            what = part_text(part).strip("[]") or "a thought"
+            marks.append(Text(f"[left out, too large: {what}]"))
+        elif isinstance(part, ToolResult):
+            light = tuple([each for each in part.rest if not isinstance(each, Opaque)])
+            parts.append(replace(part, rest=light))
+        else:
+            parts.append(part)
+    return replace(message, parts=(*parts, *marks))
 
 
 def _words(part: Part) -> str:
@@ -166,7 +175,7 @@ def _words(part: Part) -> str:
             return ""
 
 
-def _named(part: Part) -> str:
+def _part_name(part: Part) -> str:
     match part:
         case ToolResult(id=call):
             return f"the result of call {call!r}"
@@ -177,20 +186,16 @@ def _named(part: Part) -> str:
 
 
 def _cut(part: Part, room: int, scale: Scale, handle: str) -> Part:
-    def mark(lines: int, units: int) -> str:
-        what = f"{lines:,} lines, " if lines > 1 else ""
-        return (
-            f"[... {what}{scale.counter.tokens(units):,} tokens left out: foreword recall {handle}]"
-        )
-
+    counter = scale.counter
+    mark = recall_mark(handle, counter)
     match part:
         case Text(text=text) | ToolResult(text=text):
-            shorter = cut.excerpt(text, room, scale.counter.measure, mark, scale.task)
-            return replace(
-                part, text=mark(0, scale.counter.measure(text)) if shorter is None else shorter
-            )
+            shorter = cut.excerpt(text, room, counter.measure, mark, query=scale.task)
+            if shorter is None:
+                shorter = mark(0, counter.measure(text))
+            return replace(part, text=shorter)
         case ToolCall(arguments=arguments):
-            whole = mark(0, scale.counter.measure(arguments))
+            whole = mark(0, counter.measure(arguments))
             return replace(part, arguments=_fewer_arguments(arguments, whole))
         case _:
             return part
@@ -204,11 +209,11 @@ def _fewer_arguments(arguments: str, mark: str) -> str:
         value = None
     if not isinstance(value, dict):
         return json.dumps({"arguments": mark})
-    shorter = {name: _short(one, mark) for name, one in value.items()}
+    shorter = {name: _short_argument(argument, mark) for name, argument in value.items()}
     written = json.dumps(shorter, ensure_ascii=False)
     return written if len(written) < len(arguments) else json.dumps({"arguments": mark})
 
 
-def _short(value: object, mark: str) -> object:
+def _short_argument(value: object, mark: str) -> object:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= LONGEST_ARGUMENT else f"{text[: LONGEST_ARGUMENT // 2]} {mark}"

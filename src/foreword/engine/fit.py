@@ -185,7 +185,7 @@ class _Fitting:
             line = forms.reference(section, scale)
             least = scale.units(section.tag, scale.framed(section, line))
         elif section.entries:
-            only_pinned = forms.fewer(section, 0, scale)
+            only_pinned = forms.newest_entries(section, 0, scale)
             if only_pinned:
                 least = forms.units(section, only_pinned, scale)
         whole = forms.units(section, forms.full(section, scale), scale)

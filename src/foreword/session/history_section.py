@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from foreword.engine.conversation_text import ConversationText, shorten_stretch, write
+from foreword.engine.conversation_text import ConversationText, shorten_stretch, write_stretch
 from foreword.engine.render import GAP, Scale, close_tag, open_tag
 from foreword.engine.report import Omission
 from foreword.plan.fresh_parts import EMPTY
@@ -55,7 +55,7 @@ class Writing:
             found = self.groups[key] = (
                 shorten_stretch(said, self.scale, self.tag, shorten_to, newest=newest)
                 if shorten_to
-                else write(said, self.scale, self.tag, newest=newest)
+                else write_stretch(said, self.scale, self.tag, newest=newest)
             )
         return found
 
@@ -113,7 +113,7 @@ class HistorySection:
     @property
     def carried(self) -> int:
         """The tokens of what goes along besides the words and the images."""
-        return sum(written.carried for written in self.written)
+        return sum(written.data_tokens for written in self.written)
 
     @property
     def images(self) -> int:
