@@ -461,7 +461,14 @@ def test_what_is_handed_on_again_counts_and_the_older_text_can_be_recalled(
 
 def test_a_task_has_what_its_flows_handed_on(task: foreword.Task) -> None:
     artifacts.keep(
-        task.db, "flow-1", "FEAT-1", "1", "Requirements", "A second kiln.", 4, task=task.name
+        task.db,
+        run="flow-1",
+        name="FEAT-1",
+        phase="1",
+        title="Requirements",
+        text="A second kiln.",
+        tokens=4,
+        task=task.name,
     )
     assert "[FEAT-1] Requirements" in task.enter(2).text
     assert "A second kiln." in task.lookup("FEAT-1")

@@ -14,7 +14,7 @@ import foreword
 from foreword.operations import operations
 from foreword.store import node_results, originals
 from foreword.store.messages import Range
-from tests.command import in_here
+from tests.command import run_in_process
 from tests.faces.http.running import Address, running, session_path, settings_for
 from tests.sessions import words
 
@@ -48,7 +48,9 @@ def fill(folder: Path, url: str | None = None) -> str:
             }
         )
         told = {"error": f"no {PASSWORD} {KEY}", "result": {"text": PASSWORD}}
-        node_results.keep_test(session.db, session.workflow.id, "node1", "failed", told)
+        node_results.keep_test(
+            session.db, session.workflow.id, node="node1", status="failed", output=told
+        )
         left_out = [one.handle for one in session.context(budget=1200).report.omissions]
         session.compress()
         # all of it was said before
@@ -82,7 +84,7 @@ def test_the_command_line_shows_nodes_without_secrets(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     fill(tmp_path)
-    shown = in_here("director", "nodes", NAME, *options)
+    shown = run_in_process("director", "nodes", NAME, *options)
     assert shown.code == 0
     assert "types [hidden] and [hidden] into the form" in shown.out
     shows_nothing(shown.out)
@@ -101,7 +103,7 @@ def test_the_command_line_shows_a_conversation_without_secrets(
         ("session", "expand", NAME, "--format", "json"),
         ("recall", handle),
     ):
-        shown = in_here(*command)
+        shown = run_in_process(*command)
         assert shown.code == 0, shown.err
         assert "[hidden]" in shown.out
         shows_nothing(shown.out)

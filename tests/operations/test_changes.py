@@ -108,7 +108,7 @@ def test_a_vector_reads_back_from_its_text_and_nothing_else_does() -> None:
 def test_nothing_is_told_of_other_workflows(session: Session) -> None:
     before = now(session)
     other = workflows.ensure(session.db, "wheel")
-    plans.add(session.db, other.id, plan(), "first")
+    plans.add(session.db, other.id, plan(), reason="first")
     assert kinds_since(session, before) == []
     assert changes.vectors(session.db) == {"kiln": before, "wheel": Vector(plan=1)}
     assert changes.vectors(session.db, ["wheel", "teapot"]) == {"wheel": Vector(plan=1)}

@@ -26,20 +26,57 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_artifact_is_kept_once_in_a_run_and_corrected_only_on_purpose(db: Database) -> None:
-    first = artifacts.keep(db, "run", "FEAT-1", "1", "Requirements", "first", 1)
-    assert artifacts.keep(db, "run", "FEAT-1", "1", "Requirements", "second", 1) == first
+    first = artifacts.keep(
+        db, run="run", name="FEAT-1", phase="1", title="Requirements", text="first", tokens=1
+    )
+    assert (
+        artifacts.keep(
+            db, run="run", name="FEAT-1", phase="1", title="Requirements", text="second", tokens=1
+        )
+        == first
+    )
     assert first.reference == "[FEAT-1] Requirements, 1 token"
-    mended = artifacts.correct(db, "run", "FEAT-1", "2", "Requirements, again", "second", 2)
+    mended = artifacts.correct(
+        db,
+        run="run",
+        name="FEAT-1",
+        phase="2",
+        title="Requirements, again",
+        text="second",
+        tokens=2,
+    )
     assert artifacts.artifacts_of(db, "run") == [mended]
     assert artifacts.text_of(db, mended) == "second"
     assert artifacts.text_of(db, first) == "first"
 
 
 def test_over_the_runs_of_a_task_the_newest_of_each_name_counts(db: Database) -> None:
-    artifacts.keep(db, "flow-T-1", "FEAT-1", "1", "Requirements", "of the flow", 3, task="T")
-    artifacts.keep(db, "flow-T-1", "FEAT-2", "2", "Design", "design", 1, task="T")
-    artifacts.keep(db, "other", "FEAT-2", "2", "Design", "of another task", 3)
-    artifacts.keep(db, "T", "FEAT-1", "1", "Requirements", "corrected", 1)
+    artifacts.keep(
+        db,
+        run="flow-T-1",
+        name="FEAT-1",
+        phase="1",
+        title="Requirements",
+        text="of the flow",
+        tokens=3,
+        task="T",
+    )
+    artifacts.keep(
+        db,
+        run="flow-T-1",
+        name="FEAT-2",
+        phase="2",
+        title="Design",
+        text="design",
+        tokens=1,
+        task="T",
+    )
+    artifacts.keep(
+        db, run="other", name="FEAT-2", phase="2", title="Design", text="of another task", tokens=3
+    )
+    artifacts.keep(
+        db, run="T", name="FEAT-1", phase="1", title="Requirements", text="corrected", tokens=1
+    )
     found = artifacts.of_task(db, "T")
     assert [(one.name, artifacts.text_of(db, one)) for one in found] == [
         ("FEAT-2", "design"),
@@ -49,8 +86,19 @@ def test_over_the_runs_of_a_task_the_newest_of_each_name_counts(db: Database) ->
 
 
 def test_the_newest_of_a_name_is_found_whatever_task_it_is_of(db: Database) -> None:
-    artifacts.keep(db, "A", "FEAT-1", "1", "Requirements", "older", 1)
-    newer = artifacts.keep(db, "flow-B-1", "FEAT-1", "1", "Requirements", "newer", 1, task="B")
+    artifacts.keep(
+        db, run="A", name="FEAT-1", phase="1", title="Requirements", text="older", tokens=1
+    )
+    newer = artifacts.keep(
+        db,
+        run="flow-B-1",
+        name="FEAT-1",
+        phase="1",
+        title="Requirements",
+        text="newer",
+        tokens=1,
+        task="B",
+    )
     assert artifacts.newest(db, "feat-1") == newer
     assert newer.task == "B"
     assert artifacts.newest(db, "FEAT-9") is None

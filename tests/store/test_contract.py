@@ -103,8 +103,8 @@ def test_names_are_in_the_order_of_their_characters_whatever_the_language(db: Da
 def test_a_list_of_workflows_says_how_much_each_holds(db: Database) -> None:
     conversation, other = conversation_in(db), workflow_in(db, "other")
     messages.append(db, conversation.id, [(said("one"), 3, False), (said("two"), 4, False)])
-    plans.add(db, other, {"goal": 1}, "because")
-    variables.set_variable(db, other, "a", 1, "because")
+    plans.add(db, other, {"goal": 1}, reason="because")
+    variables.set_variable(db, other, "a", 1, reason="because")
     sizes = [
         (one.name, one.messages, one.tokens, one.plan_version, one.variables)
         for one in workflows.list_workflows(db)
@@ -167,7 +167,9 @@ def test_every_update_of_a_plan_is_a_version_and_none_is_lost(db: Database) -> N
     assert (plans.current(db, workflow), plans.newest_version(db, workflow)) == (None, 0)
     for number in range(1, 6):
         assert (
-            plans.add(db, workflow, {"goal": number}, f"reason {number}", number - 1).version
+            plans.add(
+                db, workflow, {"goal": number}, reason=f"reason {number}", expected=number - 1
+            ).version
             == number
         )
     kept = plans.history(db, workflow)
@@ -182,7 +184,7 @@ def test_every_update_of_a_plan_is_a_version_and_none_is_lost(db: Database) -> N
 
 def test_there_is_no_plan_of_a_version_that_was_never_given(db: Database) -> None:
     workflow = workflow_in(db)
-    plans.add(db, workflow, {}, "first")
+    plans.add(db, workflow, {}, reason="first")
     for number in (0, -1, 3, 10**30, -(10**30), LARGEST_NUMBER):
         assert plans.get(db, workflow, number) is None
 
@@ -190,11 +192,11 @@ def test_there_is_no_plan_of_a_version_that_was_never_given(db: Database) -> Non
 def test_a_conflict_carries_the_newest_plan_and_leaves_nothing(db: Database) -> None:
     workflow = workflow_in(db)
     with pytest.raises(PlanConflict) as early:
-        plans.add(db, workflow, {"goal": "mine"}, "too early", 1)
+        plans.add(db, workflow, {"goal": "mine"}, reason="too early", expected=1)
     assert (early.value.version, early.value.newest) == (0, None)
-    newest = plans.add(db, workflow, {"goal": "theirs"}, "first", 0)
+    newest = plans.add(db, workflow, {"goal": "theirs"}, reason="first", expected=0)
     with pytest.raises(PlanConflict, match="at version 1, not 0") as late:
-        plans.add(db, workflow, {"goal": "mine"}, "too late", 0)
+        plans.add(db, workflow, {"goal": "mine"}, reason="too late", expected=0)
     assert (late.value.expected, late.value.version, late.value.newest) == (0, 1, newest.data)
     assert plans.history(db, workflow) == [newest]
 
@@ -205,9 +207,9 @@ def test_a_plan_is_stamped_and_keeps_its_authors_order(db: Database) -> None:
         db,
         workflow,
         {"z": 1, "workflow_id": "main", "a": {"y": 1, "b": 2}, "plan_version": 99},
-        "one",
+        reason="one",
     )
-    second = plans.add(db, workflow, {"z": 2, "created_at": "never"}, "two")
+    second = plans.add(db, workflow, {"z": 2, "created_at": "never"}, reason="two")
     kept = [plan.data for plan in plans.history(db, workflow)]
     assert list(kept[0]) == ["workflow_id", "plan_version", "created_at", "updated_at", "z", "a"]
     assert list(kept[0]["a"]) == ["y", "b"]
@@ -221,10 +223,10 @@ def test_any_text_comes_back_from_plans_and_variables_as_it_was(db: Database) ->
     workflow = workflow_in(db)
     for text in ODD:
         value = {text: [text, {"in": {text: text}}], "other": text * 3}
-        made = plans.add(db, workflow, {"goal": value}, f"reason {text}")
+        made = plans.add(db, workflow, {"goal": value}, reason=f"reason {text}")
         assert plans.current(db, workflow) == made
         assert made.data["goal"] == value
-        variables.set_variable(db, workflow, "name", value, f"reason {text}")
+        variables.set_variable(db, workflow, "name", value, reason=f"reason {text}")
         assert variables.all_variables(db, workflow) == {"name": value}
         assert variables.changes(db, workflow)[0].reason == made.reason
 
@@ -251,7 +253,7 @@ VALUES: list[object] = [
 def test_a_value_keeps_its_type(db: Database) -> None:
     workflow = workflow_in(db)
     for value in VALUES:
-        variables.set_variable(db, workflow, "name", value, "because")
+        variables.set_variable(db, workflow, "name", value, reason="because")
         assert repr(variables.all_variables(db, workflow)["name"]) == repr(value)
 
 
@@ -260,7 +262,7 @@ def test_a_value_of_many_levels_comes_back(db: Database) -> None:
     for _ in range(400):
         value = [value]
     workflow = workflow_in(db)
-    plans.add(db, workflow, {"deep": value}, "because")
+    plans.add(db, workflow, {"deep": value}, reason="because")
     newest = plans.current(db, workflow)
     assert newest
     assert newest.data["deep"] == value
@@ -270,9 +272,9 @@ def test_what_is_no_json_is_refused_and_leaves_nothing(db: Database) -> None:
     workflow = workflow_in(db)
     for value in (float("nan"), float("inf"), {1, 2}, b"bytes", 10**5000):
         with pytest.raises(UsageError, match="variable 'name' can't be kept"):
-            variables.set_variable(db, workflow, "name", value, "because")
+            variables.set_variable(db, workflow, "name", value, reason="because")
         with pytest.raises(UsageError, match="the plan can't be kept"):
-            plans.add(db, workflow, {"goal": value}, "because")
+            plans.add(db, workflow, {"goal": value}, reason="because")
     assert variables.changes(db, workflow) == []
     assert plans.history(db, workflow) == []
 
@@ -283,16 +285,16 @@ def test_what_is_no_json_is_refused_and_leaves_nothing(db: Database) -> None:
 def test_variables_keep_the_order_in_which_they_were_first_set(db: Database) -> None:
     workflow = workflow_in(db)
     for name in ("z", "a", "m"):
-        variables.set_variable(db, workflow, name, 1, "because")
-    variables.set_variable(db, workflow, "a", {"z": 1, "b": 2}, "again")
+        variables.set_variable(db, workflow, name, 1, reason="because")
+    variables.set_variable(db, workflow, "a", {"z": 1, "b": 2}, reason="again")
     assert list(variables.all_variables(db, workflow).items()) == [
         ("z", 1),
         ("a", {"z": 1, "b": 2}),
         ("m", 1),
     ]
-    assert variables.drop(db, workflow, "z", "done")
-    assert not variables.drop(db, workflow, "z", "done")
-    variables.set_variable(db, workflow, "z", 2, "anew")
+    assert variables.drop(db, workflow, "z", reason="done")
+    assert not variables.drop(db, workflow, "z", reason="done")
+    variables.set_variable(db, workflow, "z", 2, reason="anew")
     assert list(variables.all_variables(db, workflow)) == ["a", "m", "z"]
     assert variables.drop_all(db, workflow, "over") == ["a", "m", "z"]
     assert variables.drop_all(db, workflow, "over") == []
@@ -301,14 +303,14 @@ def test_variables_keep_the_order_in_which_they_were_first_set(db: Database) -> 
 
 def test_the_trail_has_every_change_and_no_secret(db: Database) -> None:
     workflow = workflow_in(db)
-    variables.set_variable(db, workflow, "password", "hunter2hunter2", "given")
-    variables.set_variable(db, workflow, "password", "correct horse", "changed")
+    variables.set_variable(db, workflow, "password", "hunter2hunter2", reason="given")
+    variables.set_variable(db, workflow, "password", "correct horse", reason="changed")
     variables.set_variable(
-        db, workflow, "creds", {"user": "me", "api_key": "sk-ant-abcdefgh12345678"}, "given"
+        db, workflow, "creds", {"user": "me", "api_key": "sk-ant-abcdefgh12345678"}, reason="given"
     )
-    variables.set_variable(db, workflow, "count", 1, "counted")
-    variables.drop(db, workflow, "password", "revoked")
-    variables.drop(db, workflow, "nothing", "was never there")
+    variables.set_variable(db, workflow, "count", 1, reason="counted")
+    variables.drop(db, workflow, "password", reason="revoked")
+    variables.drop(db, workflow, "nothing", reason="was never there")
     variables.drop_all(db, workflow, "over")
     trail = [
         (one.name, one.action, one.before, one.after, one.reason)
@@ -329,7 +331,7 @@ def test_the_trail_has_every_change_and_no_secret(db: Database) -> None:
 def test_the_newest_changes_come_first_as_many_as_asked_for(db: Database) -> None:
     workflow = workflow_in(db)
     for number in range(5):
-        variables.set_variable(db, workflow, f"v{number}", number, "because")
+        variables.set_variable(db, workflow, f"v{number}", number, reason="because")
     for limit, count in ((0, 0), (-1, 0), (2, 2), (10**30, 5)):
         assert [one.name for one in variables.changes(db, workflow, limit)] == [
             "v4",
@@ -405,7 +407,7 @@ def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
     assert numbers(messages.before(db, conversation, 1, 2)) == []
     assert numbers(messages.between(db, Range(conversation, 3, 5))) == [3, 4, 5]
     assert numbers(messages.between(db, Range(conversation, 5, 3))) == []
-    assert numbers(messages.pinned(db, conversation)) == [2, 5]
+    assert numbers(messages.pinned_messages(db, conversation)) == [2, 5]
     assert messages.up_to(db, conversation, 99).place == 7
 
 
@@ -415,7 +417,7 @@ def test_what_is_no_history_is_kept_and_neither_shown_nor_counted(db: Database) 
     appended = messages.append(db, conversation, batch)
     history = [line.kind for line in messages.after(db, conversation, 0)]
     assert history == [kind for kind in MESSAGE_KINDS if kind not in NOT_HISTORY]
-    assert [line.kind for line in messages.pinned(db, conversation)] == history
+    assert [line.kind for line in messages.pinned_messages(db, conversation)] == history
     assert messages.up_to(db, conversation) == Extent(
         len(MESSAGE_KINDS), 10 * len(history), len(history)
     )
@@ -467,8 +469,8 @@ def test_a_message_of_megabytes_comes_back_whole(db: Database, megabytes: int) -
 
 def test_a_plan_and_a_variable_of_megabytes_come_back_whole(db: Database) -> None:
     workflow, text = workflow_in(db), "\0🧭" * 500_000
-    plans.add(db, workflow, {"goal": text}, "because")
-    variables.set_variable(db, workflow, "big", [text], "because")
+    plans.add(db, workflow, {"goal": text}, reason="because")
+    variables.set_variable(db, workflow, "big", [text], reason="because")
     newest = plans.current(db, workflow)
     assert newest
     assert newest.data["goal"] == text
@@ -539,7 +541,9 @@ def test_the_newest_compression_counts_until_it_is_undone(db: Database) -> None:
     assert third
     assert third.number == 3
     assert compressions.current(db, conversation) == third
-    assert [(one.number, one.undone) for one in compressions.history(db, conversation)] == [
+    assert [
+        (one.number, one.undone) for one in compressions.all_compressions(db, conversation)
+    ] == [
         (1, False),
         (2, True),
         (3, False),
@@ -553,7 +557,7 @@ def test_a_compression_that_was_overtaken_is_not_kept(db: Database) -> None:
     conversation = conversation_in(db).id
     first = compress(db, conversation, 8, "quick", after=0)
     assert compress(db, conversation, 4, "slow", after=0) is None
-    assert compressions.history(db, conversation) == [first]
+    assert compressions.all_compressions(db, conversation) == [first]
     compressions.save_window_start(db, conversation, "100", Cut(9))
     compressions.undo(db, conversation)
     compressions.save_window_start(db, conversation, "100", Cut(2))
@@ -717,26 +721,26 @@ def test_a_transaction_that_fails_halfway_leaves_nothing(db: Database) -> None:
     def fail() -> None:
         with db.transaction("lock"):
             workflows.put_node(db, workflow, {"id": "a", "position": 1})
-            variables.set_variable(db, workflow, "inner", 1, "part of it")
+            variables.set_variable(db, workflow, "inner", 1, reason="part of it")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
     assert workflows.nodes(db, workflow) == []
     assert variables.all_variables(db, workflow) == {}
-    variables.set_variable(db, workflow, "next", 1, "works")
+    variables.set_variable(db, workflow, "next", 1, reason="works")
     assert list(variables.all_variables(db, workflow)) == ["next"]
 
 
 def test_a_part_of_a_transaction_may_fail_by_itself(db: Database) -> None:
     workflow = workflow_in(db)
     with db.transaction("lock"):
-        variables.set_variable(db, workflow, "before", 1, "stays")
+        variables.set_variable(db, workflow, "before", 1, reason="stays")
         with pytest.raises(PlanConflict):
-            plans.add(db, workflow, {}, "conflict", 7)
+            plans.add(db, workflow, {}, reason="conflict", expected=7)
         with pytest.raises(StoreError), db.transaction("other"):
             db.rows("INSERT INTO variables (workflow) VALUES (?)", (workflow,))
-        variables.set_variable(db, workflow, "after", 1, "stays")
+        variables.set_variable(db, workflow, "after", 1, reason="stays")
     assert list(variables.all_variables(db, workflow)) == ["before", "after"]
 
 
@@ -763,7 +767,7 @@ def test_a_statement_that_makes_no_sense_is_an_error_and_the_next_one_works(db: 
 
 def test_nothing_is_kept_for_a_workflow_or_a_conversation_that_is_not_there(db: Database) -> None:
     with pytest.raises(StoreError, match="can't be used"):
-        plans.add(db, 77, {}, "nobody's")
+        plans.add(db, 77, {}, reason="nobody's")
     with pytest.raises(StoreError, match="can't be used"):
         messages.append(db, 77, [(said("nobody's"), 1, False)])
     with pytest.raises(StoreError, match="can't be used"):

@@ -32,10 +32,13 @@ conversation = messages.ensure(db, workflow, "main", "words").id
 print("open", flush=True)
 for number in count():
     name = f"{os.getpid()}-{number}"
-    batch = [(Message("user", (Text(name + " " * part * 900),)), part + 1, False) for part in range(1 + number % 4)]
+    batch = []
+    for part in range(1 + number % 4):
+        message = Message("user", (Text(name + " " * part * 900),))
+        batch.append((message, part + 1, False))
     print("message", messages.append(db, conversation, batch)[-1].seq, flush=True)
-    print("plan", plans.add(db, workflow, {"goal": name * 50}, name).version, flush=True)
-    variables.set_variable(db, workflow, "v" + str(number % 3), name, name)
+    print("plan", plans.add(db, workflow, {"goal": name * 50}, reason=name).version, flush=True)
+    variables.set_variable(db, workflow, "v" + str(number % 3), name, reason=name)
     print("variable", name, flush=True)
 """
 

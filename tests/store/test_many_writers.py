@@ -31,13 +31,16 @@ for number in range({ROUNDS}):
     name = f"{{sys.argv[2]}}.{{number}}"
     batch = [(Message("user", (Text(name),)), 1 + number % 7, False)] * (1 + number % 2)
     print("seq", *(line.seq for line in messages.append(db, conversation, batch)))
-    print("version", plans.add(db, workflow, {{"goal": name}}, name).version)
+    print("version", plans.add(db, workflow, {{"goal": name}}, reason=name).version)
     try:  # on top of what it has seen, as an agent does
         seen = plans.newest_version(db, workflow)
-        print("version", plans.add(db, workflow, {{"goal": name}}, "seen " + name, seen).version)
+        made = plans.add(
+            db, workflow, {{"goal": name}}, reason="seen " + name, expected=seen
+        )
+        print("version", made.version)
     except PlanConflict as conflict:
         assert conflict.version > seen and conflict.newest["plan_version"] == conflict.version
-    variables.set_variable(db, workflow, f"v{{number % 5}}", name, name)
+    variables.set_variable(db, workflow, f"v{{number % 5}}", name, reason=name)
 db.close()
 """
 

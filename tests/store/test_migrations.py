@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS carried (
 PRAGMA application_id = 0x46575244;
 PRAGMA user_version = 1;
 COMMIT
-"""
+"""  # noqa: E501
 FILL = (
     ("INSERT INTO originals VALUES (?, ?)", (HANDLE, zlib.compress(BODY))),
     (

@@ -22,21 +22,53 @@ def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
 
 def test_a_success_is_kept_once_and_a_failure_gives_way_to_it(db: Database) -> None:
     w = workflow_in(db)
-    assert node_results.keep(db, w, "run-1", "node5[0]/node6", "node6", "failed", {"error": "gone"})
     assert node_results.keep(
-        db, w, "run-1", "node5[0]/node6", "node6", "success", {"result": {"n": 1}}
+        db,
+        w,
+        run="run-1",
+        key="node5[0]/node6",
+        node="node6",
+        status="failed",
+        output={"error": "gone"},
+    )
+    assert node_results.keep(
+        db,
+        w,
+        run="run-1",
+        key="node5[0]/node6",
+        node="node6",
+        status="success",
+        output={"result": {"n": 1}},
     )
     assert not node_results.keep(
-        db, w, "run-1", "node5[0]/node6", "node6", "success", {"result": {"n": 2}}
+        db,
+        w,
+        run="run-1",
+        key="node5[0]/node6",
+        node="node6",
+        status="success",
+        output={"result": {"n": 2}},
     )
     assert not node_results.keep(
-        db, w, "run-1", "node5[0]/node6", "node6", "failed", {"error": "again"}
+        db,
+        w,
+        run="run-1",
+        key="node5[0]/node6",
+        node="node6",
+        status="failed",
+        output={"error": "again"},
     )
     assert node_results.keep(
-        db, w, "run-2", "node5[0]/node6", "node6", "success", {"result": {"n": 3}}
+        db,
+        w,
+        run="run-2",
+        key="node5[0]/node6",
+        node="node6",
+        status="success",
+        output={"result": {"n": 3}},
     )
     (kept,) = node_results.of_run(db, w, "run-1").values()
-    assert (kept.key, kept.node, kept.status, kept.told) == (
+    assert (kept.key, kept.node, kept.status, kept.output) == (
         "node5[0]/node6",
         "node6",
         "success",
@@ -47,16 +79,20 @@ def test_a_success_is_kept_once_and_a_failure_gives_way_to_it(db: Database) -> N
 
 def test_the_newest_result_of_each_node_is_found_whatever_run_it_is_of(db: Database) -> None:
     w = workflow_in(db)
-    node_results.keep(db, w, "run-1", "node1", "node1", "success", {"n": 1})
-    node_results.keep_test(db, w, "node1", "failed", {"n": 2})
-    node_results.keep_test(db, w, "node2", "success", {"n": 3})
-    node_results.keep(db, w, "run-1", "node2", "node2", "success", {"n": 4})
-    assert {name: one.told["n"] for name, one in node_results.newest(db, w).items()} == {
+    node_results.keep(
+        db, w, run="run-1", key="node1", node="node1", status="success", output={"n": 1}
+    )
+    node_results.keep_test(db, w, node="node1", status="failed", output={"n": 2})
+    node_results.keep_test(db, w, node="node2", status="success", output={"n": 3})
+    node_results.keep(
+        db, w, run="run-1", key="node2", node="node2", status="success", output={"n": 4}
+    )
+    assert {name: one.output["n"] for name, one in node_results.newest(db, w).items()} == {
         "node1": 2,
         "node2": 4,
     }
-    node_results.keep_test(db, w, "node2", "success", {"n": 5})
-    assert {name: one.told["n"] for name, one in node_results.newest(db, w).items()} == {
+    node_results.keep_test(db, w, node="node2", status="success", output={"n": 5})
+    assert {name: one.output["n"] for name, one in node_results.newest(db, w).items()} == {
         "node1": 2,
         "node2": 5,
     }
@@ -65,13 +101,13 @@ def test_the_newest_result_of_each_node_is_found_whatever_run_it_is_of(db: Datab
 
 def test_an_earlier_attempt_changes_nothing_once_the_next_has_begun(db: Database) -> None:
     w = workflow_in(db)
-    first = node_runs.begin(db, w, "run-1", "here")
-    second = node_runs.begin(db, w, "run-1", "there")
+    first = node_runs.begin(db, w, run="run-1", executor="here")
+    second = node_runs.begin(db, w, run="run-1", executor="there")
     assert (first.attempt, second.attempt, second.executor) == (1, 2, "there")
-    assert not node_runs.end(db, w, first, node_runs.STOPPED, "node1")
+    assert not node_runs.end(db, w, first, status=node_runs.STOPPED, failed_at="node1")
     assert node_runs.find(db, w, "run-1") == second
-    assert node_runs.end(db, w, second, node_runs.FAILED, "node2")
-    node_runs.begin(db, w, "run-2", "here")
+    assert node_runs.end(db, w, second, status=node_runs.FAILED, failed_at="node2")
+    node_runs.begin(db, w, run="run-2", executor="here")
     assert [(one.run, one.status, one.failed_at) for one in node_runs.runs_of(db, w)] == [
         ("run-2", "running", ""),
         ("run-1", "failed", "node2"),
@@ -87,7 +123,7 @@ def test_the_number_of_a_node_is_never_given_twice(db: Database) -> None:
 
 def test_a_result_that_was_altered_is_named_and_not_used(db: Database) -> None:
     w = workflow_in(db)
-    node_results.keep(db, w, "run-1", "node1", "node1", "success", {})
+    node_results.keep(db, w, run="run-1", key="node1", node="node1", status="success", output={})
     db.rows("UPDATE node_results SET written = '[]'")
     with pytest.raises(StoreError, match=r"the result of 'node1' in .* was altered"):
         node_results.newest(db, w)
@@ -95,6 +131,6 @@ def test_a_result_that_was_altered_is_named_and_not_used(db: Database) -> None:
 
 def test_a_workflow_that_holds_only_runs_is_not_forgotten_as_empty(db: Database) -> None:
     w = workflow_in(db)
-    node_runs.begin(db, w, "run-1", "here")
+    node_runs.begin(db, w, run="run-1", executor="here")
     workflows.drop_empty(db, w)
     assert workflows.names(db) == ["main"]

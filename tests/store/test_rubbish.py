@@ -30,7 +30,7 @@ from foreword.store.project_stores import open_existing
 from foreword.work import checkpoints
 from foreword.work.checkpoint import Checkpoint
 from tests.attacks import sample
-from tests.command import in_here
+from tests.command import run_in_process
 from tests.sessions import plan, said
 
 pytestmark = pytest.mark.attack
@@ -78,11 +78,22 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
             session.append(said(number, 600))
         for _ in range(2):
             session.context(budget=2_500)
-        artifacts.keep(db, "run", "FEAT-1", "1", "Requirements", "text", 5, task="T")
+        artifacts.keep(
+            db,
+            run="run",
+            name="FEAT-1",
+            phase="1",
+            title="Requirements",
+            text="text",
+            tokens=5,
+            task="T",
+        )
         checkpoints.write(root, db, Checkpoint(task="main", phase="1"))
-        node_runs.begin(db, workflow, "run", "me")
-        node_results.keep(db, workflow, "run", "n", "n", "success", {"result": 1})
-        workers.beat(db, "me", "here", 1)
+        node_runs.begin(db, workflow, run="run", executor="me")
+        node_results.keep(
+            db, workflow, run="run", key="n", node="n", status="success", output={"result": 1}
+        )
+        workers.beat(db, executor="me", host="here", pid=1)
         item = {"kind": "decision", "title": "A", "text": "t"}
         write_items(db, "work", {("decision", "A"): item})
     shutil.rmtree(root / ".checkpoints")
@@ -137,8 +148,8 @@ def uses(root: Path) -> Iterator[Callable[[], object]]:
             lambda: [artifacts.text_of(db, one) for one in artifacts.of_task(db, "T")],
             lambda: node_runs.runs_of(db, workflow),
             lambda: node_results.newest(db, workflow),
-            lambda: workers.everyone(db),
-            lambda: messages.imported(db, talk),
+            lambda: workers.all_workers(db),
+            lambda: messages.import_marks(db, talk),
             lambda: plans.newest_version(db, workflow),
             lambda: session.update_plan(plan(), "third"),
             lambda: session.set_variable("a", 3, "set"),
@@ -179,7 +190,7 @@ def test_rubbish_in_a_column_is_an_error_of_ours_or_none(
         for use in uses(root):
             with suppress(ForewordError):
                 use()
-    ran = in_here(*command, "--root", root)
+    ran = run_in_process(*command, "--root", root)
     assert ran.code in (0, 1, 2)
     assert "\x1b" not in ran.out + ran.err
 

@@ -112,21 +112,27 @@ calls = st.one_of(
     st.builds(lambda data: lambda db, w, c: workflows.describe(db, w, data), details),
     st.builds(lambda node: lambda db, w, c: workflows.put_node(db, w, node), nodes),
     st.builds(lambda name: lambda db, w, c: workflows.drop_node(db, w, name), texts),
-    st.builds(lambda data, why: lambda db, w, c: plans.add(db, w, data, why), details, texts),
     st.builds(
-        lambda data, why, seen: lambda db, w, c: plans.add(db, w, data, why, seen),
+        lambda data, why: lambda db, w, c: plans.add(db, w, data, reason=why), details, texts
+    ),
+    st.builds(
+        lambda data, why, seen: lambda db, w, c: plans.add(db, w, data, reason=why, expected=seen),
         details,
         texts,
         small,
     ),
     st.builds(lambda version: lambda db, w, c: plans.get(db, w, version), numbers),
     st.builds(
-        lambda name, value, why: lambda db, w, c: variables.set_variable(db, w, name, value, why),
+        lambda name, value, why: (
+            lambda db, w, c: variables.set_variable(db, w, name, value, reason=why)
+        ),
         names,
         values,
         texts,
     ),
-    st.builds(lambda name, why: lambda db, w, c: variables.drop(db, w, name, why), names, texts),
+    st.builds(
+        lambda name, why: lambda db, w, c: variables.drop(db, w, name, reason=why), names, texts
+    ),
     st.builds(lambda why: lambda db, w, c: variables.drop_all(db, w, why), texts),
     st.builds(lambda batch: lambda db, w, c: messages.append(db, c, batch), batches),
     st.builds(
@@ -203,9 +209,9 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
         "changes": variables.changes(db, workflow),
         "conversation": messages.find(db, workflow, "main"),
         "history": messages.after(db, talk, 0),
-        "pinned": messages.pinned(db, talk),
+        "pinned": messages.pinned_messages(db, talk),
         "size": messages.up_to(db, talk),
-        "compressions": compressions.history(db, talk),
+        "compressions": compressions.all_compressions(db, talk),
         "cuts": cuts,
         "checkpoints": checkpoints.texts(db, workflow),
         "usage": [{**entry, "report": 0} for entry in usage_log(db, talk)],

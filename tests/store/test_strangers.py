@@ -212,7 +212,9 @@ from foreword.work import dbos_setup
 import foreword
 
 root, url = Path(sys.argv[1]), sys.argv[2] or None
-for use in (open_database, lambda url, root: open_existing(root, url), lambda url, root: recall("fw_123456", root, url),
+for use in (open_database,
+            lambda url, root: open_existing(root, url),
+            lambda url, root: recall("fw_123456", root, url),
             lambda url, root: open_to_read(url, root) if url else None, dbos_setup.known_url,
             lambda url, root: foreword.Session.open(url, root=root)):
     try:

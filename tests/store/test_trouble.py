@@ -218,7 +218,7 @@ def test_other_settings_of_the_database_change_nothing() -> None:
     def update(number: int) -> None:
         with opened(url) as kept:
             for _ in range(10):
-                plans.add(kept, workflow_in(kept), {"goal": number}, "at once")
+                plans.add(kept, workflow_in(kept), {"goal": number}, reason="at once")
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(update, range(4)))
@@ -242,11 +242,11 @@ def test_the_call_after_a_dropped_connection_is_an_error_and_the_next_one_works(
     url = new_database()
     with opened(url) as db:
         workflow = workflow_in(db)
-        plans.add(db, workflow, {"goal": 1}, "before")
+        plans.add(db, workflow, {"goal": 1}, reason="before")
         cut_off(db, url)
         with pytest.raises(StoreError, match="can't be used"):
-            plans.add(db, workflow, {"goal": 2}, "lost")
-        plans.add(db, workflow, {"goal": 3}, "after")
+            plans.add(db, workflow, {"goal": 2}, reason="lost")
+        plans.add(db, workflow, {"goal": 3}, reason="after")
         assert [plan.reason for plan in plans.history(db, workflow)] == ["before", "after"]
 
 
@@ -257,16 +257,16 @@ def test_a_transaction_is_not_carried_on_by_another_connection() -> None:
 
         def go_on_regardless() -> None:
             with db.transaction("lock"):
-                variables.set_variable(db, workflow, "first", 1, "half")
+                variables.set_variable(db, workflow, "first", 1, reason="half")
                 cut_off(db, url)
                 for name in ("second", "third"):
                     with pytest.raises(StoreError, match="can't be used"):
-                        variables.set_variable(db, workflow, name, 1, "the other half")
+                        variables.set_variable(db, workflow, name, 1, reason="the other half")
 
         with pytest.raises(StoreError, match="can't be used"):
             go_on_regardless()
         assert variables.all_variables(db, workflow) == {}
-        variables.set_variable(db, workflow, "next", 1, "works")
+        variables.set_variable(db, workflow, "next", 1, reason="works")
         assert list(variables.all_variables(db, workflow)) == ["next"]
 
 
@@ -276,7 +276,7 @@ def test_a_transaction_that_the_server_has_given_up_does_not_end_as_if_it_were_d
 
         def go_on_regardless() -> None:
             with db.transaction():
-                variables.set_variable(db, workflow, "first", 1, "half")
+                variables.set_variable(db, workflow, "first", 1, reason="half")
                 with pytest.raises(StoreError):
                     db.rows("SELECT * FROM nothing")
 
@@ -297,7 +297,8 @@ from foreword.store.urls import open_database
 
 db = open_database(sys.argv[1], Path())
 conversation = messages.ensure(db, workflows.ensure(db, "main").id, "main", "words").id
-resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))  # no file may grow beyond this, as on a full disk
+# no file may grow beyond this, as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
 failed = 0
 while failed < 3:
     try:
@@ -368,8 +369,8 @@ def test_a_store_that_others_keep_locked_is_an_error_in_the_end(
     with opened(url) as one, opened(url) as other:
         workflow = workflow_in(one)
         with one.transaction(), pytest.raises(StoreError, match="database is locked"):
-            plans.add(other, workflow, {}, "meanwhile")
-        assert plans.add(other, workflow, {}, "afterwards").version == 1
+            plans.add(other, workflow, {}, reason="meanwhile")
+        assert plans.add(other, workflow, {}, reason="afterwards").version == 1
 
 
 def test_a_store_that_is_open_twice_in_one_process_is_one_store(tmp_path: Path) -> None:
@@ -377,6 +378,6 @@ def test_a_store_that_is_open_twice_in_one_process_is_one_store(tmp_path: Path) 
     root.mkdir()
     with opened(f"sqlite:///{tmp_path / 'state.db'}") as one:
         other = open_database(f"sqlite:///{tmp_path / 'state.db'}", root)
-        variables.set_variable(one, workflow_in(one), "a", 1, "from one")
+        variables.set_variable(one, workflow_in(one), "a", 1, reason="from one")
         assert variables.all_variables(other, workflow_in(other)) == {"a": 1}
         other.close()

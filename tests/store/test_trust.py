@@ -97,7 +97,7 @@ def test_a_store_made_before_stores_were_marked_is_taken_and_marked(tmp_path: Pa
     assert recall(handle_of(BODY), tmp_path) == BODY
     Sqlite(path).close()
     db = apsw.Connection(str(path))
-    assert db.pragma("application_id") == sqlite.APPLICATION
+    assert db.pragma("application_id") == sqlite.APPLICATION_ID
     db.close()
 
 

@@ -14,7 +14,8 @@ from foreword.testing import Reply, fake_provider
 from foreword.tokens import counter
 from foreword.work import flow_runs
 from foreword.work.flow_status import FlowStatus
-from foreword.work.question_queue import AGENTS, RunStatus, root_queue
+from foreword.work.run_status import RunStatus
+from foreword.work.runs import AGENTS, root_queue
 from foreword.work.workers import run_worker
 from tests.work.flow_scene import DIFF, Agent, project, workflow
 from tests.work.test_flows_killed import until
@@ -180,9 +181,9 @@ def test_a_worker_that_finds_a_flow_of_an_earlier_foreword_says_what_to_do(tmp_p
     root, agent = project(tmp_path), Agent()
     begun_earlier(root, agent)
     with closing(open_database(None, root)) as store:
-        workers.beat(store, "gone", "elsewhere:1", 1)
+        workers.beat(store, executor="gone", host="elsewhere:1", pid=1)
         workers.leave(store, "gone")
-    with run_worker(None, root, queues=(AGENTS, root_queue(root)), everything=True):
+    with run_worker(None, root, queues=(AGENTS, root_queue(root)), take_over_all=True):
         until(lambda: flow_runs.status(root)[0].status == "failed")
     (found,) = flow_runs.status(root)
     assert (

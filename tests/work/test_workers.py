@@ -20,7 +20,7 @@ from foreword.store import workers as rows
 from foreword.store.urls import open_database
 from foreword.testing import Reply, fake_provider
 from foreword.work import question_queue, workers
-from tests.command import in_here
+from tests.command import run_in_process
 from tests.postgres import new_database
 from tests.store.databases import KINDS, new_url
 from tests.work.test_flows_killed import SOAK, command, until
@@ -34,7 +34,7 @@ from threading import Event
 from foreword.work import workers
 from tests.work.killed_process import PUT_BACK, kill_at
 kill_at(1, sys.argv[2], PUT_BACK)
-with workers.run_worker(sys.argv[1], Path("."), queues=["foreword-agents"], everything=True):
+with workers.run_worker(sys.argv[1], Path("."), queues=["foreword-agents"], take_over_all=True):
     Event().wait()
 """
 
@@ -64,7 +64,7 @@ def worker(db: str) -> Iterator[subprocess.Popen[str]]:
 
 def submit(db: str, model: str) -> None:
     """Put a question of every agent into the queue."""
-    with question_queue.launch_engine(db, Path(), "submitter", queues=()) as engine:
+    with runs.launch_engine(db, Path(), "submitter", queues=()) as engine:
         for agent in AGENTS:
             question = {
                 "agent": agent,
@@ -76,21 +76,20 @@ def submit(db: str, model: str) -> None:
                 "answer",
                 agent,
                 {**question, "timeout_seconds": 600, "attempts": 1},
-                queue=question_queue.AGENTS,
+                queue=runs.AGENTS,
             )
 
 
 def answers(db: str) -> dict[str, str]:
-    with question_queue.launch_engine(db, Path(), "reader", queues=()):
+    with runs.launch_engine(db, Path(), "reader", queues=()):
         until(
             lambda: (
                 not any(
-                    state in question_queue.ACTIVE
-                    for state in question_queue.statuses(AGENTS).values()
+                    state in run_status.ACTIVE for state in run_status.statuses(AGENTS).values()
                 )
             )
         )
-        return {agent: str(question_queue.outcome(agent)["text"]) for agent in AGENTS}
+        return {agent: str(run_status.outcome(agent)["text"]) for agent in AGENTS}
 
 
 @pytest.mark.parametrize("dies", ["", "before", "after"] if SOAK else ["after"])
@@ -121,37 +120,42 @@ def test_a_worker_that_is_told_to_stop_ends_what_it_has_begun() -> None:
             until(lambda: len(provider.requests) == len(AGENTS))
             leaving.send_signal(signal.SIGTERM)
             assert leaving.wait() == 0
-        with question_queue.launch_engine(db, Path(), "reader", queues=()):
-            assert set(question_queue.statuses(AGENTS).values()) == {"SUCCESS"}
+        with runs.launch_engine(db, Path(), "reader", queues=()):
+            assert set(run_status.statuses(AGENTS).values()) == {"SUCCESS"}
         assert len(provider.requests) == len(AGENTS)
     with closing(open_database(db, Path())) as store:
-        assert all(one.gone for one in rows.everyone(store))
+        assert all(one.gone for one in rows.all_workers(store))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_process_is_alive_while_it_is_heard_of(kind: str, tmp_path: Path) -> None:
     with closing(open_database(new_url(kind, tmp_path), Path())) as store:
         me = workers.Identity()
-        rows.beat(store, "near", me.host, me.pid)
-        rows.beat(store, "far", "elsewhere:1", 1)
-        rows.beat(store, "silent", "elsewhere:1", 2)
+        rows.beat(store, executor="near", host=me.host, pid=me.pid)
+        rows.beat(store, executor="far", host="elsewhere:1", pid=1)
+        rows.beat(store, executor="silent", host="elsewhere:1", pid=2)
         store.rows("UPDATE workers SET seen = seen - 60 WHERE executor = 'silent'")
         ended = subprocess.Popen([sys.executable, "-c", ""])
         ended.wait()
-        rows.beat(store, "ended", me.host, ended.pid)
-        rows.beat(store, "left", me.host, me.pid)
+        rows.beat(store, executor="ended", host=me.host, pid=ended.pid)
+        rows.beat(store, executor="left", host=me.host, pid=me.pid)
         rows.leave(store, "left")
         assert workers.living_workers(store) == {"near", "far"}
-        rows.beat(store, "silent", "elsewhere:1", 2)
+        rows.beat(store, executor="silent", host="elsewhere:1", pid=2)
         assert "silent" in workers.living_workers(store)
         store.rows(
             "UPDATE workers SET seen = seen - ? WHERE executor = 'far'", (rows.FORGET_SECONDS + 60,)
         )
         rows.forget(store)
-        assert {one.executor for one in rows.everyone(store)} == {"ended", "left", "near", "silent"}
+        assert {one.executor for one in rows.all_workers(store)} == {
+            "ended",
+            "left",
+            "near",
+            "silent",
+        }
 
 
 def test_a_worker_needs_a_database_that_others_reach() -> None:
-    ran = in_here("worker", "--db", "sqlite:///store.db")
+    ran = run_in_process("worker", "--db", "sqlite:///store.db")
     assert ran.code == 2
     assert "a worker needs a database that others reach, too" in ran.err

@@ -1,14 +1,14 @@
-"""One turn of one node: its templates are filled, it is carried out, and what came of it is told.
+"""One turn of one node: its templates are filled, it is carried out, and its outcome is returned.
 
 Nothing that goes wrong escapes: it is a turn that failed, with the reason and how the page stands.
-What is told is for reading, so that no secret is in it; the values for other nodes are apart from
-it.
+The `output` is for reading, so that no secret is in it; the values for other nodes are apart from
+it. The order of turns is the business of `node_walk`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,9 @@ from foreword.store.node_results import FAILED, SUCCESS
 if TYPE_CHECKING:
     from foreword.browser import Browser
 
-PIECE_SECONDS = 5.0  # of a wait
+# A node may wait longer than the browser waits at once, so it waits in pieces; this is well below
+# the browser's own limit.
+PIECE_SECONDS = 5.0
 NO_BROWSER = "there is no browser to do it in"
 
 
@@ -32,13 +34,15 @@ class NodeOutcome:
     """What came of one turn."""
 
     status: str
-    told: dict[str, Any]  # result, variables, error, hint, page, seconds
+    output: dict[str, Any]  # result, variables, error, hint, page, seconds
     variables: Mapping[str, Any] = field(default_factory=dict)  # as they are, for other nodes
     value: Any = None  # of a condition, whether it holds; of a loop, the list
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _NodeResult:
+    """What a node gave, before secrets are hidden."""
+
     result: Any
     variables: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None
@@ -51,39 +55,41 @@ def take(
     secrets.learn([one.get("config"), dict(scope.loops)])
     began = monotonic()
     try:
-        made = _carried_out(one, scope, browser, secrets)
-        shown = {
+        outcome = _success(_carry_out(one, scope, browser, secrets), secrets)
+    except ForewordError as error:
+        outcome = NodeOutcome(FAILED, _failure_output(error))
+    except Exception as error:  # noqa: BLE001 - a run goes on to say where it stopped
+        outcome = NodeOutcome(FAILED, {"error": f"{type(error).__name__}: {error}"})
+    output = secrets.value(outcome.output)
+    assert isinstance(output, dict)
+    output["seconds"] = round(monotonic() - began, 3)
+    return replace(outcome, output=output)
+
+
+def _success(made: _NodeResult, secrets: KnownValues) -> NodeOutcome:
+    output: dict[str, Any] = {}
+    if made.result:
+        output["result"] = made.result
+    if made.variables:
+        output["variables"] = {
             name: display(name, secrets.value(value)) for name, value in made.variables.items()
         }
-        told = {"result": made.result, "variables": shown}
-        turn = NodeOutcome(
-            SUCCESS, {name: part for name, part in told.items() if part}, made.variables, made.value
-        )
-    except ForewordError as error:
-        turn = NodeOutcome(FAILED, _failure(error))
-    except Exception as error:  # noqa: BLE001 - a run goes on to say where it stopped
-        turn = NodeOutcome(FAILED, {"error": f"{type(error).__name__}: {error}"})
-    hidden = secrets.value(turn.told)
-    assert isinstance(hidden, dict)
-    return NodeOutcome(
-        turn.status,
-        {**hidden, "seconds": round(monotonic() - began, 3)},
-        turn.variables,
-        turn.value,
-    )
+    return NodeOutcome(SUCCESS, output, variables=made.variables, value=made.value)
 
 
-def _carried_out(
+def _carry_out(
     one: Mapping[str, Any], scope: Scope, browser: Browser | None, secrets: KnownValues
-) -> _Made:
+) -> _NodeResult:
     kind = str(one["type"])
     config = node.validate_node(
         kind, one.get("config"), one.get("description") or "", str(one["id"])
     )
-    kept = {name: config[name] for name in ("schema",) if name in config}
-    filled = node.ready(
-        kind, {**fill({k: v for k, v in config.items() if k not in kept}, scope), **kept}
-    )
+    # A schema may have braces of its own, which are no templates.
+    templates = {name: value for name, value in config.items() if name != "schema"}
+    filled_in = fill(templates, scope)
+    if "schema" in config:
+        filled_in = {**filled_in, "schema": config["schema"]}
+    filled = node.ready(kind, filled_in)
     if kind in _IN_BROWSER:
         if browser is None:
             raise BrowserFailed(NO_BROWSER, hint="start or attach one")
@@ -94,28 +100,32 @@ def _carried_out(
     return _ELSEWHERE[kind](filled, secrets)
 
 
-def _navigate(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
-    return _Made(browser.navigate(config["url"], tab=config.get("tab")))
+def _navigate(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
+    return _NodeResult(browser.navigate(config["url"], tab=config.get("tab")))
 
 
-def _click(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
-    return _Made(browser.click(config["selector"], tab=config.get("tab")))
+def _click(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
+    return _NodeResult(browser.click(config["selector"], tab=config.get("tab")))
 
 
-def _type(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
-    return _Made(browser.type(config["selector"], config["text"], tab=config.get("tab")))
+def _type(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
+    return _NodeResult(browser.type(config["selector"], config["text"], tab=config.get("tab")))
 
 
-def _wait(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
-    wanted = {key: config[key] for key in ("selector", "url") if config.get(key) is not None}
-    left, told = float(config.get("seconds") or 0), {}
-    while left > 0:  # piece by piece: a browser gives no single wait as long as a node may
-        told = browser.wait(seconds=min(left, PIECE_SECONDS), tab=config.get("tab"))
-        left -= PIECE_SECONDS
-    return _Made(browser.wait(**wanted, tab=config.get("tab")) if wanted else told)
+def _wait(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
+    tab = config.get("tab")
+    seconds_left = float(config.get("seconds") or 0)
+    result: Mapping[str, Any] = {}
+    while seconds_left > 0:
+        result = browser.wait(seconds=min(seconds_left, PIECE_SECONDS), tab=tab)
+        seconds_left -= PIECE_SECONDS
+    awaited = {key: config[key] for key in ("selector", "url") if config.get(key) is not None}
+    if awaited:
+        result = browser.wait(**awaited, tab=tab)
+    return _NodeResult(result)
 
 
-def _extract(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
+def _extract(browser: Browser, name: str, config: Mapping[str, Any]) -> _NodeResult:
     many = bool(config.get("many"))
     found = browser.extract(
         config["selector"], fields=config.get("fields"), many=many, tab=config.get("tab")
@@ -126,7 +136,7 @@ def _extract(browser: Browser, name: str, config: Mapping[str, Any]) -> _Made:
         raise BrowserFailed(
             f"what was extracted does not fit the schema: {each_problem(problems)}", state=page
         )
-    return _Made({**found, "found": value}, {f"{name}.{config['variable']}": value})
+    return _NodeResult({**found, "found": value}, {f"{name}.{config['variable']}": value})
 
 
 def fit_to_schema(value: Any, config: Mapping[str, Any]) -> tuple[Any, list[str]]:
@@ -140,13 +150,14 @@ def fit_to_schema(value: Any, config: Mapping[str, Any]) -> tuple[Any, list[str]
     return value_schema.fit_value(value, wanted, str(config["variable"]))
 
 
-def _condition(config: Mapping[str, Any], secrets: KnownValues) -> _Made:
+def _condition(config: Mapping[str, Any], secrets: KnownValues) -> _NodeResult:
     outcome = condition.holds(config["left"], config["operator"], config.get("right"))
-    return _Made({"holds": outcome}, value=outcome)
+    return _NodeResult({"holds": outcome}, value=outcome)
 
 
-def _loop(config: Mapping[str, Any], secrets: KnownValues) -> _Made:
-    values, most = config["over"], config.get("most")
+def _loop(config: Mapping[str, Any], secrets: KnownValues) -> _NodeResult:
+    values = config["over"]
+    most = config.get("most")
     if not is_array(values):
         raise UsageError(
             "config.over: must be a list", hint="give the name of a variable that is one"
@@ -157,35 +168,38 @@ def _loop(config: Mapping[str, Any], secrets: KnownValues) -> _Made:
             " turns unless told",
             hint="give most, the number of turns it may have",
         )
-    taken = list(values[:most])
-    left = {"of": len(values)} if len(taken) < len(values) else {}
-    return _Made({"turns": len(taken), **left}, value=taken)
+    elements = list(values[:most])
+    result = {"turns": len(elements)}
+    if len(elements) < len(values):
+        result["of"] = len(values)
+    return _NodeResult(result, value=elements)
 
 
-def _set_variable(config: Mapping[str, Any], secrets: KnownValues) -> _Made:
-    name, value = str(config["variable"]), config["value"]
+def _set_variable(config: Mapping[str, Any], secrets: KnownValues) -> _NodeResult:
+    name = str(config["variable"])
+    value = config["value"]
     if secrets.value({name: value}) != hide({name: value}):
         raise UsageError(
             f"config.value: a secret can't be kept as {name!r}, where it would be shown",
             hint=f"give it a name that says what it is, such as {name}_secret",
         )
-    return _Made(None, {name: value})
+    return _NodeResult(None, {name: value})
 
 
-def _failure(error: ForewordError) -> dict[str, Any]:
+def _failure_output(error: ForewordError) -> dict[str, Any]:
     page = error.state if isinstance(error, BrowserFailed) else {}
-    told = {"error": error.message, "hint": error.hint, "page": page}
-    return {name: value for name, value in told.items() if value}
+    output = {"error": error.message, "hint": error.hint, "page": page}
+    return {name: value for name, value in output.items() if value}
 
 
-_IN_BROWSER: dict[str, Callable[[Any, str, Mapping[str, Any]], _Made]] = {
+_IN_BROWSER: dict[str, Callable[[Any, str, Mapping[str, Any]], _NodeResult]] = {
     "navigate": _navigate,
     "click": _click,
     "type": _type,
     "wait": _wait,
     "extract": _extract,
 }
-_ELSEWHERE: dict[str, Callable[[Mapping[str, Any], KnownValues], _Made]] = {
+_ELSEWHERE: dict[str, Callable[[Mapping[str, Any], KnownValues], _NodeResult]] = {
     "condition": _condition,
     "loop": _loop,
     "set_variable": _set_variable,

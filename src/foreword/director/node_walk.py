@@ -26,7 +26,7 @@ from foreword.secrets.known_values import KnownValues
 from foreword.session.workflow_state import WorkflowState
 from foreword.store import node_results, workflows
 from foreword.store.node_results import FAILED, RUNNING, SUCCESS, Result
-from foreword.work.runs import ShuttingDown, current, step
+from foreword.work.runs import ShuttingDown, current_engine, step
 
 if TYPE_CHECKING:
     from foreword.browser import Browser
@@ -87,7 +87,7 @@ class NodeWalk:
     def _pass(self, node: Node, loops: Mapping[str, Any], before: Result, path: str) -> None:
         """A node that is done: a loop with all its turns, a condition as far as it decided."""
         if node["type"] == "condition":
-            holds = bool((before.told.get("result") or {}).get("holds"))
+            holds = bool((before.output.get("result") or {}).get("holds"))
             self._inside(str(node["id"]), BRANCHES[not holds], loops, path)
             return
         kinds = {str(one["type"]) for one in (node, *self.tree.read(str(node["id"])))}
@@ -102,7 +102,7 @@ class NodeWalk:
         if (
             before is not None
             and before.status == RUNNING
-            and before.told.get("digest") != _digest(turn.value)
+            and before.output.get("digest") != _digest(turn.value)
         ):
             self.notes.append(
                 f"{key}: the list is not the one that the loop began with; turns that are done stay"
@@ -114,7 +114,7 @@ class NodeWalk:
 
     def _step(self, node: Node, loops: Mapping[str, Any], key: str) -> NodeOutcome:
         """One turn of a node, as a step of the engine."""
-        if current().leaving.is_set():
+        if current_engine().stopping.is_set():
             raise ShuttingDown
         if self.is_stopped():
             raise WalkStop(key, failed=False)
@@ -127,7 +127,7 @@ class NodeWalk:
         self._tell({"node": node["id"], "key": key, "status": RUNNING})
         step(key, work)
         self.steps.append(
-            {"node": node["id"], "key": key, "status": taken[0].status, **taken[0].told}
+            {"node": node["id"], "key": key, "status": taken[0].status, **taken[0].output}
         )
         self._tell(self.steps[-1])
         return taken[0]
@@ -155,7 +155,13 @@ class NodeWalk:
         )
         with self.state.db.transaction(f"foreword: node results {workflow}"):
             if node_results.keep(
-                self.state.db, workflow, self.run, key, name, status, {**turn.told, **digest}
+                self.state.db,
+                workflow,
+                run=self.run,
+                key=key,
+                node=name,
+                status=status,
+                output={**turn.output, **digest},
             ):
                 for variable, value in turn.variables.items():
                     self.state.set_variable(variable, value, f"{key} of {self.run}")
@@ -172,7 +178,7 @@ class NodeWalk:
             turn = take(node, scope, self.browser, self.secrets)
             if turn.status == FAILED:
                 self.notes.append(
-                    f"{node['id']}: what was typed could not be typed again: {turn.told['error']}"
+                    f"{node['id']}: what was typed could not be typed again: {turn.output['error']}"
                 )
 
     def _save_browser(self) -> None:

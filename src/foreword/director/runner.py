@@ -65,11 +65,13 @@ def test_single_node(
         node_tools.set_status(state, name, None)
         raise
     with state.db.transaction(f"foreword: node results {state.workflow.id}"):
-        node_results.keep_test(state.db, state.workflow.id, name, turn.status, turn.told)
+        node_results.keep_test(
+            state.db, state.workflow.id, node=name, status=turn.status, output=turn.output
+        )
         for variable, value in turn.variables.items():
             state.set_variable(variable, value, f"test of {name}")
         node_tools.set_status(state, name, turn.status)
-    return {"node": name, "status": turn.status, **turn.told, **told}
+    return {"node": name, "status": turn.status, **turn.output, **told}
 
 
 def run_workflow(
@@ -193,7 +195,9 @@ def _conduct(payload: dict[str, Any]) -> dict[str, Any]:
 def _ended(state: WorkflowState, job: _RunJob) -> None:
     """Write down how an attempt ended; nothing where another has begun since."""
     try:
-        noted = node_runs.end(state.db, state.workflow.id, job.run, job.status, job.key)
+        noted = node_runs.end(
+            state.db, state.workflow.id, job.run, status=job.status, failed_at=job.key
+        )
         if noted and job.status == STOPPED:
             _forget_running(state)
     finally:
@@ -253,7 +257,7 @@ def _begun(state: WorkflowState, engine: Engine, resume: str | None) -> Run:
                     hint="leave resume away to run the workflow again",
                 )
         run = node_runs.begin(
-            state.db, workflow_id, resume or f"run-{uuid4().hex[:10]}", engine.executor
+            state.db, workflow_id, run=resume or f"run-{uuid4().hex[:10]}", executor=engine.executor
         )
         _forget_running(state)
     if before is not None and before.status == RUNNING:

@@ -84,7 +84,7 @@ class MessageCache:
         first = group_messages(map(_turn, messages.after(self.db, self.conversation.id, 0, NEAR)))[
             :1
         ]
-        for line in messages.pinned(self.db, self.conversation.id):
+        for line in messages.pinned_messages(self.db, self.conversation.id):
             around = Range(self.conversation.id, line.seq - NEAR, line.seq + NEAR)
             groups = group_messages(map(_turn, messages.between(self.db, around)))
             first += [group for group in groups if group.first <= line.seq <= group.last]

@@ -17,7 +17,7 @@ from foreword.section import Budget, Section
 from foreword.session.history_section import Writing
 from foreword.session.limits import Limits
 from foreword.sources.project_root import project_root
-from foreword.store.database import altered
+from foreword.store.database import altered_error
 from foreword.tokens import Counter
 
 # tool results are mostly JSON, which characters / 4 gets wrong by a third
@@ -88,7 +88,7 @@ def counter_for(opening: SessionOptions, used_before: str | None) -> Counter:
     except ZeroDivisionError:
         found = None
     if found is None or not 1 / MOST_UNITS <= found.units_per_token <= MOST_UNITS:
-        raise altered(
+        raise altered_error(
             f"the counter {used_before!r} in the table conversations",
             hint="name one: --counter o200k",
         )

@@ -20,7 +20,7 @@ from foreword.secrets.known_values import KnownValues
 from foreword.secrets.masking import hide, mask
 from foreword.sources.project_root import project_root
 from foreword.store import plans, variables, workflows
-from foreword.store.database import Database, altered
+from foreword.store.database import Database, altered_error
 from foreword.store.plans import Plan
 from foreword.store.secret_values import secrets_of
 from foreword.store.urls import open_database
@@ -96,7 +96,9 @@ class WorkflowState:
         """Replace the plan by a new version; `PlanConflict` where the newest is not the expected
         one."""
         data = {"workflow_id": self.workflow.name, **planning.read_plan(plan)}
-        return plans.add(self.db, self.workflow.id, data, _reason(reason), expected_version)
+        return plans.add(
+            self.db, self.workflow.id, data, reason=_reason(reason), expected=expected_version
+        )
 
     def plan_history(self) -> list[Plan]:
         """Every version, the oldest first."""
@@ -117,7 +119,7 @@ class WorkflowState:
         try:
             planning.read_plan(kept.data)
         except BadPlan:
-            raise altered(
+            raise altered_error(
                 f"plan version {kept.version} in {self.db.name}", hint=MEND_PLAN
             ) from None
         return kept
@@ -158,12 +160,12 @@ class WorkflowState:
     def set_variable(self, name: str, value: object, reason: str) -> None:
         """Set a variable, and write down why."""
         variables.set_variable(
-            self.db, self.workflow.id, checked_name(name, "variable"), value, _reason(reason)
+            self.db, self.workflow.id, checked_name(name, "variable"), value, reason=_reason(reason)
         )
 
     def clear_variable(self, name: str, reason: str) -> None:
         """Remove a variable, and write down why."""
-        if not variables.drop(self.db, self.workflow.id, name, _reason(reason)):
+        if not variables.drop(self.db, self.workflow.id, name, reason=_reason(reason)):
             raise UnknownName("variable", name, self.variables, where=f"in {self.workflow.name!r}")
 
     def clear_all_variables(self, reason: str) -> list[str]:

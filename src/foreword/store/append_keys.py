@@ -17,8 +17,11 @@ from foreword.formats.record import to_record
 from foreword.message import Message
 from foreword.store.database import Database, Kinds, from_json, stamp, to_json
 
-LONGEST_KEY = 255  # characters, as providers have it
+# Characters, as providers have it for their own idempotency keys.
+LONGEST_KEY = 255
 _KEY = re.compile(rf"[!-~]{{1,{LONGEST_KEY}}}")  # of ASCII all that is seen
+# Characters of the error for a bad key, which repeats it: a key may have any size.
+_LONGEST_ERROR = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +39,9 @@ class AppendReceipt:
 def validate_key(key: object) -> str:
     """The key, or an error where it is none."""
     if not isinstance(key, str) or not _KEY.fullmatch(key):
+        message = f"a key has 1 to {LONGEST_KEY} characters of ASCII and no spaces, not {key!r}"
         raise UsageError(
-            f"a key has 1 to {LONGEST_KEY} characters of ASCII and no spaces, not {key!r}"[:300],
+            message[:_LONGEST_ERROR],
             hint="for example a UUID: one for each message, the same when it is sent again",
         )
     return key
@@ -45,14 +49,14 @@ def validate_key(key: object) -> str:
 
 def digest_of(messages: Iterable[tuple[Message, bool]]) -> str:
     """A digest of messages, each with whether it is pinned, as they are kept."""
-    whole = sha256()
+    digest = sha256()
     for message, pinned in messages:
         record = to_record(message).encode("utf-8", "surrogatepass")
-        whole.update(b"%d %d " % (pinned, len(record)) + record)
-    return whole.hexdigest()
+        digest.update(b"%d %d " % (pinned, len(record)) + record)
+    return digest.hexdigest()
 
 
-def find(db: Database, conversation: int, key: str, digest: str) -> AppendReceipt | None:
+def find(db: Database, conversation: int, *, key: str, digest: str) -> AppendReceipt | None:
     """What was answered under that key; nothing where it is new, an error where something else
     was appended."""
     rows = db.rows(
@@ -61,21 +65,21 @@ def find(db: Database, conversation: int, key: str, digest: str) -> AppendReceip
     )
     if not rows:
         return None
-    known, written = rows[0]
+    known_digest, written = rows[0]
     fields = from_json(written, f"the key {key!r} in {db.name}", _is_receipt)
-    if known != digest:
+    if known_digest != digest:
         raise KeyReused(key, seq=fields["seq"])
-    return AppendReceipt(**{**fields, "warnings": tuple(fields["warnings"])})
+    fields["warnings"] = tuple(fields["warnings"])
+    return AppendReceipt(**fields)
 
 
-def keep(db: Database, conversation: int, key: str, digest: str, receipt: AppendReceipt) -> None:
+def keep(db: Database, conversation: int, *, key: str, digest: str, receipt: AppendReceipt) -> None:
     """Keep what is answered; the caller holds the transaction that appends."""
     fields = {name: getattr(receipt, name) for name in _FIELDS}
-    values = (conversation, key, digest, to_json(fields, "the answer"), stamp())
     db.rows(
         "INSERT INTO append_keys (conversation, name, digest, receipt, created) VALUES (?, ?, ?,"
         " ?, ?)",
-        values,
+        (conversation, key, digest, to_json(fields, "the answer"), stamp()),
     )
 
 

@@ -8,24 +8,21 @@ turn is a run of its own name, in which an artifact can be corrected. Texts are 
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from foreword.section import handle_of
 from foreword.store import originals
-from foreword.store.database import Database, plain, stamp
+from foreword.store.database import Database, Row, stamp, storable_text
 
 COLUMNS = "name, phase, title, tokens, handle, created, task"
-_KEPT = "DO NOTHING"
-_CORRECTED = (
+_KEEP_OLD = "DO NOTHING"
+_TAKE_NEW = (
     "(run, name) DO UPDATE SET task = excluded.task, phase = excluded.phase, title ="
     " excluded.title, tokens = excluded.tokens, handle = excluded.handle, created ="
     " excluded.created"
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
     """One artifact, without its text."""
 
@@ -45,66 +42,70 @@ class Artifact:
 
 def keep(
     db: Database,
+    *,
     run: str,
     name: str,
     phase: str,
     title: str,
     text: str,
     tokens: int,
-    *,
     task: str = "",
 ) -> Artifact:
     """Keep an artifact of a task, which is the run itself if not told; one of that name in the
     run stays as it is."""
-    return _written(db, (run, name, task or run, phase, title), text, tokens, _KEPT)
+    words = (run, name, task or run, phase, title)
+    return _write(db, words, text=text, tokens=tokens, on_conflict=_KEEP_OLD)
 
 
 def correct(
     db: Database,
+    *,
     run: str,
     name: str,
     phase: str,
     title: str,
     text: str,
     tokens: int,
-    *,
     task: str = "",
 ) -> Artifact:
     """The same, but one of that name in the run gives way; what it said is still an original."""
-    return _written(db, (run, name, task or run, phase, title), text, tokens, _CORRECTED)
+    words = (run, name, task or run, phase, title)
+    return _write(db, words, text=text, tokens=tokens, on_conflict=_TAKE_NEW)
 
 
-def _written(db: Database, words: Sequence[str], text: str, tokens: int, conflict: str) -> Artifact:
-    body = plain(text).encode()
-    handle, given = handle_of(body), tuple(map(plain, words))
+def _write(
+    db: Database, words: tuple[str, ...], *, text: str, tokens: int, on_conflict: str
+) -> Artifact:
+    """Write one row; `words` are run, name, task, phase and title."""
+    run, name, *others = map(storable_text, words)
     with db.transaction():
-        db.rows(
-            "INSERT INTO originals VALUES (?, ?) ON CONFLICT DO NOTHING",
-            (handle, zlib.compress(body, 1)),
-        )
+        handle = originals.keep(db, storable_text(text).encode())
         db.rows(
             "INSERT INTO artifacts (run, name, task, phase, title, tokens, handle, created)"
-            f" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {conflict}",
-            (*given, tokens, handle, stamp()),
+            f" VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT {on_conflict}",
+            (run, name, *others, tokens, handle, stamp()),
         )
-        (row,) = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE run = ? AND name = ?", given[:2])
-    return Artifact(*row)
+        (row,) = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE run = ? AND name = ?", (run, name))
+    return _artifact(row)
 
 
 def artifacts_of(db: Database, run: str) -> list[Artifact]:
     """The artifacts of a run, in the order they were kept."""
     rows = db.rows(f"SELECT {COLUMNS} FROM artifacts WHERE run = ? ORDER BY created, name", (run,))
-    return [Artifact(*row) for row in rows]
+    return [_artifact(row) for row in rows]
 
 
 def of_task(db: Database, task: str) -> list[Artifact]:
     """The newest artifact of each name over all runs of a task, in the order they were kept."""
     rows = db.rows(
         f"SELECT {COLUMNS} FROM artifacts WHERE task = ? ORDER BY created, run, name",
-        (plain(task),),
+        (storable_text(task),),
     )
-    newest = {str(row[0]): Artifact(*row) for row in rows}
-    return sorted(newest.values(), key=lambda one: one.created)
+    newest = dict[str, Artifact]()
+    for row in rows:
+        artifact = _artifact(row)
+        newest[artifact.name] = artifact
+    return sorted(newest.values(), key=lambda artifact: artifact.created)
 
 
 def newest(db: Database, name: str) -> Artifact | None:
@@ -112,11 +113,24 @@ def newest(db: Database, name: str) -> Artifact | None:
     rows = db.rows(
         f"SELECT {COLUMNS} FROM artifacts WHERE lower(name) = lower(?) ORDER BY created DESC, run"
         " DESC LIMIT 1",
-        (plain(name),),
+        (storable_text(name),),
     )
-    return Artifact(*rows[0]) if rows else None
+    return _artifact(rows[0]) if rows else None
 
 
 def text_of(db: Database, artifact: Artifact) -> str:
     """The text of an artifact, if it is the one that was kept."""
     return originals.read_exact(db, artifact.handle).decode()
+
+
+def _artifact(row: Row) -> Artifact:
+    name, phase, title, tokens, handle, created, task = row
+    return Artifact(
+        name=name,
+        phase=phase,
+        title=title,
+        tokens=tokens,
+        handle=handle,
+        created=created,
+        task=task,
+    )

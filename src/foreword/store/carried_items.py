@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from foreword.store.database import Database, mapping_or_none, plain, to_ascii_json
+from foreword.store.database import Database, mapping_or_none, storable_text, to_ascii_json
 
 ItemKey = tuple[str, str]  # kind and title
 
@@ -35,8 +35,8 @@ def write_items(
     """Keep items under a name, each in place of an older one, and forget those that have ended."""
     new_rows = []
     for (kind, title), item in items.items():
-        new_rows.append((name, plain(kind), plain(title), to_ascii_json(item)))
-    ended_keys = [(name, plain(kind), plain(title)) for kind, title in ended]
+        new_rows.append((name, storable_text(kind), storable_text(title), to_ascii_json(item)))
+    ended_keys = [(name, storable_text(kind), storable_text(title)) for kind, title in ended]
     with db.transaction():
         db.many(
             "INSERT INTO carried VALUES (?, ?, ?, ?)"

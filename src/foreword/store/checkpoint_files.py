@@ -23,8 +23,12 @@ from foreword.store import private
 from foreword.store.paths import refuse_links
 
 FOLDER = ".checkpoints"
+# For another writer, as long as for another writer of the database; a checkpoint is written in
+# milliseconds, so who waits this long waits for a process that hangs.
 WAIT_SECONDS = 30.0
-OLD_SECONDS = 60.0  # a write takes far less
+# A temporary file of this age was left by a writer that died: a write takes far less.
+OLD_SECONDS = 60.0
+_LOOK_SECONDS = 0.005  # about as long as a checkpoint takes to write
 _TEMPORARY = ".new-"
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OPEN_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -42,7 +46,7 @@ class Folder:
         """Write a file, in place of an older one of that name."""
         refuse_links(self.path / name)
         temporary = f"{_TEMPORARY}{os.getpid()}-{secrets.token_hex(4)}"
-        with _translated(self.path / name):
+        with _translate_errors(self.path / name):
             try:
                 _write(self.descriptor, temporary, content)
                 os.replace(temporary, name, src_dir_fd=self.descriptor, dst_dir_fd=self.descriptor)
@@ -58,8 +62,8 @@ class Folder:
         """Remove what a dead writer left; ages are told by the file system's own clock."""
         now = os.stat(newest, dir_fd=self.descriptor).st_mtime
         with os.scandir(self.descriptor) as entries:
-            left = [entry for entry in entries if entry.name.startswith(_TEMPORARY)]
-        for entry in left:
+            temporary = [entry for entry in entries if entry.name.startswith(_TEMPORARY)]
+        for entry in temporary:
             with suppress(OSError):
                 if self.alone or now - entry.stat(follow_symlinks=False).st_mtime > OLD_SECONDS:
                     os.unlink(entry.name, dir_fd=self.descriptor)
@@ -70,13 +74,13 @@ def open_folder(root: Path) -> Iterator[Folder]:
     """The folder of a root, made where there is none, for one writer at a time."""
     path = root / FOLDER
     refuse_links(path / _TEMPORARY)
-    with _translated(path):
+    with _translate_errors(path):
         if _make(path):
             _sync(root)
         private.tighten(path)
         descriptor = os.open(path, _OPEN_FOLDER)
     try:
-        yield Folder(path, descriptor, _locked(descriptor, path))
+        yield Folder(path, descriptor, alone=_take_lock(descriptor, path))
     finally:
         os.close(descriptor)  # and with it the lock
 
@@ -85,8 +89,10 @@ def names(root: Path) -> list[str]:
     """The names of the files in the folder, in order; none where there is no folder."""
     path = root / FOLDER
     refuse_links(path / _TEMPORARY)
-    with _translated(path):
-        found = [entry.name for entry in path.iterdir()] if os.path.lexists(path) else []
+    if not os.path.lexists(path):
+        return []
+    with _translate_errors(path):
+        found = [entry.name for entry in path.iterdir()]
     return sorted(name for name in found if not name.startswith(_TEMPORARY))
 
 
@@ -113,7 +119,7 @@ def _sync(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _locked(descriptor: int, path: Path) -> bool:
+def _take_lock(descriptor: int, path: Path) -> bool:
     """Whether the folder is ours alone now; some network file systems lock no folder."""
     deadline = monotonic() + WAIT_SECONDS
     while True:
@@ -126,7 +132,7 @@ def _locked(descriptor: int, path: Path) -> bool:
                     " seconds",
                     hint="end that process, or try again",
                 ) from None
-            sleep(0.005)
+            sleep(_LOOK_SECONDS)
         except OSError:
             return False
         else:
@@ -134,7 +140,7 @@ def _locked(descriptor: int, path: Path) -> bool:
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translate_errors(path: Path) -> Iterator[None]:
     """Foreign errors become ours, once, here."""
     try:
         yield

@@ -21,11 +21,11 @@ _WORDS: dict[type, str] = {
     type(None): "nothing",
 }
 _NULLABLE = {("reports", "conversation"), ("reports", "usage")}
-# `kept` passes over odd ones
+# Where a row is odd, those who read it pass over it or say which one it is.
 _ANYTHING = {("reports", "report"), ("carried", "item"), ("originals", "body")}
 # limits: below zero they are none
 _SIGNED = {("conversations", "warned"), ("conversations", "quiet_until")}
-_LONGEST_VALUE = 40
+_LONGEST_VALUE = 40  # characters of a value in an error, which is one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +40,24 @@ class Column:
 
     def holds(self, value: object) -> bool:
         """Whether a value may be in it."""
-        return type(value) in self.kinds and (self.signed or type(value) is not int or value >= 0)
+        if type(value) not in self.kinds:
+            return False
+        return self.signed or type(value) is not int or value >= 0
 
 
 def columns_of(description: Iterable[Sequence[str | None]]) -> tuple[Column, ...]:
     """The columns of a query as SQLite describes them: name, declared type, database, table,
     name in the table."""
-    return tuple(
-        Column(
+    columns = []
+    for name, declared, _, table, origin in description:
+        column = Column(
             name=str(origin or name),
             table=table,
             kinds=_kinds_of(declared, table, origin),
             signed=table is None or (table, origin) in _SIGNED,
         )
-        for name, declared, _, table, origin in description
-    )
+        columns.append(column)
+    return tuple(columns)
 
 
 def _kinds_of(declared: str | None, table: str | None, name: str | None) -> tuple[type, ...]:
@@ -63,7 +66,8 @@ def _kinds_of(declared: str | None, table: str | None, name: str | None) -> tupl
         return tuple(_WORDS)
     if declared not in _KINDS:
         return (int, str, type(None))
-    return (_KINDS[declared], type(None)) if (table, name) in _NULLABLE else (_KINDS[declared],)
+    kind = _KINDS[declared]
+    return (kind, type(None)) if (table, name) in _NULLABLE else (kind,)
 
 
 def problem_in(row: Row, columns: Sequence[Column]) -> str:
@@ -71,12 +75,12 @@ def problem_in(row: Row, columns: Sequence[Column]) -> str:
     for column, value in zip(columns, row, strict=True):
         if not column.holds(value):
             place = f"{column.name} in table {column.table}" if column.table else column.name
-            what = f"{_WORDS.get(type(value), 'something')} {_shown(value)}".rstrip()
-            return f"{place} holds {what} (row {columns[0].name} {_shown(row[0])})"
+            what = f"{_WORDS.get(type(value), 'something')} {_short_repr(value)}".rstrip()
+            return f"{place} holds {what} (row {columns[0].name} {_short_repr(row[0])})"
     return ""
 
 
-def _shown(value: object) -> str:
+def _short_repr(value: object) -> str:
     """A value as it may stand in an error: short, and on one line."""
     if isinstance(value, str | bytes):
         value = value[:_LONGEST_VALUE]

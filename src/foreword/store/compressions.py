@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from foreword.store.database import Database, Row, from_json, plain, stamp, to_json, whole, words
+from foreword.store.database import (
+    Database,
+    Row,
+    from_json,
+    is_text,
+    stamp,
+    storable_text,
+    to_json,
+    whole_number,
+)
 
 COLUMNS = "number, last, summary, method, note, tokens_before, tokens_after, created, undone"
 
@@ -50,7 +59,7 @@ def add(
     It was made while compression `after` was the current one, 0 for none; nothing is kept where
     that is another by now.
     """
-    note = plain(note)
+    note = storable_text(note)
     with db.transaction(f"foreword: conversation {conversation}"):
         if number_of(current(db, conversation)) != after:
             return None
@@ -58,9 +67,8 @@ def add(
             "SELECT COALESCE(MAX(number), 0) + 1 FROM compressions WHERE conversation = ?",
             (conversation,),
         )
-        number = whole(number, f"a compression's number in {db.name}")
         made = Compression(
-            number=number,
+            number=whole_number(number, f"a compression's number in {db.name}"),
             last=last,
             summary=summary,
             method=method,
@@ -105,7 +113,7 @@ def number_of(compression: Compression | None) -> int:
     return compression.number if compression else 0
 
 
-def history(db: Database, conversation: int) -> list[Compression]:
+def all_compressions(db: Database, conversation: int) -> list[Compression]:
     """Every compression, the oldest first, undone ones too."""
     rows = db.rows(
         f"SELECT {COLUMNS} FROM compressions WHERE conversation = ? ORDER BY number",
@@ -149,7 +157,7 @@ def cut_for(db: Database, conversation: int, budget: str) -> Cut:
     sizes = from_json(
         excerpts,
         where,
-        _sizes,
+        _is_sizes,
         hint="remove its row from the table cuts: the window is chosen anew",
     )
     return Cut(int(start), {int(seq): int(tokens) for seq, tokens in sizes.items()})
@@ -164,20 +172,23 @@ def save_window_start(db: Database, conversation: int, budget: str, cut: Cut) ->
     )
 
 
-def _sizes(value: object) -> bool:
+def _is_sizes(value: object) -> bool:
     """Whether a value is a number of tokens for each of some messages."""
-    return isinstance(value, dict) and all(
-        seq.isdecimal() and type(tokens) is int and tokens >= 0 for seq, tokens in value.items()
-    )
+    if not isinstance(value, dict):
+        return False
+    for seq, tokens in value.items():
+        if not seq.isdecimal() or type(tokens) is not int or tokens < 0:
+            return False
+    return True
 
 
 def _compression(db: Database, row: Row) -> Compression:
-    number, last, summary, method, note, before, after, created, undone = row
-    text = from_json(summary, f"compression {number} in {db.name}", words)
+    number, last, written, method, note, before, after, created, undone = row
+    summary = from_json(written, f"compression {number} in {db.name}", is_text)
     return Compression(
         number=number,
         last=last,
-        summary=text,
+        summary=summary,
         method=method,
         note=note,
         tokens_before=before,

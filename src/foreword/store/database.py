@@ -21,9 +21,9 @@ Row = tuple[Any, ...]
 Kinds = type | tuple[type, ...]
 Check = Callable[[Any], bool]
 RESTORE = "restore the database from a copy"
-LARGEST_NUMBER = 2**63 - 1
+LARGEST_NUMBER = 2**63 - 1  # that a column of either database holds
 _LONE = re.compile("[\ud800-\udfff]")  # half a character: JSON can say it, UTF-8 can not
-_UNKEPT = re.compile("[\0\ud800-\udfff]")
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class Database(Protocol):
@@ -81,31 +81,32 @@ def to_ascii_json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
-def plain(text: str) -> str:
+def storable_text(text: str) -> str:
     """A remark as any database takes it: NUL and half characters become U+FFFD."""
-    return _UNKEPT.sub("\ufffd", text)
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
-def from_json(
-    text: str, where: str, fits: Check = lambda value: True, *, hint: str = RESTORE
-) -> Any:
+def from_json(text: str, where: str, fits: Check | None = None, *, hint: str = RESTORE) -> Any:
     """The value of a text that `to_json` wrote; one that was altered since, so that it no longer
     fits, is refused."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        raise altered(where, hint=hint) from None
-    if not fits(value):
-        raise altered(where, hint=hint)
+        raise altered_error(where, hint=hint) from None
+    if fits is not None and not fits(value):
+        raise altered_error(where, hint=hint)
     return value
 
 
 def mapping(**fields: Kinds) -> Check:
     """A check that a value is a mapping with these fields, each of its kind."""
-    return lambda value: (
-        isinstance(value, dict)
-        and all(isinstance(value.get(name), kind) for name, kind in fields.items())
-    )
+
+    def fits(value: Any) -> bool:
+        if not isinstance(value, dict):
+            return False
+        return all(isinstance(value.get(name), kind) for name, kind in fields.items())
+
+    return fits
 
 
 def mapping_or_none(text: object, /, **fields: Kinds) -> dict[str, Any] | None:
@@ -119,19 +120,19 @@ def mapping_or_none(text: object, /, **fields: Kinds) -> dict[str, Any] | None:
     return value
 
 
-def words(value: object) -> bool:
+def is_text(value: object) -> bool:
     """A check that a value is a text."""
     return isinstance(value, str)
 
 
-def whole(value: object, where: str) -> int:
+def whole_number(value: object, where: str) -> int:
     """A whole number that a query worked out; where rows were altered it may be anything.
     PostgreSQL adds decimals."""
     if not isinstance(value, int | Decimal) or value < 0:
-        raise altered(where)
+        raise altered_error(where)
     return int(value)
 
 
-def altered(where: str, *, hint: str = RESTORE) -> StoreError:
+def altered_error(where: str, *, hint: str = RESTORE) -> StoreError:
     """The error for what somebody has changed in the store by other means than ours."""
     return StoreError(f"{where} was altered, so it is not used", hint=hint)

@@ -19,10 +19,11 @@ from foreword.formats.record import from_record, to_record
 from foreword.formats.transcripts import marks_of
 from foreword.message import NOT_HISTORY, Message
 from foreword.section import handle_of
-from foreword.store.database import LARGEST_NUMBER, Database, Row, from_json, stamp, words
+from foreword.store.database import LARGEST_NUMBER, Database, Row, from_json, is_text, stamp
 
 COLUMNS = "seq, kind, pinned, tokens, running, place, created, message"
-HISTORY = f"kind NOT IN ({', '.join(repr(kind) for kind in sorted(NOT_HISTORY))})"
+_NOT_HISTORY_SQL = ", ".join(repr(kind) for kind in sorted(NOT_HISTORY))
+HISTORY = f"kind NOT IN ({_NOT_HISTORY_SQL})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,8 @@ class Range:
 
 def ensure(db: Database, workflow: int, name: str, counter: str) -> Conversation:
     """The conversation of that name, made where there is none."""
-    if (found := find(db, workflow, name)) is not None:
+    found = find(db, workflow, name)
+    if found is not None:
         return found
     db.rows(
         "INSERT INTO conversations (workflow, name, created, counter, system_prompt, warned,"
@@ -95,15 +97,15 @@ def find(db: Database, workflow: int, name: str) -> Conversation | None:
     )
     if not rows:
         return None
-    number, owner, name, created, counter, prompt, warned, quiet_until = rows[0]
-    newest = from_json(prompt, f"the system prompt in {db.name}", words)
+    number, owner, name, created, counter, written_prompt, warned, quiet_until = rows[0]
+    system_prompt = from_json(written_prompt, f"the system prompt in {db.name}", is_text)
     return Conversation(
         id=number,
         workflow=owner,
         name=name,
         created=created,
         counter=counter,
-        system_prompt=newest,
+        system_prompt=system_prompt,
         warned=warned,
         quiet_until=quiet_until,
     )
@@ -111,12 +113,8 @@ def find(db: Database, workflow: int, name: str) -> Conversation | None:
 
 def names(db: Database, workflow: int) -> list[str]:
     """The names of a workflow's conversations, the oldest first."""
-    return [
-        name
-        for (name,) in db.rows(
-            "SELECT name FROM conversations WHERE workflow = ? ORDER BY id", (workflow,)
-        )
-    ]
+    rows = db.rows("SELECT name FROM conversations WHERE workflow = ? ORDER BY id", (workflow,))
+    return [name for (name,) in rows]
 
 
 def set_system_prompt(db: Database, conversation: int, text: str) -> None:
@@ -155,39 +153,45 @@ def append(
         lines = list[StoredMessage]()
         for message, size, pinned in messages:
             tokens = size if message.is_history else 0
-            seq, running, place = seq + 1, running + tokens, place + message.is_history
-            lines.append(
-                StoredMessage(
-                    seq=seq,
-                    kind=message.kind,
-                    pinned=pinned,
-                    tokens=tokens,
-                    running=running,
-                    place=place,
-                    created=created,
-                    message=message,
-                )
+            seq += 1
+            running += tokens
+            place += message.is_history
+            line = StoredMessage(
+                seq=seq,
+                kind=message.kind,
+                pinned=pinned,
+                tokens=tokens,
+                running=running,
+                place=place,
+                created=created,
+                message=message,
             )
-        insert = (
-            f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        )
-        values = [(conversation, *_row(line)) for line in lines]
-        if len(values) == 1:
-            db.rows(insert, values[0])
-        else:
-            db.many(insert, values)
+            lines.append(line)
+        _insert(db, conversation, lines)
         for line in lines:
             if line.kind == "system_prompt":
                 set_system_prompt(db, conversation, line.message.text)
     return lines
 
 
-def imported(db: Database, conversation: int) -> set[str]:
+def _insert(db: Database, conversation: int, lines: Sequence[StoredMessage]) -> None:
+    sql = f"INSERT INTO messages (conversation, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    rows = [(conversation, *_row(line)) for line in lines]
+    if len(rows) == 1:  # the usual case: one statement is quicker than a batch of one
+        db.rows(sql, rows[0])
+    else:
+        db.many(sql, rows)
+
+
+def import_marks(db: Database, conversation: int) -> set[str]:
     """The marks of all that was imported from transcripts."""
     rows = db.rows(
         f"SELECT {COLUMNS} FROM messages WHERE conversation = ? ORDER BY seq", (conversation,)
     )
-    return {mark for row in rows for mark in marks_of(_line(db, row).message)}
+    marks = set[str]()
+    for row in rows:
+        marks.update(marks_of(_line(db, row).message))
+    return marks
 
 
 def after(
@@ -222,7 +226,7 @@ def between(db: Database, where: Range) -> list[StoredMessage]:
     return [_line(db, row) for row in rows]
 
 
-def pinned(db: Database, conversation: int) -> list[StoredMessage]:
+def pinned_messages(db: Database, conversation: int) -> list[StoredMessage]:
     """The messages that always stay, the oldest first."""
     rows = db.rows(
         f"SELECT {COLUMNS} FROM messages WHERE conversation = ? AND pinned = 1 AND {HISTORY} ORDER"
@@ -239,7 +243,10 @@ def up_to(db: Database, conversation: int, seq: int = LARGEST_NUMBER) -> Extent:
         " DESC LIMIT 1",
         (conversation, seq),
     )
-    return Extent(*map(int, rows[0])) if rows else Extent()
+    if not rows:
+        return Extent()
+    seq, running, place = map(int, rows[0])
+    return Extent(seq, running, place)
 
 
 def recount(
@@ -251,11 +258,13 @@ def recount(
     """
     counted = dict(sizes)
     with write_lock(db, conversation):
-        running, values = 0, list[tuple[int, int, int, int]]()
-        for seq, before in db.rows(
+        rows = db.rows(
             "SELECT seq, tokens FROM messages WHERE conversation = ? ORDER BY seq", (conversation,)
-        ):
-            tokens = counted.get(seq, int(before))
+        )
+        running = 0
+        values = list[tuple[int, int, int, int]]()
+        for seq, old_tokens in rows:
+            tokens = counted.get(seq, int(old_tokens))
             running += tokens
             values.append((tokens, running, conversation, seq))
         db.many(
@@ -272,8 +281,10 @@ def handle_for(db: Database, conversation: Conversation, where: Range) -> str:
     )
     handle = handle_of(name.encode("utf-8", "surrogatepass"))
     if not db.read_only and not db.rows("SELECT 1 FROM ranges WHERE handle = ?", (handle,)):
-        values = (handle, where.conversation, where.first, where.last)
-        db.rows("INSERT INTO ranges VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", values)
+        db.rows(
+            "INSERT INTO ranges VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (handle, where.conversation, where.first, where.last),
+        )
     return handle
 
 
@@ -299,12 +310,21 @@ def workflow_of(db: Database, conversation: int) -> int:
 
 
 def _row(line: StoredMessage) -> Row:
-    sizes = (int(line.pinned), line.tokens, line.running, line.place)
-    return (line.seq, line.kind, *sizes, line.created, to_record(line.message))
+    """A message as its row, in the order of `COLUMNS`."""
+    return (
+        line.seq,
+        line.kind,
+        int(line.pinned),
+        line.tokens,
+        line.running,
+        line.place,
+        line.created,
+        to_record(line.message),
+    )
 
 
 def _line(db: Database, row: Row) -> StoredMessage:
-    seq, kind, stays, tokens, running, place, created, record = row
+    seq, kind, pinned, tokens, running, place, created, record = row
     try:
         message = from_record(record)
     except ValueError:
@@ -315,7 +335,7 @@ def _line(db: Database, row: Row) -> StoredMessage:
     return StoredMessage(
         seq=seq,
         kind=kind,
-        pinned=bool(stays),
+        pinned=bool(pinned),
         tokens=tokens,
         running=running,
         place=place,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from foreword.errors import StoreError
-from foreword.store.database import Database, altered
+from foreword.store.database import Database, altered_error
 
 SQLITE = {
     "id": "INTEGER PRIMARY KEY",
@@ -41,63 +41,122 @@ MIGRATIONS = (
     """
 CREATE TABLE IF NOT EXISTS originals (handle {key} PRIMARY KEY, body {bytes} NOT NULL) {keyed};
 CREATE TABLE IF NOT EXISTS reports (
-    id {id}, created TEXT NOT NULL, recipe TEXT NOT NULL, total_tokens {number} NOT NULL,
-    budget_tokens {number} NOT NULL, report TEXT NOT NULL
+    id {id},
+    created TEXT NOT NULL,
+    recipe TEXT NOT NULL,
+    total_tokens {number} NOT NULL,
+    budget_tokens {number} NOT NULL,
+    report TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS carried (
-    name {key} NOT NULL, kind {key} NOT NULL, title {key} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (name, kind, title)
+    name {key} NOT NULL,
+    kind {key} NOT NULL,
+    title {key} NOT NULL,
+    item TEXT NOT NULL,
+    PRIMARY KEY (name, kind, title)
 ) {keyed};
 """,
     """
 CREATE TABLE workflows (
-    id {id}, name {key} NOT NULL UNIQUE, created TEXT NOT NULL, updated TEXT NOT NULL, revision {number} NOT NULL,
+    id {id},
+    name {key} NOT NULL UNIQUE,
+    created TEXT NOT NULL,
+    updated TEXT NOT NULL,
+    revision {number} NOT NULL,
     written TEXT NOT NULL {data}
 );
 CREATE TABLE nodes (
-    workflow {number} NOT NULL REFERENCES workflows (id), node {key} NOT NULL, position {number} NOT NULL,
-    updated TEXT NOT NULL, written TEXT NOT NULL {data}, PRIMARY KEY (workflow, node)
+    workflow {number} NOT NULL REFERENCES workflows (id),
+    node {key} NOT NULL,
+    position {number} NOT NULL,
+    updated TEXT NOT NULL,
+    written TEXT NOT NULL {data},
+    PRIMARY KEY (workflow, node)
 );
 CREATE TABLE plans (
-    workflow {number} NOT NULL REFERENCES workflows (id), version {number} NOT NULL, reason TEXT NOT NULL,
-    created TEXT NOT NULL, written TEXT NOT NULL {data}, PRIMARY KEY (workflow, version)
+    workflow {number} NOT NULL REFERENCES workflows (id),
+    version {number} NOT NULL,
+    reason TEXT NOT NULL,
+    created TEXT NOT NULL,
+    written TEXT NOT NULL {data},
+    PRIMARY KEY (workflow, version)
 );
 CREATE TABLE variables (
-    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), name {key} NOT NULL, updated TEXT NOT NULL,
-    written TEXT NOT NULL {data}, UNIQUE (workflow, name)
+    id {id},
+    workflow {number} NOT NULL REFERENCES workflows (id),
+    name {key} NOT NULL,
+    updated TEXT NOT NULL,
+    written TEXT NOT NULL {data},
+    UNIQUE (workflow, name)
 );
 CREATE TABLE variable_changes (
-    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), name TEXT NOT NULL, action TEXT NOT NULL,
-    before TEXT NOT NULL, after TEXT NOT NULL, reason TEXT NOT NULL, created TEXT NOT NULL
+    id {id},
+    workflow {number} NOT NULL REFERENCES workflows (id),
+    name TEXT NOT NULL,
+    action TEXT NOT NULL,
+    before TEXT NOT NULL,
+    after TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    created TEXT NOT NULL
 );
 CREATE INDEX variable_changes_of ON variable_changes (workflow, id);
 CREATE TABLE conversations (
-    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), name {key} NOT NULL, created TEXT NOT NULL,
-    counter TEXT NOT NULL, system_prompt TEXT NOT NULL, warned {number} NOT NULL, quiet_until {number} NOT NULL,
+    id {id},
+    workflow {number} NOT NULL REFERENCES workflows (id),
+    name {key} NOT NULL,
+    created TEXT NOT NULL,
+    counter TEXT NOT NULL,
+    system_prompt TEXT NOT NULL,
+    warned {number} NOT NULL,
+    quiet_until {number} NOT NULL,
     UNIQUE (workflow, name)
 );
 CREATE TABLE messages (
-    conversation {number} NOT NULL REFERENCES conversations (id), seq {number} NOT NULL, kind TEXT NOT NULL,
-    pinned {number} NOT NULL, tokens {number} NOT NULL, running {number} NOT NULL, place {number} NOT NULL,
-    created TEXT NOT NULL, message {message} NOT NULL, PRIMARY KEY (conversation, seq)
+    conversation {number} NOT NULL REFERENCES conversations (id),
+    seq {number} NOT NULL,
+    kind TEXT NOT NULL,
+    pinned {number} NOT NULL,
+    tokens {number} NOT NULL,
+    running {number} NOT NULL,
+    place {number} NOT NULL,
+    created TEXT NOT NULL,
+    message {message} NOT NULL,
+    PRIMARY KEY (conversation, seq)
 );
 CREATE INDEX pinned_messages ON messages (conversation, seq) WHERE pinned = 1;
 CREATE TABLE compressions (
-    conversation {number} NOT NULL REFERENCES conversations (id), number {number} NOT NULL,
-    last {number} NOT NULL, summary TEXT NOT NULL, method TEXT NOT NULL, note TEXT NOT NULL,
-    tokens_before {number} NOT NULL, tokens_after {number} NOT NULL, created TEXT NOT NULL, undone {number} NOT NULL,
+    conversation {number} NOT NULL REFERENCES conversations (id),
+    number {number} NOT NULL,
+    last {number} NOT NULL,
+    summary TEXT NOT NULL,
+    method TEXT NOT NULL,
+    note TEXT NOT NULL,
+    tokens_before {number} NOT NULL,
+    tokens_after {number} NOT NULL,
+    created TEXT NOT NULL,
+    undone {number} NOT NULL,
     PRIMARY KEY (conversation, number)
 );
 CREATE TABLE cuts (
-    conversation {number} NOT NULL REFERENCES conversations (id), budget {key} NOT NULL, start {number} NOT NULL,
-    excerpts TEXT NOT NULL, PRIMARY KEY (conversation, budget)
+    conversation {number} NOT NULL REFERENCES conversations (id),
+    budget {key} NOT NULL,
+    start {number} NOT NULL,
+    excerpts TEXT NOT NULL,
+    PRIMARY KEY (conversation, budget)
 );
 CREATE TABLE ranges (
-    handle {key} PRIMARY KEY, conversation {number} NOT NULL REFERENCES conversations (id), first {number} NOT NULL,
+    handle {key} PRIMARY KEY,
+    conversation {number} NOT NULL REFERENCES conversations (id),
+    first {number} NOT NULL,
     last {number} NOT NULL
 ) {keyed};
 CREATE TABLE checkpoints (
-    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), name {key} NOT NULL, created TEXT NOT NULL,
-    written TEXT NOT NULL {data}, UNIQUE (workflow, name)
+    id {id},
+    workflow {number} NOT NULL REFERENCES workflows (id),
+    name {key} NOT NULL,
+    created TEXT NOT NULL,
+    written TEXT NOT NULL {data},
+    UNIQUE (workflow, name)
 );
 ALTER TABLE reports ADD COLUMN conversation {number} REFERENCES conversations (id);
 ALTER TABLE reports ADD COLUMN usage TEXT;
@@ -105,33 +164,61 @@ CREATE INDEX reports_of ON reports (conversation, id);
 """,
     """
 CREATE TABLE artifacts (
-    run {key} NOT NULL, name {key} NOT NULL, task {key} NOT NULL, phase TEXT NOT NULL, title TEXT NOT NULL,
-    tokens {number} NOT NULL, handle {key} NOT NULL, created TEXT NOT NULL, PRIMARY KEY (run, name)
+    run {key} NOT NULL,
+    name {key} NOT NULL,
+    task {key} NOT NULL,
+    phase TEXT NOT NULL,
+    title TEXT NOT NULL,
+    tokens {number} NOT NULL,
+    handle {key} NOT NULL,
+    created TEXT NOT NULL,
+    PRIMARY KEY (run, name)
 ) {keyed};
 CREATE INDEX artifacts_of ON artifacts (task);
 CREATE TABLE workers (
-    executor {key} PRIMARY KEY, host TEXT NOT NULL, pid {number} NOT NULL, started {number} NOT NULL,
-    seen {number} NOT NULL, gone {number} NOT NULL
+    executor {key} PRIMARY KEY,
+    host TEXT NOT NULL,
+    pid {number} NOT NULL,
+    started {number} NOT NULL,
+    seen {number} NOT NULL,
+    gone {number} NOT NULL
 ) {keyed};
 """,
     """
 ALTER TABLE workflows ADD COLUMN last_node {number} NOT NULL DEFAULT 0;
 CREATE TABLE node_runs (
-    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), run {key} NOT NULL, attempt {number} NOT NULL,
-    status TEXT NOT NULL, executor TEXT NOT NULL, failed_at TEXT NOT NULL, started TEXT NOT NULL,
-    updated TEXT NOT NULL, UNIQUE (workflow, run)
+    id {id},
+    workflow {number} NOT NULL REFERENCES workflows (id),
+    run {key} NOT NULL,
+    attempt {number} NOT NULL,
+    status TEXT NOT NULL,
+    executor TEXT NOT NULL,
+    failed_at TEXT NOT NULL,
+    started TEXT NOT NULL,
+    updated TEXT NOT NULL,
+    UNIQUE (workflow, run)
 );
 CREATE TABLE node_results (
-    id {id}, workflow {number} NOT NULL REFERENCES workflows (id), run {key} NOT NULL, key {key} NOT NULL,
-    node {key} NOT NULL, status TEXT NOT NULL, created TEXT NOT NULL, written TEXT NOT NULL {data},
+    id {id},
+    workflow {number} NOT NULL REFERENCES workflows (id),
+    run {key} NOT NULL,
+    key {key} NOT NULL,
+    node {key} NOT NULL,
+    status TEXT NOT NULL,
+    created TEXT NOT NULL,
+    written TEXT NOT NULL {data},
     UNIQUE (workflow, run, key)
 );
 CREATE INDEX node_results_of ON node_results (workflow, node, id);
 """,
     """
 CREATE TABLE append_keys (
-    conversation {number} NOT NULL REFERENCES conversations (id), name {key} NOT NULL, digest TEXT NOT NULL,
-    receipt TEXT NOT NULL, created TEXT NOT NULL, PRIMARY KEY (conversation, name)
+    conversation {number} NOT NULL REFERENCES conversations (id),
+    name {key} NOT NULL,
+    digest TEXT NOT NULL,
+    receipt TEXT NOT NULL,
+    created TEXT NOT NULL,
+    PRIMARY KEY (conversation, name)
 ) {keyed};
 """,
 )
@@ -153,7 +240,7 @@ def refuse_newer(db: Database) -> int:
     all."""
     version = db.version()
     if version < 0:
-        raise altered(f"the schema's version in {db.name} ({version})")
+        raise altered_error(f"the schema's version in {db.name} ({version})")
     if version > NEWEST:
         raise StoreError(
             f"{db.name} was written by a newer Foreword (schema {version}, this one knows"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from foreword.store.database import Database, Row, from_json, mapping, plain, stamp, to_json
+from foreword.store.database import Database, Row, from_json, mapping, stamp, storable_text, to_json
 
 TEST = "test"  # the run of single tests: the newest of each node
 SUCCESS, FAILED, RUNNING = "success", "failed", "running"
@@ -27,38 +27,51 @@ class Result:
     node: str
     status: str
     created: str
-    told: dict[str, Any]  # result, variables, error, page, seconds: whatever there is
+    output: dict[str, Any]  # result, variables, error, page, seconds: whatever there is
 
 
 def keep(
-    db: Database, workflow: int, run: str, key: str, node: str, status: str, told: dict[str, Any]
+    db: Database,
+    workflow: int,
+    *,
+    run: str,
+    key: str,
+    node: str,
+    status: str,
+    output: dict[str, Any],
 ) -> bool:
     """Keep a result; one that was a success already stays, and False is returned."""
-    written = to_json(told, f"the result of {node}")
+    written = to_json(output, f"the result of {node}")
     with db.transaction(f"foreword: node results {workflow}"):
-        done = db.rows(
+        succeeded = db.rows(
             "SELECT 1 FROM node_results WHERE workflow = ? AND run = ? AND key = ? AND status = ?",
-            (workflow, plain(run), plain(key), SUCCESS),
+            (workflow, storable_text(run), storable_text(key), SUCCESS),
         )
-        if not done:
-            _replace(db, workflow, run, key, node, status, written)
-    return not done
+        if not succeeded:
+            _replace(db, workflow, run=run, key=key, node=node, status=status, written=written)
+    return not succeeded
 
 
-def keep_test(db: Database, workflow: int, node: str, status: str, told: dict[str, Any]) -> None:
+def keep_test(
+    db: Database, workflow: int, *, node: str, status: str, output: dict[str, Any]
+) -> None:
     """Keep what a single test of a node gave, in place of the test before it."""
-    written = to_json(told, f"the result of {node}")
+    written = to_json(output, f"the result of {node}")
     with db.transaction(f"foreword: node results {workflow}"):
-        _replace(db, workflow, TEST, node, node, status, written)
+        _replace(db, workflow, run=TEST, key=node, node=node, status=status, written=written)
 
 
 def of_run(db: Database, workflow: int, run: str) -> dict[str, Result]:
     """Every result of a run by its key, in the order in which they were kept."""
     rows = db.rows(
         f"SELECT {_COLUMNS} FROM node_results WHERE workflow = ? AND run = ? ORDER BY id",
-        (workflow, plain(run)),
+        (workflow, storable_text(run)),
     )
-    return {row[1]: _result(db, row) for row in rows}
+    results = dict[str, Result]()
+    for row in rows:
+        result = _result(db, row)
+        results[result.key] = result
+    return results
 
 
 def newest(db: Database, workflow: int) -> dict[str, Result]:
@@ -68,19 +81,23 @@ def newest(db: Database, workflow: int) -> dict[str, Result]:
         " (SELECT MAX(id) FROM node_results WHERE workflow = ? GROUP BY node) ORDER BY id",
         (workflow,),
     )
-    return {row[2]: _result(db, row) for row in rows}
+    results = dict[str, Result]()
+    for row in rows:
+        result = _result(db, row)
+        results[result.node] = result
+    return results
 
 
 def _replace(
-    db: Database, workflow: int, run: str, key: str, node: str, status: str, written: str
+    db: Database, workflow: int, *, run: str, key: str, node: str, status: str, written: str
 ) -> None:
     """Put a row in the place of the one before; as a new one, so that the newest has the highest
     number."""
-    place = (workflow, plain(run), plain(key))
+    place = (workflow, storable_text(run), storable_text(key))
     db.rows("DELETE FROM node_results WHERE workflow = ? AND run = ? AND key = ?", place)
     db.rows(
         f"INSERT INTO node_results (workflow, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (*place, plain(node), status, stamp(), written),
+        (*place, storable_text(node), status, stamp(), written),
     )
 
 
@@ -92,5 +109,5 @@ def _result(db: Database, row: Row) -> Result:
         node=node,
         status=status,
         created=created,
-        told=from_json(written, f"the result of {key!r} in {db.name}", mapping()),
+        output=from_json(written, f"the result of {key!r} in {db.name}", mapping()),
     )

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from foreword.store.database import Database, plain, stamp
+from foreword.store.database import Database, Row, stamp, storable_text
 
 RUNNING, SUCCESS, FAILED, STOPPED = "running", "success", "failed", "stopped"
 _COLUMNS = "run, attempt, status, executor, failed_at, started, updated"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One run of a workflow's nodes."""
 
@@ -28,36 +28,37 @@ class Run:
     updated: str
 
 
-def begin(db: Database, workflow: int, run: str, executor: str) -> Run:
+def begin(db: Database, workflow: int, *, run: str, executor: str) -> Run:
     """Note that a process is at a run: a new one, or the next attempt of one."""
     now = stamp()
     db.rows(
         f"INSERT INTO node_runs (workflow, {_COLUMNS}) VALUES (?, ?, 1, ?, ?, '', ?, ?) ON CONFLICT"
         " (workflow, run) DO UPDATE SET attempt = node_runs.attempt + 1, status = excluded.status,"
         " executor = excluded.executor, failed_at = '', updated = excluded.updated",
-        (workflow, plain(run), RUNNING, executor, now, now),
+        (workflow, storable_text(run), RUNNING, executor, now, now),
     )
     found = find(db, workflow, run)
     assert found
     return found
 
 
-def end(db: Database, workflow: int, run: Run, status: str, failed_at: str = "") -> bool:
+def end(db: Database, workflow: int, run: Run, *, status: str, failed_at: str = "") -> bool:
     """Note how an attempt ended, unless another has begun since; says whether it was noted."""
-    noted = db.rows(
+    changed = db.rows(
         "UPDATE node_runs SET status = ?, failed_at = ?, updated = ? WHERE workflow = ? AND run = ?"
         " AND attempt = ? RETURNING run",
-        (status, plain(failed_at), stamp(), workflow, plain(run.run), run.attempt),
+        (status, storable_text(failed_at), stamp(), workflow, storable_text(run.run), run.attempt),
     )
-    return bool(noted)
+    return bool(changed)
 
 
 def find(db: Database, workflow: int, run: str) -> Run | None:
     """One run, if there is one of that name."""
     rows = db.rows(
-        f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? AND run = ?", (workflow, plain(run))
+        f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? AND run = ?",
+        (workflow, storable_text(run)),
     )
-    return Run(*rows[0]) if rows else None
+    return _run(rows[0]) if rows else None
 
 
 def runs_of(db: Database, workflow: int) -> list[Run]:
@@ -65,4 +66,17 @@ def runs_of(db: Database, workflow: int) -> list[Run]:
     rows = db.rows(
         f"SELECT {_COLUMNS} FROM node_runs WHERE workflow = ? ORDER BY id DESC", (workflow,)
     )
-    return [Run(*row) for row in rows]
+    return [_run(row) for row in rows]
+
+
+def _run(row: Row) -> Run:
+    run, attempt, status, executor, failed_at, started, updated = row
+    return Run(
+        run=run,
+        attempt=attempt,
+        status=status,
+        executor=executor,
+        failed_at=failed_at,
+        started=started,
+        updated=updated,
+    )

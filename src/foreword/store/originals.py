@@ -1,7 +1,7 @@
-"""The table `originals`: what contexts left out, packed, each under the handle made from its bytes.
+"""The table `originals`: what contexts left out, packed, each under a handle made from its bytes.
 
-A handle may also stand for a range of messages, which `messages` keeps; both are found here. A store
-may have been meddled with: bytes that don't fit their handle are refused.
+A handle may also stand for a range of messages, which `messages` keeps; both are found here. A
+store may have been meddled with: bytes that don't fit their handle are refused.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from foreword.section import handle_of
 from foreword.store import messages
-from foreword.store.database import Database, altered
+from foreword.store.database import Database, altered_error
 from foreword.store.messages import Range
 from foreword.store.secret_values import secrets_of
 
@@ -86,7 +86,7 @@ def _unpack(where: str, handle: str, packed: object) -> bytes:
     try:
         body = unpacking.decompress(packed, LARGEST_BYTES) if isinstance(packed, bytes) else b""
     except zlib.error:
-        raise altered(f"{handle} in {where}", hint=HINT) from None
+        raise altered_error(f"{handle} in {where}", hint=HINT) from None
     if not unpacking.eof or handle_of(body) != handle:
-        raise altered(f"{handle} in {where}", hint=HINT)
+        raise altered_error(f"{handle} in {where}", hint=HINT)
     return body

@@ -21,6 +21,8 @@ from foreword.store import private
 
 FOLDER, FILE, IGNORE = ".foreword", "state.db", ".gitignore"
 _BESIDE = ("-wal", "-shm", "-journal")  # the files SQLite keeps next to its own
+# Stores in the list, the oldest half of which is forgotten beyond it: `recall` of an unknown handle
+# opens every one of them.
 _LONGEST_LIST = 1_000
 
 
@@ -37,14 +39,14 @@ def store_path(root: Path) -> tuple[Path, str]:
     own = root / FOLDER / FILE
     if writable(own.parent if own.parent.is_dir() else root):
         return own, ""
-    fallback = _cached(root)
+    fallback = _cache_path(root)
     return fallback, f"{root} is read-only: originals and reports are kept in {fallback.parent}"
 
 
 def stores_of(root: Path) -> list[Path]:
     """The stores of this root that exist, the one in use first: a root that became read-only has
     two."""
-    candidates = [store_path(root)[0], root / FOLDER / FILE, _cached(root)]
+    candidates = [store_path(root)[0], root / FOLDER / FILE, _cache_path(root)]
     return [path for path in dict.fromkeys(candidates) if os.path.lexists(path)]
 
 
@@ -52,7 +54,7 @@ def existing_stores(root: Path) -> list[Path]:
     """Stores that may hold an original: the root's, those of the folders above it, then all
     others known."""
     above = [folder / FOLDER / FILE for folder in root.parents]
-    candidates = [*stores_of(root), *above, *_known()]
+    candidates = [*stores_of(root), *above, *_known_stores()]
     return [path for path in dict.fromkeys(candidates) if os.path.isfile(path)]  # noqa: PTH113 - never raises
 
 
@@ -169,21 +171,18 @@ def cache_folder() -> Path:
     return Path(base) / "foreword"
 
 
-def _cached(root: Path) -> Path:
+def _cache_path(root: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:16]
     return cache_folder() / digest / FILE
 
 
-def _known() -> list[Path]:
+def _known_stores() -> list[Path]:
     try:
         listed = (cache_folder() / "stores").read_bytes()
     except OSError:
         return []
-    return [
-        Path(os.fsdecode(line))
-        for line in dict.fromkeys(listed.split(b"\n"))
-        if line and b"\0" not in line
-    ]
+    lines = dict.fromkeys(listed.split(b"\n"))
+    return [Path(os.fsdecode(line)) for line in lines if line and b"\0" not in line]
 
 
 def _remember(path: Path) -> None:
@@ -195,7 +194,7 @@ def _remember(path: Path) -> None:
     with suppress(OSError):
         private.tighten(cache_folder())
         private.tighten(cache_folder() / "stores")
-        known = _known()
+        known = _known_stores()
         if real in known or "\n" in str(real):
             return
         private.make_folder(cache_folder())
@@ -207,9 +206,10 @@ def _remember(path: Path) -> None:
 
 def _prune(known: Iterable[Path]) -> None:
     """Forget the stores that are gone, and the oldest half of a list that is too long even so."""
-    there = [path for path in known if os.path.isfile(path)][-_LONGEST_LIST // 2 :]  # noqa: PTH113 - never raises
+    there = [path for path in known if os.path.isfile(path)]  # noqa: PTH113 - never raises
+    newest = there[-_LONGEST_LIST // 2 :]
     shorter = cache_folder() / f"stores.{os.getpid()}"
     shorter.unlink(missing_ok=True)
     with open(shorter, "xb", opener=private.opener) as listed:
-        listed.writelines(os.fsencode(path) + b"\n" for path in there)
+        listed.writelines(os.fsencode(path) + b"\n" for path in newest)
     shorter.replace(cache_folder() / "stores")

@@ -13,10 +13,10 @@ from foreword.store.database import (
     Row,
     from_json,
     mapping,
-    plain,
     stamp,
+    storable_text,
     to_json,
-    whole,
+    whole_number,
 )
 
 COLUMNS = "version, reason, created, written"
@@ -35,23 +35,24 @@ class Plan:
 
 
 def add(
-    db: Database, workflow: int, data: Mapping[str, Any], reason: str, expected: int | None = None
+    db: Database,
+    workflow: int,
+    data: Mapping[str, Any],
+    *,
+    reason: str,
+    expected: int | None = None,
 ) -> Plan:
     """A new version; where the newest is not the `expected` one, a conflict that carries the
     newest."""
-    reason = plain(reason)
+    reason = storable_text(reason)
     with db.transaction(f"foreword: plan {workflow}"):
         newest = current(db, workflow)
         version = newest.version if newest else 0
         if expected is not None and expected != version:
             raise PlanConflict(expected, version, newest.data if newest else None)
         created = stamp()
-        stamped = _stamped(
-            data,
-            version + 1,
-            newest.data.get("created_at", created) if newest else created,
-            created,
-        )
+        first_created = newest.data.get("created_at", created) if newest else created
+        stamped = _with_stamps(data, version=version + 1, created=first_created, updated=created)
         db.rows(
             "INSERT INTO plans (workflow, version, reason, created, written) VALUES (?, ?, ?,"
             " ?, ?)",
@@ -89,14 +90,21 @@ def newest_version(db: Database, workflow: int) -> int:
     ((version,),) = db.rows(
         "SELECT COALESCE(MAX(version), 0) FROM plans WHERE workflow = ?", (workflow,)
     )
-    return whole(version, f"a plan's version in {db.name}")
+    return whole_number(version, f"a plan's version in {db.name}")
 
 
-def _stamped(data: Mapping[str, Any], version: int, created: str, updated: str) -> dict[str, Any]:
-    """The plan with what the store knows about it, in the place where a reader looks for it."""
-    known = {"plan_version": version, "created_at": created, "updated_at": updated}
-    first = {"workflow_id": data["workflow_id"]} if "workflow_id" in data else {}
-    return {**first, **known, **{name: value for name, value in data.items() if name not in known}}
+def _with_stamps(
+    data: Mapping[str, Any], *, version: int, created: str, updated: str
+) -> dict[str, Any]:
+    """The plan with what the store knows about it, in the place where a reader looks for it: at
+    its beginning, behind the workflow's id."""
+    stamped: dict[str, Any] = {}
+    if "workflow_id" in data:
+        stamped["workflow_id"] = data["workflow_id"]
+    stamped |= {"plan_version": version, "created_at": created, "updated_at": updated}
+    for name, value in data.items():
+        stamped.setdefault(name, value)
+    return stamped
 
 
 def _plan(db: Database, row: Row) -> Plan:

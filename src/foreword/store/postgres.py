@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import psycopg
 
 SCHEMA = "foreword"
+# A server that is there answers in far less; a host that drops packets would else hold up a command
+# for minutes. The address may say otherwise (connect_timeout).
 CONNECT_SECONDS = 10
 PORTS = re.compile(r"[\d,]*")  # of several servers, with commas
 
@@ -30,11 +32,11 @@ class Postgres:
 
     def __init__(self, url: str) -> None:
         self._settings = _settings(url)
-        self.name = _shown(self._settings)
+        self.name = _address_without_password(self._settings)
         self.read_only = False
         self._depth = 0  # of transactions
         self._open = True
-        with self._translated():
+        with self._translate_errors():
             self._db = self._connect()
         with ExitStack() as undo:
             undo.callback(self.close)
@@ -42,18 +44,18 @@ class Postgres:
             undo.pop_all()
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
-        with self._translated(ValueError):
-            done = self._alive().execute(_placed(sql), values)
-            return done.fetchall() if done.description else []
+        with self._translate_errors(ValueError):
+            cursor = self._connection().execute(_driver_sql(sql), values)
+            return cursor.fetchall() if cursor.description else []
 
     def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._translated(ValueError), self._alive().cursor() as cursor:
-            cursor.executemany(_placed(sql), rows)
+        with self._translate_errors(ValueError), self._connection().cursor() as cursor:
+            cursor.executemany(_driver_sql(sql), rows)
 
     @contextmanager
     def transaction(self, lock: str = "") -> Iterator[None]:
         """All or nothing; whoever asks for the same lock waits until it is over."""
-        with self._translated(), self._alive().transaction():
+        with self._translate_errors(), self._connection().transaction():
             if lock:
                 self._db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (lock,))
             self._depth += 1
@@ -86,7 +88,7 @@ class Postgres:
         self._open = False
         self._db.close()
 
-    def _alive(self) -> psycopg.Connection[Row]:
+    def _connection(self) -> psycopg.Connection[Row]:
         """The connection, made anew if it was dropped; never inside a transaction, half of which
         would be lost."""
         if self._db.closed and self._open and not self._depth:
@@ -112,7 +114,7 @@ class Postgres:
         return connection
 
     @contextmanager
-    def _translated(self, *also: type[Exception]) -> Iterator[None]:
+    def _translate_errors(self, *also: type[Exception]) -> Iterator[None]:
         """Foreign errors become ours, once, here."""
         psycopg = _driver()
         try:
@@ -132,12 +134,11 @@ def _settings(url: str) -> dict[str, Any]:
     from psycopg.conninfo import conninfo_to_dict
 
     try:
-        given: dict[str, Any] = conninfo_to_dict(url)
+        settings: dict[str, Any] = conninfo_to_dict(url)
     except driver.Error:
-        given = {"port": "none"}
-    if "@" in given.get("host", "") + given.get("dbname", "") or not PORTS.fullmatch(
-        given.get("port", "")
-    ):
+        settings = {"port": "none"}
+    has_stray_at = "@" in settings.get("host", "") + settings.get("dbname", "")
+    if has_stray_at or not PORTS.fullmatch(settings.get("port", "")):
         raise UsageError(
             "the address of the PostgreSQL database can't be read",
             hint=(
@@ -146,18 +147,18 @@ def _settings(url: str) -> dict[str, Any]:
             ),
         )
     defaults = {"connect_timeout": CONNECT_SECONDS, "application_name": "foreword"}
-    return {**defaults, **given, "client_encoding": "utf8"}
+    return {**defaults, **settings, "client_encoding": "utf8"}
 
 
-def _shown(settings: Mapping[str, Any]) -> str:
-    """An address as it may be shown: without a password."""
+def _address_without_password(settings: Mapping[str, Any]) -> str:
+    """An address as it may be shown."""
     user = f"{settings['user']}@" if "user" in settings else ""
     port = f":{settings['port']}" if settings.get("port") else ""
     return f"postgresql://{user}{settings.get('host', '')}{port}/{settings.get('dbname', '')}"
 
 
-@lru_cache(maxsize=256)
-def _placed(sql: str) -> bytes:
+@lru_cache(maxsize=256)  # there are about half as many statements
+def _driver_sql(sql: str) -> bytes:
     """Our placeholders as the driver wants them."""
     return sql.replace("%", "%%").replace("?", "%s").encode()
 

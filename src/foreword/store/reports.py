@@ -15,7 +15,7 @@ from foreword.store import originals as originals_table
 from foreword.store.database import (
     LARGEST_NUMBER,
     Database,
-    altered,
+    altered_error,
     from_json,
     mapping,
     mapping_or_none,
@@ -116,7 +116,7 @@ def find_report(db: Database, number: int) -> StoredReport | None:
     _, created, text = rows[0]
     report = _read_report(number, created, text)
     if report is None:
-        raise altered(f"report {number} in {db.name}", hint=originals_table.HINT)
+        raise altered_error(f"report {number} in {db.name}", hint=originals_table.HINT)
     return report
 
 

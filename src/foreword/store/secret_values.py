@@ -9,7 +9,9 @@ from foreword.store.database import Database
 
 def secrets_of(db: Database, workflow: int) -> KnownValues:
     """What hides every secret that the workflow holds now."""
-    secrets = KnownValues()
     nodes = workflows.nodes(db, workflow)
-    secrets.learn([variables.all_variables(db, workflow), *(node.get("config") for node in nodes)])
+    secrets = KnownValues()
+    values: list[object] = [variables.all_variables(db, workflow)]
+    values += [node.get("config") for node in nodes]
+    secrets.learn(values)  # all at once: each time, a pattern is compiled
     return secrets

@@ -32,11 +32,16 @@ from foreword.store.paths import (
 )
 from foreword.store.untrusted import check_schema, harden, refuse_foreign_journal
 
-APPLICATION = int.from_bytes(b"FWRD")
+APPLICATION_ID = int.from_bytes(b"FWRD")
 TABLES = {"originals", "reports", "carried"}  # of the first schema: what makes a file a store
+# For another writer. Most hold the lock for milliseconds; an import, which is one transaction, as
+# long as it takes. Who waits in vain gets an error, so this is rather too long than too short.
 WAIT_MILLISECONDS = 30_000
+# Between two tries for the write-ahead log, which takes others a few milliseconds to turn on.
+LOOK_SECONDS = 0.01
 FOREIGN = (apsw.Error, OSError, OverflowError, UnicodeError)
 WRITABLE = "make it writable, or name another store with --db or FOREWORD_DB"
+# How a transaction begins, ends well and ends badly: a whole one, and a part of another.
 OUTER = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 INNER = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part")
 _TURNS = dict[str, Lock]()  # one for each file that this process has open
@@ -48,11 +53,12 @@ class Sqlite:
     is left as it is."""
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self.path, self.read_only = path, read_only
+        self.path = path
+        self.read_only = read_only
         self._turn = _TURNS.setdefault(os.path.realpath(path), Lock())
-        self._translated = _Translated(path)
+        self._error_translation = _ErrorTranslation(path)
         self._columns = dict[str, tuple[Column, ...]]()  # of the queries that have been asked
-        with self._translated, ExitStack() as undo:
+        with self._error_translation, ExitStack() as undo:
             if not read_only:
                 prepare(path)
             elif is_ours(path):
@@ -64,7 +70,7 @@ class Sqlite:
                 if not read_only:
                     private.make_file(Path(os.path.realpath(path)))
             tighten(path)
-            self._db = _connected(path, read_only)
+            self._db = _connect(path, read_only=read_only)
             undo.callback(self._db.close)
             harden(self._db)
             self._recognise(read_only)
@@ -74,9 +80,9 @@ class Sqlite:
                 self._db.pragma("foreign_keys", 1)
                 migrate(self, SQLITE)
                 # new, or from before stores were marked
-                if self._db.pragma("application_id") != APPLICATION:
+                if self._db.pragma("application_id") != APPLICATION_ID:
                     with self.transaction():
-                        self._db.pragma("application_id", APPLICATION)
+                        self._db.pragma("application_id", APPLICATION_ID)
             undo.pop_all()
 
     @property
@@ -84,12 +90,13 @@ class Sqlite:
         return str(self.path)
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
-        with self._translated:
+        with self._error_translation:
             cursor = self._db.execute(sql, values)
             columns = self._columns_of(sql, cursor)
             found: list[Row] = cursor.fetchall()
         for row in found:
-            if problem := problem_in(row, columns):
+            problem = problem_in(row, columns)
+            if problem:
                 raise StoreError(f"{self.path} was altered: {problem}", hint=RESTORE)
         return found
 
@@ -103,21 +110,21 @@ class Sqlite:
         return self._columns[sql]
 
     def many(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._translated:
+        with self._error_translation:
             self._db.executemany(sql, rows)
 
     @contextmanager
     def transaction(self, lock: str = "") -> Iterator[None]:
         """All or nothing. SQLite has one writer at a time, so every lock is the same one."""
-        with self._translated:
+        with self._error_translation:
             is_outer = not self._db.in_transaction
         begin, end, undo = OUTER if is_outer else INNER
         with self._own_turn() if is_outer else nullcontext():
-            with self._translated:
+            with self._error_translation:
                 self._db.execute(begin)
             try:
                 yield
-                with self._translated:
+                with self._error_translation:
                     self._db.execute(end)
             except BaseException:
                 if self._db.in_transaction:  # a full disk may have ended it already
@@ -128,7 +135,7 @@ class Sqlite:
     def _own_turn(self) -> Iterator[None]:
         """The writers of one process take turns: SQLite would have those who wait sleep longer
         and longer."""
-        with self._translated:
+        with self._error_translation:
             if not self._turn.acquire(timeout=WAIT_MILLISECONDS / 1000):
                 raise apsw.BusyError("database is locked")
         try:
@@ -137,11 +144,11 @@ class Sqlite:
             self._turn.release()
 
     def version(self) -> int:
-        with self._translated:
+        with self._error_translation:
             return int(self._db.pragma("user_version"))
 
     def migrate(self, script: str, version: int) -> None:
-        with self._translated:
+        with self._error_translation:
             self._db.execute(f"{script}; PRAGMA user_version = {version}")
 
     def close(self) -> None:
@@ -154,16 +161,16 @@ class Sqlite:
         try:
             application = self._db.pragma("application_id")
             names = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master")}
-            if application not in (0, APPLICATION) or (
-                not names >= TABLES and (names or read_only)
-            ):
-                raise _no_store(self.path)
+            is_foreign = application not in (0, APPLICATION_ID)
+            is_new = not names and not read_only
+            if is_foreign or not (is_new or names >= TABLES):
+                raise _not_a_store_error(self.path)
             check_schema(self._db, self.path, refuse_newer(self))
         finally:
             self._db.execute("COMMIT")
 
 
-class _Translated:
+class _ErrorTranslation:
     """Foreign errors become ours, once, here. A class, since a generator would cost as much as a
     short statement."""
 
@@ -176,7 +183,8 @@ class _Translated:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: object
     ) -> None:
-        if isinstance(error, apsw.CantOpenError) and is_read_only(self.path) and _log_of(self.path):
+        cant_open = isinstance(error, apsw.CantOpenError)
+        if cant_open and is_read_only(self.path) and _log_size(self.path):
             what = (
                 f"{self.path} can't be read where it is: its last changes are in"
                 f" {self.path.name}-wal"
@@ -185,7 +193,7 @@ class _Translated:
                 what, hint="copy both files to a folder that can be written, and name it with --db"
             ) from None
         if isinstance(error, apsw.NotADBError):
-            raise _no_store(self.path) from None
+            raise _not_a_store_error(self.path) from None
         if isinstance(error, apsw.ReadOnlyError):
             raise StoreError(
                 f"{self.path} can't be used for this: it is read-only", hint=WRITABLE
@@ -199,7 +207,7 @@ class _Translated:
             raise StoreError(what, hint="check the folder, its rights and the disk") from None
 
 
-def _no_store(path: Path) -> StoreError:
+def _not_a_store_error(path: Path) -> StoreError:
     hint = "move it away; it will be made anew" if is_ours(path) else "name another file"
     return StoreError(f"{path} is not a Foreword store", hint=hint)
 
@@ -214,26 +222,24 @@ def _write_ahead(db: apsw.Connection) -> None:
         except apsw.BusyError:
             if monotonic() > deadline:
                 raise
-            sleep(0.01)
+            sleep(LOOK_SECONDS)
 
 
-def _connected(path: Path, read_only: bool) -> apsw.Connection:
+def _connect(path: Path, *, read_only: bool) -> apsw.Connection:
     """A connection; a store that can't be written is read without the files SQLite would put
     beside it."""
-    mode = (
-        apsw.SQLITE_OPEN_READONLY
-        if read_only
-        else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    )
+    mode = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    if read_only:
+        mode = apsw.SQLITE_OPEN_READONLY
     uri = path.absolute().as_uri()  # as a URI: apsw takes no name that is not UTF-8
-    if read_only and is_read_only(path) and not _log_of(path):
+    if read_only and is_read_only(path) and not _log_size(path):
         uri += "?immutable=1"
     connection = apsw.Connection(uri, flags=mode | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(WAIT_MILLISECONDS)
     return connection
 
 
-def _log_of(path: Path) -> int:
+def _log_size(path: Path) -> int:
     """The bytes of the log beside a store: changes that are not in the file itself yet."""
     log = path.with_name(f"{path.name}-wal")
     return log.stat().st_size if log.exists() else 0

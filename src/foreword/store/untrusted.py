@@ -27,7 +27,7 @@ OBJECTS = "SELECT type, name, sql FROM sqlite_master"
 _PLAIN = re.compile(r"CREATE (?:TABLE|INDEX|UNIQUE INDEX) ")
 # at its end: the name of another journal is in front of it
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-_LONGEST_NAME = 60
+_LONGEST_NAME = 60  # characters of a name in an error; a stranger may choose any
 # What SQLite itself takes for the indexes of a table, whatever the rows of sqlite_master say.
 _TABLES = (
     "SELECT name, sql FROM (SELECT name, 0 AS place, '' AS own, sql FROM sqlite_master WHERE type ="
@@ -71,7 +71,7 @@ def refuse_programs(path: Path, objects: Iterable[SchemaObject]) -> None:
         is_automatic = sql is None and str(name).startswith("sqlite_autoindex_")
         if not is_plain and not is_automatic:
             what = f"a {kind}" if kind in ("trigger", "view") else "a virtual table or the like"
-            raise _foreign(path, f"{what} {_shown(name)}, which may run programs")
+            raise _foreign_error(path, f"{what} {_short_name(name)}, which may run programs")
 
 
 def check_schema(db: apsw.Connection, path: Path, version: int) -> None:
@@ -81,10 +81,13 @@ def check_schema(db: apsw.Connection, path: Path, version: int) -> None:
     Stores were once made without a version: those have the tables of the first one.
     """
     refuse_programs(path, db.execute(OBJECTS))
-    found, expected = _schema(db), _schema_of(version or 1)
-    for name, made in expected.items():
-        if found.get(name) != made and (version or name in found):
-            raise _foreign(path, f"another table {_shown(name)} than schema {version} of Foreword")
+    tables = _schema(db)
+    for name, expected in _expected_schema(version or 1).items():
+        if not version and name not in tables:
+            continue
+        if tables.get(name) != expected:
+            what = f"another table {_short_name(name)} than schema {version} of Foreword"
+            raise _foreign_error(path, what)
 
 
 def _schema(db: apsw.Connection) -> dict[str, tuple[str, ...]]:
@@ -96,22 +99,22 @@ def _schema(db: apsw.Connection) -> dict[str, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=len(MIGRATIONS))
-def _schema_of(version: int) -> dict[str, tuple[str, ...]]:
+def _expected_schema(version: int) -> dict[str, tuple[str, ...]]:
     """Every table that the migrations up to a version make."""
     memory = apsw.Connection(":memory:")
     for script in MIGRATIONS[:version]:
         memory.execute(in_dialect(script, SQLITE))
-    made = _schema(memory)
+    tables = _schema(memory)
     memory.close()
-    return made
+    return tables
 
 
-def _foreign(path: Path, what: str) -> StoreError:
+def _foreign_error(path: Path, what: str) -> StoreError:
     return StoreError(
         f"{path} has {what}, so it is not used",
         hint="move it away, or remove what is not Foreword's",
     )
 
 
-def _shown(name: object) -> str:
+def _short_name(name: object) -> str:
     return repr(str(name)[:_LONGEST_NAME])

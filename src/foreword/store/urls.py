@@ -36,7 +36,7 @@ def open_database(url: str | None, root: Path, *, create: bool = True) -> Databa
             f"no store yet: there is no {place}",
             hint="`foreword session new NAME` makes one, or name another with --db",
         )
-    return _as_it_is(place) if is_read_only(place) else Sqlite(place)
+    return _open_read_only(place) if is_read_only(place) else Sqlite(place)
 
 
 def store_exists(url: str | None, root: Path) -> bool:
@@ -45,7 +45,7 @@ def store_exists(url: str | None, root: Path) -> bool:
     return not isinstance(place, Path) or os.path.exists(place)  # noqa: PTH110 - never raises
 
 
-def _as_it_is(path: Path) -> Database:
+def _open_read_only(path: Path) -> Database:
     """A store that can't be brought into today's form, if it is in it."""
     from foreword.store.migrations import NEWEST
     from foreword.store.sqlite import WRITABLE, Sqlite

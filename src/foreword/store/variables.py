@@ -1,5 +1,8 @@
-"""Variables and the trail of their changes. A trail shows values as a context would, so no
-secret is in it."""
+"""Variables and the trail of their changes.
+
+The trail shows values as a context would, so no secret is in it; whole values are in `variables`
+alone. What a value looks like is said by `plan.variables`.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.plan.variables import display
-from foreword.store.database import LARGEST_NUMBER, Database, from_json, plain, stamp, to_json
+from foreword.store.database import (
+    LARGEST_NUMBER,
+    Database,
+    from_json,
+    stamp,
+    storable_text,
+    to_json,
+)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VariableChange:
     """One entry of the trail."""
 
@@ -22,29 +32,37 @@ class VariableChange:
     created: str
 
 
-def set_variable(db: Database, workflow: int, name: str, value: object, reason: str) -> None:
+def set_variable(db: Database, workflow: int, name: str, value: object, *, reason: str) -> None:
     """Set a variable; one that was set before keeps its place."""
     written = to_json(value, f"variable {name!r}")
     with db.transaction(f"foreword: variables {workflow}"):
-        before = _shown(db, workflow, name)
+        before = _displayed_value(db, workflow, name)
         db.rows(
             "INSERT INTO variables (workflow, name, updated, written) VALUES (?, ?, ?, ?) ON"
             " CONFLICT (workflow, name) DO UPDATE SET updated = excluded.updated, written ="
             " excluded.written",
             (workflow, name, stamp(), written),
         )
-        _log(db, workflow, name, "set", before, display(name, value), reason)
+        change = VariableChange(
+            name=name,
+            action="set",
+            before=before,
+            after=display(name, value),
+            reason=reason,
+            created=stamp(),
+        )
+        _log(db, workflow, change)
 
 
-def drop(db: Database, workflow: int, name: str, reason: str) -> bool:
+def drop(db: Database, workflow: int, name: str, *, reason: str) -> bool:
     """Clear a variable; says whether there was one."""
     with db.transaction(f"foreword: variables {workflow}"):
-        before = _shown(db, workflow, name)
+        before = _displayed_value(db, workflow, name)
         gone = db.rows(
             "DELETE FROM variables WHERE workflow = ? AND name = ? RETURNING name", (workflow, name)
         )
         if gone:
-            _log(db, workflow, name, "clear", before, "", reason)
+            _log(db, workflow, _clearing(name, before, reason))
     return bool(gone)
 
 
@@ -54,7 +72,7 @@ def drop_all(db: Database, workflow: int, reason: str) -> list[str]:
         values = all_variables(db, workflow)
         db.rows("DELETE FROM variables WHERE workflow = ?", (workflow,))
         for name, value in values.items():
-            _log(db, workflow, name, "clear", display(name, value), "", reason)
+            _log(db, workflow, _clearing(name, display(name, value), reason))
     return list(values)
 
 
@@ -73,21 +91,48 @@ def changes(db: Database, workflow: int, limit: int = 100) -> list[VariableChang
         " ? ORDER BY id DESC LIMIT ?",
         (workflow, max(0, min(limit, LARGEST_NUMBER))),
     )
-    return [VariableChange(*row) for row in rows]
+    found = []
+    for name, action, before, after, reason, created in rows:
+        change = VariableChange(
+            name=name,
+            action=action,
+            before=before,
+            after=after,
+            reason=reason,
+            created=created,
+        )
+        found.append(change)
+    return found
 
 
-def _shown(db: Database, workflow: int, name: str) -> str:
+def _clearing(name: str, before: str, reason: str) -> VariableChange:
+    return VariableChange(
+        name=name, action="clear", before=before, after="", reason=reason, created=stamp()
+    )
+
+
+def _displayed_value(db: Database, workflow: int, name: str) -> str:
+    """A variable's value as the trail shows it; nothing where there is none."""
     rows = db.rows(
         "SELECT written FROM variables WHERE workflow = ? AND name = ?", (workflow, name)
     )
-    return display(name, from_json(rows[0][0], f"variable {name!r} in {db.name}")) if rows else ""
+    if not rows:
+        return ""
+    ((written,),) = rows
+    return display(name, from_json(written, f"variable {name!r} in {db.name}"))
 
 
-def _log(
-    db: Database, workflow: int, name: str, action: str, before: str, after: str, reason: str
-) -> None:
+def _log(db: Database, workflow: int, change: VariableChange) -> None:
     db.rows(
         "INSERT INTO variable_changes (workflow, name, action, before, after, reason, created)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (workflow, name, action, before, after, plain(reason), stamp()),
+        (
+            workflow,
+            change.name,
+            change.action,
+            change.before,
+            change.after,
+            storable_text(change.reason),
+            change.created,
+        ),
     )

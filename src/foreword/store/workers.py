@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from foreword.store.database import Database
 
+# A week: a laptop may sleep for days and go on under its old name; its row is all that is kept.
 FORGET_SECONDS = 7 * 24 * 3600
 
 
@@ -26,7 +27,7 @@ class Worker:
     gone: bool  # it said good-bye
 
 
-def beat(db: Database, executor: str, host: str, pid: int) -> None:
+def beat(db: Database, *, executor: str, host: str, pid: int) -> None:
     """Say that a process is there."""
     now = clock(db)
     db.rows(
@@ -41,20 +42,21 @@ def leave(db: Database, executor: str) -> None:
     db.rows("UPDATE workers SET gone = 1 WHERE executor = ?", (executor,))
 
 
-def everyone(db: Database) -> list[Worker]:
+def all_workers(db: Database) -> list[Worker]:
     """Every process that is or was at work, and how long ago each was heard of."""
     now = clock(db)
     rows = db.rows("SELECT executor, host, pid, seen, gone FROM workers ORDER BY started, executor")
-    return [
-        Worker(
+    workers = []
+    for executor, host, pid, seen, gone in rows:
+        worker = Worker(
             executor=executor,
             host=host,
             pid=pid,
             silent_seconds=max(0, now - seen),
             gone=bool(gone),
         )
-        for executor, host, pid, seen, gone in rows
-    ]
+        workers.append(worker)
+    return workers
 
 
 def forget(db: Database) -> None:
@@ -65,5 +67,6 @@ def forget(db: Database) -> None:
 def clock(db: Database) -> int:
     """The database's time, in seconds since 1970."""
     ((now,),) = db.rows("SELECT CURRENT_TIMESTAMP")
-    when = datetime.fromisoformat(now).replace(tzinfo=UTC) if isinstance(now, str) else now
-    return int(when.timestamp())
+    if isinstance(now, str):  # SQLite has no type for times; PostgreSQL gives a datetime
+        now = datetime.fromisoformat(now).replace(tzinfo=UTC)
+    return int(now.timestamp())

@@ -7,8 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from foreword.errors import UnknownName
-from foreword.store.database import Database, Row, from_json, mapping, plain, stamp, to_json, whole
+from foreword.store.database import (
+    Database,
+    Row,
+    from_json,
+    mapping,
+    stamp,
+    storable_text,
+    to_json,
+    whole_number,
+)
 
+# The tables whose rows make a workflow worth keeping, besides the messages of its conversations.
 _HOLDERS = (
     "nodes",
     "plans",
@@ -85,18 +95,13 @@ def ensure(db: Database, name: str) -> Workflow:
 
 def drop_empty(db: Database, workflow: int) -> None:
     """Forget a workflow that was only just made and holds nothing."""
-    held = " UNION ALL ".join(f"SELECT 1 FROM {table} WHERE workflow = ?" for table in _HOLDERS)
-    said = (
-        "SELECT 1 FROM messages m JOIN conversations c ON c.id = m.conversation WHERE"
-        " c.workflow = ?"
-    )
-    answered = (
-        "SELECT 1 FROM append_keys k JOIN conversations c ON c.id = k.conversation WHERE"
-        " c.workflow = ?"
-    )
-    holding = f"{held} UNION ALL {said} UNION ALL {answered} LIMIT 1"
+    of_conversation = "t JOIN conversations c ON c.id = t.conversation WHERE c.workflow = ?"
+    queries = [f"SELECT 1 FROM {table} WHERE workflow = ?" for table in _HOLDERS]
+    queries.append(f"SELECT 1 FROM messages {of_conversation}")
+    queries.append(f"SELECT 1 FROM append_keys {of_conversation}")
+    any_row = " UNION ALL ".join(queries) + " LIMIT 1"
     with db.transaction(f"foreword: workflow {workflow}"):
-        if not db.rows(holding, (workflow,) * (len(_HOLDERS) + 2)):
+        if not db.rows(any_row, [workflow] * len(queries)):
             db.rows("DELETE FROM conversations WHERE workflow = ?", (workflow,))
             db.rows("DELETE FROM workflows WHERE id = ?", (workflow,))
 
@@ -140,21 +145,21 @@ def list_workflows(db: Database) -> list[WorkflowEntry]:
         " LEFT JOIN messages b ON b.conversation = c.id AND b.seq = k.last GROUP BY w.id, w.name,"
         " w.created, w.updated ORDER BY w.id"
     )
-    return [_listed(db, row) for row in rows]
+    return [_workflow_entry(db, row) for row in rows]
 
 
-def _listed(db: Database, row: Row) -> WorkflowEntry:
+def _workflow_entry(db: Database, row: Row) -> WorkflowEntry:
     name, created, messages, tokens, now, plan, variables, compressions, warned, *times = row
     where = f"the size of workflow {name!r} in {db.name}"
     return WorkflowEntry(
         name=str(name),
         created=str(created),
-        messages=whole(messages, where),
-        tokens=whole(tokens, where),
-        now_tokens=whole(now, where),
-        plan_version=whole(plan, where),
-        variables=whole(variables, where),
-        compressions=whole(compressions, where),
+        messages=whole_number(messages, where),
+        tokens=whole_number(tokens, where),
+        now_tokens=whole_number(now, where),
+        plan_version=whole_number(plan, where),
+        variables=whole_number(variables, where),
+        compressions=whole_number(compressions, where),
         warned=bool(warned),
         changed=max(str(time) for time in times if time),
     )
@@ -168,7 +173,8 @@ def stamps(db: Database, workflow: int) -> Stamps:
         " w WHERE w.id = ?",
         (workflow,),
     )
-    return Stamps(revision, whole(plan, f"a plan's version in {db.name}"), variables)
+    version = whole_number(plan, f"a plan's version in {db.name}")
+    return Stamps(snapshot=revision, plan=version, variables=variables)
 
 
 def describe(db: Database, workflow: int, details: Mapping[str, Any]) -> None:
@@ -181,19 +187,13 @@ def describe(db: Database, workflow: int, details: Mapping[str, Any]) -> None:
 
 def put_node(db: Database, workflow: int, node: Mapping[str, Any]) -> None:
     """Add a node, or replace the one with its id."""
-    values = (
-        workflow,
-        plain(node["id"]),
-        node["position"],
-        stamp(),
-        to_json(node, f"node {node['id']!r}"),
-    )
+    written = to_json(node, f"node {node['id']!r}")
     with db.transaction(f"foreword: nodes {workflow}"):
         db.rows(
             "INSERT INTO nodes (workflow, node, position, updated, written) VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT (workflow, node) DO UPDATE SET position = excluded.position, updated ="
             " excluded.updated, written = excluded.written",
-            values,
+            (workflow, storable_text(node["id"]), node["position"], stamp(), written),
         )
         _touch(db, workflow)
 
@@ -201,13 +201,13 @@ def put_node(db: Database, workflow: int, node: Mapping[str, Any]) -> None:
 def drop_node(db: Database, workflow: int, node: str) -> bool:
     """Remove a node; says whether there was one."""
     with db.transaction(f"foreword: nodes {workflow}"):
-        gone = db.rows(
+        deleted = db.rows(
             "DELETE FROM nodes WHERE workflow = ? AND node = ? RETURNING node",
-            (workflow, plain(node)),
+            (workflow, storable_text(node)),
         )
-        if gone:
+        if deleted:
             _touch(db, workflow)
-    return bool(gone)
+    return bool(deleted)
 
 
 def nodes(db: Database, workflow: int) -> Sequence[dict[str, Any]]:
@@ -215,9 +215,8 @@ def nodes(db: Database, workflow: int) -> Sequence[dict[str, Any]]:
     rows = db.rows(
         f"SELECT node, written FROM nodes WHERE workflow = ? ORDER BY {NODE_ORDER}", (workflow,)
     )
-    return [
-        from_json(written, f"node {node!r} in {db.name}", mapping(id=str)) for node, written in rows
-    ]
+    has_id = mapping(id=str)
+    return [from_json(written, f"node {node!r} in {db.name}", has_id) for node, written in rows]
 
 
 def next_node(db: Database, workflow: int, least: int) -> int:

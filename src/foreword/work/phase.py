@@ -23,7 +23,7 @@ from foreword.errors import ForewordError, UnknownName
 from foreword.plan.flow import Flow, Phase, as_data, from_data
 from foreword.store import artifacts, originals
 from foreword.store.artifacts import Artifact
-from foreword.store.database import Database, plain
+from foreword.store.database import Database, storable_text
 from foreword.store.urls import open_database
 from foreword.work import question_queue
 from foreword.work.artifact_lookup import COUNTER
@@ -116,7 +116,7 @@ def begin(order: Order, phase: Phase) -> PhaseStart | str:
     """Inside a run: ask the agent of a phase, or all members of its panel; or say why they can't
     be asked."""
     prepare, what = (_panel, "panel") if _looks(order, phase) else (_question, "question")
-    made = question_queue.step(f"{what} {phase.name}", prepare, order.to_dict(), phase.name)
+    made = runs.step(f"{what} {phase.name}", prepare, order.to_dict(), phase.name)
     if "error" in made:
         return str(made["error"])
     place = order.flow.phases.index(phase) + 1
@@ -132,7 +132,7 @@ def end(
     if answer["status"] != "answered":
         return PhaseResult(failed=str(answer.get("error") or answer["status"]))
     if phase.gate and answer.get("verdict", APPROVED) != APPROVED:
-        handle = question_queue.step(f"rejected {phase.name}", _remember, str(answer["text"]))
+        handle = runs.step(f"rejected {phase.name}", _remember, str(answer["text"]))
         return PhaseResult(
             rejected={
                 "verdict": str(answer["verdict"]),
@@ -140,7 +140,7 @@ def end(
                 "handle": handle,
             }
         )
-    question_queue.step(
+    runs.step(
         f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"])
     )
     ensure_checkpoint(order, phase)
@@ -149,13 +149,13 @@ def end(
 
 def finished_phases(order: Order) -> list[str]:
     """Inside a run: the phases whose answers are kept already."""
-    found: list[str] = question_queue.step("finished", _finished, order.run)
+    found: list[str] = runs.step("finished", _finished, order.run)
     return found
 
 
 def ensure_checkpoint(order: Order, phase: Phase) -> None:
     """Inside a run: see to it that the checkpoint of a phase is there."""
-    question_queue.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
+    runs.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
 
 
 def _looks(order: Order, phase: Phase) -> bool:
@@ -265,7 +265,7 @@ def _prepared(root: Path, order: Order, phase: Phase) -> dict[str, Any]:
 def _remember(text: str) -> str:
     """Keep what a panel said that has not approved, for whoever wants to read it."""
     with _store() as store:
-        return originals.keep(store, plain(text).encode())
+        return originals.keep(store, storable_text(text).encode())
 
 
 def _keep(payload: dict[str, Any], name: str, text: str) -> str:
@@ -275,7 +275,7 @@ def _keep(payload: dict[str, Any], name: str, text: str) -> str:
     with _store() as store:
         size = tokens.counter(COUNTER).count(text)
         return artifacts.keep(
-            store, order.run, phase.key, phase.name, phase.title, text, size, task=order.task
+            store, run=order.run, name=phase.key, phase=phase.name, title=phase.title, text=text, tokens=size, task=order.task
         ).handle
 
 

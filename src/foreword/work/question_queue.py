@@ -2,10 +2,9 @@
 process to answer.
 
 Whatever becomes of a question is its answer: one that fails or is late takes no other down. What a
-run is, and how one is started, is `runs`' business; its names are here, too, so that whoever asks
-needs this module alone.
+run is, and how one is started, is the business of `runs`.
 
-    @workflow("panel")
+    @runs.workflow("panel")
     def review(payload): return {"answers": ask_all(payload["questions"])}
 
     with workers.run_worker(db, root) as engine:
@@ -25,52 +24,32 @@ from typing import Any
 
 from foreword.errors import ForewordError
 from foreword.secrets.masking import mask
-from foreword.store.database import plain
+from foreword.store.database import storable_text
 from foreword.tokens import counter
 from foreword.work import dbos_setup
-from foreword.work.run_status import ACTIVE, RunStatus, outcome, standings, statuses, why
+from foreword.work.run_status import ACTIVE, failure_reason, statuses
 from foreword.work.runs import (
     AGENTS,
-    LONGEST_POLL_SECONDS,
-    RUNS,
     Engine,
     ShuttingDown,
-    current,
-    launch_engine,
+    current_engine,
+    longer_pause,
     next_round,
     registered_runs,
-    root_queue,
     step,
     workflow,
 )
 
-__all__ = [
-    "ACTIVE",
-    "AGENTS",
-    "RUNS",
-    "Engine",
-    "Question",
-    "QuestionBatch",
-    "RunStatus",
-    "ask_all",
-    "current",
-    "launch_engine",
-    "outcome",
-    "root_queue",
-    "standings",
-    "start_all",
-    "statuses",
-    "step",
-    "wait_for_first_group",
-    "workflow",
-]
-
-GRACE_SECONDS = 2.0  # for a call to end by itself before it is given up
-QUEUE_SECONDS = 600.0  # the longest wait for a process that is free
+# For a call to end by itself, with its own error, before it is given up from outside.
+GRACE_SECONDS = 2.0
+# The longest wait for a process that is free: docs/scaling.md promises it. Without an end a run would
+# wait for workers that nobody starts.
+QUEUE_SECONDS = 600.0
 
 Question = Mapping[str, Any]
-"""`{"agent", "model", "instructions", "request", "timeout_seconds"}`, and if wanted `attempts`, `max_output_tokens`,
-`artifacts_of`, the task whose artifacts the agent may look up, and `root`, the project whose documents."""
+"""`{"agent", "model", "instructions", "request", "timeout_seconds"}`, and if wanted `attempts`,
+`max_output_tokens`, `artifacts_of`, the task whose artifacts the agent may look up, and `root`, the
+project whose documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +69,8 @@ def ask_all(questions: Sequence[Question]) -> list[dict[str, Any]]:
     """
     if not questions:
         return []
-    asked = start_all(questions)
-    answers: list[dict[str, Any]] = step("answers", lambda: _first_settled({"": asked})[""])
+    batch = start_all(questions)
+    answers: list[dict[str, Any]] = step("answers", lambda: _first_answered({"": batch})[""])
     return answers
 
 
@@ -100,55 +79,60 @@ def start_all(questions: Sequence[Question], group: str = "") -> QuestionBatch:
     runs."""
     from dbos import DBOS, SetWorkflowID, SetWorkflowTimeout
 
-    runs = _named(
-        str(DBOS.workflow_id),
-        group or _next_place(),
-        [str(question["agent"]) for question in questions],
-    )
-    answer, limits = (
-        registered_runs()["answer"],
-        [float(question["timeout_seconds"]) for question in questions],
-    )
+    agents = [str(question["agent"]) for question in questions]
+    runs = _run_names(str(DBOS.workflow_id), place=group or _round_place(), agents=agents)
+    limits = [float(question["timeout_seconds"]) for question in questions]
+    answer = registered_runs()["answer"]
     for run, question, limit in zip(runs, questions, limits, strict=True):
         with SetWorkflowID(run), SetWorkflowTimeout(limit + GRACE_SECONDS):
             DBOS.enqueue_workflow(AGENTS, answer, dict(question))
     return QuestionBatch(
-        tuple(questions), tuple(runs), monotonic() + QUEUE_SECONDS + max(limits, default=0.0)
+        questions=tuple(questions),
+        runs=tuple(runs),
+        until=monotonic() + QUEUE_SECONDS + max(limits, default=0.0),
     )
 
 
 def wait_for_first_group(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:
     """Inside a run: wait until one group at least has all its answers; those of every group that
     has."""
-    settled: dict[str, list[dict[str, Any]]] = step("settled", _first_settled, groups)
-    return settled
+    # `settled` is the name of the step in the database: another one would orphan runs under way
+    answers: dict[str, list[dict[str, Any]]] = step("settled", _first_answered, groups)
+    return answers
 
 
 @workflow("answer")
 def _answer(question: dict[str, Any]) -> dict[str, Any]:
     """One question to one model. Nothing that goes wrong escapes: it is the answer."""
-    engine, began, limit = current(), monotonic(), float(question["timeout_seconds"])
-    told: dict[str, Any] = {"agent": question["agent"], "status": "failed", "text": "", "error": ""}
+    engine = current_engine()
+    began = monotonic()
+    limit = float(question["timeout_seconds"])
+    answer: dict[str, Any] = {
+        "agent": question["agent"],
+        "status": "failed",
+        "text": "",
+        "error": "",
+    }
     try:
-        with _cancelled_after(engine, limit + GRACE_SECONDS) as cancel:
-            told |= _asked(engine, question, cancel)
+        with _cancel_after(engine, limit + GRACE_SECONDS) as cancel:
+            answer |= _ask_model(engine, question, cancel)
     except ForewordError as error:
-        told["error"] = plain(mask(error.message))
+        answer["error"] = storable_text(mask(error.message))
     except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
-        told["error"] = plain(mask(f"{type(error).__name__}: {error}"))
-    if engine.leaving.is_set():
+        answer["error"] = storable_text(mask(f"{type(error).__name__}: {error}"))
+    if engine.stopping.is_set():
         raise ShuttingDown
     took = monotonic() - began
-    if told["status"] == "failed" and took >= limit:
-        told |= {"status": "late", "error": f"no answer within {limit:g} s"}
-    return {**told, "seconds": round(took, 3)}
+    if answer["status"] == "failed" and took >= limit:
+        answer |= {"status": "late", "error": f"no answer within {limit:g} s"}
+    return {**answer, "seconds": round(took, 3)}
 
 
 @contextmanager
-def _cancelled_after(engine: Engine, seconds: float) -> Iterator[Event]:
-    """An event that is set when the time is up, or this process leaves."""
+def _cancel_after(engine: Engine, seconds: float) -> Iterator[Event]:
+    """An event that is set when the time is up, or this process ends."""
     cancel = Event()
-    engine.asking.add(cancel)
+    engine.cancel_events.add(cancel)
     timer = Timer(seconds, cancel.set)
     timer.daemon = True
     timer.start()
@@ -156,10 +140,10 @@ def _cancelled_after(engine: Engine, seconds: float) -> Iterator[Event]:
         yield cancel
     finally:
         timer.cancel()
-        engine.asking.discard(cancel)
+        engine.cancel_events.discard(cancel)
 
 
-def _asked(engine: Engine, question: Question, cancel: Event) -> dict[str, Any]:
+def _ask_model(engine: Engine, question: Question, cancel: Event) -> dict[str, Any]:
     from foreword.models import ask, usage_pair
 
     answer = ask(
@@ -179,7 +163,7 @@ def _asked(engine: Engine, question: Question, cancel: Event) -> dict[str, Any]:
     )
     return {
         "status": "answered",
-        "text": plain(answer.text),
+        "text": storable_text(answer.text),
         "model": answer.model,
         "input_tokens": answer.input_tokens,
         "output_tokens": answer.output_tokens,
@@ -198,58 +182,59 @@ def _tools(engine: Engine, question: Question) -> list[Callable[..., str]]:
         return []
     from foreword.work.artifact_lookup import lookup_tool
 
-    project = Path(str(question.get("root") or ""))
-    there = project.is_absolute() and project.is_dir()
-    return [
-        lookup_tool(
-            engine.db, engine.root, str(question["artifacts_of"]), project if there else None
-        )
-    ]
+    folder = Path(str(question.get("root") or ""))
+    project = folder if folder.is_absolute() and folder.is_dir() else None
+    task = str(question["artifacts_of"])
+    return [lookup_tool(engine.db, engine.root, task=task, project=project)]
 
 
-def _first_settled(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:
-    """The answers of each group that is settled, once one is; questions that no process took in
+def _first_answered(groups: Mapping[str, QuestionBatch]) -> dict[str, list[dict[str, Any]]]:
+    """The answers of each group that has them all, once one has; questions that no process took in
     time are given up."""
     from dbos import DBOS
 
-    engine, pause = current(), dbos_setup.TICK_SECONDS
-    runs = [run for asked in groups.values() for run in asked.runs]
+    engine = current_engine()
+    pause = dbos_setup.TICK_SECONDS
+    runs: list[str] = []
+    for batch in groups.values():
+        runs += batch.runs
     while True:
         active = {run for run, state in statuses(runs).items() if state in ACTIVE}
-        settled = {name: asked for name, asked in groups.items() if active.isdisjoint(asked.runs)}
-        if settled:
-            return {name: _answers(asked) for name, asked in settled.items()}
-        late = [
-            run
-            for asked in groups.values()
-            if monotonic() > asked.until
-            for run in active.intersection(asked.runs)
-        ]
+        answers = {}
+        late: list[str] = []
+        for name, batch in groups.items():
+            waiting = active.intersection(batch.runs)
+            if not waiting:
+                answers[name] = _answers(batch)
+            elif monotonic() > batch.until:
+                late += waiting
+        if answers:
+            return answers
         if late:
             DBOS.cancel_workflows(late)
-        engine.put_again(engine.untold(active), AGENTS)
-        if engine.leaving.wait(pause):
+        engine.run_again(engine.unrecorded(active), AGENTS)
+        if engine.stopping.wait(pause):
             raise ShuttingDown
-        pause = min(pause * 1.2, LONGEST_POLL_SECONDS)
+        pause = longer_pause(pause)
 
 
-def _answers(asked: QuestionBatch) -> list[dict[str, Any]]:
+def _answers(batch: QuestionBatch) -> list[dict[str, Any]]:
     """What became of each question, in their order."""
     from dbos import DBOS
 
-    found = (
-        DBOS.list_workflows(workflow_ids=list(asked.runs), load_input=False) if asked.runs else []
-    )
-    rows = {row.workflow_id: row for row in found}
-    pairs = zip(asked.runs, asked.questions, strict=True)
-    return [
-        {**_told(rows.get(run), float(question["timeout_seconds"])), "agent": question["agent"]}
-        for run, question in pairs
-    ]
+    if not batch.runs:
+        return []
+    rows = DBOS.list_workflows(workflow_ids=list(batch.runs), load_input=False)
+    row_of = {row.workflow_id: row for row in rows}
+    answers = []
+    for run, question in zip(batch.runs, batch.questions, strict=True):
+        answer = _answer_of(row_of.get(run), float(question["timeout_seconds"]))
+        answers.append({**answer, "agent": question["agent"]})
+    return answers
 
 
-def _told(row: Any, limit: float) -> dict[str, Any]:
-    """What an agent said, or why it said nothing."""
+def _answer_of(row: Any, limit: float) -> dict[str, Any]:
+    """What an agent answered, or why it did not."""
     if row is not None and row.status == "SUCCESS" and isinstance(row.output, dict):
         return dict(row.output)
     if row is not None and row.status == "CANCELLED":
@@ -259,23 +244,25 @@ def _told(row: Any, limit: float) -> dict[str, Any]:
             "error": f"no answer within {limit:g} s",
             "seconds": limit,
         }
-    return {"status": "failed", "text": "", "error": why(row), "seconds": 0.0}
+    return {"status": "failed", "text": "", "error": failure_reason(row), "seconds": 0.0}
 
 
-def _next_place() -> str:
+def _round_place() -> str:
     """Where questions without a group are: nowhere the first time, then under the number of the
     round."""
-    turn = next_round()
-    return "" if turn == 1 else str(turn)
+    number = next_round()
+    return "" if number == 1 else str(number)
 
 
-def _named(run: str, place: str, agents: Sequence[str]) -> list[str]:
+def _run_names(run: str, *, place: str, agents: Sequence[str]) -> list[str]:
     """A name for the run of each agent: the second `reviewer` is `reviewer-2`, in the third
     round under `3`."""
-    seen: dict[str, int] = {}
-    found = []
-    for agent in (name.replace("/", "-") for name in agents):
-        seen[agent] = seen.get(agent, 0) + 1
-        name = agent if seen[agent] == 1 else f"{agent}-{seen[agent]}"
-        found.append("/".join(filter(None, (run, place, name))))
-    return found
+    counts: dict[str, int] = {}
+    names = []
+    for agent in agents:
+        name = agent.replace("/", "-")
+        counts[name] = counts.get(name, 0) + 1
+        if counts[name] > 1:
+            name = f"{name}-{counts[name]}"
+        names.append("/".join(part for part in (run, place, name) if part))
+    return names

@@ -1,10 +1,10 @@
 """Runs that survive a crash: starting them, waiting for them, and handing over what a dead process
 held.
 
-A *run* is a function from JSON to JSON that was collected by `workflow`; dbos remembers every
-`step` of it, and what it has finished is not done again. How dbos is set up is `launch`'s business;
-what runs ask of models, that of `durable`; who is alive, that of `workers`; how a run stands, that
-of `standings`.
+A *run* is a function from JSON to JSON that was registered by `workflow`; dbos remembers every
+`step` of it, and what it has finished is not done again. How dbos is set up is the business of
+`dbos_setup`; what runs ask of models, that of `question_queue`; which processes are alive, that of
+`workers`; how far a run is, that of `run_status`.
 """
 
 from __future__ import annotations
@@ -24,18 +24,29 @@ from typing import Any
 
 from foreword.errors import StoreError, UsageError
 from foreword.secrets.masking import mask
-from foreword.store.database import plain
+from foreword.store.database import storable_text
 from foreword.work import dbos_setup
-from foreword.work.run_status import ACTIVE, RunStatus, outcome, standings, statuses
+from foreword.work.run_status import ACTIVE, RunStatus, outcome, agent_statuses, statuses
 
-AGENTS, RUNS = "foreword-agents", "foreword-runs"
+AGENTS = "foreword-agents"
+RUNS = "foreword-runs"
 # where runs are defined
-HOLDERS = ("foreword.work.question_queue", "foreword.work.graph", "foreword.work.panel_runs")
-AT_ONCE = 64  # questions that one process asks at the same time
+RUN_MODULES = ("foreword.work.question_queue", "foreword.work.graph", "foreword.work.panel_runs")
+# Questions that one process asks at the same time, each in a thread that mostly waits for a model.
+# docs/scaling.md has what was measured with 12 and with 64; `foreword worker --concurrency` changes it.
+AT_ONCE = 64
+# Flows and panels of one process: each is a thread that waits for its questions.
 RUNS_AT_ONCE = 32
+# Between two looks at a run that nothing happens in. Waiting begins at a tick and grows to this, so a
+# run of minutes costs one query a second, and its end is noticed at most so late.
 LONGEST_POLL_SECONDS = 1.0
+_POLL_GROWTH = 1.2  # each pause is so much longer than the one before: a second after 13 looks
+# For questions that were taken for others to be answered when a process ends; then they are left to
+# whoever comes next. An ordinary answer takes less, and nobody waits longer for ctrl-C.
 FINISH_SECONDS = 30
-NOTED_SECONDS = 5.0  # for the database to take note of the end of a run
+# For the database to take note of the end of a run; beyond it the write is lost, on a full disk.
+RECORD_SECONDS = 5.0
+_ERROR_CHARS = 300  # of a foreign error in ours: its first line may hold a whole SQL statement
 
 Run = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -62,21 +73,23 @@ class Engine:
     executor: str
     queues: tuple[str, ...]
     # whether it takes over any run of its queues, or only those it has started or waits for
-    everything: bool = False
-    attended: set[str] = field(default_factory=set)
-    # something is waited for: look whether its process is alive
-    attention: Event = field(default_factory=Event)
-    leaving: Event = field(default_factory=Event)
-    asking: set[Event] = field(default_factory=set)
-    # runs that it attends to and has gone through itself
-    ended: dict[str, RunEnd] = field(default_factory=dict)
+    take_over_all: bool = False
+    # runs that it has started or waits for
+    own_runs: set[str] = field(default_factory=set)
+    # set where something is waited for: the heartbeat looks at once whether its process is alive
+    wake_heart: Event = field(default_factory=Event)
+    stopping: Event = field(default_factory=Event)
+    # one for each call to a model that is under way: setting it ends the call
+    cancel_events: set[Event] = field(default_factory=set)
+    # the ends of its own runs that this process has gone through itself
+    run_ends: dict[str, RunEnd] = field(default_factory=dict)
 
     def start(self, kind: str, run: str, payload: Mapping[str, Any], *, queue: str = RUNS) -> None:
         """Start a run in this process; should it die, whoever takes from that queue goes on with
         it."""
         from dbos import DBOS, SetWorkflowAttributes, SetWorkflowID
 
-        self.attended.add(run)
+        self.own_runs.add(run)
         with SetWorkflowID(run), SetWorkflowAttributes({"queue": queue}):
             DBOS.start_workflow(registered_runs()[kind], dict(payload))
 
@@ -95,50 +108,57 @@ class Engine:
         return outcome(run)
 
     def wait_for(self, run: str, watch: Callable[[list[RunStatus]], None] | None = None) -> None:
-        """Wait until a run is over; `watch` is told how its agents stand whenever something
-        changes."""
-        self.attended.add(run)
-        self.attention.set()
-        pause, before = dbos_setup.TICK_SECONDS, None
+        """Wait until a run is over; `watch` is called with how far its agents are whenever
+        something changes."""
+        self.own_runs.add(run)
+        self.wake_heart.set()
+        pause = dbos_setup.TICK_SECONDS
+        before = None
         over = False
         while not over:
             over = statuses([run]).get(run) not in ACTIVE
-            if not over and self.untold([run]):
-                raise _broken_off(run, self.ended[run].error)
-            standing = standings(run) if watch else None
-            if watch and standing is not None and standing != before:
-                watch(standing)
-                before, pause = standing, dbos_setup.TICK_SECONDS
-            self.leaving.wait(0 if over else pause)
-            pause = min(pause * 1.2, LONGEST_POLL_SECONDS)
+            if not over and self.unrecorded([run]):
+                raise _broken_off_error(run, self.run_ends[run].error)
+            if watch is not None:
+                agents = agent_statuses(run)
+                if agents != before:
+                    watch(agents)
+                    before = agents
+                    pause = dbos_setup.TICK_SECONDS
+            self.stopping.wait(0 if over else pause)
+            pause = longer_pause(pause)
 
-    def held_by(self, executors: Sequence[str]) -> dict[str, list[str]]:
+    def runs_held_by(self, executors: Sequence[str]) -> dict[str, list[str]]:
         """The unfinished runs of those processes that this one takes over, by queue."""
         from dbos import DBOS
 
-        found: dict[str, list[str]] = {}
-        if executors and (self.everything or self.attended):
-            wanted = None if self.everything else sorted(self.attended)
-            rows = DBOS.list_workflows(
-                executor_id=list(executors),
-                status="PENDING",
-                workflow_id_prefix=wanted,
-                load_input=False,
-                load_output=False,
-            )
-            for row in rows:
-                queue = row.queue_name or (row.attributes or {}).get("queue", RUNS)
-                if queue in self.queues and (self.everything or self.attends(row.workflow_id)):
-                    found.setdefault(queue, []).append(row.workflow_id)
-        return found
+        if not executors or not (self.take_over_all or self.own_runs):
+            return {}
+        rows = DBOS.list_workflows(
+            executor_id=list(executors),
+            status="PENDING",
+            workflow_id_prefix=None if self.take_over_all else sorted(self.own_runs),
+            load_input=False,
+            load_output=False,
+        )
+        runs: dict[str, list[str]] = {}
+        for row in rows:
+            queue = row.queue_name or (row.attributes or {}).get("queue", RUNS)
+            if queue in self.queues and (self.take_over_all or self.is_own(row.workflow_id)):
+                runs.setdefault(queue, []).append(row.workflow_id)
+        return runs
 
-    def untold(self, runs: Collection[str]) -> list[str]:
+    def unrecorded(self, runs: Collection[str]) -> list[str]:
         """Those that have ended in this process a while ago, which the database could not take:
         a disk may be full."""
         from dbos import DBOS
 
-        long_ago = monotonic() - NOTED_SECONDS
-        ended = [run for run in runs if run in self.ended and self.ended[run].at < long_ago]
+        long_ago = monotonic() - RECORD_SECONDS
+        ended = []
+        for run in runs:
+            end = self.run_ends.get(run)
+            if end is not None and end.at < long_ago:
+                ended.append(run)
         if not ended:
             return []
         held = DBOS.list_workflows(
@@ -150,62 +170,65 @@ class Engine:
         )
         return [row.workflow_id for row in held]
 
-    def put_again(self, untold: Sequence[str], queue: str) -> None:
+    def run_again(self, runs: Sequence[str], queue: str) -> None:
         """Have runs done again of which the database knows no end; an error where it takes
         nothing still."""
         from dbos import DBOS
 
-        if untold:
-            DBOS.resume_workflows(list(untold), queue_name=queue)
-        for run in untold:
-            self.ended.pop(run, None)
+        if runs:
+            DBOS.resume_workflows(list(runs), queue_name=queue)
+        for run in runs:
+            self.run_ends.pop(run, None)
 
-    def strangers(self, known: Collection[str]) -> list[str]:
+    def unknown_executors(self, known: Collection[str]) -> list[str]:
         """Processes that hold what this one waits for and that nobody has heard of: their rows
         are long gone."""
         from dbos import DBOS
 
-        if not self.attended:
+        if not self.own_runs:
             return []
         rows = DBOS.list_workflows(
             status="PENDING",
-            workflow_id_prefix=sorted(self.attended),
+            workflow_id_prefix=sorted(self.own_runs),
             load_input=False,
             load_output=False,
         )
-        held = {
-            str(row.executor_id)
-            for row in rows
-            if row.executor_id and self.attends(row.workflow_id)
-        }
-        return sorted(held.difference(known, (self.executor,)))
+        own_rows = [row for row in rows if self.is_own(row.workflow_id)]
+        executors = {str(row.executor_id) for row in own_rows if row.executor_id}
+        return sorted(executors.difference(known, (self.executor,)))
 
-    def attends(self, run: str) -> bool:
+    def is_own(self, run: str) -> bool:
         """Whether a run is one that this process has started or waits for, or an agent of one."""
-        return any(run == mine or run.startswith(f"{mine}/") for mine in self.attended)
+        return any(run == mine or run.startswith(f"{mine}/") for mine in self.own_runs)
 
-    def put_back(self, executors: Sequence[str]) -> list[str]:
+    def requeue(self, executors: Sequence[str]) -> list[str]:
         """Put what those processes held back into its queues; returns the runs. The caller holds
         the lock."""
         from dbos import DBOS
 
-        held = self.held_by(executors)
-        for queue, runs in held.items():
+        requeued: list[str] = []
+        for queue, runs in self.runs_held_by(executors).items():
             DBOS.resume_workflows(runs, queue_name=queue)
-        return [run for runs in held.values() for run in runs]
+            requeued += runs
+        return requeued
 
 
-_collected: dict[str, Run] = {}
-_known: dict[str, Any] = {}
+_functions: dict[str, Run] = {}  # by kind
+_registered: dict[str, Any] = {}  # the same, as dbos has wrapped them
 _engine: Engine | None = None
 _rounds: ContextVar[Iterator[int]] = ContextVar("rounds")
+
+
+def longer_pause(seconds: float) -> float:
+    """The pause after one in which nothing has happened."""
+    return min(seconds * _POLL_GROWTH, LONGEST_POLL_SECONDS)
 
 
 def workflow(kind: str) -> Callable[[Run], Run]:
     """Collect a function from JSON to JSON as a kind of run."""
 
     def collect(run: Run) -> Run:
-        _collected[kind] = run
+        _functions[kind] = run
         return run
 
     return collect
@@ -224,7 +247,7 @@ def launch_engine(
     *,
     queues: Sequence[str] = (AGENTS, RUNS),
     concurrency: int | None = None,
-    everything: bool = False,
+    take_over_all: bool = False,
 ) -> Iterator[Engine]:
     """Run dbos for the length of a `with` block, for one database, taking work from those
     queues."""
@@ -247,13 +270,14 @@ def launch_engine(
             for queue in queues:
                 _make_queue(
                     queue,
-                    dbos_setup.poll_seconds(db, root),
-                    concurrency if queue == AGENTS else None,
+                    poll_seconds=dbos_setup.poll_seconds(db, root),
+                    concurrency=concurrency if queue == AGENTS else None,
                 )
-        engine = _engine = Engine(
-            db=db, root=root, executor=executor, queues=tuple(queues), everything=everything
+        engine = Engine(
+            db=db, root=root, executor=executor, queues=tuple(queues), take_over_all=take_over_all
         )
-        undo.callback(_leave, engine)
+        _engine = engine
+        undo.callback(_stop_threads, engine)
         yield engine
         _finish(engine)
 
@@ -265,7 +289,7 @@ def step(name: str, do: Callable[..., Any], *args: Any) -> Any:
     return DBOS.run_step({"name": name}, do, *args)
 
 
-def current() -> Engine:
+def current_engine() -> Engine:
     """Inside a run: the engine that it runs in."""
     if _engine is None:
         raise ShuttingDown  # the block has ended while this thread was still at work
@@ -282,27 +306,26 @@ def _finish(engine: Engine) -> None:
         DBOS.destroy(workflow_completion_timeout_sec=FINISH_SECONDS)
 
 
-def _leave(engine: Engine) -> None:
+def _stop_threads(engine: Engine) -> None:
     """Tell every thread that is still at work to stop; what they were at stays unfinished."""
     global _engine
-    engine.leaving.set()
-    for cancel in list(engine.asking):
+    engine.stopping.set()
+    for cancel in list(engine.cancel_events):
         cancel.set()
     _engine = None
 
 
 def registered_runs() -> dict[str, Any]:
     """Every kind of run as dbos knows it; the modules that define them are imported first."""
-    for holder in HOLDERS:
-        import_module(holder)
+    for module in RUN_MODULES:
+        import_module(module)
     from dbos import DBOS
 
-    for kind, run in _collected.items():
-        if kind not in _known:
-            _known[kind] = DBOS.workflow(name=f"{dbos_setup.APPLICATION}.{kind}")(
-                _counting_rounds(run)
-            )
-    return _known
+    for kind, run in _functions.items():
+        if kind not in _registered:
+            register = DBOS.workflow(name=f"{dbos_setup.APPLICATION}.{kind}")
+            _registered[kind] = register(_with_rounds_and_end(run))
+    return _registered
 
 
 def next_round() -> int:
@@ -310,23 +333,24 @@ def next_round() -> int:
     return next(_rounds.get())
 
 
-def _counting_rounds(run: Run) -> Run:
-    """The run, with a count of how often it has asked: the same each time it is gone through."""
+def _with_rounds_and_end(run: Run) -> Run:
+    """The run, with a count of how often it has asked, the same each time it is gone through, and
+    with a note of its end."""
     from dbos import DBOS
 
-    def counted(payload: dict[str, Any]) -> dict[str, Any]:
+    def wrapped(payload: dict[str, Any]) -> dict[str, Any]:
         _rounds.set(count(1))
-        current().ended.pop(str(DBOS.workflow_id), None)
+        current_engine().run_ends.pop(str(DBOS.workflow_id), None)
         try:
-            came_to = run(payload)
+            result = run(payload)
         except BaseException as error:
             _note_end(error)
             raise
         _note_end(None)
-        return came_to
+        return result
 
-    counted.__qualname__ = counted.__name__ = run.__name__
-    return counted
+    wrapped.__qualname__ = wrapped.__name__ = run.__name__
+    return wrapped
 
 
 def _note_end(error: BaseException | None) -> None:
@@ -335,31 +359,32 @@ def _note_end(error: BaseException | None) -> None:
     from dbos import DBOS
 
     name = str(DBOS.workflow_id)
-    if _engine is not None and _engine.attends(name):
-        _engine.ended[name] = RunEnd(monotonic(), error)
+    if _engine is not None and _engine.is_own(name):
+        _engine.run_ends[name] = RunEnd(monotonic(), error)
 
 
-def _broken_off(run: str, error: BaseException | None) -> StoreError:
-    what = plain(mask(str(error or ""))).strip().splitlines() or [
-        "the database does not take what it came to"
-    ]
+def _broken_off_error(run: str, error: BaseException | None) -> StoreError:
+    reason = "the database does not take what it came to"
+    lines = storable_text(mask(str(error or ""))).strip().splitlines()
+    if lines:
+        reason = lines[0][:_ERROR_CHARS]
     return StoreError(
-        f"{run} broke off: {what[0][:300]}",
+        f"{run} broke off: {reason}",
         hint="put that right; `foreword flow resume` goes on where it was",
     )
 
 
-def _make_queue(name: str, poll_seconds: float, concurrency: int | None) -> None:
+def _make_queue(name: str, *, poll_seconds: float, concurrency: int | None) -> None:
     """Make a queue where there is none; a limit that is given is from then on that of every
     process."""
     from dbos import DBOS
 
     rule: Any = "never_update" if concurrency is None else "always_update"
     # flows are few, and wait for no other flow
-    usual = {AGENTS: AT_ONCE, RUNS: RUNS_AT_ONCE}.get(name)
+    default = {AGENTS: AT_ONCE, RUNS: RUNS_AT_ONCE}.get(name)
     DBOS.register_queue(
         name,
-        worker_concurrency=concurrency or usual,
+        worker_concurrency=concurrency or default,
         polling_interval_sec=poll_seconds,
         on_conflict=rule,
     )

@@ -288,7 +288,7 @@ class Task:
                 f"artifact {name!r} is empty", hint="hand on what the phase has come to"
             )
         kept = artifacts.correct(
-            self.db, self.name, name, self.phase, title or name, text, self._counter.count(text)
+            self.db, run=self.name, name=name, phase=self.phase, title=title or name, text=text, tokens=self._counter.count(text)
         )
         return kept.reference
 

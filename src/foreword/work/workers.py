@@ -51,13 +51,13 @@ def run_worker(
     *,
     queues: Sequence[str] = (AGENTS, RUNS),
     concurrency: int | None = None,
-    everything: bool = False,
+    take_over_all: bool = False,
     notice: Callable[[str], None] = _log.info,
 ) -> Iterator[Engine]:
     """Launch dbos and be seen alive for the length of a `with` block, taking over what dead
     processes held.
 
-    That is whatever it has started itself or waits for; with `everything`, all that belongs into
+    That is whatever it has started itself or waits for; with `take_over_all`, all that belongs into
     those queues. `notice` is told what was taken over, and when the database can't be reached.
     """
     me = Identity()
@@ -73,7 +73,7 @@ def run_worker(
                     me.executor,
                     queues=queues,
                     concurrency=concurrency,
-                    everything=everything,
+                    take_over_all=take_over_all,
                 )
             )
             block.enter_context(_heart(engine, me, notice))
@@ -86,26 +86,26 @@ def run_worker(
 def recover(store: Database, engine: Engine, me: Identity) -> list[str]:
     """Put back what the dead held; returns the runs. Two that notice at once do it one after the
     other."""
-    if not engine.held_by(_dead(store, me, engine)):
+    if not engine.runs_held_by(_dead(store, me, engine)):
         return []
     with store.transaction(LOCK):
-        return engine.put_back(_dead(store, me, engine))
+        return engine.requeue(_dead(store, me, engine))
 
 
 def living_workers(store: Database) -> frozenset[str]:
     """Everyone who is at work, as far as this process can tell."""
     me = Identity()
-    return frozenset(one.executor for one in workers.everyone(store) if not _is_dead(one, me))
+    return frozenset(one.executor for one in workers.all_workers(store) if not _is_dead(one, me))
 
 
 def _dead(store: Database, me: Identity, engine: Engine) -> list[str]:
-    everyone = workers.everyone(store)
+    everyone = workers.all_workers(store)
     dead = [
         other.executor
         for other in everyone
         if other.executor != me.executor and _is_dead(other, me)
     ]
-    return [*dead, *engine.strangers([other.executor for other in everyone])]
+    return [*dead, *engine.unknown_executors([other.executor for other in everyone])]
 
 
 def _is_dead(other: Worker, me: Identity) -> bool:
@@ -148,7 +148,7 @@ def _heart(engine: Engine, me: Identity, notice: Callable[[str], None]) -> Itera
         yield
     finally:
         stop.set()
-        engine.attention.set()
+        engine.wake_heart.set()
         thread.join(BEAT_SECONDS)
 
 
@@ -156,7 +156,7 @@ def _keep_beating(engine: Engine, me: Identity, stop: Event, notice: Callable[[s
     store: Database | None = None
     trouble = ""
     while not stop.is_set():
-        engine.attention.clear()
+        engine.wake_heart.clear()
         try:
             store = store or open_database(engine.db, engine.root)
             _beat(store, me)
@@ -170,10 +170,10 @@ def _keep_beating(engine: Engine, me: Identity, stop: Event, notice: Callable[[s
             if not trouble:
                 notice(f"no heartbeat, trying again: {mask(str(error))}")
             trouble = str(error)
-        engine.attention.wait(BEAT_SECONDS)
+        engine.wake_heart.wait(BEAT_SECONDS)
     if store:
         store.close()
 
 
 def _beat(store: Database, me: Identity) -> None:
-    workers.beat(store, me.executor, me.host, me.pid)
+    workers.beat(store, executor=me.executor, host=me.host, pid=me.pid)
