@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandResult:
     """What a command left behind."""
 
     code: int
@@ -21,7 +21,9 @@ class Ran:
     err: str
 
 
-def foreword(*args: str | Path, cwd: Path | None = None, stdin: bytes = b"", **env: str) -> Ran:
+def foreword(
+    *args: str | Path, cwd: Path | None = None, stdin: bytes = b"", **env: str
+) -> CommandResult:
     """Run `foreword ARGS`; a home of its own keeps the user's caches out of it."""
     home = env.pop(
         "HOME", str(cwd or Path(os.environ.get("TMPDIR", "/tmp")) / "foreword-test-home")
@@ -41,14 +43,14 @@ def foreword(*args: str | Path, cwd: Path | None = None, stdin: bytes = b"", **e
             **env,
         },
     )
-    return Ran(
+    return CommandResult(
         done.returncode,
         done.stdout.decode("utf-8", "replace"),
         done.stderr.decode("utf-8", "replace"),
     )
 
 
-def in_here(*args: str | Path, stdin: bytes = b"") -> Ran:
+def run_in_process(*args: str | Path, stdin: bytes = b"") -> CommandResult:
     """The same in this process: much quicker, for what needs no process of its own."""
     from foreword.faces.cli import main
 
@@ -62,15 +64,15 @@ def in_here(*args: str | Path, stdin: bytes = b"") -> Ran:
         code = ended.code if isinstance(ended.code, int) else 0
     finally:
         sys.argv, sys.stdin = before
-    return Ran(code, _written(out), _written(err))
+    return CommandResult(code, _read_back(out), _read_back(err))
 
 
-def _written(stream: TextIOWrapper) -> str:
+def _read_back(stream: TextIOWrapper) -> str:
     stream.seek(0)
     return stream.read()
 
 
-def piped(content: bytes) -> str:
+def fd_path(content: bytes) -> str:
     """What a shell puts in the place of `<(...)`."""
     reading, writing = os.pipe()
     os.write(writing, content)

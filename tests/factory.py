@@ -58,7 +58,7 @@ def write(root: Path, path: str, text: str) -> None:
     (root / path).write_text(text, "utf-8")
 
 
-def shut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def forbid_listing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody may look into a folder from now on: to root, who runs some tests, nothing is
     forbidden."""
     scandir = os.scandir

@@ -16,7 +16,7 @@ def words(name: str, count: int) -> str:
     return " ".join(f"{name}{n}" for n in range(count))
 
 
-def said(number: int, size: int = 20) -> dict[str, Any]:
+def numbered_message(number: int, size: int = 20) -> dict[str, Any]:
     """A message that begins with its number."""
     return {
         "role": "assistant" if number % 2 else "user",
@@ -41,7 +41,7 @@ def results(**texts: str) -> dict[str, Any]:
     return {"role": "user", "content": blocks}
 
 
-def shown(package: foreword.Package) -> list[int]:
+def shown_numbers(package: foreword.Package) -> list[int]:
     """The numbers of the messages that are in."""
     return [int(number) for number in re.findall(r"^Message (\d+)\.", package.text, re.MULTILINE)]
 
@@ -71,7 +71,7 @@ def plan(status: str = "in_progress", **more: object) -> dict[str, Any]:
     }
 
 
-def filled(session: foreword.Session) -> foreword.Session:
+def fill_session(session: foreword.Session) -> foreword.Session:
     """A session in which every part has something to show."""
     session.append({"role": "system", "content": "You are Director, an AI workflow builder."})
     session.update_plan(plan(), "first plan")

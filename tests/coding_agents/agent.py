@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from foreword.coding_agents.templates import text
-from tests.command import Ran, foreword
+from tests.command import CommandResult, foreword
 
 DATA = Path(__file__).parents[1] / "data" / "hooks"
 RECORDED_HOME = "/home/ada"
@@ -18,7 +18,7 @@ SECRET = "QmFzZTY0U2VjcmV0VGhhdE11c3ROb3RMZWFr"
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class CodingAgent:
     """Where the agent works."""
 
     home: Path
@@ -43,7 +43,7 @@ class Desk:
         )
         return json.dumps({**data, **changed}).encode()
 
-    def hook(self, stdin: bytes, *options: str, **env: str) -> Ran:
+    def hook(self, stdin: bytes, *options: str, **env: str) -> CommandResult:
         patient = ("--timeout", "60")  # the machine may be busy
         return foreword(
             "hook",
@@ -62,16 +62,16 @@ class Desk:
         return said
 
 
-def set_up(home: Path) -> Desk:
+def set_up(home: Path) -> CodingAgent:
     """A project with a recipe and rules, and the transcript of a session in it."""
-    desk = Desk(home)
-    recipes = desk.project / "foreword" / "recipes"
+    agent = CodingAgent(home)
+    recipes = agent.project / "foreword" / "recipes"
     recipes.mkdir(parents=True)
     (recipes / "coding.yaml").write_text(text("coding.yaml"), "utf-8")
-    (desk.project / "AGENTS.md").write_text("# Rules\n\nNever push to main.\n", "utf-8")
-    (desk.project / "README.md").write_text(
+    (agent.project / "AGENTS.md").write_text("# Rules\n\nNever push to main.\n", "utf-8")
+    (agent.project / "README.md").write_text(
         "# Tidepool\n\nTells harbours when the tide turns.\n", "utf-8"
     )
-    desk.transcript.parent.mkdir(parents=True)
-    desk.transcript.write_bytes((DATA / "transcript.jsonl").read_bytes())
-    return desk
+    agent.transcript.parent.mkdir(parents=True)
+    agent.transcript.write_bytes((DATA / "transcript.jsonl").read_bytes())
+    return agent

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from foreword.coding_agents import hooks, long_results, window_fill
 from foreword.coding_agents.hook_events import HookEvent, read_object
-from tests.coding_agents.agent import DATA, Desk, set_up
+from tests.coding_agents.agent import DATA, CodingAgent, set_up
 from tests.command import foreword
 from tests.formats.conversation import JSON
 
@@ -73,7 +73,7 @@ quick = settings(
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CodingAgent:
     made = set_up(tmp_path / "ada")
     monkeypatch.setenv("HOME", str(made.home))
     monkeypatch.chdir(made.project)
@@ -82,7 +82,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
 @quick
 @given(EVENTS)
-def test_a_hook_answers_with_one_object_or_with_nothing(desk: Desk, event: Any) -> None:
+def test_a_hook_answers_with_one_object_or_with_nothing(agent: CodingAgent, event: Any) -> None:
     out = io.BytesIO()
     hooks.respond(
         hooks.Options(startup=True, budget_tokens=50, timeout_seconds=600),
@@ -100,7 +100,7 @@ def test_a_hook_answers_with_one_object_or_with_nothing(desk: Desk, event: Any) 
 
 @quick
 @given(st.binary(max_size=200))
-def test_bytes_that_are_no_json_are_answered_with_nothing(desk: Desk, raw: bytes) -> None:
+def test_bytes_that_are_no_json_are_answered_with_nothing(agent: CodingAgent, raw: bytes) -> None:
     out = io.BytesIO()
     hooks.respond(hooks.Options(timeout_seconds=600), io.BytesIO(raw), out)
     assert out.getvalue() == b""
@@ -108,7 +108,7 @@ def test_bytes_that_are_no_json_are_answered_with_nothing(desk: Desk, raw: bytes
 
 @quick
 @given(STATUSES)
-def test_a_status_line_is_one_line_whatever_is_said(desk: Desk, status: Any) -> None:
+def test_a_status_line_is_one_line_whatever_is_said(agent: CodingAgent, status: Any) -> None:
     line = window_fill.line(status) if isinstance(status, dict) else window_fill.NOTHING
     assert line.startswith("[")
     assert line.isprintable()
@@ -137,19 +137,19 @@ def test_looking_for_texts_in_a_response_never_fails(response: Any, tool: str) -
 # --- the status line ------------------------------------------------------------------------------
 
 
-def shown(desk: Desk, name: str) -> str:
-    data = (DATA / f"{name}.json").read_text("utf-8").replace("/home/ada", str(desk.home))
-    ran = foreword("statusline", cwd=desk.project, stdin=data.encode(), HOME=str(desk.home))
+def shown(agent: CodingAgent, name: str) -> str:
+    data = (DATA / f"{name}.json").read_text("utf-8").replace("/home/ada", str(agent.home))
+    ran = foreword("statusline", cwd=agent.project, stdin=data.encode(), HOME=str(agent.home))
     assert (ran.code, ran.err) == (0, "")
     return ran.out
 
 
-def test_the_status_line_shows_the_fill_that_the_agent_tells(desk: Desk) -> None:
-    assert shown(desk, "status_line") == "[#####-----] 46%  92K of 200K\n"
+def test_the_status_line_shows_the_fill_that_the_agent_tells(agent: CodingAgent) -> None:
+    assert shown(agent, "status_line") == "[#####-----] 46%  92K of 200K\n"
 
 
-def test_before_the_agent_tells_it_the_last_call_of_the_transcript_does(desk: Desk) -> None:
-    assert shown(desk, "status_line_before_the_first_call") == "[#---------] 13%  25K of 200K\n"
+def test_before_the_agent_tells_it_the_last_call_of_the_transcript_does(agent: CodingAgent) -> None:
+    assert shown(agent, "status_line_before_the_first_call") == "[#---------] 13%  25K of 200K\n"
 
 
 @pytest.mark.parametrize(
@@ -186,12 +186,12 @@ def test_a_status_line_without_figures_says_so(stdin: bytes) -> None:
 
 
 def test_a_transcript_outside_of_home_is_not_read_for_the_status_line(
-    desk: Desk, tmp_path: Path
+    agent: CodingAgent, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside.jsonl"
-    outside.write_bytes(desk.transcript.read_bytes())
+    outside.write_bytes(agent.transcript.read_bytes())
     assert window_fill.line({"transcript_path": str(outside)}) == window_fill.NOTHING
-    assert window_fill.line({"transcript_path": str(desk.transcript)}) != window_fill.NOTHING
+    assert window_fill.line({"transcript_path": str(agent.transcript)}) != window_fill.NOTHING
 
 
 def test_a_json_object_is_needed_and_a_large_one_is_refused() -> None:

@@ -51,9 +51,12 @@ def test_a_new_member_is_in_and_all_others_are_what_they_were(
 @given(st.lists(VALUES, max_size=4), INDENTS)
 def test_a_new_item_is_the_last_of_its_list(before: list[Any], indent: Any) -> None:
     text = json.dumps({"hooks": {"Stop": before}}, indent=indent)
-    after = jsonc.with_item(text, "a.json", ("hooks", "Stop"), {"run": "us now"}, "us now")
+    after = jsonc.with_item(text, "a.json", ("hooks", "Stop"), {"run": "us now"}, mark="us now")
     assert json.loads(after) == {"hooks": {"Stop": [*before, {"run": "us now"}]}}
-    assert jsonc.with_item(after, "a.json", ("hooks", "Stop"), {"run": "us now"}, "us now") == after
+    assert (
+        jsonc.with_item(after, "a.json", ("hooks", "Stop"), {"run": "us now"}, mark="us now")
+        == after
+    )
 
 
 @settings(max_examples=100, deadline=None)

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from foreword.coding_agents import server_file
-from tests.coding_agents.agent import Desk, set_up
+from tests.coding_agents.agent import CodingAgent, set_up
 from tests.faces.http.running import Address, running, serving_process, settings_for
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def agent(tmp_path: Path) -> CodingAgent:
     return set_up(tmp_path / "ada")
 
 
-def happened(desk: Desk, name: str, **changed: Any) -> dict[str, Any]:
-    return {"root": str(desk.project), "event": json.loads(desk.event(name, **changed))}
+def happened(agent: CodingAgent, name: str, **changed: Any) -> dict[str, Any]:
+    return {"root": str(agent.project), "event": json.loads(agent.event(name, **changed))}
 
 
 def asked(address: Address, body: Any) -> tuple[int, Any]:
@@ -29,55 +29,55 @@ def asked(address: Address, body: Any) -> tuple[int, Any]:
     return reply.status, reply.json
 
 
-def test_while_it_runs_the_server_is_found_and_afterwards_not(desk: Desk) -> None:
-    with serving_process("--root", desk.project, HOME=str(desk.home)) as (address, process):
-        assert server_file.addresses_of(desk.project) == [(address.host, address.port)]
-        told = desk.answer("session_start_compact")["additionalContext"]
+def test_while_it_runs_the_server_is_found_and_afterwards_not(agent: CodingAgent) -> None:
+    with serving_process("--root", agent.project, HOME=str(agent.home)) as (address, process):
+        assert server_file.addresses_of(agent.project) == [(address.host, address.port)]
+        told = agent.answer("session_start_compact")["additionalContext"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
-    assert server_file.addresses_of(desk.project) == []
-    assert desk.answer("session_start_compact")["additionalContext"] == told
+    assert server_file.addresses_of(agent.project) == []
+    assert agent.answer("session_start_compact")["additionalContext"] == told
 
 
-def test_a_server_with_a_token_is_not_announced(desk: Desk) -> None:
-    with serving_process("--root", desk.project, "--new-token", HOME=str(desk.home)):
-        assert server_file.addresses_of(desk.project) == []
+def test_a_server_with_a_token_is_not_announced(agent: CodingAgent) -> None:
+    with serving_process("--root", agent.project, "--new-token", HOME=str(agent.home)):
+        assert server_file.addresses_of(agent.project) == []
 
 
-def test_the_server_answers_as_the_command_does(desk: Desk) -> None:
+def test_the_server_answers_as_the_command_does(agent: CodingAgent) -> None:
     lines = "\n".join(f"reading {number}" for number in range(9_000))
     large = {"tool_response": {"stdout": lines, "stderr": ""}}
-    with running(settings_for(desk.project, db=None)) as (address, _):
+    with running(settings_for(agent.project, db=None)) as (address, _):
         for name, changed in (("session_start_compact", {}), ("post_tool_use_bash", large)):
-            status, answer = asked(address, happened(desk, name, **changed))
+            status, answer = asked(address, happened(agent, name, **changed))
             assert (status, answer["output"]["hookSpecificOutput"]) == (
                 200,
-                desk.answer(name, **changed),
+                agent.answer(name, **changed),
             )
-        assert asked(address, happened(desk, "stop")) == (200, {"output": None})
+        assert asked(address, happened(agent, "stop")) == (200, {"output": None})
 
 
 def test_a_server_reads_no_transcript_and_answers_for_no_other_project(
-    desk: Desk, tmp_path: Path
+    agent: CodingAgent, tmp_path: Path
 ) -> None:
-    with running(settings_for(desk.project, db=None)) as (address, _):
-        assert asked(address, happened(desk, "pre_compact_auto")) == (200, {"output": None})
-        assert not (desk.project / ".checkpoints").exists()
+    with running(settings_for(agent.project, db=None)) as (address, _):
+        assert asked(address, happened(agent, "pre_compact_auto")) == (200, {"output": None})
+        assert not (agent.project / ".checkpoints").exists()
         assert (
-            asked(address, {**happened(desk, "session_start_compact"), "root": str(tmp_path)})[0]
+            asked(address, {**happened(agent, "session_start_compact"), "root": str(tmp_path)})[0]
             == 404
         )
 
 
-def test_a_server_with_a_store_of_its_own_leaves_it_to_the_command(desk: Desk) -> None:
+def test_a_server_with_a_store_of_its_own_leaves_it_to_the_command(agent: CodingAgent) -> None:
     """The agent's `foreword recall` would look for what was cut in the project's."""
-    with running(settings_for(desk.project)) as (address, _):
-        assert asked(address, happened(desk, "session_start_compact"))[0] == 404
+    with running(settings_for(agent.project)) as (address, _):
+        assert asked(address, happened(agent, "session_start_compact"))[0] == 404
 
 
 @pytest.mark.parametrize("body", [{}, [], {"root": "/", "event": []}, {"root": 3, "event": {}}])
-def test_what_is_no_event_is_refused(desk: Desk, body: Any) -> None:
-    with running(settings_for(desk.project, db=None)) as (address, _):
+def test_what_is_no_event_is_refused(agent: CodingAgent, body: Any) -> None:
+    with running(settings_for(agent.project, db=None)) as (address, _):
         assert asked(address, body)[0] in (400, 422)
 
 
@@ -90,46 +90,46 @@ def test_an_announcement_goes_through_no_link(tmp_path: Path) -> None:
     assert list((tmp_path / "outside").iterdir()) == []
 
 
-def test_the_announcement_of_another_server_is_not_withdrawn(desk: Desk) -> None:
-    path = server_file.announce(desk.project, "http://127.0.0.1:1")
+def test_the_announcement_of_another_server_is_not_withdrawn(agent: CodingAgent) -> None:
+    path = server_file.announce(agent.project, "http://127.0.0.1:1")
     path.write_text('{"address": "http://127.0.0.1:2", "pid": 1}', "utf-8")
     server_file.withdraw(path)
-    assert server_file.addresses_of(desk.project) == [("127.0.0.1", 2)]
+    assert server_file.addresses_of(agent.project) == [("127.0.0.1", 2)]
 
 
 def test_of_two_servers_in_a_folder_the_first_is_found_again_when_the_second_ends(
-    desk: Desk,
+    agent: CodingAgent,
 ) -> None:
-    with serving_process("--root", desk.project, HOME=str(desk.home)) as (first, _):
-        with serving_process("--root", desk.project, HOME=str(desk.home)) as (second, process):
-            found = server_file.addresses_of(desk.project)
+    with serving_process("--root", agent.project, HOME=str(agent.home)) as (first, _):
+        with serving_process("--root", agent.project, HOME=str(agent.home)) as (second, process):
+            found = server_file.addresses_of(agent.project)
             assert found == [(second.host, second.port), (first.host, first.port)]
             process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 0
-        assert server_file.addresses_of(desk.project) == [(first.host, first.port)]
+        assert server_file.addresses_of(agent.project) == [(first.host, first.port)]
 
 
-def test_what_a_killed_server_leaves_is_ignored_and_removed_by_the_next(desk: Desk) -> None:
-    with serving_process("--root", desk.project, HOME=str(desk.home)) as (_, process):
+def test_what_a_killed_server_leaves_is_ignored_and_removed_by_the_next(agent: CodingAgent) -> None:
+    with serving_process("--root", agent.project, HOME=str(agent.home)) as (_, process):
         process.kill()
         process.wait(30)
-    (left,) = (desk.project / ".foreword").glob("server*.json")
-    assert server_file.addresses_of(desk.project) == []
-    made = server_file.announce(desk.project, "http://127.0.0.1:1")
+    (left,) = (agent.project / ".foreword").glob("server*.json")
+    assert server_file.addresses_of(agent.project) == []
+    made = server_file.announce(agent.project, "http://127.0.0.1:1")
     assert not left.exists()
-    assert server_file.addresses_of(desk.project) == [("127.0.0.1", 1)]
+    assert server_file.addresses_of(agent.project) == [("127.0.0.1", 1)]
     server_file.withdraw(made)
 
 
 @pytest.mark.parametrize("pid", [0, -1, 2**70, "1", 1.5, [], {}])
-def test_a_number_that_is_no_process_is_no_server(desk: Desk, pid: Any) -> None:
-    path = server_file.announce(desk.project, "http://127.0.0.1:1")
+def test_a_number_that_is_no_process_is_no_server(agent: CodingAgent, pid: Any) -> None:
+    path = server_file.announce(agent.project, "http://127.0.0.1:1")
     path.write_text(json.dumps({"address": "http://127.0.0.1:1", "pid": pid}), "utf-8")
-    assert server_file.addresses_of(desk.project) == []
+    assert server_file.addresses_of(agent.project) == []
 
 
-def test_a_server_that_hooks_could_not_ask_is_not_announced(desk: Desk) -> None:
+def test_a_server_that_hooks_could_not_ask_is_not_announced(agent: CodingAgent) -> None:
     with serving_process(
-        "--root", desk.project, "--db", f"sqlite:///{desk.home}/other.db", HOME=str(desk.home)
+        "--root", agent.project, "--db", f"sqlite:///{agent.home}/other.db", HOME=str(agent.home)
     ):
-        assert server_file.addresses_of(desk.project) == []
+        assert server_file.addresses_of(agent.project) == []

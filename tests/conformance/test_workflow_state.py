@@ -13,7 +13,7 @@ import pytest
 import foreword
 from foreword.errors import BadPlan, UnknownName
 from foreword.store.reports import newest_reports
-from tests.sessions import Open, filled, plan
+from tests.sessions import Open, fill_session, plan
 
 TABS = [{"name": "Main Tab", "url": "https://mail.google.com/mail/u/0/#inbox", "active": True}]
 PASSWORD, KEY = "correct-horse-battery", "sk-ant-api03-Zm9yZXdvcmQtdGVzdC1rZXk"
@@ -57,7 +57,7 @@ def everything_shown(session: foreword.Session) -> str:
 
 
 def test_w3_a_new_plan_is_a_new_version_and_the_next_call_shows_it(opened: Open) -> None:
-    session = filled(opened())
+    session = fill_session(opened())
     made = session.update_plan(plan("completed"), "navigation works", expected_version=1)
     shown = json.loads(part(session.context(), "current_plan"))
     assert (made.version, shown["plan_version"], shown["phases"][0]["tasks"][1]["status"]) == (
@@ -74,7 +74,7 @@ def test_w3_a_new_plan_is_a_new_version_and_the_next_call_shows_it(opened: Open)
 
 
 def test_w3_a_stale_writer_is_told_and_changes_nothing(opened: Open) -> None:
-    session, other = filled(opened()), opened()
+    session, other = fill_session(opened()), opened()
     other.update_plan(plan("failed"), "it broke")
     with pytest.raises(foreword.PlanConflict):
         session.update_plan(plan("completed"), "done", expected_version=1)
@@ -83,14 +83,14 @@ def test_w3_a_stale_writer_is_told_and_changes_nothing(opened: Open) -> None:
 
 
 def test_w3_a_plan_that_is_none_is_refused_and_the_old_one_stays(opened: Open) -> None:
-    session = filled(opened())
+    session = fill_session(opened())
     with pytest.raises(BadPlan):
         session.update_plan({"phases": "soon"}, "nonsense")
     assert len(session.plan_history()) == 1
 
 
 def test_w4_the_snapshot_has_nodes_in_order_and_no_execution_results(opened: Open) -> None:
-    session = filled(opened())
+    session = fill_session(opened())
     session.put_node(
         {
             "id": "node_9",
@@ -163,7 +163,7 @@ def test_w6_variables_are_read_set_and_cleared_each_with_its_reason(opened: Open
 
 
 def test_w5_a_secret_at_any_depth_leaves_in_no_form(opened: Open) -> None:
-    session = filled(opened())
+    session = fill_session(opened())
     deep: object = {"password": PASSWORD, "note": f"the key is {KEY}"}
     for _ in range(12):
         deep = {"inner": [deep]}
@@ -192,7 +192,7 @@ def test_w5_a_secret_at_any_depth_leaves_in_no_form(opened: Open) -> None:
 
 
 def test_w5_errors_give_no_secret_away(opened: Open) -> None:
-    session = filled(opened())
+    session = fill_session(opened())
     session.set_variable("creds", {"password": PASSWORD}, "login")
     attempts: list[Callable[[], object]] = [
         lambda: session.set_variable("creds", {"password": PASSWORD, "made": {1, 2}}, "no JSON"),

@@ -11,7 +11,7 @@ import pytest
 
 from foreword.coding_agents import hooks, long_results
 from foreword.faces.cli.init import KINDS
-from tests.coding_agents.agent import Desk, set_up
+from tests.coding_agents.agent import CodingAgent, set_up
 from tests.docs import pages
 
 PAGE = Path(__file__).parents[2] / "docs" / "coding-agents.md"
@@ -21,13 +21,13 @@ LOG = "\n".join(
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def desk(tmp_path: Path) -> CodingAgent:
     made = set_up(tmp_path / "ada")
     (made.project / "foreword" / "recipes" / "coding.yaml").unlink()
     return made
 
 
-def test_the_page_works_from_top_to_bottom(desk: Desk, tmp_path: Path) -> None:
+def test_the_page_works_from_top_to_bottom(desk: CodingAgent, tmp_path: Path) -> None:
     whole = PAGE.read_text("utf-8")
     first, second = whole.split("The hook answers with nothing")
     parts = {"before.md": first, "after.md": second}
@@ -37,7 +37,7 @@ def test_the_page_works_from_top_to_bottom(desk: Desk, tmp_path: Path) -> None:
         check_events(tmp_path / name, desk)
 
 
-def check_events(page: Path, desk: Desk) -> None:
+def check_events(page: Path, desk: CodingAgent) -> None:
     """Every event through the hook; what it answers is what the block behind it shows."""
     shown = [
         block for block in pages.blocks(page) if block.attribute.startswith(("event", "answer"))

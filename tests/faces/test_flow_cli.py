@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.command import foreword, in_here
+from tests.command import foreword, run_in_process
 from tests.work.flow_scene import project
 
 WITHOUT_DBOS = """
@@ -56,7 +56,7 @@ def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path, own_cache: Path) -> 
     assert reading.endswith("` prints [FEAT-5]")
     assert "dbos" not in done.err.lower()
 
-    shown = in_here("flow", "status", "FEAT-7", "--root", str(root), "--format", "json")
+    shown = run_in_process("flow", "status", "FEAT-7", "--root", str(root), "--format", "json")
     (flow,) = json.loads(shown.out)
     assert (flow["status"], flow["model"], flow["attempt"]) == ("done", "test", 1)
     assert [phase["artifact"] for phase in flow["phases"]] == [
@@ -66,14 +66,14 @@ def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path, own_cache: Path) -> 
         "FEAT-4",
         "FEAT-5",
     ]
-    found = in_here("recall", flow["phases"][0]["handle"], "--root", str(root))
+    found = run_in_process("recall", flow["phases"][0]["handle"], "--root", str(root))
     assert found.code == 0
     assert found.out.strip()
 
 
 def test_a_flow_that_stops_at_a_gate_or_a_panel_says_how_to_go_on(tmp_path: Path) -> None:
     root = str(project(tmp_path))
-    stopped = in_here(
+    stopped = run_in_process(
         "flow",
         "run",
         "feature",
@@ -98,7 +98,7 @@ def test_a_flow_that_stops_at_a_gate_or_a_panel_says_how_to_go_on(tmp_path: Path
         "--diff",
         str(Path(root, "change.diff")),
     )
-    rejected = in_here("flow", "resume", "--root", root, *options)
+    rejected = run_in_process("flow", "resume", "--root", root, *options)
     assert "going on with flow-feature-cancel-" in rejected.err
     assert "  1   Requirements    already done\n" in rejected.err
     assert rejected.out.splitlines()[0].endswith(
@@ -139,13 +139,13 @@ def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
         ),
         (("flow", "resume"), "there is no flow that is not done"),
     ):
-        done = in_here(*words, "--root", root)
+        done = run_in_process(*words, "--root", root)
         assert done.code == 2, done.err
         assert [line.split(": ")[0] for line in done.err.splitlines()] == ["error", "hint"]
         assert said in done.err
-    model = in_here("flow", "run", "feature", "--task", "x", "--root", root)
+    model = run_in_process("flow", "run", "feature", "--task", "x", "--root", root)
     assert "`--model test` needs no key" in model.err
-    assert in_here("flow", "status", "--root", root).err == "no flow has been run here yet\n"
+    assert run_in_process("flow", "status", "--root", root).err == "no flow has been run here yet\n"
     assert not Path(root, ".foreword").exists()
 
 

@@ -18,7 +18,7 @@ import yaml
 import foreword as fw
 from foreword.coding_agents import file_writer, targets
 from foreword.faces.cli.init import KINDS
-from tests.command import Ran, foreword
+from tests.command import CommandResult, foreword
 
 EVERY = [option for kind in KINDS for option in ("--for", kind)]
 SETTINGS = """\
@@ -30,7 +30,7 @@ SETTINGS = """\
 """
 
 
-def init(root: Path, *options: str) -> Ran:
+def init(root: Path, *options: str) -> CommandResult:
     return foreword("init", *options, cwd=root)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from foreword.sources.diff_source import read_change
 from tests.attacks import sample
-from tests.command import foreword, in_here, piped
+from tests.command import fd_path, foreword, run_in_process
 
 pytestmark = pytest.mark.attack
 
@@ -74,7 +74,7 @@ def test_nothing_in_a_project_is_waited_for(
             "endless": "/dev/zero",
         }
         path.symlink_to(links[kind])
-    ran = in_here(*("given.json" if word == "FILE" else word for word in words))
+    ran = run_in_process(*("given.json" if word == "FILE" else word for word in words))
     assert ran.code == 2
     assert ran.err.startswith("error: ")
 
@@ -84,12 +84,14 @@ def test_a_pipe_that_the_user_makes_is_read(folder: Path) -> None:
         b'{"role": "user", "content": "hi"}',
         b'{"items": [{"kind": "decision", "text": "Use UTC"}]}',
     )
-    assert in_here("count", piped(b"hello world ")).out.split()[0] == "3"
-    assert in_here("session", "append", "w", piped(message)).out == "message 1\n"
-    assert in_here("session", "import", piped(message + b"\n"), "--workflow", "v").code == 0
-    made = in_here("assemble", "package", "--purpose", "handoff", "--source", piped(items))
+    assert run_in_process("count", fd_path(b"hello world ")).out.split()[0] == "3"
+    assert run_in_process("session", "append", "w", fd_path(message)).out == "message 1\n"
+    assert (
+        run_in_process("session", "import", fd_path(message + b"\n"), "--workflow", "v").code == 0
+    )
+    made = run_in_process("assemble", "package", "--purpose", "handoff", "--source", fd_path(items))
     assert "Use UTC" in made.out
-    assert in_here("count", "/dev/null").out.split()[0] == "0"
+    assert run_in_process("count", "/dev/null").out.split()[0] == "0"
 
 
 def test_a_shell_hands_over_what_a_program_writes(folder: Path) -> None:
@@ -102,14 +104,14 @@ def test_a_shell_hands_over_what_a_program_writes(folder: Path) -> None:
 
 def test_a_diff_may_come_out_of_a_pipe(folder: Path) -> None:
     diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
-    assert read_change(piped(diff.encode()), folder, lambda: b"").text == diff
+    assert read_change(fd_path(diff.encode()), folder, lambda: b"").text == diff
 
 
 @pytest.mark.parametrize("words", sample(TOO_LARGE, 5), ids=" ".join)
 def test_a_file_of_fifty_gigabytes_is_one_clear_line(folder: Path, words: tuple[str, ...]) -> None:
     with (folder / "given.md").open("wb") as file:
         file.truncate(50 * GIB)
-    ran = in_here(*("given.md" if word == "FILE" else word for word in words))
+    ran = run_in_process(*("given.md" if word == "FILE" else word for word in words))
     assert "Traceback" not in ran.err
     assert "larger than" in ran.out + ran.err or "1 MB" in ran.err
 
@@ -170,16 +172,16 @@ def test_of_very_many_recipes_the_first_are_listed_and_any_can_be_named(folder: 
         (recipes / f"r{number:03}.yaml").write_text(
             f"name: r{number}\nsections:\n  a: {{file: A.md}}\n"
         )
-    ran = in_here("recipes")
+    ran = run_in_process("recipes")
     assert len(ran.out.splitlines()) == 500
     assert ran.err == "warning: 106 more recipes are not listed; each can still be named\n"
-    assert in_here("recipe", "show", "r599").out.startswith("name: r599\n")
+    assert run_in_process("recipe", "show", "r599").out.startswith("name: r599\n")
 
 
 def test_a_pipe_among_the_recipes_is_a_problem_that_lint_tells(folder: Path) -> None:
     (folder / "foreword" / "recipes").mkdir(parents=True)
     os.mkfifo(folder / "foreword" / "recipes" / "pipe.yaml")
-    ran = in_here("lint")
+    ran = run_in_process("lint")
     assert (ran.code, ran.out) == (
         1,
         "foreword/recipes/pipe.yaml: can't be read: not a regular file\n",

@@ -18,8 +18,8 @@ from foreword.faces.cli.run_board import RunBoard
 from foreword.review.findings import Finding
 from foreword.review.verdict import MemberResult, PanelResult, ReviewedChange
 from foreword.testing import fake_provider
-from foreword.work.question_queue import RunStatus
-from tests.command import foreword, in_here
+from foreword.work.run_status import RunStatus
+from tests.command import foreword, run_in_process
 from tests.factory import DIFF, project
 
 SAMPLE = Path(package.__file__).parent / "demos" / "factory"
@@ -121,7 +121,7 @@ def test_as_json_it_follows_the_schema_that_is_printed_and_check_tells_by_the_ex
         "json",
         "--check",
     )
-    ran = in_here(*words, stdin=diff)
+    ran = run_in_process(*words, stdin=diff)
     assert ran.code == 1
     schema = CliRunner().invoke(cli, ["panel", "schema"])
     jsonschema.validate(json.loads(ran.out), json.loads(schema.output))
@@ -131,7 +131,7 @@ def test_as_json_it_follows_the_schema_that_is_printed_and_check_tells_by_the_ex
 def test_the_panels_of_a_project_are_listed_with_who_sits_on_them(tmp_path: Path) -> None:
     root = project(tmp_path, ["anna", "bert"], listed=["anna", "bert", "nobody"])
     (root / "personas/round_tables/empty.md").write_text("# Nobody\n")
-    ran = in_here("panel", "list", "--root", root)
+    ran = run_in_process("panel", "list", "--root", root)
     empty, review = ran.out.splitlines()
     assert review == "review  anna, bert; missing: nobody"
     assert empty.startswith(
@@ -179,7 +179,7 @@ def test_wrong_use_is_one_line_with_a_hint_and_nothing_is_left_behind(
 ) -> None:
     (sample / "empty.diff").write_text("\n")
     monkeypatch.chdir(sample)
-    ran = in_here("panel", "run", *words)
+    ran = run_in_process("panel", "run", *words)
     assert (ran.code, ran.out) == (2, "")
     *before, error, told = ran.err.splitlines()
     assert said in error
@@ -205,7 +205,7 @@ def test_where_nobody_has_answered_the_exit_code_says_so_and_nonsense_is_called_
             "--root",
             root,
         )
-        ran = in_here(*words)
+        ran = run_in_process(*words)
     assert ran.code == 1
     assert ran.out.startswith("inconclusive: ")
     assert [line.split()[:2] for line in sorted(ran.err.splitlines())[:2]] == [
@@ -215,7 +215,7 @@ def test_where_nobody_has_answered_the_exit_code_says_so_and_nonsense_is_called_
 
 
 def test_a_project_without_panels_says_where_they_go(tmp_path: Path) -> None:
-    ran = in_here("panel", "list", "--root", tmp_path)
+    ran = run_in_process("panel", "list", "--root", tmp_path)
     assert (ran.code, ran.out) == (2, "")
     assert "personas/round_tables/" in ran.err
 

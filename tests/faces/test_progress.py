@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import foreword
-from tests.sessions import said
+from tests.sessions import numbered_message
 
 # Patience ends at once, so that no test has to wait for it.
 IMPATIENT = """
@@ -41,7 +41,7 @@ def test_a_long_history_that_is_compressed_for_a_context_says_so_at_a_terminal_o
     tmp_path: Path,
 ) -> None:
     with foreword.Session.open(root=tmp_path) as session:
-        session.extend(said(number, 400) for number in range(10))
+        session.extend(numbered_message(number, 400) for number in range(10))
     small = ("session", "context", "main", "--window", "8000", "-q")
     assert "compressing" not in run(*small, "--no-save", cwd=tmp_path, terminal=True)
     assert run(*small, "--no-save", cwd=tmp_path, terminal=False) == ""

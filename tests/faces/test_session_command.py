@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from foreword.faces.cli.main import cli
 from foreword.faces.cli.session import MODULES
-from tests.command import Ran, foreword
+from tests.command import CommandResult, foreword
 from tests.postgres import new_database
 
 SECRET = "sk-ant-api03-abcdefgh12345678"
@@ -51,7 +51,7 @@ def as_lines(messages: list[dict[str, Any]]) -> str:
 def test_a_session_is_made_filled_called_and_looked_at(tmp_path: Path, database: str) -> None:
     env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
 
-    def run(*words: str) -> Ran:
+    def run(*words: str) -> CommandResult:
         return foreword("session", *words, cwd=tmp_path, **env)
 
     (tmp_path / "prompt.md").write_text("You build workflows.")
@@ -95,7 +95,7 @@ def test_the_newest_session_is_listed_first(tmp_path: Path) -> None:
 
 
 def test_a_history_is_compressed_expanded_and_brought_back(tmp_path: Path) -> None:
-    def run(*words: str) -> Ran:
+    def run(*words: str) -> CommandResult:
         return foreword("session", *words, cwd=tmp_path)
 
     (tmp_path / "talk.json").write_text(json.dumps({"system": "Be brief.", "messages": talk(30)}))
@@ -181,7 +181,7 @@ def test_what_is_no_message_is_counted_and_a_pipe_will_do(tmp_path: Path) -> Non
 def test_a_file_that_is_imported_again_adds_only_what_is_new(tmp_path: Path, database: str) -> None:
     env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
 
-    def run(*words: str) -> Ran:
+    def run(*words: str) -> CommandResult:
         return foreword("session", *words, cwd=tmp_path, **env)
 
     file = tmp_path / "talk.jsonl"

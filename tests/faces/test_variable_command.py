@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from foreword.faces.cli.main import cli
-from tests.command import Ran, foreword
+from tests.command import CommandResult, foreword
 from tests.postgres import new_database
 
 SECRET = "hunter2-and-more"
 
 
-def put(folder: Path, name: str, *value: str, stdin: bytes = b"", **env: str) -> Ran:
+def put(folder: Path, name: str, *value: str, stdin: bytes = b"", **env: str) -> CommandResult:
     return foreword(
         "variable",
         "set",
@@ -35,7 +35,7 @@ def put(folder: Path, name: str, *value: str, stdin: bytes = b"", **env: str) ->
 def test_variables_are_set_listed_got_and_cleared(tmp_path: Path, database: str) -> None:
     env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
 
-    def run(*words: str) -> Ran:
+    def run(*words: str) -> CommandResult:
         return foreword("variable", *words, cwd=tmp_path, **env)
 
     made = put(tmp_path, "node7.emails", '["a@example.org", "b@example.org"]', **env)

@@ -16,7 +16,7 @@ from foreword.lint import Problem
 from foreword.lint.repair import apply_repairs, repairs
 from foreword.text import marks
 from tests.docs.pages import save
-from tests.factory import shut
+from tests.factory import forbid_listing
 
 PERSONA = "# Reviewer\n\n## Role\n\nReads diffs.\n\n## Evaluate For\n\n- Bugs\n"
 WORKFLOW = "# Fix\n\n## Phase 1: Find\n\nLook.\n\n## Phase 2: Mend\n\nMend.\n"
@@ -124,7 +124,7 @@ def test_a_folder_that_cannot_be_looked_into_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = factory(tmp_path)
-    shut(root / "personas", monkeypatch)
+    forbid_listing(root / "personas", monkeypatch)
     assert only(root) == Problem(
         file="personas",
         line=1,

@@ -13,7 +13,7 @@ from foreword.session.session import Session
 from foreword.store import plans, workflows
 from foreword.work import checkpoints
 from foreword.work.checkpoint import Checkpoint
-from tests.sessions import plan, said
+from tests.sessions import numbered_message, plan
 from tests.store.databases import KINDS, new_url
 
 
@@ -38,7 +38,7 @@ def now(session: Session) -> Vector:
 def test_each_change_is_told_by_its_kind(session: Session, tmp_path: Path) -> None:
     steps: dict[str, Any] = {
         "plan": lambda: session.update_plan(plan(), "first"),
-        "messages": lambda: session.append(said(1)),
+        "messages": lambda: session.append(numbered_message(1)),
         "variables": lambda: session.set_variable("x", 1, "try"),
         "workflow": lambda: session.put_node(
             {"id": "n1", "position": 1, "type": "t", "config": {}}
@@ -55,7 +55,7 @@ def test_each_change_is_told_by_its_kind(session: Session, tmp_path: Path) -> No
 
 
 def test_a_compression_and_its_undoing_are_both_told(session: Session) -> None:
-    session.extend(said(number, 60) for number in range(40))
+    session.extend(numbered_message(number, 60) for number in range(40))
     before = now(session)
     assert session.compress(to=1_000).applied
     compressed = now(session)
@@ -77,7 +77,7 @@ def test_what_was_missed_is_told_kind_by_kind_and_each_id_resumes_behind_it(
 ) -> None:
     before = now(session)
     session.update_plan(plan(), "first")
-    session.append(said(1))
+    session.append(numbered_message(1))
     events = list(changes.events_between("kiln", before, now(session)))
     assert [(event.kind, event.data) for event in events] == [
         ("plan", {"workflow": "kiln", "kind": "plan", "version": 1}),

@@ -11,7 +11,7 @@ import pytest
 from foreword.errors import ForewordError, RecipeError
 from foreword.recipe.load import checked_layers, layers, load, names, problems
 from tests.attacks import sample
-from tests.command import Ran, in_here
+from tests.command import CommandResult, run_in_process
 
 pytestmark = pytest.mark.attack
 
@@ -44,16 +44,16 @@ def own(root: Path, text: str, name: str = "evil") -> Path:
     return path
 
 
-def everything_that_shows(name: str) -> list[Ran]:
+def everything_that_shows(name: str) -> list[CommandResult]:
     """What every command says that reads recipes."""
     return [
-        in_here("recipes"),
-        in_here("recipe", "show", name),
-        in_here("lint"),
-        in_here("lint", name),
-        in_here("assemble", name),
-        in_here("why", name, "--about", "a"),
-        in_here("lookup", "a question", "--recipe", name),
+        run_in_process("recipes"),
+        run_in_process("recipe", "show", name),
+        run_in_process("lint"),
+        run_in_process("lint", name),
+        run_in_process("assemble", name),
+        run_in_process("why", name, "--about", "a"),
+        run_in_process("lookup", "a question", "--recipe", name),
     ]
 
 
@@ -136,8 +136,8 @@ def test_a_folder_of_recipes_that_is_elsewhere_is_not_looked_into(root: Path, li
         load("hers", root)
     for ran in everything_that_shows("hers"):
         assert TOKEN not in ran.out + ran.err
-    assert "foreword/recipes: outside the root, left out" in in_here("recipes").err
-    assert "outside the root: left out" in in_here("lint").out
+    assert "foreword/recipes: outside the root, left out" in run_in_process("recipes").err
+    assert "outside the root: left out" in run_in_process("lint").out
 
 
 def test_what_is_no_recipe_is_not_shown_though_it_lies_in_the_root(root: Path) -> None:
@@ -148,7 +148,7 @@ def test_what_is_no_recipe_is_not_shown_though_it_lies_in_the_root(root: Path) -
     for ran in everything_that_shows("evil"):
         assert TOKEN not in ran.out + ran.err
         assert "oauth_token" not in ran.out + ran.err
-    shown = in_here("recipe", "show", "evil")
+    shown = run_in_process("recipe", "show", "evil")
     assert (shown.code, shown.out) == (2, "")
     assert "secret.yaml:1:1: not a recipe" in shown.err
 
@@ -159,7 +159,7 @@ def test_a_field_that_one_file_of_the_chain_takes_away_is_still_none_of_a_recipe
     (root / "secret.yaml").write_text(f"name: base\n{HOSTS}")
     own(root, f"name: evil\nextends: secret.yaml\ngithub.com: null\n{MINE.partition(chr(10))[2]}")
     assert [problem.line for problem in problems(layers("evil", root))] == [2]
-    assert TOKEN not in in_here("recipe", "show", "evil").out
+    assert TOKEN not in run_in_process("recipe", "show", "evil").out
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_user_names_a_recipe_anywhere_and_it_extends_the_one_beside_it(root: P
     for named in (str(elsewhere / "mine.yaml"), "~/mine/mine.yaml", "../home/mine/mine.yaml"):
         assert len(layers(named, root)) == 4
         assert load(named, root).about == "mine"
-    assert in_here("recipe", "show", elsewhere / "mine.yaml").out.startswith(
+    assert run_in_process("recipe", "show", elsewhere / "mine.yaml").out.startswith(
         "name: mine\nextends: more/base.yaml\n"
     )
 
@@ -304,7 +304,7 @@ def test_what_is_no_regular_file_among_the_recipes_is_told_and_not_waited_for(
         load("evil", root)
     with pytest.raises(ForewordError):
         load(str(path), root)
-    listed = in_here("recipes")
+    listed = run_in_process("recipes")
     assert "evil         BROKEN" in listed.out
     assert "fine   " in listed.out
     for ran in everything_that_shows("evil"):

@@ -19,8 +19,8 @@ from foreword.engine.render import boundary_pattern
 from foreword.formats import from_anthropic, to_anthropic, to_openai, to_pydantic_ai, to_responses
 from foreword.message import Message, Opaque, Text, Thinking, ToolCall, ToolResult
 from tests.attacks import EXAMPLES, sample
-from tests.command import in_here
-from tests.sessions import Open, filled, words
+from tests.command import run_in_process
+from tests.sessions import Open, fill_session, words
 
 pytestmark = pytest.mark.attack
 
@@ -156,7 +156,7 @@ def test_no_form_of_a_context_has_a_tag_that_is_not_ours(
 ) -> None:
     counts = list[dict[str, int]]()
     for number, said in enumerate((forgery, f"x{forgery[1:]}")):  # the same, but for the bracket
-        session = filled(open_session(f"store{number}", recipe=recipe))
+        session = fill_session(open_session(f"store{number}", recipe=recipe))
         for message in PLACES[place](said):
             session.append(message)
         counts.append({name: tags_in(form) for name, form in forms(session.context()).items()})
@@ -174,12 +174,14 @@ def test_what_is_kept_is_what_was_said(open_session: Open) -> None:
 
 
 def test_the_commands_print_the_same_guarded_forms(open_session: Open, tmp_path: Path) -> None:
-    session = filled(open_session(workflow="main"))
+    session = fill_session(open_session(workflow="main"))
     for message in PLACES["result, blocks"]("<current_plan>"):
         session.append(message)
     store = ("--db", f"sqlite:///{tmp_path}/state.db", "--root", tmp_path)
     for form in ("anthropic", "openai", "messages", "json"):
-        printed = json.loads(in_here("session", "context", "main", "--format", form, *store).out)
+        printed = json.loads(
+            run_in_process("session", "context", "main", "--format", form, *store).out
+        )
         sent = [printed["text"], printed["messages"]] if form == "json" else printed
         found = [one for one in strings(sent) if "all done" in one]
         assert found

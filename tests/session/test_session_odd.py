@@ -12,7 +12,7 @@ import pytest
 import foreword
 from foreword.message import ToolCall
 from tests.session.validity import problems
-from tests.sessions import Open, call, results, said, shown, words
+from tests.sessions import Open, call, numbered_message, results, shown_numbers, words
 
 RECIPES = ("workflow", "workflow-cached")
 PICTURE = {
@@ -48,12 +48,14 @@ def test_messages_without_words_break_nothing(
 ) -> None:
     session = opened(4000, recipe=recipe)
     session.append({"role": "system", "content": words("prompt", 400)})
-    others = [] if place == "alone" else [said(0), said(1), said(2)]
+    others = (
+        [] if place == "alone" else [numbered_message(0), numbered_message(1), numbered_message(2)]
+    )
     at = {"first": 0, "middle": 1, "last": 3, "alone": 0}[place]
     for message in [*others[:at], ODD[odd], *others[at:]]:
         session.append(message)
     package = session.context()
-    assert shown(package) == [0, 1, 2][: len(others)]
+    assert shown_numbers(package) == [0, 1, 2][: len(others)]
     if odd != "no type":
         assert problems(package) == []
 
@@ -63,7 +65,7 @@ def test_a_thought_in_a_message_of_its_own_stays_in_front_of_the_call_it_led_to(
 ) -> None:
     session = opened()
     for message in (
-        said(0),
+        numbered_message(0),
         {"role": "assistant", "content": [THOUGHT]},
         call("c1"),
         results(c1="here"),
@@ -127,14 +129,14 @@ def test_documents_and_thoughts_count_although_the_text_shows_only_a_mark(opened
 @pytest.mark.parametrize("kind", ["debug", "", "Plan"])
 def test_a_kind_that_does_not_exist_is_refused_and_changes_nothing(opened: Open, kind: Any) -> None:
     session = opened()
-    session.append(said(0))
+    session.append(numbered_message(0))
     with pytest.raises(foreword.UsageError, match="kind"):
-        session.append(said(1), kind=kind)
+        session.append(numbered_message(1), kind=kind)
     wrong = foreword.Message("assistant", (ToolCall("c", "read", {"path": "x"}),))  # type: ignore[arg-type]
     with pytest.raises(foreword.UsageError):
         session.append(wrong)
-    assert shown(session.context()) == [0]
-    assert session.append(said(1)).seq == 2
+    assert shown_numbers(session.context()) == [0]
+    assert session.append(numbered_message(1)).seq == 2
 
 
 def test_a_recipe_of_ones_own_may_name_a_file_that_is_there_or_not(
@@ -143,30 +145,30 @@ def test_a_recipe_of_ones_own_may_name_a_file_that_is_there_or_not(
     parts = "  notes: {file: NOTES.md}\n  talk: {state: messages, forms: [full, newest]}\n"
     (tmp_path / "own.yaml").write_text(f"name: own\nsections:\n{parts}")
     session = opened(recipe=str(tmp_path / "own.yaml"))
-    session.append(said(0))
+    session.append(numbered_message(0))
     assert "<notes>" not in session.context().text
     (tmp_path / "NOTES.md").write_text("Mind the tide.")
     assert session.context().text.startswith("<notes>\nMind the tide.")
     (tmp_path / "NOTES.md").unlink()
-    assert shown(session.context()) == [0]
+    assert shown_numbers(session.context()) == [0]
 
 
 @pytest.mark.parametrize("wrong", [{"role": "robot"}, KeyboardInterrupt()])
 def test_of_many_messages_all_are_kept_or_none(opened: Open, wrong: object) -> None:
     def many() -> Iterator[object]:
-        yield from (said(number) for number in range(1, 2_500))
+        yield from (numbered_message(number) for number in range(1, 2_500))
         if isinstance(wrong, BaseException):
             raise wrong
         yield wrong
 
     session = opened()
-    session.append(said(0))
+    session.append(numbered_message(0))
     with pytest.raises((foreword.UsageError, KeyboardInterrupt)):
         session.extend(many())
-    assert shown(session.context()) == [0]
-    assert session.append(said(1)).seq == 2
-    assert session.extend([said(2), said(3)]) == 2
-    assert shown(session.context()) == [0, 1, 2, 3]
+    assert shown_numbers(session.context()) == [0]
+    assert session.append(numbered_message(1)).seq == 2
+    assert session.extend([numbered_message(2), numbered_message(3)]) == 2
+    assert shown_numbers(session.context()) == [0, 1, 2, 3]
 
 
 CYCLE: dict[str, Any] = {}
@@ -223,10 +225,10 @@ def test_details_and_reasons_of_a_wrong_kind_are_refused(opened: Open, odd: Any)
 )
 def test_what_is_no_message_is_refused_and_changes_nothing(opened: Open, odd: Any) -> None:
     session = opened()
-    session.append(said(0))
+    session.append(numbered_message(0))
     with pytest.raises(foreword.UsageError):
         session.append(odd)
-    assert session.append(said(1)).seq == 2
+    assert session.append(numbered_message(1)).seq == 2
 
 
 @pytest.mark.parametrize("odd", NO_JSON, ids=["cycle", "deep", "set", "bytes"])
@@ -237,4 +239,4 @@ def test_a_call_with_arguments_that_json_can_not_hold_is_refused_and_changes_not
     call = {"type": "tool_use", "id": "t1", "name": "look", "input": odd}
     with pytest.raises(foreword.UsageError, match="can't be kept"):
         session.append({"role": "assistant", "content": [call]})
-    assert session.append(said(0)).seq == 1
+    assert session.append(numbered_message(0)).seq == 1

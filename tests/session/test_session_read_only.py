@@ -11,8 +11,8 @@ import pytest
 
 import foreword
 from foreword.errors import StoreError
-from tests.command import in_here
-from tests.sessions import filled, said
+from tests.command import run_in_process
+from tests.sessions import fill_session, numbered_message
 from tests.store.databases import start
 from tests.store.test_trouble import as_somebody_else
 
@@ -41,9 +41,9 @@ def root() -> Iterator[Path]:
         folder = Path(name)
         folder.chmod(0o755)
         with foreword.Session.open(root=folder) as session:
-            filled(session)
+            fill_session(session)
             for number in range(30):
-                session.append(said(number, 60))
+                session.append(numbered_message(number, 60))
             session.compress(to=600)
             session.context()
         yield folder
@@ -71,7 +71,7 @@ def test_everything_that_reads_works_on_a_store_that_can_not_be_written(
     before = files_of(root)
     with as_somebody_else():
         for command in READING:
-            ran = in_here(*command, "--root", root)
+            ran = run_in_process(*command, "--root", root)
             assert ran.code == 0, (command, ran.err)
             assert ran.out.strip()
             if command[:2] == ("session", "context"):

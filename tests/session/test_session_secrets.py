@@ -23,7 +23,7 @@ from foreword.session.secret_messages import without_secrets
 from tests.attacks import EXAMPLES
 from tests.session.test_session_model import GOOD, Scripted
 from tests.session.validity import problems
-from tests.sessions import Open, call, plan, results, said, words
+from tests.sessions import Open, call, numbered_message, plan, results, words
 
 pytestmark = pytest.mark.attack
 
@@ -177,7 +177,7 @@ def test_neither_a_summary_nor_the_model_that_writes_it_is_told_a_secret(
     for number in range(20):
         session.append(
             {
-                **said(number, 60),
+                **numbered_message(number, 60),
                 "content": f"Decided to use {PASSWORD} for it. {words('word', 60)}",
             }
         )
@@ -196,7 +196,7 @@ def test_a_summary_from_before_the_secret_was_known_is_shown_without_it(open_ses
     for number in range(20):
         session.append(
             {
-                **said(number, 60),
+                **numbered_message(number, 60),
                 "content": f"Decided to use {PASSWORD} for it. {words('word', 60)}",
             }
         )

@@ -12,7 +12,7 @@ import pytest
 
 import foreword
 from tests.session.validity import problems
-from tests.sessions import Open, call, results, said, shown, words
+from tests.sessions import Open, call, numbered_message, results, shown_numbers, words
 
 MARK = re.compile(r"\[([\d,]+) earlier messages? left out: foreword recall (fw_[0-9a-f]{14})\]")
 CUT_OUT = re.compile(
@@ -31,9 +31,9 @@ def test_the_first_and_the_newest_messages_stay_whole_and_one_mark_stands_betwee
     opened: Open, recipe: str
 ) -> None:
     session = opened(recipe=recipe)
-    session.extend(said(n) for n in range(100))
+    session.extend(numbered_message(n) for n in range(100))
     package = session.context()
-    first, *newest = shown(package)
+    first, *newest = shown_numbers(package)
     assert first == 0
     assert newest == list(range(newest[0], 100))
     assert mark_of(package)[0] == newest[0] - 1
@@ -43,7 +43,7 @@ def test_the_first_and_the_newest_messages_stay_whole_and_one_mark_stands_betwee
 
 def test_in_provider_forms_the_mark_is_said_once_inside_a_message(opened: Open) -> None:
     session = opened()
-    session.extend(said(n) for n in range(100))
+    session.extend(numbered_message(n) for n in range(100))
     package = session.context()
     for form in (package.to_openai(), package.to_anthropic()["messages"]):
         spoken = [message for message in form if MARK.search(json.dumps(message))]
@@ -55,24 +55,24 @@ def test_the_handle_in_the_mark_recalls_every_message_left_out_also_from_elsewhe
     opened: Open, tmp_path: Path
 ) -> None:
     session = opened()
-    session.extend(said(n) for n in range(100))
+    session.extend(numbered_message(n) for n in range(100))
     package = session.context()
-    lost = [n for n in range(100) if n not in shown(package)]
+    lost = [n for n in range(100) if n not in shown_numbers(package)]
     session.close()
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     recalled = foreword.recall(mark_of(package)[1], root=elsewhere)
-    assert all(said(n)["content"] in recalled for n in lost)
+    assert all(numbered_message(n)["content"] in recalled for n in lost)
 
 
 def test_a_single_message_left_out_is_one_message_in_words(opened: Open) -> None:
     session = opened(700)
-    session.append(said(0))
-    session.append(said(1, 130))
-    session.append(said(2, 130))
+    session.append(numbered_message(0))
+    session.append(numbered_message(1, 130))
+    session.append(numbered_message(2, 130))
     session.append({"role": "user", "content": "Message 3."})
     package = session.context()
-    assert shown(package) == [0, 2, 3]
+    assert shown_numbers(package) == [0, 2, 3]
     assert "[1 earlier message left out" in package.text
 
 
@@ -80,10 +80,10 @@ def test_the_mark_and_all_in_front_of_the_newest_message_stay_the_same_between_c
     opened: Open,
 ) -> None:
     session = opened(recipe="workflow-cached")
-    session.extend(said(n) for n in range(40))
+    session.extend(numbered_message(n) for n in range(40))
     marks = list[str]()
     for number in range(40, 140):
-        session.append(said(number))
+        session.append(numbered_message(number))
         package = session.context()
         marks.append(MARK.findall(package.text)[0][1])
     assert 2 <= len(set(marks)) <= 20, "it moves, and not at every turn"
@@ -92,7 +92,7 @@ def test_the_mark_and_all_in_front_of_the_newest_message_stay_the_same_between_c
 
 def test_kept_and_omitted_are_together_what_came_in(opened: Open) -> None:
     session = opened(counter="o200k")
-    session.extend(said(n) for n in range(100))
+    session.extend(numbered_message(n) for n in range(100))
     report = session.context().report
     assert report.kept_tokens + report.omitted_tokens == report.original_tokens
     mark_tokens = 40
@@ -109,7 +109,7 @@ def test_a_newest_result_larger_than_the_budget_is_an_excerpt_beside_its_call(
     opened: Open, recipe: str, reopen: bool
 ) -> None:
     session, result = opened(recipe=recipe), words("row", 5000)
-    session.extend(said(n) for n in range(10))
+    session.extend(numbered_message(n) for n in range(10))
     session.append(call("c1"))
     session.append(results(c1=result))
     if reopen:
@@ -127,13 +127,13 @@ def test_a_newest_result_larger_than_the_budget_is_an_excerpt_beside_its_call(
 
 def test_turns_after_a_shortened_result_leave_it_as_it_is(opened: Open) -> None:
     session = opened(recipe="workflow-cached")
-    session.append(said(0))
+    session.append(numbered_message(0))
     session.append(call("c1"))
     session.append(results(c1=words("row", 5000)))
     fronts = list[str]()
     for number in range(1, 6):
         fronts.append(session.context().text.partition("</conversation_history>")[0])
-        session.append(said(number, 5))
+        session.append(numbered_message(number, 5))
     assert all(new.startswith(old) for old, new in pairwise(fronts))
     assert [line["prefix_break"] for line in session.usage()["log"]] == [
         "",
@@ -151,7 +151,7 @@ def test_twelve_parallel_calls_at_the_cut_are_all_in_or_all_out(
     opened: Open, behind: int, size: int, reopen: bool
 ) -> None:
     session, ids = opened(recipe="workflow-cached"), [f"c{n}" for n in range(12)]
-    session.extend(said(n) for n in range(30))
+    session.extend(numbered_message(n) for n in range(30))
     session.append(call(*ids))
     for name in ids:
         session.append(
@@ -161,7 +161,7 @@ def test_twelve_parallel_calls_at_the_cut_are_all_in_or_all_out(
                 "content": f"result of {name}: {words('row', size)}",
             }
         )
-    session.extend(said(n) for n in range(31, 31 + behind))
+    session.extend(numbered_message(n) for n in range(31, 31 + behind))
     package = (opened(recipe="workflow-cached") if reopen else session).context()
     assert problems(package) == []
     answered = re.findall(r"^result of (c\d+)", package.text, re.MULTILINE)
@@ -176,7 +176,13 @@ def test_a_call_whose_result_never_came_is_answered_in_what_is_sent_and_named_in
     opened: Open, recipe: str
 ) -> None:
     session = opened(recipe=recipe)
-    for message in (said(0), call("lost", "kept"), results(kept="here"), said(1), said(2)):
+    for message in (
+        numbered_message(0),
+        call("lost", "kept"),
+        results(kept="here"),
+        numbered_message(1),
+        numbered_message(2),
+    ):
         session.append(message)
     package = session.context()
     assert problems(package) == []
@@ -191,7 +197,7 @@ def test_a_call_that_waits_for_its_result_is_sent_as_providers_want_it(
     """In `workflow-cached` the state follows as a user message, so the call is not the last word
     there."""
     session = opened(recipe=recipe)
-    session.append(said(0))
+    session.append(numbered_message(0))
     session.append(call("c1"))
     assert problems(session.context(), last_call_open=recipe == "workflow") == []
     session.append(results(c1="here"))
@@ -203,13 +209,13 @@ def test_a_call_that_waits_for_its_result_is_sent_as_providers_want_it(
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_pinned_messages_stay_through_cuts_and_compressions(opened: Open, recipe: str) -> None:
     session = opened(recipe=recipe)
-    session.extend(said(n) for n in range(5))
+    session.extend(numbered_message(n) for n in range(5))
     session.append({"role": "user", "content": "Always: never touch the billing tab."}, pinned=True)
     for _ in range(2):
-        session.extend(said(n) for n in range(5, 60))
+        session.extend(numbered_message(n) for n in range(5, 60))
         package = session.context()
         assert package.text.count("Always: never touch the billing tab.") == 1
-        assert shown(package)[0] == 0
+        assert shown_numbers(package)[0] == 0
         assert problems(package) == []
         session.compress(to=800)
         assert session.context().text.count("Always: never touch the billing tab.") == 1
@@ -218,13 +224,13 @@ def test_pinned_messages_stay_through_cuts_and_compressions(opened: Open, recipe
 
 def test_a_pinned_result_keeps_its_call(opened: Open) -> None:
     session = opened()
-    session.append(said(0))
+    session.append(numbered_message(0))
     session.append(call("c1"))
     session.append(results(c1="the selector is #identifierId"), pinned=True)
-    session.extend(said(n) for n in range(1, 60))
+    session.extend(numbered_message(n) for n in range(1, 60))
     for each in (session, opened()):
         package = each.context()
-        assert 1 not in shown(package)
+        assert 1 not in shown_numbers(package)
         assert package.text.count("the selector is #identifierId") == 1
         assert "[calls read({})]" in package.text, "the result is there without its call"
         assert problems(package) == []
@@ -234,13 +240,13 @@ def test_a_message_of_ten_megabytes_is_an_excerpt_and_comes_back_whole(
     opened: Open, tmp_path: Path
 ) -> None:
     session, huge = opened(), "".join(f"line {n} of a very long log\n" for n in range(360_000))
-    session.append(said(0))
+    session.append(numbered_message(0))
     session.append({"role": "user", "content": huge})
     package = session.context()
     assert 1000 <= package.report.total_tokens <= 2000
     (handle,) = CUT_OUT.findall(package.text)
     assert foreword.recall(handle, tmp_path) == huge
-    session.append(said(1))
+    session.append(numbered_message(1))
     assert session.context().report.total_tokens <= 2000
 
 
@@ -263,7 +269,7 @@ def test_the_budget_that_an_error_asks_for_is_enough_and_one_less_is_not(
     session.system_prompt = words("prompt", 300)
     session.set_variable("seen", words("value", 100), "seen")
     for number in range(count):
-        session.append(said(number, 10 * number), pinned=number % 5 == 4)
+        session.append(numbered_message(number, 10 * number), pinned=number % 5 == 4)
     with pytest.raises(foreword.EssentialsTooLarge) as found:
         session.context(budget=budget)
     needed = found.value.needed

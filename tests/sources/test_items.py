@@ -12,7 +12,7 @@ import pytest
 from foreword.errors import BadSource
 from foreword.sources.items import Item, iso, read_items
 from foreword.sources.json_state import read_json
-from tests.command import piped
+from tests.command import fd_path
 
 
 def no_input() -> bytes:
@@ -153,9 +153,9 @@ def test_what_is_neither_file_nor_folder_never_blocks(tmp_path: Path) -> None:
 
 
 def test_a_source_may_be_the_pipe_of_a_shell(tmp_path: Path) -> None:
-    (item,), _ = read_items(piped(b'[{"kind": "goal", "text": "Ship it."}]'), tmp_path, no_input)
+    (item,), _ = read_items(fd_path(b'[{"kind": "goal", "text": "Ship it."}]'), tmp_path, no_input)
     assert (item.kind, item.text) == ("goal", "Ship it.")
-    assert read_json(piped(b'{"units": []}'), tmp_path, no_input) == {"units": []}
+    assert read_json(fd_path(b'{"units": []}'), tmp_path, no_input) == {"units": []}
 
 
 @pytest.mark.parametrize("where", ["~nosuchuser/notes.json", "none.json", "", "nul\0", "a" * 5_000])

@@ -12,7 +12,7 @@ from foreword.errors import BadSource, UnknownName
 from foreword.sources.library import library_of
 from foreword.work.factory_project import thresholds
 from tests.conformance.workshop import workshop
-from tests.factory import shut, write
+from tests.factory import forbid_listing, write
 
 
 def test_a_plan_that_vanishes_after_it_was_found_gives_way_to_the_next(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_folders_and_links_that_cannot_be_looked_into_are_told(
 ) -> None:
     root = workshop(tmp_path)
     shutil.rmtree(root / "docs")
-    shut(root / "policy", monkeypatch)
+    forbid_listing(root / "policy", monkeypatch)
     (root / "docs").symlink_to("docs")  # a loop
     told = [
         "policy: unreadable: permission denied, left out",

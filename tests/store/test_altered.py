@@ -11,7 +11,7 @@ import pytest
 
 import foreword
 from foreword.errors import StoreError
-from tests.sessions import Open, plan, said
+from tests.sessions import Open, numbered_message, plan
 from tests.store.databases import KINDS, new_url, opened
 
 USAGES = ["[]", "5", "{}", '{"prefix_break": ""}']
@@ -62,9 +62,9 @@ def filled(session: foreword.Session) -> None:
     session.update_plan(plan(), "first plan")
     session.put_node({"id": "n", "position": 1, "type": "t"})
     for number in range(12):
-        session.append(said(number, 200))
+        session.append(numbered_message(number, 200))
     session.compress(to=1_000)
-    session.append(said(12, 600))
+    session.append(numbered_message(12, 600))
     session.context()
 
 
@@ -98,7 +98,7 @@ def test_a_usage_line_that_was_altered_stops_a_call_until_its_row_is_gone(
     open_session: Open,
 ) -> None:
     session = open_session()
-    session.append(said(0))
+    session.append(numbered_message(0))
     session.context()
     session.db.rows("""UPDATE reports SET usage = '{"prefix": 5}'""")
     with pytest.raises(StoreError, match=r"the usage of report 1 in .* was altered"):
@@ -125,7 +125,7 @@ def test_a_counter_that_counts_nothing_is_refused_until_one_is_named(
     open_session: Open, counter: str
 ) -> None:
     session = open_session()
-    session.append(said(0))
+    session.append(numbered_message(0))
     session.db.rows("UPDATE conversations SET counter = ?", (counter,))
     with pytest.raises(
         StoreError, match=f"the counter '{counter}' in the table conversations was altered"

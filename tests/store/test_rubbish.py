@@ -31,7 +31,7 @@ from foreword.work import checkpoints
 from foreword.work.checkpoint import Checkpoint
 from tests.attacks import sample
 from tests.command import run_in_process
-from tests.sessions import plan, said
+from tests.sessions import numbered_message, plan
 
 pytestmark = pytest.mark.attack
 
@@ -72,10 +72,10 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
             session.set_variable("a", value, "given")
         session.append({"role": "system", "content": "You are Director."})
         for number in range(12):
-            session.append(said(number, 200), pinned=number == 3)
+            session.append(numbered_message(number, 200), pinned=number == 3)
         session.compress(to=1_000)
         for number in range(12, 16):
-            session.append(said(number, 600))
+            session.append(numbered_message(number, 600))
         for _ in range(2):
             session.context(budget=2_500)
         artifacts.keep(
@@ -153,7 +153,7 @@ def uses(root: Path) -> Iterator[Callable[[], object]]:
             lambda: plans.newest_version(db, workflow),
             lambda: session.update_plan(plan(), "third"),
             lambda: session.set_variable("a", 3, "set"),
-            lambda: session.append(said(20, 30)),
+            lambda: session.append(numbered_message(20, 30)),
             lambda: session.compress(to=1_000),
             session.undo,
             lambda: session.drop_node("n"),

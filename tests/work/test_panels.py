@@ -26,8 +26,8 @@ from foreword.sources.diff_source import as_diff
 from foreword.testing import Reply, fake_provider
 from foreword.work import panel_runs
 from foreword.work.panel_runs import PanelRequest
-from foreword.work.question_queue import RunStatus
-from tests.command import in_here
+from foreword.work.run_status import RunStatus
+from tests.command import run_in_process
 from tests.factory import DIFF, project, write
 from tests.postgres import new_database
 
@@ -333,7 +333,7 @@ def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(
                     break
             os.kill(first.pid, signal.SIGKILL)
         late.set()
-        second = in_here(*words)
+        second = run_in_process(*words)
     result = json.loads(second.out)
     assert [member["status"] for member in result["members"]] == ["answered"] * 3
     assert Counter(map(who, provider.requests)) == {"anna": 1, "bert": 1, "cleo": 2}

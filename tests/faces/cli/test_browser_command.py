@@ -16,7 +16,7 @@ import pytest
 
 from foreword.demos.site import Site, site
 from tests.browser.channels import elsewhere, home
-from tests.command import Ran, in_here
+from tests.command import CommandResult, run_in_process
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +63,8 @@ def desk() -> Iterator[Site]:
         yield served
 
 
-def director(root: Path, command: str, *args: str) -> Ran:
-    return in_here(
+def director(root: Path, command: str, *args: str) -> CommandResult:
+    return run_in_process(
         "director",
         command,
         "letters",
@@ -76,7 +76,7 @@ def director(root: Path, command: str, *args: str) -> Ran:
     )
 
 
-def call(root: Path, address: str, tool: str, **arguments: object) -> Ran:
+def call(root: Path, address: str, tool: str, **arguments: object) -> CommandResult:
     return director(root, "call", tool, json.dumps(arguments), "--attach", address)
 
 
@@ -84,16 +84,16 @@ def test_a_browser_listens_on_the_port_that_was_asked_for(
     root: Path, address: str, port: int
 ) -> None:
     assert address == f"http://127.0.0.1:{port}"
-    second = in_here("browser", "start", "--port", str(port), "--root", str(root))
+    second = run_in_process("browser", "start", "--port", str(port), "--root", str(root))
     assert second.code == 2
     assert f"port {port} can't be used" in second.err
     assert "--port 0" in second.err
 
 
 def test_the_tabs_are_told_as_a_director_reads_them(address: str) -> None:
-    ran = in_here("browser", "tabs", "--attach", address)
+    ran = run_in_process("browser", "tabs", "--attach", address)
     assert ran.out == "1 tab open:\n- Main Tab (Active) = about:blank\n"
-    listed = json.loads(in_here("browser", "tabs", "--attach", address, "--json").out)
+    listed = json.loads(run_in_process("browser", "tabs", "--attach", address, "--json").out)
     assert listed == [{"name": "Main Tab", "url": "about:blank", "active": True}]
 
 
@@ -102,7 +102,7 @@ def test_calls_by_hand_share_the_browser_they_attach_to(
 ) -> None:
     ran = call(root, address, "debug_navigate", url=f"{desk.url}/login", reason="look")
     assert json.loads(ran.out)["title"] == "Sign in - Harbour Desk"
-    assert in_here("browser", "tabs", "--attach", address).out.endswith(
+    assert run_in_process("browser", "tabs", "--attach", address).out.endswith(
         f"(Active) = {desk.url}/login\n"
     )
     looked = call(
@@ -139,7 +139,7 @@ def test_a_browser_that_is_closed_by_hand_ends_the_command(root: Path) -> None:
 
 
 def test_a_program_that_is_no_browser_says_that_it_did_not_start(root: Path) -> None:
-    ran = in_here("browser", "start", "--browser", "/bin/false", "--root", str(root))
+    ran = run_in_process("browser", "start", "--browser", "/bin/false", "--root", str(root))
     assert ran.code == 1
     assert "the browser did not start" in ran.err
     assert "hint:" in ran.err

@@ -12,7 +12,7 @@ import pytest
 
 from foreword.session.session import Session
 from foreword.testing import Reply, ToolCall, fake_provider
-from tests.command import in_here
+from tests.command import run_in_process
 from tests.faces.cli.terminal import CTRL_C, CTRL_D, terminal
 
 SET = Reply(
@@ -29,7 +29,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def chat(model: str, *args: str, stdin: bytes = b"") -> Any:
-    return in_here("director", "chat", "letters", "--model", model, *args, stdin=stdin)
+    return run_in_process("director", "chat", "letters", "--model", model, *args, stdin=stdin)
 
 
 def test_one_thing_said_from_a_script_has_the_answer_alone_on_stdout(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_every_line_of_a_pipe_is_a_turn() -> None:
 
 
 def test_without_a_model_it_says_how_to_name_one_and_that_there_are_tools() -> None:
-    ran = in_here("director", "chat", "letters")
+    ran = run_in_process("director", "chat", "letters")
     assert ran.code == 2
     assert "a director needs a model" in ran.err
     assert "FOREWORD_DIRECTOR_MODEL" in ran.err
@@ -69,7 +69,10 @@ def test_without_a_model_it_says_how_to_name_one_and_that_there_are_tools() -> N
 def test_the_model_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     with fake_provider("Here.") as provider:
         monkeypatch.setenv("FOREWORD_DIRECTOR_MODEL", provider.anthropic)
-        assert in_here("director", "chat", "letters", "--say", "Are you there?").out == "Here.\n"
+        assert (
+            run_in_process("director", "chat", "letters", "--say", "Are you there?").out
+            == "Here.\n"
+        )
 
 
 @pytest.mark.parametrize(
@@ -92,7 +95,7 @@ def test_the_model_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPat
 def test_what_can_not_be_is_said_before_anything_begins(
     options: tuple[str, ...], told: str
 ) -> None:
-    ran = in_here("director", "chat", "letters", *options)
+    ran = run_in_process("director", "chat", "letters", *options)
     assert ran.code == 2
     assert told in ran.err
     assert "hint:" in ran.err
@@ -111,7 +114,7 @@ def test_a_model_that_fails_ends_a_script_and_is_asked_again_by_the_next_chat() 
 
 
 def test_what_was_done_by_hand_is_no_open_turn() -> None:
-    in_here(
+    run_in_process(
         "director",
         "call",
         "letters",

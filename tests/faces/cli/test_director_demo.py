@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command import in_here
+from tests.command import run_in_process
 
 
 def test_it_builds_the_workflow_from_nothing_and_runs_it(
@@ -14,7 +14,7 @@ def test_it_builds_the_workflow_from_nothing_and_runs_it(
 ) -> None:
     monkeypatch.setenv("FOREWORD_DB", f"sqlite:///{tmp_path}/mine.db")
     kept = tmp_path / "kept"
-    ran = in_here("director", "demo", "--keep", kept)
+    ran = run_in_process("director", "demo", "--keep", kept)
     assert ran.code == 0, ran.err
     table = dict(line.strip().split("  ", 1) for line in ran.out.splitlines()[-10:])
     told = {name: value.strip() for name, value in table.items()}
@@ -29,7 +29,7 @@ def test_it_builds_the_workflow_from_nothing_and_runs_it(
     assert "harbour-7" not in ran.out + ran.err
     assert "test_single_node(node4)  failed" in ran.err
     assert (
-        in_here(
+        run_in_process(
             "director",
             "nodes",
             "letters",
@@ -45,6 +45,6 @@ def test_it_builds_the_workflow_from_nothing_and_runs_it(
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("keep me")
-    ran = in_here("director", "demo", "--keep", tmp_path)
+    ran = run_in_process("director", "demo", "--keep", tmp_path)
     assert ran.code == 2
     assert "is not an empty folder" in ran.err

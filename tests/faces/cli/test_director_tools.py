@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foreword.director.tools import TOOLS
-from tests.command import Ran, in_here
+from tests.command import CommandResult, run_in_process
 
 OPEN = {
     "type": "navigate",
@@ -23,16 +23,16 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FOREWORD_DB", raising=False)
 
 
-def call(tool: str, arguments: object = None, *options: str, stdin: bytes = b"") -> Ran:
+def call(tool: str, arguments: object = None, *options: str, stdin: bytes = b"") -> CommandResult:
     given = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-    return in_here("director", "call", "letters", tool, given, *options, stdin=stdin)
+    return run_in_process("director", "call", "letters", tool, given, *options, stdin=stdin)
 
 
 def test_every_tool_is_listed_with_what_it_takes() -> None:
-    listed = in_here("director", "tools").out
+    listed = run_in_process("director", "tools").out
     assert [name for name in TOOLS if name not in listed] == []
     assert "type, config, description, after?, parent?, branch?" in listed
-    described = json.loads(in_here("director", "tools", "--json").out)
+    described = json.loads(run_in_process("director", "tools", "--json").out)
     assert [tool["name"] for tool in described] == list(TOOLS)
     assert described[0]["parameters"]["required"] == ["type", "config", "description"]
 
@@ -41,7 +41,7 @@ def test_a_result_is_json_and_what_was_done_is_told_to_the_director() -> None:
     ran = call("create_node", OPEN)
     assert json.loads(ran.out)["id"] == "node1"
     assert "made workflow 'letters'" in ran.err
-    context = in_here("session", "context", "letters").out
+    context = run_in_process("session", "context", "letters").out
     assert "The user did this by hand: create_node" in context
 
 
@@ -75,7 +75,7 @@ def test_what_can_not_be_called_changes_nothing(tool: str, arguments: str, told:
 
 def test_a_workflow_without_nodes_is_not_run_and_says_how_it_gets_some() -> None:
     call("get_current_plan")
-    ran = in_here("director", "run", "letters")
+    ran = run_in_process("director", "run", "letters")
     assert (ran.code, ran.out) == (2, "")
     assert "'letters' has no nodes yet" in ran.err
     assert "`foreword director chat letters`" in ran.err
@@ -88,8 +88,8 @@ def test_arguments_that_a_tool_does_not_take_are_its_failure() -> None:
 
 
 def test_a_group_suggests_the_command_that_was_meant() -> None:
-    assert "did you mean 'nodes'?" in in_here("director", "node", "letters").err
-    assert "did you mean 'tabs'?" in in_here("browser", "tab").err
+    assert "did you mean 'nodes'?" in run_in_process("director", "node", "letters").err
+    assert "did you mean 'tabs'?" in run_in_process("browser", "tab").err
 
 
 def test_nodes_are_listed_from_top_to_bottom_with_what_is_inside_them() -> None:
@@ -102,14 +102,14 @@ def test_nodes_are_listed_from_top_to_bottom_with_what_is_inside_them() -> None:
         "create_node",
         {"type": "click", "config": {"selector": "#go"}, "description": "go", "parent": "node2"},
     )
-    lines = in_here("director", "nodes", "letters").out.splitlines()
+    lines = run_in_process("director", "nodes", "letters").out.splitlines()
     assert [line.split()[1:3] for line in lines] == [
         ["node1", "navigate"],
         ["node2", "loop"],
         ["node3", "click"],
     ]
     assert lines[2].index("node3") == lines[1].index("node2") + 2
-    nodes = json.loads(in_here("director", "nodes", "letters", "--json").out)
+    nodes = json.loads(run_in_process("director", "nodes", "letters", "--json").out)
     assert [(node["id"], node["last"]) for node in nodes] == [
         ("node1", None),
         ("node2", None),
@@ -120,14 +120,14 @@ def test_nodes_are_listed_from_top_to_bottom_with_what_is_inside_them() -> None:
 def test_a_workflow_that_is_not_there_is_not_made_by_looking_at_it() -> None:
     call("create_node", OPEN)
     for command in (("nodes", "lettrs"), ("run", "lettrs"), ("test", "lettrs", "node1")):
-        ran = in_here("director", *command)
+        ran = run_in_process("director", *command)
         assert ran.code == 2
         assert "did you mean 'letters'?" in ran.err
 
 
 def test_there_must_be_a_run_to_go_on_with() -> None:
     call("create_node", OPEN)
-    ran = in_here("director", "run", "letters", "--resume")
+    ran = run_in_process("director", "run", "letters", "--resume")
     assert ran.code == 2
     assert "there is no run to go on with" in ran.err
 

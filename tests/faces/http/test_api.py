@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from tests.faces.http.running import ANY_VERSION, Address, session_path
-from tests.sessions import plan, said, words
+from tests.sessions import numbered_message, plan, words
 
 
 def append(address: Address, name: str, count: int, size: int = 20) -> None:
     reply = address.ask(
         "POST",
         session_path(name, "messages"),
-        {"messages": [said(number, size) for number in range(count)]},
+        {"messages": [numbered_message(number, size) for number in range(count)]},
     )
     assert reply.status == 201, reply.body
 
@@ -83,7 +83,7 @@ def test_messages_come_page_by_page_the_newest_first(address: Address, name: str
 
 def test_many_messages_are_kept_all_or_none(address: Address, name: str) -> None:
     append(address, name, 2)
-    bad = [said(3), {"role": "potter", "content": "?"}]
+    bad = [numbered_message(3), {"role": "potter", "content": "?"}]
     reply = address.ask("POST", session_path(name, "messages"), {"messages": bad})
     assert (reply.status, reply.json["code"]) == (400, "bad_source")
     assert address.ask("GET", session_path(name)).json["messages"] == 2
@@ -174,7 +174,7 @@ def test_a_conversation_is_not_made_by_looking_for_it(address: Address, name: st
         refused = address.ask("GET", session_path(name, *path), conversation="mian")
         assert (refused.status, refused.json["code"]) == (404, "unknown_name")
         assert "did you mean 'main'?" in refused.json["title"]
-    said_elsewhere = {"message": said(1)}
+    said_elsewhere = {"message": numbered_message(1)}
     assert (
         address.ask(
             "POST", session_path(name, "messages"), said_elsewhere, conversation="side"

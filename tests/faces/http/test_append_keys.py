@@ -20,7 +20,7 @@ from tests.faces.http.running import (
     settings_for,
 )
 from tests.postgres import new_database
-from tests.sessions import said
+from tests.sessions import numbered_message
 
 pytestmark = pytest.mark.attack
 
@@ -35,7 +35,9 @@ def append(
 ) -> Reply:
     headers = {} if key is None else {"idempotency-key": key}
     path = session_path(workflow, "messages")
-    return address.ask("POST", path, body or {"message": said(1)}, headers=headers, **query)
+    return address.ask(
+        "POST", path, body or {"message": numbered_message(1)}, headers=headers, **query
+    )
 
 
 def count(address: Address, workflow: str = "kiln") -> int:
@@ -56,17 +58,22 @@ def test_of_many_that_come_at_once_under_one_key_one_is_written_and_all_get_its_
 
 
 def test_several_messages_under_one_key_are_written_once(url: str, tmp_path: Path) -> None:
-    body = {"messages": [said(1), said(2), said(3)]}
+    body = {"messages": [numbered_message(1), numbered_message(2), numbered_message(3)]}
     with running(settings_for(tmp_path, db=url)) as (address, _):
-        append(address, None, {"message": said(0)})
+        append(address, None, {"message": numbered_message(0)})
         first = append(address, "three", body)
-        append(address, None, {"message": said(4)})
+        append(address, None, {"message": numbered_message(4)})
         again = append(address, "three", body)
         assert (first.json["seq"], first.json["count"]) == (4, 3)
         assert again.json == first.json
         assert count(address) == 5
-        assert append(address, "three", {"messages": [said(1), said(2)]}).status == 422
-        assert append(address, "three", {"message": said(1)}).status == 422
+        assert (
+            append(
+                address, "three", {"messages": [numbered_message(1), numbered_message(2)]}
+            ).status
+            == 422
+        )
+        assert append(address, "three", {"message": numbered_message(1)}).status == 422
 
 
 def test_a_key_is_still_known_after_a_restart(url: str, tmp_path: Path) -> None:
@@ -80,10 +87,10 @@ def test_a_key_is_still_known_after_a_restart(url: str, tmp_path: Path) -> None:
 def test_a_key_with_another_body_is_refused_and_writes_nothing(address: Address, name: str) -> None:
     first = append(address, "k", workflow=name)
     for body in (
-        {"message": said(2)},
-        {"message": said(1), "pinned": True},
-        {"message": said(1), "kind": "attachment"},
-        {"message": {**said(1), "role": said(2)["role"]}},
+        {"message": numbered_message(2)},
+        {"message": numbered_message(1), "pinned": True},
+        {"message": numbered_message(1), "kind": "attachment"},
+        {"message": {**numbered_message(1), "role": numbered_message(2)["role"]}},
     ):
         refused = append(address, "k", body, name)
         assert (refused.status, refused.json["code"]) == (422, "key_reused"), body
@@ -94,8 +101,13 @@ def test_a_key_with_another_body_is_refused_and_writes_nothing(address: Address,
 
 def test_a_key_is_of_one_conversation(address: Address, name: str) -> None:
     assert append(address, "k", workflow=name).json["seq"] == 1
-    assert append(address, "k", {"message": said(2)}, name, conversation="other").json["seq"] == 1
-    assert append(address, "k", {"message": said(3)}, f"{name} too").json["seq"] == 1
+    assert (
+        append(address, "k", {"message": numbered_message(2)}, name, conversation="other").json[
+            "seq"
+        ]
+        == 1
+    )
+    assert append(address, "k", {"message": numbered_message(3)}, f"{name} too").json["seq"] == 1
 
 
 def test_a_key_may_stand_in_quotes_as_the_standard_has_it(address: Address, name: str) -> None:
@@ -152,10 +164,10 @@ def test_the_first_answer_is_given_again_with_what_it_warned_of(tmp_path: Path) 
     with Session.open(
         f"sqlite:///{tmp_path}/state.db", root=tmp_path, window=2_000, warn_at=100
     ) as session:
-        first = session.append(said(1, 200), key="k")
+        first = session.append(numbered_message(1, 200), key="k")
         assert first.warnings
-        assert session.append(said(1, 200), key="k") == first
-        assert session.append(said(2, 200), key="l").warnings == ()
+        assert session.append(numbered_message(1, 200), key="k") == first
+        assert session.append(numbered_message(2, 200), key="l").warnings == ()
 
 
 def test_a_message_that_could_not_be_written_under_its_key_is_not_in_the_next_context(
@@ -164,16 +176,16 @@ def test_a_message_that_could_not_be_written_under_its_key_is_not_in_the_next_co
     """The disk is full, or the answer can't be kept: what was taken in already is forgotten
     again."""
     with Session.open(f"sqlite:///{tmp_path}/state.db", root=tmp_path) as session:
-        session.append(said(1), key="first")
+        session.append(numbered_message(1), key="first")
         refuse = (
             "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.append_keys BEGIN SELECT RAISE(ABORT,"
             " 'full'); END"
         )
         session.db.rows(refuse)
         with pytest.raises(Exception, match="full"):
-            session.append(said(2), key="second")
+            session.append(numbered_message(2), key="second")
         session.db.rows("DROP TRIGGER refuse")
         size = session.size_tokens
-        assert [line.text for line in session.history()] == [said(1)["content"]]
-        assert session.append(said(2), key="second").size_tokens > size
-        assert session.append(said(3)).seq == 3
+        assert [line.text for line in session.history()] == [numbered_message(1)["content"]]
+        assert session.append(numbered_message(2), key="second").size_tokens > size
+        assert session.append(numbered_message(3)).seq == 3

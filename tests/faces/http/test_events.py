@@ -25,7 +25,7 @@ from tests.faces.http.running import (
     settings_for,
     wait_until,
 )
-from tests.sessions import plan, said
+from tests.sessions import numbered_message, plan
 
 
 def change_plan(address: Address, name: str, status: str = "pending") -> None:
@@ -41,7 +41,7 @@ def test_what_happens_is_told_while_it_happens(address: Address, name: str) -> N
         told = events(answer)
         change_plan(address, name)
         assert next(told).data == {"workflow": name, "kind": "plan", "version": 1}
-        address.ask("POST", session_path(name, "messages"), {"message": said(1)})
+        address.ask("POST", session_path(name, "messages"), {"message": numbered_message(1)})
         assert next(told).data == {"workflow": name, "kind": "messages", "seq": 1}
         address.ask("PUT", session_path(name, "variables", "x"), {"value": 1, "reason": "try"})
         assert next(told).event == "variables"
@@ -54,7 +54,7 @@ def test_what_was_missed_is_told_to_who_comes_back(address: Address, name: str) 
         change_plan(address, name, "in_progress")
         last = next(told).id
     change_plan(address, name, "completed")
-    address.ask("POST", session_path(name, "messages"), {"message": said(1)})
+    address.ask("POST", session_path(name, "messages"), {"message": numbered_message(1)})
     with address.opened(
         "GET", session_path(name, "events"), headers={"last-event-id": last}
     ) as answer:
@@ -101,7 +101,7 @@ def test_what_another_process_writes_is_told_too(tmp_path: Path) -> None:
         running(settings) as (address, _),
         address.opened("GET", session_path("kiln", "events")) as answer,
     ):
-        elsewhere.append(said(1))  # the server does not see this call
+        elsewhere.append(numbered_message(1))  # the server does not see this call
         assert next(events(answer)).data["seq"] == 1
 
 
@@ -154,7 +154,9 @@ def test_a_change_wakes_every_listener_at_once_and_who_leaves_gives_back_their_p
         wait_until(lambda: serving.live.listeners == 80)
         listening = [events(answer) for answer in answers]
         for number in (1, 2):  # who was woken waits again
-            address.ask("POST", session_path("kiln", "messages"), {"message": said(number)})
+            address.ask(
+                "POST", session_path("kiln", "messages"), {"message": numbered_message(number)}
+            )
             told = [next(events_of_one).data for events_of_one in listening]
             assert told == [{"workflow": "kiln", "kind": "messages", "seq": number}] * 80
         refused = address.ask("GET", one)
@@ -164,7 +166,9 @@ def test_a_change_wakes_every_listener_at_once_and_who_leaves_gives_back_their_p
         for path in (one, everything):
             with address.opened("GET", path) as answer:
                 wait_until(lambda: serving.live.listeners == 1)
-                address.ask("POST", session_path("kiln", "messages"), {"message": said(3)})
+                address.ask(
+                    "POST", session_path("kiln", "messages"), {"message": numbered_message(3)}
+                )
                 assert next(events(answer)).event == "messages"
             wait_until(lambda: serving.live.listeners == 0)
 

@@ -23,7 +23,7 @@ from tests.faces.http.running import (
     settings_for,
     wait_until,
 )
-from tests.sessions import said
+from tests.sessions import numbered_message
 
 
 def test_it_prints_its_address_answers_and_ends_cleanly(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_it_prints_its_address_answers_and_ends_cleanly(tmp_path: Path) -> None:
 
 
 def test_a_request_that_is_under_way_is_ended_before_it_stops(tmp_path: Path) -> None:
-    body = json.dumps({"message": said(1)}).encode()
+    body = json.dumps({"message": numbered_message(1)}).encode()
     head = (
         f"POST {session_path('kiln', 'messages')} HTTP/1.1\r\nHost: localhost\r\nContent-Type:"
         " application/json\r\n"
@@ -108,7 +108,7 @@ def test_more_projects_are_read_under_their_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--root", "/no/such/folder"], "there is no such folder"),
         (["--port", "99999"], "99999"),
@@ -120,12 +120,12 @@ def test_more_projects_are_read_under_their_names(tmp_path: Path) -> None:
     ],
 )
 def test_what_can_not_be_served_is_said_in_one_line(
-    tmp_path: Path, options: list[str], said: str
+    tmp_path: Path, options: list[str], message: str
 ) -> None:
     (tmp_path / "TOKEN").write_text("a-token-of-my-own-choice\n")
     ran = foreword("serve", *options, cwd=tmp_path)
     assert ran.code == 2
-    assert said in ran.err
+    assert message in ran.err
     assert "Traceback" not in ran.err
     assert ran.out == ""
 

@@ -28,7 +28,7 @@ from tests.faces.http.running import (
     settings_for,
     wait_until,
 )
-from tests.sessions import plan, said
+from tests.sessions import numbered_message, plan
 
 pytestmark = pytest.mark.attack
 
@@ -94,9 +94,9 @@ def test_a_dozen_requests_that_hang_take_nobodys_place(tmp_path: Path, lane: Lan
             assert address.ask("GET", "/healthz").status == 200
             assert address.ask("GET", "/v1/sessions").status == 200
             assert (
-                address.ask("POST", session_path("kiln", "messages"), {"message": said(1)}).json[
-                    "seq"
-                ]
+                address.ask(
+                    "POST", session_path("kiln", "messages"), {"message": numbered_message(1)}
+                ).json["seq"]
                 == 1
             )
             assert address.ask("GET", session_path("kiln", "context")).status == 200
@@ -128,7 +128,9 @@ def test_when_too_many_hang_the_next_is_refused_at_once_and_others_go_on(
             assert (refused.json["code"], refused.headers["retry-after"]) == ("busy", "5")
             assert address.ask("GET", "/healthz").status == 200
             assert (
-                address.ask("POST", session_path("kiln", "messages"), {"message": said(1)}).status
+                address.ask(
+                    "POST", session_path("kiln", "messages"), {"message": numbered_message(1)}
+                ).status
                 == 201
             )
 
@@ -182,7 +184,7 @@ def test_appends_and_reads_do_not_wait_for_ten_large_contexts(tmp_path: Path) ->
             for number in range(1, 4):
                 assert (
                     address.ask(
-                        "POST", session_path("kiln", "messages"), {"message": said(1)}
+                        "POST", session_path("kiln", "messages"), {"message": numbered_message(1)}
                     ).json["seq"]
                     == number
                 )

@@ -32,7 +32,7 @@ from tests.faces.http.running import (
     settings_for,
     wait_until,
 )
-from tests.sessions import plan, said
+from tests.sessions import numbered_message, plan
 
 LOCK = (
     "import sys, sqlite3; db = sqlite3.connect(sys.argv[1], isolation_level=None);"
@@ -96,7 +96,7 @@ def test_while_writers_wait_for_a_locked_store_it_can_be_read(tmp_path: Path) ->
 
 def test_a_store_that_can_not_be_written_is_read_and_says_so(tmp_path: Path) -> None:
     with Session.open(None, "kiln", root=tmp_path) as session:
-        session.append(said(1))
+        session.append(numbered_message(1))
     with WorkflowState.open(None, "planned", root=tmp_path) as state:  # nobody has spoken there
         state.update_plan(plan(), "first")
     folder = tmp_path / ".foreword"
@@ -115,7 +115,9 @@ def test_a_store_that_can_not_be_written_is_read_and_says_so(tmp_path: Path) -> 
                 session_path("planned", "snapshot"),
             ):
                 assert address.ask("GET", path).status == 200, path
-            refused = address.ask("POST", session_path("kiln", "messages"), {"message": said(2)})
+            refused = address.ask(
+                "POST", session_path("kiln", "messages"), {"message": numbered_message(2)}
+            )
             assert (refused.status, refused.json["code"]) == (503, "store")
             assert "it is read-only" in refused.json["title"]
             assert "make it writable" in refused.json["hint"]
@@ -130,7 +132,7 @@ def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
         with suppress(OSError, HTTPException):  # it dies under one of them
             for number in range(1_000):
                 reply = address.ask(
-                    "POST", session_path("kiln", "messages"), {"message": said(number)}
+                    "POST", session_path("kiln", "messages"), {"message": numbered_message(number)}
                 )
                 acknowledged.append(reply.json["seq"])
                 if number == 20:
@@ -141,7 +143,9 @@ def test_what_was_acknowledged_outlives_a_kill(tmp_path: Path) -> None:
         kept = address.ask("GET", session_path("kiln")).json["messages"]
         assert 21 <= len(acknowledged) <= kept <= len(acknowledged) + 1
         assert (
-            address.ask("POST", session_path("kiln", "messages"), {"message": said(0)}).json["seq"]
+            address.ask(
+                "POST", session_path("kiln", "messages"), {"message": numbered_message(0)}
+            ).json["seq"]
             == kept + 1
         )
 
@@ -150,7 +154,7 @@ def test_clients_that_leave_half_way_change_nothing_and_fill_no_log(
     address: Address, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     address.ask("POST", "/v1/sessions", {"name": name})
-    body = json.dumps({"message": said(1)}).encode()
+    body = json.dumps({"message": numbered_message(1)}).encode()
     head = (
         f"POST {session_path(name, 'messages')} HTTP/1.1\r\nHost: localhost\r\nContent-Type:"
         " application/json\r\n"

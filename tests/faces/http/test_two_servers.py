@@ -19,7 +19,7 @@ from tests.faces.http.running import (
     settings_for,
 )
 from tests.postgres import new_database
-from tests.sessions import plan, said
+from tests.sessions import numbered_message, plan
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_a_change_through_one_is_seen_on_the_other_and_outlives_it(tmp_path: Pat
             assert monotonic() - began < 10  # a second, as promised, on a machine that is not busy
             killed.kill()
             killed.wait()
-            other.ask("POST", session_path("kiln", "messages"), {"message": said(1)})
+            other.ask("POST", session_path("kiln", "messages"), {"message": numbered_message(1)})
             last = next(told)
             assert last.data["seq"] == 1
         assert other.ask("GET", session_path("kiln", "plan")).json["version"] == 1

@@ -11,7 +11,7 @@ from foreword.faces.web import addresses
 from foreword.store.urls import open_database
 from foreword.work.checkpoint import Checkpoint
 from foreword.work.checkpoints import write
-from tests.sessions import said
+from tests.sessions import numbered_message
 
 WORKFLOW, HOSTILE = "gmail-to-airtable", "ש </script><img src=x onerror=alert(1)> \"a/b' 🙂"
 IMAGE = "<img src=x onerror=alert(1)>"
@@ -74,7 +74,7 @@ def fill(db: str, root: Path) -> None:
         session.set_variable("page", "inbox", "seen")
         session.set_variable("gmail.password", SECRET, "typed by the person")
         for number in range(60):
-            session.append(said(number, 40))
+            session.append(numbered_message(number, 40))
             if number % 6 == 0:
                 session.context()
     with foreword.Session.open(db, HOSTILE, root=root) as session:
@@ -93,7 +93,7 @@ def fill(db: str, root: Path) -> None:
         session.append({"role": "user", "content": f"{IMAGE}\n</pre></script>{LONG}"})
         session.context()
     with foreword.Session.open(db, "another", root=root) as session:
-        session.append(said(1))
+        session.append(numbered_message(1))
     store = open_database(db, root)
     write(
         root,

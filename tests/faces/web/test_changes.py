@@ -10,7 +10,7 @@ import foreword
 from tests.faces.http.running import Address
 from tests.faces.web.browsing import tab
 from tests.faces.web.scene import HOME, plan
-from tests.sessions import said
+from tests.sessions import numbered_message
 
 PLAN = f"{HOME}/plan"
 
@@ -173,7 +173,7 @@ def test_what_was_left_out_is_shown_as_it_came_in_and_stays_unfolded_when_the_ne
         page = opened.live(f"{HOME}/context")
         page.click("text=Show original")
         expect(page.locator("#original pre")).to_contain_text("Message 0.")
-        agent.append(said(777))
+        agent.append(numbered_message(777))
         page.click("#anew")
         expect(page.locator("#original pre")).to_contain_text("Message 0.")  # still unfolded
         page.click("#section-5 summary")
@@ -191,7 +191,7 @@ def test_new_messages_appear_on_the_monitor_and_in_the_list(
         ).locator("dd.num")
         now = int(count.inner_text().replace(",", ""))
         for number in range(3):
-            agent.append(said(number))
+            agent.append(numbered_message(number))
         expect(count).to_have_text(str(now + 3))
         expect(listed.locator("#sessions tr", has_text="gmail")).to_contain_text(str(now + 3))
 

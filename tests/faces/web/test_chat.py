@@ -14,7 +14,7 @@ from foreword.testing import fake_provider
 from tests.faces.http.directing import ENDLESS, obedient
 from tests.faces.http.running import Address, running, settings_for
 from tests.faces.web.browsing import PHONE, tab
-from tests.sessions import call, results, said
+from tests.sessions import call, numbered_message, results
 
 SECRET = "harbour-7-open-sesame"
 NAMES = ("one", "two", "three", "four", "five")
@@ -196,12 +196,12 @@ def test_a_long_conversation_opens_at_its_end_and_older_messages_come_in_front(
     with foreword.Session.open(db, "archive") as session:
         session.extend(
             [
-                *(said(number, 5) for number in range(300)),
+                *(numbered_message(number, 5) for number in range(300)),
                 call("a", "b"),
                 results(a="of a", b="of b"),
             ]
         )
-        session.extend(said(number, 5) for number in range(300, 339))
+        session.extend(numbered_message(number, 5) for number in range(300, 339))
     with tab(browser, address) as opened:
         page = opened.live(_chat("archive"))
         lines = page.locator("#log > li")
@@ -215,7 +215,7 @@ def test_a_long_conversation_opens_at_its_end_and_older_messages_come_in_front(
         page.click("text=Older messages")
         expect(page.locator("#log")).to_contain_text("Message 230.")
         with foreword.Session.open(db, "archive", create=False) as session:
-            session.append(said(339, 5))
+            session.append(numbered_message(339, 5))
         expect(lines.last).to_contain_text("Message 339.")
         expect(page.locator("#log")).to_contain_text("Message 230.")
         ids = page.eval_on_selector_all("#log > li", "all => all.map(one => one.id)")

@@ -14,7 +14,7 @@ from foreword.faces.web import addresses
 from foreword.store import messages
 from tests.faces.http.running import Address, Reply, running, settings_for
 from tests.faces.web.scene import HOME, HOSTILE, IMAGE, WORKFLOW, plan
-from tests.sessions import said
+from tests.sessions import numbered_message
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -190,7 +190,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
     folder = tmp_path_factory.mktemp("archive")
     settings = settings_for(folder)
     with foreword.Session.open(settings.db, WORKFLOW, root=folder) as session:
-        session.extend(said(number, 90) for number in range(3_000))
+        session.extend(numbered_message(number, 90) for number in range(3_000))
     with running(settings) as (address, _):
         yield address
 
