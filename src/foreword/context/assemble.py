@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from foreword.context import carried_items as carrying
 from foreword.context import tiers
+from foreword.context.carried_items import carried_items, save_carried_items
 from foreword.context.inputs import Inputs, SectionsRead
 from foreword.context.readers import gather
 from foreword.context.self_check import self_check
@@ -84,7 +84,7 @@ def assemble(
         task=None if task is None else str(task),
         source=source_path,
         policy=_command_policy(spec, allow_commands, allow_shell),
-        carried=carrying.carried_items(root, carry),
+        carried=carried_items(root, carry),
         values=blanks,
         stdin=stdin,
     )
@@ -100,7 +100,7 @@ def assemble(
     if spec.self_check:
         package = replace(package, report=replace(package.report, checks=self_check(package)))
     if carry is not None and save:
-        carrying.keep(root, carry, spec, gathered.items)
+        save_carried_items(root, carry, spec, gathered.items)
     return keep(package, root) if save else package
 
 

@@ -17,7 +17,7 @@ from foreword.sources import files, locate
 from foreword.text import markdown
 
 BLANK = re.compile(r"\{(\w+)\}")
-OBJECTIVES = ("Objective", "Goal", "What To Do", "Summary")
+OBJECTIVE_HEADINGS = ("Objective", "Goal", "What To Do", "Summary")
 LONGEST_OBJECTIVE = 200  # characters; about the 50 tokens it should have
 _ID = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,7}\b|(?<!\w)#\d{1,7}\b")
 _LABELLED = re.compile(
@@ -32,25 +32,35 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 def first_blank(template: str, values: Mapping[str, str]) -> str:
     """The first blank there is no value for, or nothing."""
-    return next((name for name in BLANK.findall(template) if not values.get(name)), "")
+    for name in BLANK.findall(template):
+        if not values.get(name):
+            return str(name)
+    return ""
 
 
 def task_reference(path: str, text: str) -> str:
     """A task in one line: what it is called and what it is for."""
     title = markdown.first_title(text)
-    named = _ID.search(title) or _ID.search(path)
-    name = named[0] if named else PurePosixPath(path).name.removesuffix(".md")
+    task_id = _ID.search(title) or _ID.search(path)
+    name = task_id[0] if task_id else PurePosixPath(path).name.removesuffix(".md")
+    objective = _objective(text) or title or text
+    first_paragraph = re.split(r"\n\s*\n", objective.strip(), maxsplit=1)[0]
+    line = " ".join(first_paragraph.split())
+    if len(line) > LONGEST_OBJECTIVE:
+        line = line[:LONGEST_OBJECTIVE].rsplit(" ", 1)[0] + " ..."
+    return line if name in line else f"{name}: {line}"
+
+
+def _objective(text: str) -> str:
+    """What a task is for: behind a label, else under a heading, else nothing."""
     labelled = _LABELLED.search(text)
-    sections = (markdown.under_heading(text, heading) for heading in OBJECTIVES)
-    objective = (
-        labelled["words"]
-        if labelled
-        else next((found for found in sections if found), "") or title or text
-    )
-    first = " ".join(re.split(r"\n\s*\n", objective.strip(), maxsplit=1)[0].split())
-    if len(first) > LONGEST_OBJECTIVE:
-        first = first[:LONGEST_OBJECTIVE].rsplit(" ", 1)[0] + " ..."
-    return first if name in first else f"{name}: {first}"
+    if labelled:
+        return labelled["words"]
+    for heading in OBJECTIVE_HEADINGS:
+        found = markdown.under_heading(text, heading)
+        if found:
+            return found
+    return ""
 
 
 def find_places(
@@ -58,18 +68,20 @@ def find_places(
 ) -> tuple[dict[str, str], list[str]]:
     """A value for every blank the selection needs (empty where nothing was found), and notes on
     how."""
-    values, notes = dict[str, str](), list[str]()
+    values = dict[str, str]()
+    notes = list[str]()
     if task is not None:
-        values["task"] = _given(root, task)
+        values["task"] = _path_from_root(root, task)
     for name, how in selection.recipe.locate.items():
         if name not in values and _is_needed(name, selection):
             found = _find(how, root, values)
             values[name] = found.path
-            notes += [f"{name}: {found.note}"] if found.note else []
+            if found.note:
+                notes.append(f"{name}: {found.note}")
     return values, notes
 
 
-def _given(root: Path, path: str) -> str:
+def _path_from_root(root: Path, path: str) -> str:
     """A path the user gave, relative to the root or to where they are; it must be a file inside
     the root."""
     here = Path(path).expanduser()
@@ -80,14 +92,13 @@ def _given(root: Path, path: str) -> str:
 
 def _is_needed(name: str, selection: Selection) -> bool:
     """Whether a section needs this place, or another place that a section needs does."""
-    blank, places = f"{{{name}}}", selection.recipe.locate.items()
+    blank = f"{{{name}}}"
     if any(blank in (spec.file or "") for spec in selection.sections.values()):
         return True
-    return any(
-        blank in (how.among or "") and _is_needed(other, selection)
-        for other, how in places
-        if other != name
-    )
+    for other, how in selection.recipe.locate.items():
+        if other != name and blank in (how.among or "") and _is_needed(other, selection):
+            return True
+    return False
 
 
 def _find(how: Locate, root: Path, values: Mapping[str, str]) -> locate.LocatedName:
@@ -97,5 +108,7 @@ def _find(how: Locate, root: Path, values: Mapping[str, str]) -> locate.LocatedN
         return locate.LocatedName()
     among = fill(how.among or "", values)
     if how.pending:
-        return locate.current_folder(root, among, how.named_in, how.pending, how.leave_out)
-    return locate.first_pending(root, among, how.named_in, how.leave_out)
+        return locate.current_folder(
+            root, among, named_in=how.named_in, pending=how.pending, leave_out=how.leave_out
+        )
+    return locate.first_pending(root, among, named_in=how.named_in, leave_out=how.leave_out)

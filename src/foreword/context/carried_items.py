@@ -1,7 +1,8 @@
 """What a package's items become between sessions: some persist, some are read anew, some are
 discarded.
 
-Only where a name to carry under is given; without one, nothing is kept and nothing comes back.
+Only where a name to carry under is given; without one, nothing is kept and nothing comes back. The
+rows are `store.carried_items`'.
 """
 
 from __future__ import annotations
@@ -26,32 +27,35 @@ def carried_items(root: Path, name: str | None) -> tuple[Item, ...]:
     if store is None or name is None:
         return ()
     try:
-        return tuple(_item(kept, f"carried in {name!r}") for kept in store.carried_items(name))
+        return tuple(_item(row, f"carried in {name!r}") for row in store.carried_items(name))
     finally:
         store.close()
 
 
-def _item(kept: Mapping[str, Any], source: str) -> Item:
-    known = {field.name: kept[field.name] for field in fields(Item) if field.name in kept}
+def _item(row: Mapping[str, Any], source: str) -> Item:
+    known = {field.name: row[field.name] for field in fields(Item) if field.name in row}
     return Item(**{**known, "source": source})
 
 
-def keep(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> None:
+def save_carried_items(root: Path, name: str, recipe: RecipeSpec, items: Sequence[Item]) -> None:
     """Keep what persists; an item whose status says that it has ended is forgotten."""
     titles = Counter((item.kind, item.title) for item in items)
-    lasting, over = dict[tuple[str, str], dict[str, object]](), list[tuple[str, str]]()
+    persisting = dict[tuple[str, str], dict[str, object]]()
+    ended = list[tuple[str, str]]()
     for item in items:
-        alone = bool(item.title) and titles[item.kind, item.title] == 1
-        key = (item.kind, item.title if alone else f"{item.title} {handle_of(item.text.encode())}")
+        unique_title = item.title
+        if not item.title or titles[item.kind, item.title] > 1:
+            unique_title = f"{item.title} {handle_of(item.text.encode())}"
+        key = (item.kind, unique_title)
         if reason_it_ended(item, recipe.ended) or item.validated is False:
-            over += [key, (item.kind, item.title)]
+            ended += [key, (item.kind, item.title)]
         elif _persists(item, recipe.across_sessions):
-            lasting[key] = asdict(item)
+            persisting[key] = asdict(item)
     with open_store(root) as db:
-        write_items(db, name, lasting, ended=over)
+        write_items(db, name, persisting, ended=ended)
 
 
 def _persists(item: Item, rules: AcrossSessions) -> bool:
-    return item.kind in rules.persist or (
-        item.kind in rules.persist_if_validated and item.validated is True
-    )
+    if item.kind in rules.persist:
+        return True
+    return item.kind in rules.persist_if_validated and item.validated is True

@@ -23,7 +23,7 @@ from foreword.sources.documents import is_there
 from foreword.sources.library import Library
 from foreword.sources.project_root import project_root
 
-DIGEST = {
+FORM_PHRASES = {
     "full": "in, whole",
     "summary": "in, as a summary",
     "relevant": "in, as the passages most relevant to the task",
@@ -34,7 +34,7 @@ DIGEST = {
     "reference": "in, as a one-line reference",
     "gone": "not in",
 }
-MOST_SHOWN = 8
+MOST_SHOWN = 8  # of the sections that one answer is the same for; they fit a terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +53,22 @@ def why(recipe: str, about: str, **request: Any) -> Explanation:
     except EssentialsTooLarge as too_large:
         return Explanation(_no_context(about, too_large), met=False)
     root = project_root(request.get("root", "."))
-    path, case = _inside(about, root), _Case(package.report)
-    answers = [
-        case.answer(choice, row) for choice, row in case.pairs if _is_about(choice, about, path)
-    ]
-    lines = _grouped(answers)
-    lines += [
-        _absent(absent)
-        for absent in package.report.absent
-        if {about, path} & {absent.tag, absent.source}
-    ]
-    return Explanation("\n".join(lines or [_elsewhere(package, path, root, load(recipe, root))]))
+    path = _path_from_root(about, root)
+    report_answers = _ReportAnswers(package.report)
+    answers = list[_SectionAnswer]()
+    for choice, row in report_answers.pairs:
+        if _is_about(choice, about, path):
+            answers.append(report_answers.answer(choice, row))
+    blocks = _answer_blocks(answers)
+    for absent in package.report.absent:
+        if {about, path} & {absent.tag, absent.source}:
+            blocks.append(_absent_block(absent))
+    if not blocks:
+        blocks = [_not_in_request(package, path, root, load(recipe, root))]
+    return Explanation("\n".join(blocks))
 
 
-def _inside(about: str, root: Path) -> str:
+def _path_from_root(about: str, root: Path) -> str:
     """A path as sections name it, from the root; anything else as it is."""
     try:
         return Path(about).resolve().relative_to(root).as_posix() if Path(about).exists() else about
@@ -84,7 +86,7 @@ def _is_about(choice: Choice, about: str, path: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ReportQuery:
+class _SectionAnswer:
     """The answer for one section, in parts that tell whether others have the same."""
 
     tag: str
@@ -95,51 +97,54 @@ class _ReportQuery:
     whole: str = ""
 
 
-class _Case:
+class _ReportAnswers:
     """One report with what every answer needs, worked out once."""
 
     def __init__(self, report: Report) -> None:
         rows = iter(report.sections)
         self.report = report
-        self.pairs = [(c, None if c.reason == STANDS_BY else next(rows)) for c in report.choices]
         self.within = report.status == "within"
-        self.came = (
+        self.sizes = (
             f"{report.original_tokens:,} tokens came in, the budget is {report.budget_tokens:,}"
         )
-        self.not_whole = {
-            choice.section.tag for choice in report.choices if choice.body.form != "full"
-        }
+        # what stands by has no row on the bill
+        self.pairs = list[tuple[Choice, Row | None]]()
+        self.not_whole = set[str]()
         # the tags that gave way, each with its first place in the order
         self.cut = dict[str, tuple[int, float]]()
         for choice in report.choices:
+            self.pairs.append((choice, None if choice.reason == STANDS_BY else next(rows)))
+            tag = choice.section.tag
+            if choice.body.form != "full":
+                self.not_whole.add(tag)
             if choice.is_cut:
-                key = _place(choice)
-                self.cut[choice.section.tag] = max(self.cut.get(choice.section.tag, key), key)
+                place = _place(choice)
+                self.cut[tag] = max(self.cut.get(tag, place), place)
 
-    def answer(self, choice: Choice, row: Row | None) -> _ReportQuery:
-        section, form = choice.section, choice.body.form
+    def answer(self, choice: Choice, row: Row | None) -> _SectionAnswer:
+        section = choice.section
+        form = choice.body.form
         name = printable(section.name)
         if row is None:
-            return _ReportQuery(
-                tag=section.tag, name=name, digest="not in", why=self._stands_by(choice)
+            return _SectionAnswer(
+                tag=section.tag, name=name, digest="not in", why=self._why_standing_by(choice)
             )
-        size = (
-            f"{row.tokens:,} of {row.original_tokens:,} tokens"
-            if form != "full"
-            else f"{row.tokens:,} tokens"
-        )
-        whole = "" if form == "full" else f"foreword recall {section.handle}"
+        size = f"{row.tokens:,} tokens"
+        whole = ""
+        if form != "full":
+            size = f"{row.tokens:,} of {row.original_tokens:,} tokens"
+            whole = f"foreword recall {section.handle}"
         source = printable(section.source or "the recipe")
-        return _ReportQuery(
+        return _SectionAnswer(
             tag=section.tag,
             name=name,
-            digest=DIGEST[form],
+            digest=FORM_PHRASES[form],
             why=self._why(choice),
             size=f"{size}, from {source}",
             whole=whole,
         )
 
-    def _stands_by(self, choice: Choice) -> str:
+    def _why_standing_by(self, choice: Choice) -> str:
         principal = choice.section.rule.stands_in_for
         if principal in self.not_whole:
             return f"it stands in for {principal}, and it did not fit"
@@ -154,13 +159,18 @@ class _Case:
         if self.within:
             return f"everything fits the budget of {self.report.budget_tokens:,} tokens"
         if choice.body.form == "full":
-            own, tag = _place(choice), choice.section.tag
-            before = [other for other, key in self.cut.items() if key > own and other != tag]
-            return f"{self.came}; {', '.join(before)} gave way first" if before else self.came
+            before = self._cut_before(choice)
+            return f"{self.sizes}; {', '.join(before)} gave way first" if before else self.sizes
         if choice.reason.startswith("stands in"):
-            return f"it {choice.reason}; {self.came}"
+            return f"it {choice.reason}; {self.sizes}"
         outlived = self.report.outlived_by(choice)
-        return f"{self.came}, and it {outlived}" if outlived else self.came
+        return f"{self.sizes}, and it {outlived}" if outlived else self.sizes
+
+    def _cut_before(self, choice: Choice) -> list[str]:
+        """The other tags that gave way before this one would have."""
+        own = _place(choice)
+        earlier = [tag for tag, place in self.cut.items() if place > own]
+        return [tag for tag in earlier if tag != choice.section.tag]
 
 
 def _place(choice: Choice) -> tuple[int, float]:
@@ -168,91 +178,89 @@ def _place(choice: Choice) -> tuple[int, float]:
     return choice.section.rule.tier, -choice.section.rank
 
 
-def _grouped(answers: list[_ReportQuery]) -> list[str]:
+def _answer_blocks(answers: list[_SectionAnswer]) -> list[str]:
     """Each answer once, with the sections of one tag that it is the same for."""
-    same = dict[tuple[str, str, str], list[_ReportQuery]]()
-    for said in answers:
-        same.setdefault((said.tag, said.digest, said.why), []).append(said)
-    return [_one(group[0]) if len(group) == 1 else _many(group) for group in same.values()]
+    same = dict[tuple[str, str, str], list[_SectionAnswer]]()
+    for answer in answers:
+        same.setdefault((answer.tag, answer.digest, answer.why), []).append(answer)
+    return [_block(group[0]) if len(group) == 1 else _group_block(group) for group in same.values()]
 
 
-def _one(said: _ReportQuery) -> str:
-    lines = [
-        f"{said.name}: {said.digest}" + (f" ({said.size})" if said.size else ""),
-        f"  why: {said.why}",
-    ]
-    return "\n".join(
-        lines + ([f"  whole: {said.whole} (after `foreword assemble`)"] if said.whole else [])
-    )
+def _block(answer: _SectionAnswer) -> str:
+    size = f" ({answer.size})" if answer.size else ""
+    lines = [f"{answer.name}: {answer.digest}{size}", f"  why: {answer.why}"]
+    if answer.whole:
+        lines.append(f"  whole: {answer.whole} (after `foreword assemble`)")
+    return "\n".join(lines)
 
 
-def _many(group: list[_ReportQuery]) -> str:
+def _group_block(group: list[_SectionAnswer]) -> str:
     first = group[0]
     lines = [f"{first.tag}: {first.digest} ({len(group):,} sections)", f"  why: {first.why}"]
-    for said in group[:MOST_SHOWN]:
-        parts = ", ".join(part for part in (said.size, said.whole) if part)
-        lines.append(f"  {said.name}" + (f" ({parts})" if parts else ""))
-    return "\n".join(
-        lines + ([f"  and {len(group) - MOST_SHOWN:,} more"] if len(group) > MOST_SHOWN else [])
-    )
+    for answer in group[:MOST_SHOWN]:
+        details = ", ".join(part for part in (answer.size, answer.whole) if part)
+        lines.append(f"  {answer.name} ({details})" if details else f"  {answer.name}")
+    if len(group) > MOST_SHOWN:
+        lines.append(f"  and {len(group) - MOST_SHOWN:,} more")
+    return "\n".join(lines)
 
 
-def _absent(absent: Absent) -> str:
+def _absent_block(absent: Absent) -> str:
     why = f"{absent.source}: {absent.reason}" if absent.source else absent.reason
     return f"{absent.tag}: not in\n  why: {printable(why)}"
 
 
-def _elsewhere(package: Package, about: str, root: Path, recipe: RecipeSpec) -> str:
+def _not_in_request(package: Package, about: str, root: Path, recipe: RecipeSpec) -> str:
     """Nothing in this request goes by that name: say whether the recipe knows it at all."""
-    if (why := _not_read(package, about, root, recipe)) is not None:
-        return f"{printable(about)}: not in\n  why: {why}"
-    known = [choice.section.name for choice in package.report.choices] + list(recipe.sections)
-    raise UnknownName("section", about, dict.fromkeys(known))
+    reason = _why_not_read(package, about, root, recipe)
+    if reason is not None:
+        return f"{printable(about)}: not in\n  why: {reason}"
+    known = [choice.section.name for choice in package.report.choices]
+    raise UnknownName("section", about, dict.fromkeys([*known, *recipe.sections]))
 
 
-def _not_read(package: Package, about: str, root: Path, recipe: RecipeSpec) -> str | None:
-    if about not in recipe.sections and (name := _on_demand(about, root, recipe)):
+def _why_not_read(package: Package, about: str, root: Path, recipe: RecipeSpec) -> str | None:
+    name = "" if about in recipe.sections else _lookup_name(about, root, recipe)
+    if name:
         return (
             "nothing in this request names it, so it is not loaded: look it up with `foreword"
             f" lookup {name}`"
         )
     for tag, spec in recipe.sections.items():
-        if spec.files and any(
-            fnmatch(about, f"{spec.folder}/{pattern}".lstrip("/")) for pattern in spec.files
-        ):
+        patterns = [f"{spec.folder}/{pattern}".lstrip("/") for pattern in spec.files or ()]
+        if any(fnmatch(about, pattern) for pattern in patterns):
             return f"of the files that {tag} may read, others have more to do with the task"
     for tag, spec in recipe.sections.items():
         if spec.folder and about.startswith(f"{spec.folder}/"):
             return f"{tag} reads other files of {spec.folder} for this request"
     if about in recipe.sections:
-        asked = ", ".join(
-            f"{kind} {name}" for kind, name in package.report.profile.items() if kind in PROFILES
-        )
-        return f"it is not part of what {asked or 'this request'} reads"
-    return (
-        f"no section of recipe {recipe.name!r} reads this file" if is_there(root, about) else None
-    )
+        return f"it is not part of what {_reader(package)} reads"
+    if is_there(root, about):
+        return f"no section of recipe {recipe.name!r} reads this file"
+    return None
 
 
-def _on_demand(about: str, root: Path, recipe: RecipeSpec) -> str:
+def _reader(package: Package) -> str:
+    """For whom the context is: the agent, the skill, the phase."""
+    names = package.report.profile.items()
+    profile = ", ".join(f"{kind} {name}" for kind, name in names if kind in PROFILES)
+    return profile or "this request"
+
+
+def _lookup_name(about: str, root: Path, recipe: RecipeSpec) -> str:
     """The name by which a document can be looked up, or its path where others are called so,
-    too."""
-    library = Library(root, recipe)
-    mine = (one for one in library.documents if one.kind in recipe.on_demand)
-    found = next(
-        (one for one in mine if about in (one.path, one.name, PurePosixPath(one.path).name)), None
-    )
-    if found is None:
-        return ""
-    return (
-        found.name if sum(one.name == found.name for one in library.documents) == 1 else found.path
-    )
+    too; nothing where there is no such document."""
+    documents = Library(root, recipe).documents
+    for document in documents:
+        names = (document.path, document.name, PurePosixPath(document.path).name)
+        if document.kind in recipe.on_demand and about in names:
+            namesakes = [other for other in documents if other.name == document.name]
+            return document.name if len(namesakes) == 1 else document.path
+    return ""
 
 
 def _no_context(about: str, error: EssentialsTooLarge) -> str:
-    inside = (
-        "it is essential"
-        if about in error.sections
-        else "nothing is in: there is no context at this budget"
-    )
-    return f"{printable(about)}: not in\n  why: {inside}; {error.message}\n  hint: {error.hint}"
+    reason = "nothing is in: there is no context at this budget"
+    if about in error.sections:
+        reason = "it is essential"
+    return f"{printable(about)}: not in\n  why: {reason}; {error.message}\n  hint: {error.hint}"

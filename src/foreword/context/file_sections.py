@@ -213,12 +213,12 @@ class FileSectionReader:
         """One of several files; `nearness` 0 is the nearest to the task."""
         rule = self.selection.rule(tag)
         forms = rule.forms if nearness == 0 else _forms_without_trace(rule)
-        fraction = NEAREST_FRACTION - min(nearness, MOST_STEPS) / FRACTION_STEPS
+        steps = min(nearness, MOST_STEPS)
         return self._section(
             tag,
             file,
             rule=replace(rule, in_order=True, forms=forms),
-            rank=self.selection.rank(tag) + fraction,
+            rank=self.selection.rank(tag) + NEAREST_FRACTION - steps / FRACTION_STEPS,
             header="" if is_alone else f"# {file.path}\n",
         )
 

@@ -24,14 +24,24 @@ from foreword.text import markdown
 
 REST = "*"
 CONVERSATION = "messages"
+UNKNOWN_KIND_TIER = 3  # what the purpose does not know, and what has ended, is cut first
+# Fractions of a rank order the sections that share its whole number: a hundredth for each kind of
+# the purpose, below that a millionth for each place within the kind. Kinds that the purpose does
+# not know come behind 98 that it knows, items past the 10,000th share a place.
+UNKNOWN_KIND_ORDER = 99
+LAST_PLACE = 9_999
 
 
 def add_carried_items(items: list[Item], carried: Sequence[Item]) -> list[Item]:
     """The items of this session, then those carried over that it does not bring itself."""
-    here = {(item.kind, item.title) for item in items} | {(item.kind, item.text) for item in items}
-    return items + [
-        item for item in carried if not {(item.kind, item.title), (item.kind, item.text)} & here
-    ]
+    titles = {(item.kind, item.title) for item in items}
+    texts = {(item.kind, item.text) for item in items}
+    here = titles | texts
+    missing = list[Item]()
+    for item in carried:
+        if (item.kind, item.title) not in here and (item.kind, item.text) not in here:
+            missing.append(item)
+    return items + missing
 
 
 def reason_it_ended(item: Item, rules: EndRule) -> str:
@@ -45,39 +55,47 @@ def unknown_kinds(items: Sequence[Item], selection: Selection) -> list[str]:
     """A warning for each kind the purpose does not know."""
     known = {*selection.kind_tiers, *selection.leave_out}
     unknown = Counter(item.kind for item in items if item.kind not in known)
-    guesses = {kind: did_you_mean(kind, known) for kind in unknown}
-    return [
-        f"unknown kind {kind!r} ({times} {'item' if times == 1 else 'items'}), taken as tier 3"
-        + (f"; did you mean {guesses[kind]!r}?" if guesses[kind] else "")
-        for kind, times in unknown.items()
-    ]
+    warnings = list[str]()
+    for kind, times in unknown.items():
+        noun = "item" if times == 1 else "items"
+        warning = f"unknown kind {kind!r} ({times} {noun}), taken as tier {UNKNOWN_KIND_TIER}"
+        guess = did_you_mean(kind, known)
+        if guess:
+            warning += f"; did you mean {guess!r}?"
+        warnings.append(warning)
+    return warnings
 
 
 def item_sections(tag: str, selection: Selection, items: Sequence[Item]) -> list[Section]:
     """One section for each item of the tag's kinds, the newest first."""
     kinds = selection.sections[tag].items or ()
-    named = {kind for spec in selection.sections.values() for kind in spec.items or ()}
-    mine = [
-        item for item in items if item.kind in kinds or (REST in kinds and item.kind not in named)
-    ]
+    elsewhere = set[str]()  # kinds that a section names; the rest is for the one with `*`
+    for spec in selection.sections.values():
+        elsewhere.update(spec.items or ())
+    mine = list[Item]()
+    for item in items:
+        is_rest = REST in kinds and item.kind not in elsewhere
+        if item.kind in kinds or is_rest:
+            mine.append(item)
     mine.sort(key=lambda item: item.created, reverse=True)
     mine.sort(key=lambda item: kinds.index(item.kind) if item.kind in kinds else len(kinds))
-    return [_item(tag, selection, item, place) for place, item in enumerate(mine)]
+    return [_item_section(tag, selection, item, place) for place, item in enumerate(mine)]
 
 
-def _item(tag: str, selection: Selection, item: Item, place: int) -> Section:
+def _item_section(tag: str, selection: Selection, item: Item, place: int) -> Section:
     """Tier by kind; within a tier the kinds in the purpose's order, of each kind the newest
     first."""
-    tier = selection.kind_tiers.get(item.kind, 3)
-    order = list(selection.kind_tiers).index(item.kind) if item.kind in selection.kind_tiers else 99
-    over = reason_it_ended(item, selection.recipe.ended)
-    excluded, tier = selection.leave_out.get(item.kind, "") or over, 3 if over else tier
+    tier = selection.kind_tiers.get(item.kind, UNKNOWN_KIND_TIER)
+    ended = reason_it_ended(item, selection.recipe.ended)
+    if ended:
+        tier = UNKNOWN_KIND_TIER
+    excluded = selection.leave_out.get(item.kind, "") or ended
     rule = replace(
         selection.rule(tag), tier=tier, essential=tier == 1 and not excluded, excluded=excluded
     )
-    rank = selection.rank(tag) + 0.99 - order / 100 - min(place, 9_999) / 1e6
-    # the text says it itself
-    title = "" if markdown.first_title(item.text) == item.title else item.title
+    title = item.title
+    if markdown.first_title(item.text) == title:
+        title = ""  # the text says it itself
     before = json_state.fill_template(
         selection.sections[tag].before, {"title": title, "kind": item.kind}
     )
@@ -85,12 +103,19 @@ def _item(tag: str, selection: Selection, item: Item, place: int) -> Section:
         tag=tag,
         text=item.text,
         rule=rule,
-        rank=rank,
+        rank=_item_rank(tag, selection, item.kind, place),
         title=item.title or item.kind,
         source=item.source,
         kind=item.kind,
         before=before,
     )
+
+
+def _item_rank(tag: str, selection: Selection, kind: str, place: int) -> float:
+    order = UNKNOWN_KIND_ORDER
+    if kind in selection.kind_tiers:
+        order = list(selection.kind_tiers).index(kind)
+    return selection.rank(tag) + 0.99 - order / 100 - min(place, LAST_PLACE) / 1e6
 
 
 def state_sections(
@@ -99,125 +124,105 @@ def state_sections(
     """The sections a key of the state makes, or why there are none; and notes."""
     spec = selection.sections[tag]
     value = json_state.value_at(data, spec.state or "")
-    if spec.state == CONVERSATION and (value or not spec.show):
-        return _conversation(tag, selection, value, where) if value else ("not in the source", [])
+    if spec.state == CONVERSATION and value:
+        return _conversation_sections(tag, selection, value, where)
     if spec.show:
         return [part_section(tag, selection, part_text(spec.show, value))], []
+    if spec.state == CONVERSATION:
+        return "not in the source", []
     if isinstance(value, dict) and not spec.each:
         value = value.get(selection.names.get("phase", ""))  # a text for each phase
     if value in (None, [], {}) or (isinstance(value, str) and not value.strip()):
         return "not in the source", []
     if isinstance(value, str) and not spec.each:
-        rule, rank = selection.rule(tag), selection.rank(tag)
-        return [
-            Section(
-                tag=tag,
-                text=value,
-                rule=rule,
-                rank=rank,
-                title="",
-                source=spec.state or "",
-                kind="",
-                before=spec.before,
-                after=spec.after,
-            )
-        ], []
-    texts = _members(spec, value, data, where)
-    return (
-        [_listed(tag, selection, tuple(map(Entry, texts)), "\n\n")] if texts else _none_of(spec)
-    ), []
+        return [part_section(tag, selection, value)], []
+    texts = _member_texts(spec, value, data, where)
+    if not texts:
+        return _reason_for_none(spec), []
+    return [_list_section(tag, selection, tuple(map(Entry, texts)), joiner="\n\n")], []
 
 
 def part_section(tag: str, selection: Selection, text: str) -> Section:
-    """A fresh part of a call; it is always there, if only to say that there is nothing."""
+    """A text of the state, or a fresh part of a call; such a part is always there, if only to say
+    that there is nothing."""
     spec = selection.sections[tag]
     return Section(
         tag=tag,
         text=text,
         rule=selection.rule(tag),
         rank=selection.rank(tag),
-        title="",
         source=spec.state or "",
-        kind="",
         before=spec.before,
         after=spec.after,
     )
 
 
-def _conversation(
+def _conversation_sections(
     tag: str, selection: Selection, value: object, where: str
 ) -> tuple[list[Section] | str, list[str]]:
     entries, prompts, notes = json_state.conversation(value, where)
     if not entries:
         return "no message in it", notes
     raw = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
-    sections = [_listed(tag, selection, entries, "\n", raw)]
+    sections = [_list_section(tag, selection, entries, joiner="\n", raw=raw)]
     if prompts:
-        rule = replace(
-            selection.rule(tag), excluded="old system prompts are not part of the conversation"
+        excluded = "old system prompts are not part of the conversation"
+        old_prompts = Section(
+            tag=tag,
+            text=prompts,
+            rule=replace(selection.rule(tag), excluded=excluded),
+            title="old system prompts",
+            source=CONVERSATION,
         )
-        sections.append(
-            Section(
-                tag=tag,
-                text=prompts,
-                rule=rule,
-                rank=0.0,
-                title="old system prompts",
-                source=CONVERSATION,
-            )
-        )
+        sections.append(old_prompts)
     return sections, notes
 
 
-def _none_of(spec: SectionSpec) -> str:
+def _reason_for_none(spec: SectionSpec) -> str:
     """Why no member of a list was taken."""
-    fields = [f"{field} {' or '.join(values)}" for field, values in spec.where.items()]
-    fields += [f"a {field}" for field in spec.having]
-    named = f", named in {spec.named_in}" if spec.named_in else ""
-    return f"no member with {' and '.join(fields)}{named}" if fields else f"no member{named}"
+    conditions = [f"{field} {' or '.join(values)}" for field, values in spec.where.items()]
+    conditions += [f"a {field}" for field in spec.having]
+    reason = "no member"
+    if conditions:
+        reason += f" with {' and '.join(conditions)}"
+    if spec.named_in:
+        reason += f", named in {spec.named_in}"
+    return reason
 
 
-def _members(spec: SectionSpec, value: object, data: Mapping[str, Any], where: str) -> list[str]:
-    path = spec.state or ""
-    found = json_state.matching_members(
-        json_state.members([value] if isinstance(value, dict) else value, where, path), spec.where
+def _member_texts(
+    spec: SectionSpec, value: object, data: Mapping[str, Any], where: str
+) -> list[str]:
+    """The members of a list that the section wants, each as a text."""
+    members = json_state.members(
+        [value] if isinstance(value, dict) else value, where, spec.state or ""
     )
-    found = [
-        member
-        for member in found
-        if all(str(member.get(field) or "").strip() for field in spec.having)
-    ]
+    members = json_state.matching_members(members, spec.where)
+    members = [member for member in members if _has_fields(member, spec.having)]
     if spec.named_in:
         others = json_state.value_at(data, spec.named_in) or []
-        found = json_state.named_in(
-            found, json_state.members(others, where, spec.named_in), where, spec.named_in
+        members = json_state.named_in(
+            members, json_state.members(others, where, spec.named_in), where, spec.named_in
         )
-    found = found[-spec.last :] if spec.last else found
-    return [
-        json_state.fill_template(spec.each, member) if spec.each else json.dumps(member, indent=2)
-        for member in found
-    ]
+    if spec.last:
+        members = members[-spec.last :]
+    if spec.each:
+        return [json_state.fill_template(spec.each, member) for member in members]
+    return [json.dumps(member, indent=2) for member in members]
 
 
-def _listed(
+def _has_fields(member: Mapping[str, Any], fields: Sequence[str]) -> bool:
+    return all(str(member.get(field) or "").strip() for field in fields)
+
+
+def _list_section(
     tag: str,
     selection: Selection,
     entries: tuple[Entry, ...],
+    *,
     joiner: str,
     raw: bytes | None = None,
 ) -> Section:
-    spec, rule = selection.sections[tag], replace(selection.rule(tag), joiner=joiner)
-    text = joiner.join(entry.text for entry in entries)
-    return Section(
-        tag=tag,
-        text=text,
-        rule=rule,
-        rank=selection.rank(tag),
-        title="",
-        source=spec.state or "",
-        kind="",
-        before=spec.before,
-        after=spec.after,
-        entries=entries,
-        raw=raw,
-    )
+    section = part_section(tag, selection, joiner.join(entry.text for entry in entries))
+    rule = replace(section.rule, joiner=joiner)
+    return replace(section, rule=rule, entries=entries, raw=raw)

@@ -8,7 +8,7 @@ was cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,10 +29,14 @@ from foreword.store.urls import open_database, place_of
 from foreword.text import lines, marks, relevance
 from foreword.tokens import Counter
 
+# A page or two: an agent that looks something up in the middle of its work has little room to
+# spare, and can ask again with a larger budget.
 ANSWER_TOKENS = 1_000
-MOST_DOCUMENTS = 3  # in an answer to a question
-# of the best score: what is less to the point is left alone, and what only lies beside it
-SHORTEST = 0.35
+# In an answer to a question: with more of them each has too little of that page to be of use.
+MOST_DOCUMENTS = 3
+# Of the best score: what is less to the point is left alone, and what only lies beside it.
+SMALLEST_SHARE = 0.35
+# Documents are scored in parts of about two pages, so that a long one is judged by its best page.
 PART_CHARS = 4_000
 ARTIFACT = "artifact"
 _SHAPE = re.compile(r"[A-Z][A-Z0-9_]{0,19}-\d{1,4}[a-z]?")  # of an artifact's name
@@ -81,12 +85,12 @@ def lookup(
         )
     kinds = _kinds(library, kind)
     tokens = whole_number(budget, "budget") or ANSWER_TOKENS
-    name = _bare(wanted)
+    name = wanted.strip().strip("[]`")
     if artifacts is None:
-        artifacts = (
-            _kept(name, library.root, db) if ARTIFACT in kinds and len(name.split()) == 1 else {}
-        )
-    found, notes = _by_name(name, library, kinds, artifacts), library.notes
+        is_name = ARTIFACT in kinds and len(name.split()) == 1
+        artifacts = _newest_artifact(name, library.root, db) if is_name else {}
+    found = _by_name(name, library, kinds, artifacts)
+    notes = library.notes
     if not found and (kind == ARTIFACT or _SHAPE.fullmatch(name)):
         raise UnknownName(ARTIFACT, name, artifacts)
     if not found:
@@ -94,27 +98,15 @@ def lookup(
         notes += unread
     if not found:
         library.check()
-        known = [
-            *artifacts,
-            *(document.name for document in library.documents if document.kind in kinds),
-        ]
-        raise UnknownName("document", wanted, known)
-    package = _answer(wanted, found, Budget(tokens, tokens), choose_counter(counter, model), notes)
-    if not package.text.strip():
-        names = ", ".join(one.source for one in found)
-        raise BadBudget(
-            tokens,
-            problem=f"nothing of {names} fits {tokens:,} tokens",
-            hint="give a larger --budget",
-        )
+        known = [document.name for document in library.documents if document.kind in kinds]
+        raise UnknownName("document", wanted, [*artifacts, *known])
+    package = _answer(
+        wanted, found, tokens=tokens, counter=choose_counter(counter, model), notes=notes
+    )
     return assemble.keep(package, library.root) if save else package
 
 
-def _bare(wanted: str) -> str:
-    return wanted.strip().strip("[]`")
-
-
-def _kept(name: str, root: Path, db: str | None) -> dict[str, str]:
+def _newest_artifact(name: str, root: Path, db: str | None) -> dict[str, str]:
     """The newest artifact of a name in the store; no store is made where there is none."""
     place = place_of(db, root)
     if isinstance(place, Path) and not is_there(place):
@@ -134,15 +126,18 @@ def _kinds(library: Library, kind: str) -> tuple[str, ...]:
 def _by_name(
     name: str, library: Library, kinds: tuple[str, ...], artifacts: Mapping[str, str]
 ) -> list[_Candidate]:
-    own = next((one for one in artifacts if one.lower() == name.lower()), None)
-    if ARTIFACT in kinds and own is not None:
-        return [_Candidate(kind=ARTIFACT, name=own, source=own, text=artifacts[own])]
+    if ARTIFACT in kinds:
+        for own, text in artifacts.items():
+            if own.lower() == name.lower():
+                return [_Candidate(kind=ARTIFACT, name=own, source=own, text=text)]
     if len(name.split()) > 1:
         return []
     for kind in kinds:
         document = library.find(name, kind) if kind != ARTIFACT else None
-        file = library.read(document) if document is not None else None
-        if document is not None and isinstance(file, files.File):
+        if document is None:
+            continue
+        file = library.read(document)
+        if isinstance(file, files.File):
             return [_candidate(document, file)]
     return []
 
@@ -154,56 +149,69 @@ def _by_meaning(
     be looked into."""
     if _is_path(wanted):
         return [], []
-    mine, left_out = list[_Candidate](), 0
+    candidates, left_out = _candidates(library, kinds)
+    if ARTIFACT in kinds:
+        for name, text in artifacts.items():
+            candidates.append(_Candidate(kind=ARTIFACT, name=name, source=name, text=text))
+    scores = _scores(candidates, wanted)
+    best = max(scores, default=0.0)
+    found = list[_Candidate]()
+    for place in sorted(range(len(candidates)), key=lambda place: (-scores[place], place)):
+        if best and scores[place] >= SMALLEST_SHARE * best:
+            found.append(candidates[place])
+    notes = list[str]()
+    if left_out:
+        notes.append(
+            f"{left_out:,} documents were not looked into: {files.PAST_LIMIT}; give --kind"
+        )
+    return found[:MOST_DOCUMENTS], notes
+
+
+def _candidates(library: Library, kinds: tuple[str, ...]) -> tuple[list[_Candidate], int]:
+    """The documents of the kinds, and how many more there are than may be read."""
+    candidates = list[_Candidate]()
+    left_out = 0
     allowance = files.Allowance(files=files.MOST_FOUND)
     for document in library.documents:
-        file = allowance.read(library.root, document.path) if document.kind in kinds else None
+        if document.kind not in kinds:
+            continue
+        file = allowance.read(library.root, document.path)
         if isinstance(file, files.File):
-            mine.append(_candidate(document, file))
-        elif file is not None and file.reason == files.PAST_LIMIT:
+            candidates.append(_candidate(document, file))
+        elif file.reason == files.PAST_LIMIT:
             left_out += 1
-    if ARTIFACT in kinds:
-        mine += [
-            _Candidate(kind=ARTIFACT, name=name, source=name, text=text)
-            for name, text in artifacts.items()
-        ]
-    scores = _scores(mine, wanted)
-    best = max(scores, default=0.0)
-    order = sorted(range(len(mine)), key=lambda place: (-scores[place], place))
-    notes = (
-        [f"{left_out:,} documents were not looked into: {files.PAST_LIMIT}; give --kind"]
-        if left_out
-        else []
-    )
-    return [mine[place] for place in order if best and scores[place] >= SHORTEST * best][
-        :MOST_DOCUMENTS
-    ], notes
+    return candidates, left_out
 
 
-def _scores(mine: Sequence[_Candidate], wanted: str) -> list[float]:
+def _scores(candidates: Sequence[_Candidate], wanted: str) -> list[float]:
     """Each document by its best part, so that a long one with the answer in it is not behind a
     short one without."""
-    parts = [(place, part) for place, one in enumerate(mine) for part in _parts(one)]
-    best = [0.0] * len(mine)
-    for (place, _), score in zip(
-        parts, relevance.rank([part for _, part in parts], wanted), strict=True
-    ):
+    texts = list[str]()
+    places = list[int]()  # of each text, that of its document
+    for place, candidate in enumerate(candidates):
+        for part in _parts(candidate):
+            texts.append(part)
+            places.append(place)
+    best = [0.0] * len(candidates)
+    for place, score in zip(places, relevance.rank(texts, wanted), strict=True):
         best[place] = max(best[place], score)
     return best
 
 
-def _parts(one: _Candidate) -> list[str]:
+def _parts(candidate: _Candidate) -> Iterator[str]:
     """A document by its headings, in parts of some length; its name stands in front of the
     first."""
-    under = _HEADING.split(f"`{one.source}` {one.name}\n{one.text}")
-    return [text[at : at + PART_CHARS] for text in under for at in range(0, len(text), PART_CHARS)]
+    text = f"`{candidate.source}` {candidate.name}\n{candidate.text}"
+    for section in _HEADING.split(text):
+        for at in range(0, len(section), PART_CHARS):
+            yield section[at : at + PART_CHARS]
 
 
 def _is_path(wanted: str) -> bool:
     """Whether a single file is meant: other documents would be no answer."""
-    return len(wanted.split()) == 1 and (
-        "/" in wanted or wanted.endswith((".md", ".yaml", ".yml", ".json"))
-    )
+    if len(wanted.split()) != 1:
+        return False
+    return "/" in wanted or wanted.endswith((".md", ".yaml", ".yml", ".json"))
 
 
 def _candidate(document: Document, file: files.File) -> _Candidate:
@@ -219,25 +227,42 @@ def _candidate(document: Document, file: files.File) -> _Candidate:
 
 
 def _answer(
-    wanted: str, found: list[_Candidate], budget: Budget, counter: Counter, notes: Sequence[str]
+    wanted: str,
+    found: list[_Candidate],
+    *,
+    tokens: int,
+    counter: Counter,
+    notes: Sequence[str],
 ) -> Package:
     """The documents found; they share the room, the first one first."""
     rule = Rule(tier=3, forms=("full", "relevant", "excerpt", "reference", "gone"))
-    sections = [
-        Section(
-            tag=one.kind,
-            text=one.text,
+    sections = list[Section]()
+    for place, candidate in enumerate(found):
+        section = Section(
+            tag=candidate.kind,
+            text=candidate.text,
             rule=rule,
             rank=0.9 - place / 10,
-            title=one.name,
-            source=one.source,
-            kind=one.kind,
-            before=f"# {one.source}\n",
-            raw=one.raw,
+            title=candidate.name,
+            source=candidate.source,
+            kind=candidate.kind,
+            before=f"# {candidate.source}\n",
+            raw=candidate.raw,
         )
-        for place, one in enumerate(found)
-    ]
-    return fit_and_write(
-        sections,
-        Request(budget=budget, counter=counter, recipe="lookup", task=wanted, notes=tuple(notes)),
+        sections.append(section)
+    request = Request(
+        budget=Budget(tokens, window_tokens=tokens),
+        counter=counter,
+        recipe="lookup",
+        task=wanted,
+        notes=tuple(notes),
     )
+    package = fit_and_write(sections, request)
+    if not package.text.strip():
+        names = ", ".join(candidate.source for candidate in found)
+        raise BadBudget(
+            tokens,
+            problem=f"nothing of {names} fits {tokens:,} tokens",
+            hint="give a larger --budget",
+        )
+    return package

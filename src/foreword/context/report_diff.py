@@ -34,19 +34,23 @@ class SectionDifference:
 def sections(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[SectionDifference]:
     """Every section of either report."""
     old, new = _sizes(before), _sizes(after)
-    each = [SectionDifference(tag, old[tag], new[tag]) for tag in dict.fromkeys([*new, *old])]
-    return sorted(each, key=lambda one: -abs(one.change))
+    tags = dict.fromkeys([*new, *old])
+    differences = [SectionDifference(tag, before=old[tag], after=new[tag]) for tag in tags]
+    return sorted(differences, key=lambda difference: -abs(difference.change))
 
 
 def notes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """What else is different: the budget, and how tokens were counted."""
-    old, new = before["budget_tokens"], after["budget_tokens"]
-    counters = before.get("counter"), after.get("counter")
-    counted = f"counted by {counters[0]}, then by {counters[1]}: sizes do not compare"
-    return [
-        *([f"budget {old:,} -> {new:,}"] if old != new else []),
-        *([counted] if counters[0] != counters[1] else []),
-    ]
+    found = list[str]()
+    old_budget = before["budget_tokens"]
+    new_budget = after["budget_tokens"]
+    if old_budget != new_budget:
+        found.append(f"budget {old_budget:,} -> {new_budget:,}")
+    old_counter = before.get("counter")
+    new_counter = after.get("counter")
+    if old_counter != new_counter:
+        found.append(f"counted by {old_counter}, then by {new_counter}: sizes do not compare")
+    return found
 
 
 def _sizes(report: Mapping[str, Any]) -> Counter[str]:

@@ -1,5 +1,9 @@
 """The self-check of a package: each claim worked out from the package itself, none taken on
-trust."""
+trust.
+
+Recipes ask for it with `self_check`; the answers go into the report as checks. Nothing is repaired
+here.
+"""
 
 from __future__ import annotations
 
@@ -7,40 +11,27 @@ from collections.abc import Sequence
 
 from foreword.engine.package import Package
 from foreword.engine.report import Check
-from foreword.section import Choice
+from foreword.section import Choice, Section
 from foreword.text.pieces import sentences
 
 INTERFACE = "interface"
+CUT_FORMS = ("summary", "relevant", "excerpt")
 
 
 def self_check(package: Package) -> tuple[Check, ...]:
     """Budget first, tier 1 complete, integration points in, cuts structural, report complete."""
     report = package.report
-    essential = [choice for choice in report.choices if choice.section.rule.tier == 1]
-    whole = [choice for choice in essential if choice.body.form == "full"]
-    shortened = [
-        choice
-        for choice in report.choices
-        if choice.body.form in ("summary", "relevant", "excerpt")
-    ]
-    clean = [choice for choice in shortened if _is_structural(choice)]
     listed = {omission.handle for omission in report.omissions} <= package.originals.keys()
     balanced = report.kept_tokens + report.omitted_tokens == report.original_tokens
     return (
         Check(
-            "budget calculated first", bool(report.budget.steps), f"{report.budget.tokens:,} tokens"
+            "budget calculated first",
+            bool(report.budget.steps),
+            f"{report.budget.tokens:,} tokens",
         ),
-        Check(
-            "tier 1 complete",
-            len(whole) == len(essential),
-            f"{len(whole)} of {len(essential)} whole",
-        ),
+        _tier_1_complete(report.choices),
         _integration_points(report.choices),
-        Check(
-            "cuts keep structure",
-            len(clean) == len(shortened),
-            f"{len(clean)} of {len(shortened)} cuts on whole lines",
-        ),
+        _cuts_keep_structure(report.choices),
         Check(
             "report complete",
             listed and balanced,
@@ -49,28 +40,51 @@ def self_check(package: Package) -> tuple[Check, ...]:
     )
 
 
+def _tier_1_complete(choices: Sequence[Choice]) -> Check:
+    essential = [choice for choice in choices if choice.section.rule.tier == 1]
+    whole = [choice for choice in essential if choice.body.form == "full"]
+    detail = f"{len(whole)} of {len(essential)} whole"
+    return Check("tier 1 complete", len(whole) == len(essential), detail)
+
+
 def _integration_points(choices: Sequence[Choice]) -> Check:
     points = [choice for choice in choices if choice.section.kind == INTERFACE]
     inside = [choice for choice in points if choice.body.form == "full"]
-    detail = (
-        f"{len(inside)} of {len(points)} interfaces whole" if points else "the source names none"
-    )
+    detail = "the source names none"
+    if points:
+        detail = f"{len(inside)} of {len(points)} interfaces whole"
     return Check("integration points in", len(inside) == len(points), detail)
+
+
+def _cuts_keep_structure(choices: Sequence[Choice]) -> Check:
+    cut = [choice for choice in choices if choice.body.form in CUT_FORMS]
+    clean = [choice for choice in cut if _is_structural(choice)]
+    detail = f"{len(clean)} of {len(cut)} cuts on whole lines"
+    return Check("cuts keep structure", len(clean) == len(cut), detail)
 
 
 def _is_structural(choice: Choice) -> bool:
     """Whether all that was kept are whole lines or whole sentences of the author's."""
-    section, text = choice.section, choice.section.text
-    whole = {_flat(part) for line in text.splitlines() for part in (line, *sentences(line))}
-    whole |= {_flat(sentence) for sentence in sentences(text)}
-    whole |= {
-        _flat(line) for line in (*section.before.splitlines(), *section.after.splitlines(), "")
-    }
-    lines = choice.body.text.replace("&lt;", "<").splitlines()
-    kept = (part for line in lines if not line.startswith("[... ") for part in line.split("[...]"))
-    return all(
-        _flat(part) in whole or all(_flat(s) in whole for s in sentences(part)) for part in kept
-    )
+    whole = _whole_pieces(choice.section)
+    for line in choice.body.text.replace("&lt;", "<").splitlines():
+        if line.startswith("[... "):
+            continue
+        for piece in line.split("[...]"):
+            if _flat(piece) in whole:
+                continue
+            if not all(_flat(sentence) in whole for sentence in sentences(piece)):
+                return False
+    return True
+
+
+def _whole_pieces(section: Section) -> set[str]:
+    """Every line and every sentence of a section, and the lines around its text."""
+    pieces = ["", *sentences(section.text)]
+    for line in section.text.splitlines():
+        pieces += [line, *sentences(line)]
+    pieces += section.before.splitlines()
+    pieces += section.after.splitlines()
+    return {_flat(piece) for piece in pieces}
 
 
 def _flat(text: str) -> str:

@@ -24,7 +24,7 @@ from typing import Literal
 from foreword.errors import UsageError
 from foreword.sources import git_command, process
 from foreword.sources.command_marks import marks
-from foreword.sources.git_options import KNOWN, names_a_verb
+from foreword.sources.git_options import VERB_NAMES, names_a_verb
 from foreword.text.clean import clean, without_escapes
 
 Outcome = Literal["ran", "not allowed", "needs a shell", "failed", "timed out", "cut"]
@@ -67,7 +67,7 @@ class Policy:
             if _is_git(entry[0]) and not names_a_verb(entry[1:]):
                 raise UsageError(
                     f"allowing {shlex.join(entry)!r} says nothing of what git may do",
-                    hint=f"name a verb, as in 'git log'; those that only read: {', '.join(KNOWN)}",
+                    hint=f"name a verb, as in 'git log'; those that only read: {', '.join(VERB_NAMES)}",
                 )
 
 

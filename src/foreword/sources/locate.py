@@ -48,58 +48,64 @@ def nearest_above(root: Path, path: str, filename: str) -> LocatedName:
 
 
 def first_pending(
-    root: Path, pattern: str, named_in: NameField | None, leave_out: Sequence[str]
+    root: Path, pattern: str, *, named_in: NameField | None, leave_out: Sequence[str]
 ) -> LocatedName:
     """The file a state file names, else the first that matches, of those that do not count as
     done."""
     pending = pending_in(root, pattern, leave_out)
     if not pending:
         return LocatedName(note=f"nothing pending matches {pattern}")
-    state = files.read(root, named_in.file) if named_in else None
-    wanted = (
-        field_of(state.text, named_in.field) if named_in and isinstance(state, files.File) else ""
-    )
-    return LocatedName(
-        next(
-            (path for path in pending if wanted and _goes_by(_names_of(root, path), wanted)),
-            pending[0],
-        )
-    )
+    wanted = ""
+    if named_in is not None:
+        state = files.read(root, named_in.file)
+        if isinstance(state, files.File):
+            wanted = field_of(state.text, named_in.field)
+    if wanted:
+        for path in pending:
+            if _goes_by([PurePosixPath(path).stem, _title_of(root, path)], wanted):
+                return LocatedName(path)
+    return LocatedName(pending[0])
 
 
-def _names_of(root: Path, path: str) -> list[str]:
-    read = files.read(root, path)
-    return [
-        PurePosixPath(path).stem,
-        markdown.first_title(read.text) if isinstance(read, files.File) else "",
-    ]
+def _title_of(root: Path, path: str) -> str:
+    file = files.read(root, path)
+    return markdown.first_title(file.text) if isinstance(file, files.File) else ""
 
 
 def pending_in(root: Path, pattern: str, leave_out: Sequence[str]) -> list[str]:
     """Files that match and do not count as done, in natural order."""
-    return [
-        path
-        for path in files.find(root, pattern)
-        if not any(fnmatch(PurePosixPath(path).name, done) for done in leave_out)
-    ]
+    return [path for path in files.find(root, pattern) if not _is_done(path, leave_out)]
+
+
+def _is_done(path: str, leave_out: Sequence[str]) -> bool:
+    name = PurePosixPath(path).name
+    return any(fnmatch(name, done) for done in leave_out)
 
 
 def current_folder(
-    root: Path, among: str, named_in: NameField | None, pending: str, leave_out: Sequence[str]
+    root: Path,
+    among: str,
+    *,
+    named_in: NameField | None,
+    pending: str,
+    leave_out: Sequence[str],
 ) -> LocatedName:
     """The folder a state file names, or the next one that still has something pending."""
     folders = [str(PurePosixPath(path).parent) for path in files.find(root, among)]
     if not folders:
         return LocatedName(note=f"nothing matches {among}")
-    named = _named(root, folders, PurePosixPath(among).name, named_in) if named_in else ""
+    named = ""
+    if named_in is not None:
+        named = _folder_named(root, folders, PurePosixPath(among).name, named_in)
     later = folders[folders.index(named) :] if named else folders
     for folder in later:
         if not pending or pending_in(root, f"{folder}/{pending}", leave_out):
-            return LocatedName(folder, _how(named, folder, named_in))
+            return LocatedName(folder, _choice_note(named, folder, named_in))
     return LocatedName(named or folders[-1], f"nothing is pending in {named or among}")
 
 
-def _how(named: str, folder: str, named_in: NameField | None) -> str:
+def _choice_note(named: str, folder: str, named_in: NameField | None) -> str:
+    """How a folder was found, where it is not the one that is named."""
     if named_in is None or folder == named:
         return ""
     if named:
@@ -110,19 +116,28 @@ def _how(named: str, folder: str, named_in: NameField | None) -> str:
     )
 
 
-def _named(root: Path, folders: Sequence[str], filename: str, named_in: NameField) -> str:
+def _folder_named(root: Path, folders: Sequence[str], filename: str, named_in: NameField) -> str:
+    """The folder that a field of the state file names, or nothing."""
     state = files.read(root, named_in.file)
     if isinstance(state, files.Skip):
         return ""
-    inside = list(folders)
-    if named_in.within and (parent := field_of(state.text, named_in.within)):
-        parents = {folder: str(PurePosixPath(folder).parent) for folder in folders}
-        chosen = {above for above in parents.values() if _is_called(root, above, parent)}
-        inside = [folder for folder in folders if parents[folder] in chosen] or inside
+    inside: Sequence[str] = folders
+    parent = field_of(state.text, named_in.within) if named_in.within else ""
+    if parent:
+        inside = _folders_within(root, folders, parent) or folders
     wanted = field_of(state.text, named_in.field)
-    return next(
-        (folder for folder in inside if wanted and _is_called(root, folder, wanted, filename)), ""
-    )
+    if wanted:
+        for folder in inside:
+            if _is_called(root, folder, wanted, filename):
+                return folder
+    return ""
+
+
+def _folders_within(root: Path, folders: Sequence[str], wanted: str) -> list[str]:
+    """The folders that lie in one of that name."""
+    parents = {folder: str(PurePosixPath(folder).parent) for folder in folders}
+    chosen = {parent for parent in parents.values() if _is_called(root, parent, wanted)}
+    return [folder for folder in folders if parents[folder] in chosen]
 
 
 def field_of(text: str, name: str) -> str:
@@ -138,20 +153,29 @@ def field_of(text: str, name: str) -> str:
 def _is_called(root: Path, folder: str, wanted: str, filename: str = "") -> bool:
     """Whether a folder goes by that name: its own, its document's title, or its number."""
     documents = [f"{folder}/{filename}"] if filename else files.find(root, f"{folder}/*.md")
-    titles = [name for document in documents for name in _names_of(root, document)[1:]]
+    titles = [_title_of(root, document) for document in documents]
     return _goes_by([PurePosixPath(folder).name, *titles], wanted)
 
 
 def _goes_by(names: Sequence[str], wanted: str) -> bool:
+    """Whether one of the names has the same words, or the same number where only that is given."""
     number, words = _number_and_words(wanted)
-    return any(
-        (words and words == w) or (not words and number and number == n)
-        for n, w in map(_number_and_words, names)
-    )
+    for name in names:
+        own_number, own_words = _number_and_words(name)
+        if words:
+            if words == own_words:
+                return True
+        elif number and number == own_number:
+            return True
+    return False
 
 
 def _number_and_words(name: str) -> tuple[str, str]:
+    """`Step 03: PDF export` as `3` and `pdf export`."""
     bare = re.sub(r"[\W_]+", " ", name).strip().lower()
     found = NUMBERED.match(bare)
-    number = found[1] if found else None
-    return (number.lstrip("0") or "0") if number else "", bare[found.end() :] if found else bare
+    if found is None:
+        return "", bare
+    digits = found[1] or ""
+    number = (digits.lstrip("0") or "0") if digits else ""
+    return number, bare[found.end() :]
