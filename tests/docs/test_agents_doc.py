@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foreword.faces.cli import demo_recipes
+from foreword.demos import samples
 from foreword.review.verdict import BASE_CONFIDENCE, PENALTIES
-from foreword.sources.references import named_in
+from foreword.sources.references import references_in
 from tests.docs.pages import check_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 
 
 def test_the_page_works_from_top_to_bottom(tmp_path: Path) -> None:
-    check_page(PAGE, demo_recipes.lay_out(tmp_path / "tidepool", demo_recipes.FACTORY))
+    check_page(PAGE, samples.lay_out(tmp_path / "tidepool", samples.FACTORY))
 
 
 def test_what_it_says_about_confidence_is_what_is_worked_out() -> None:
@@ -40,4 +40,4 @@ def test_every_way_to_name_something_in_a_phase_is_one() -> None:
         for line in (way.strip("`").split("`, `") if way[0] == "`" else [way.strip('"')])
     ]
     assert len(lines) == 8
-    assert [line for line in lines if not list(named_in(line))] == []
+    assert [line for line in lines if not list(references_in(line))] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from foreword.faces.cli import demo_recipes
+from foreword.demos import samples
 from foreword.faces.cli.main import COMMANDS
 from tests.docs.pages import check_page
 
@@ -13,7 +13,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def test_every_command_and_example_works_on_the_sample(tmp_path: Path) -> None:
-    check_page(README, demo_recipes.lay_out(tmp_path / "sample"))
+    check_page(README, samples.lay_out(tmp_path / "sample"))
 
 
 def test_every_command_is_in_the_table() -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from foreword.faces.cli import demo_recipes
+from foreword.demos import samples
 from foreword.recipe import schema
 from foreword.recipe.load import load
 from tests.docs.pages import blocks, check_page, save
@@ -23,7 +23,7 @@ TASK = ".director/goals/02-shelf-reservations/02-reserve-a-shelf/tasks/03-reserv
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """The small web app whose output the page shows."""
-    sample, root = demo_recipes.lay_out(tmp_path / "sample"), tmp_path / "project"
+    sample, root = samples.lay_out(tmp_path / "sample"), tmp_path / "project"
     (root / "docs").mkdir(parents=True)
     shutil.copytree(sample / ".git", root / ".git")
     shutil.copy(sample / ".director" / "VISION.md", root / "README.md")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from foreword import __version__
-from foreword.faces.cli import demo_recipes
+from foreword.demos import samples
 from foreword.faces.cli.main import COMMANDS
 from tests.command import foreword
 
@@ -66,7 +66,7 @@ def test_the_help_of_the_main_commands_shows_examples(command: str) -> None:
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return demo_recipes.lay_out(tmp_path_factory.mktemp("demo") / "sample")
+    return samples.lay_out(tmp_path_factory.mktemp("demo") / "sample")
 
 
 def test_the_context_is_on_stdout_and_the_report_on_stderr(sample: Path) -> None:

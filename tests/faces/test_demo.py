@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import foreword
-from foreword.faces.cli import demo_recipes
+from foreword.demos import samples
+from foreword.faces.cli import demo_recipes, demo_scenes
 from foreword.sources import git
 
 
@@ -25,21 +26,21 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return temporary
 
 
-def shown(sample: str = demo_recipes.KILNBOOK) -> str:
+def shown(sample: str = samples.KILNBOOK) -> str:
     lines: list[str] = []
     demo_recipes.run(lines.append, sample=sample)
     return "\n".join(lines)
 
 
 def test_the_demo_shows_every_scene_at_both_budgets() -> None:
-    for scene in demo_recipes.SCENES:
+    for scene in demo_scenes.SCENES:
         text = shown(scene.sample)
         assert scene.title in text
         assert f"roomy: budget {scene.roomy_tokens:,} tokens" in text
         assert f"tight: budget {scene.tight_tokens:,} tokens" in text
 
 
-@pytest.mark.parametrize("sample", [demo_recipes.KILNBOOK, demo_recipes.FACTORY])
+@pytest.mark.parametrize("sample", [samples.KILNBOOK, samples.FACTORY])
 def test_the_demo_fits_a_terminal_of_100_columns(sample: str) -> None:
     assert max(len(line) for line in shown(sample).splitlines()) <= 100
 
@@ -54,11 +55,11 @@ def test_the_demo_leaves_no_folder_behind(own_places: Path) -> None:
     assert list(own_places.iterdir()) == []
 
 
-@pytest.mark.parametrize("scene", demo_recipes.SCENES, ids=lambda scene: scene.title)
+@pytest.mark.parametrize("scene", demo_scenes.SCENES, ids=lambda scene: scene.title)
 def test_a_roomy_budget_holds_everything_and_a_tight_one_does_not(
-    scene: demo_recipes.Scene, tmp_path: Path
+    scene: demo_scenes.Scene, tmp_path: Path
 ) -> None:
-    root = demo_recipes.lay_out(tmp_path / "sample", scene.sample)
+    root = samples.lay_out(tmp_path / "sample", scene.sample)
     roomy, tight = (
         scene.assemble(root, tokens).report for tokens in (scene.roomy_tokens, scene.tight_tokens)
     )
@@ -68,9 +69,9 @@ def test_a_roomy_budget_holds_everything_and_a_tight_one_does_not(
     assert 0.95 * scene.tight_tokens <= tight.total_tokens <= scene.tight_tokens
 
 
-@pytest.mark.parametrize("scene", demo_recipes.SCENES, ids=lambda scene: scene.title)
-def test_every_omission_can_be_recalled(scene: demo_recipes.Scene, tmp_path: Path) -> None:
-    root = demo_recipes.lay_out(tmp_path / "sample", scene.sample)
+@pytest.mark.parametrize("scene", demo_scenes.SCENES, ids=lambda scene: scene.title)
+def test_every_omission_can_be_recalled(scene: demo_scenes.Scene, tmp_path: Path) -> None:
+    root = samples.lay_out(tmp_path / "sample", scene.sample)
     package = scene.assemble(root, scene.tight_tokens)
 
     for omission in package.report.omissions:
@@ -79,7 +80,7 @@ def test_every_omission_can_be_recalled(scene: demo_recipes.Scene, tmp_path: Pat
 
 
 def test_the_sample_finds_its_own_step_and_task(tmp_path: Path) -> None:
-    package = demo_recipes.SCENES[0].assemble(demo_recipes.lay_out(tmp_path / "sample"), 8_000)
+    package = demo_scenes.SCENES[0].assemble(samples.lay_out(tmp_path / "sample"), 8_000)
 
     sources = {row.tag: row.source for row in package.report.sections}
     assert sources["task"].endswith("02-reserve-a-shelf/tasks/03-reservation-form.md")
@@ -88,8 +89,8 @@ def test_the_sample_finds_its_own_step_and_task(tmp_path: Path) -> None:
 
 
 def test_the_history_of_the_sample_is_told_without_noise(tmp_path: Path) -> None:
-    root = demo_recipes.lay_out(tmp_path / "sample")
-    text = demo_recipes.SCENES[0].assemble(root, 8_000).text
+    root = samples.lay_out(tmp_path / "sample")
+    text = demo_scenes.SCENES[0].assemble(root, 8_000).text
 
     assert "- New: decide who may take which quarter (reserve)" in text
     for noise in ("Merge branch", "wip", "sync progress", "last updated", "saved by the planner"):
@@ -103,7 +104,7 @@ def test_the_history_is_the_same_commits_wherever_it_is_made(tmp_path: Path) -> 
     heads = [
         subprocess.run(
             ["git", "rev-parse", "main"],
-            cwd=demo_recipes.lay_out(tmp_path / name),
+            cwd=samples.lay_out(tmp_path / name),
             capture_output=True,
             check=True,
         )
@@ -123,7 +124,7 @@ def test_without_git_the_demo_still_runs(monkeypatch: pytest.MonkeyPatch, tmp_pa
 @pytest.mark.parametrize("phase", ["planning", "interface", "implementation", "testing"])
 def test_the_conversation_of_the_sample_serves_every_phase(phase: str, tmp_path: Path) -> None:
     package = foreword.assemble(
-        "phases", root=demo_recipes.lay_out(tmp_path / "sample"), phase=phase, source="phases.json"
+        "phases", root=samples.lay_out(tmp_path / "sample"), phase=phase, source="phases.json"
     )
 
     assert package.report.status == "within"
@@ -133,8 +134,8 @@ def test_the_conversation_of_the_sample_serves_every_phase(phase: str, tmp_path:
 def test_the_items_of_the_sample_cover_every_kind_of_the_recipe() -> None:
     from foreword.recipe.load import load
 
-    items = json.loads(
-        (demo_recipes.SAMPLES / demo_recipes.KILNBOOK / "items.json").read_text("utf-8")
-    )["items"]
+    items = json.loads((samples.SAMPLES / samples.KILNBOOK / "items.json").read_text("utf-8"))[
+        "items"
+    ]
     tiers = load("package").purposes["design"].tiers
     assert {item["kind"] for item in items} == {kind for kinds in tiers.values() for kind in kinds}

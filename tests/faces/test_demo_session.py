@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from foreword.demos import invoice_conversation
-from foreword.faces.cli import demo_session
+from foreword.faces.cli import demo
 from foreword.session.session import Session
 
 
 def test_it_passes_the_warning_and_is_compressed_on_the_way(tmp_path: Path) -> None:
-    said = list(demo_session.play(tmp_path))
+    said = list(demo.play_session(tmp_path))
 
     assert sum("past 160,000" in line for line in said) == 1
     assert sum("the history was compressed" in line for line in said) == 1
     with Session.open(
-        None, invoice_conversation.WORKFLOW, root=tmp_path, create=False, recipe=demo_session.RECIPE
+        None, invoice_conversation.WORKFLOW, root=tmp_path, create=False, recipe=demo.RECIPE
     ) as session:
         usage = session.usage()
         assert f"{usage['messages']:,} messages" in said[-1]

@@ -1,14 +1,40 @@
-"""`foreword demo`: the main job on a built-in sample, with no key and no network."""
+"""`foreword demo`: the main job on a built-in sample, with no key and no network.
+
+First recipes (`demo_recipes`), then a conversation that grows past its limits, and the page on it.
+Everything goes through `Session` and the server, as it does for everyone; the store is in a
+temporary folder.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
+
+if TYPE_CHECKING:
+    from foreword.demos.invoice_conversation import Step
+    from foreword.session.session import Session
+
+# So many that the conversation passes the warning once and is compressed once; a test says so.
+TURNS = 320
+RECIPE = "workflow-cached"
+
+INTRO = """\
+Now a conversation that lasts. An agent builds a workflow that copies invoices from a mailbox into \
+a table; {turns} of its turns are played into a session, one after the other. Every call has six \
+parts (system prompt, plan, workflow, variables, browser, history), always fresh, always inside \
+the budget."""
+
+DONE = """\
+{messages:,} messages in the store, {size:,} tokens in the next call. {reuse:.0%} of each call \
+could come from a prompt cache. The password that was set on the way is in none of them."""
 
 
 @click.command()
@@ -55,37 +81,73 @@ def demo(sample: str, keep: str | None, once: bool, port: int) -> None:
       foreword demo --keep sample
       foreword demo --sample factory --keep tidepool
     """
-    from foreword.faces.cli import demo_recipes as scenes
+    from foreword.demos.samples import KILNBOOK
+    from foreword.faces.cli import demo_recipes
 
     if keep is not None and not _is_free(Path(keep)):
         raise UsageError(
             f"{keep} is not an empty folder", hint="name a folder that does not exist yet"
         )
-    lasting = keep is None and sample == scenes.KILNBOOK
-    scenes.run(
+    folder = None if keep is None else Path(keep)
+    has_session = keep is None and sample == KILNBOOK
+    has_page = has_session and not once
+    demo_recipes.run(
         click.echo,
         screen.columns(sys.stdout),
-        None if keep is None else Path(keep),
-        sample,
-        then=_play if lasting else None,
-        last=(lambda root: _serve(root, port)) if lasting and not once else None,
+        keep=folder,
+        sample=sample,
+        then=_show_session if has_session else None,
+        last=partial(_serve, port=port) if has_page else None,
     )
 
 
-def _play(root: Path) -> None:
+def _show_session(root: Path) -> None:
     """A conversation grows past its limits."""
-    from foreword.faces.cli import demo_recipes, demo_session
+    from foreword.faces.cli import demo_recipes
 
     width = min(screen.columns(sys.stdout), demo_recipes.WIDTH)
     click.echo("\n" + " 4. a session ".center(width, "─"))
-    for line in demo_session.play(root):
+    for line in play_session(root):
         click.echo("\n" + demo_recipes.prose(line, width))
+
+
+def play_session(root: Path, turns: int = TURNS) -> Iterator[str]:
+    """Play the conversation into a session of the root's store; yields what there is to say, as
+    it happens."""
+    from foreword.demos.invoice_conversation import WORKFLOW, conversation
+    from foreword.session.session import Session
+
+    yield INTRO.format(turns=turns)
+    with Session.open(None, WORKFLOW, root=root, recipe=RECIPE) as session:
+        with screen.progress("playing", turns) as advance:
+            for turn, step in enumerate(conversation(turns), 1):
+                for warning in _play_turn(session, step):
+                    yield f"Turn {turn}: {warning}."
+                advance(turn)
+        usage = session.usage()
+    yield DONE.format(
+        messages=usage["messages"], size=usage["size_tokens"], reuse=usage["reuse"] or 0.0
+    )
+
+
+def _play_turn(session: Session, step: Step) -> list[str]:
+    """One turn, and what Foreword warns of on the way."""
+    warnings: list[str] = []
+    for message in step.messages:
+        warnings += session.append(message).warnings
+    if step.plan is not None:
+        plan, reason = step.plan
+        session.update_plan(plan, reason)
+    for name, value in step.variables.items():
+        session.set_variable(name, value, "found on the way")
+    if step.node is not None:
+        session.put_node(step.node)
+    session.context()
+    return warnings
 
 
 def _serve(root: Path, port: int) -> None:
     """The page on that conversation, until ctrl-C."""
-    from foreword.faces.cli.demo_session import RECIPE
-
     try:
         from foreword.faces.http import server
         from foreword.faces.http.app_state import Settings
@@ -96,13 +158,12 @@ def _serve(root: Path, port: int) -> None:
         return
     listening = server.listen("127.0.0.1", port)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    said = f"\nThe page on that conversation, until ctrl-C:\n\n  {address}\n"
-    server.run(Settings(root=root, recipe=RECIPE), listening, lambda: click.echo(said))
+    ready = f"\nThe page on that conversation, until ctrl-C:\n\n  {address}\n"
+    server.run(Settings(root=root, recipe=RECIPE), listening, lambda: click.echo(ready))
 
 
 def _is_free(folder: Path) -> bool:
-    return (
-        (folder.is_dir() and not any(folder.iterdir()))
-        if folder.exists()
-        else not folder.is_symlink()
-    )
+    """Whether it is an empty folder, or a name that nothing has; a broken link has it."""
+    if folder.exists():
+        return folder.is_dir() and not any(folder.iterdir())
+    return not folder.is_symlink()

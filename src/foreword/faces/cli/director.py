@@ -113,7 +113,7 @@ def call(
         "description": "open the list"}'
       foreword director call letters debug_navigate '{"url": "http://127.0.0.1:8000/", "reason": "look"}'
         --attach http://127.0.0.1:9222
-    """
+    """  # noqa: E501 - commands to copy stay on one line
     from foreword.director.tools import TOOLS
 
     if tool not in TOOLS:
@@ -153,7 +153,7 @@ def open_director(
         try:
             yield director
         finally:
-            director.desk.keep_blocked()
+            director.tool_context.keep_blocked()
             _say_blocked(director.session, browser.rules, shown)
 
 

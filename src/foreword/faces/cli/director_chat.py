@@ -71,7 +71,7 @@ def chat(
       foreword director chat letters --model anthropic:claude-sonnet-4-5 --origin https://example.com
       foreword director chat letters --model openai:qwen3@http://127.0.0.1:8080/v1 --window 32000 --show
       foreword director chat letters --model openai:gpt-4o --say "Run it, and tell me what failed."
-    """
+    """  # noqa: E501 - commands to copy stay on one line
     from foreword.faces.cli.director_events import EventPrinter
     from foreword.models.model_names import find_model
 
@@ -116,10 +116,9 @@ def _talk(director: Director, printer: EventPrinter) -> None:
     """Turn by turn, until there is nothing more to read."""
     from foreword.director.turn_lock import is_waiting
 
-    screen.say(
-        f"{director.session.workflow.name}, directed by {director.desk.model} (ctrl-C stops a turn,"
-        " ctrl-D ends)"
-    )
+    name = director.session.workflow.name
+    model = director.tool_context.model
+    screen.say(f"{name}, directed by {model} (ctrl-C stops a turn, ctrl-D ends)")
     if is_waiting(director.session):
         screen.say("the last turn did not come to its end: going on with it")
         _show_turn(director, director.go_on, printer)

@@ -51,7 +51,7 @@ def flow() -> None:
       foreword flow run feature --task "let members cancel a booking" --model anthropic:claude-sonnet-4-5
       foreword flow resume
       foreword flow status
-    """
+    """  # noqa: E501 - commands to copy stay on one line
 
 
 @flow.command()
@@ -117,7 +117,7 @@ def run(
       foreword flow run feature --task task.md --task-id FEAT-1 --model openai:gpt-4o --stop-at-gates
       foreword flow run feature --task "try it out" --model test
       foreword flow run feature --task "kill it, then resume" --model test:3s
-    """
+    """  # noqa: E501 - commands to copy stay on one line
     from foreword.faces.cli.run_board import RunBoard
     from foreword.sources.diff_source import read_change
     from foreword.sources.project_root import project_root

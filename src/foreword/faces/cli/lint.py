@@ -108,7 +108,7 @@ def lint(
       foreword lint governance/personas/reviewer.md --format json
       foreword lint --fix
       foreword lint foreword/recipes/mine.yaml director
-    """
+    """  # noqa: E501 - a table, shown as it is written
     found, asked = _FileProblems(), _LintOptions(recipe, counter, fix)
     for path in paths or (".",):
         _check(path, asked, found, is_given=bool(paths))
