@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from foreword.formats.fields import resized_layout
 from foreword.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 
-AnyPart = TypeVar("AnyPart", Text, Image, Thinking, Opaque, ToolCall, ToolResult)
+AnyPart = TypeVar("AnyPart", bound=Part)
 
 HARMLESS = "&lt;"
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)  # of JSON, quotes and all

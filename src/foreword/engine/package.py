@@ -16,14 +16,16 @@ from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.render import GAP, pieces_of
 from foreword.engine.report import Report
 from foreword.formats import to_anthropic, to_openai
-from foreword.message import Message, Part, Text, ToolResult
+from foreword.message import Message, Part, Role, Text, ToolResult
 from foreword.section import Choice, handle_of
 from foreword.text.clean import clean
 
 CACHE_MARK = {"type": "ephemeral"}
 EMPTY = "(nothing was said)"  # the API wants words
 OPENING = "(the conversation begins with the assistant)"  # the API wants a user to begin
-LEAST_CACHED_TOKENS = 1024  # providers do not cache shorter prefixes
+# Providers do not cache shorter prefixes: a breakpoint on less would use up one of the four that a
+# request may have, and save nothing.
+LEAST_CACHED_TOKENS = 1024
 CONVERSATION = "conversation"  # the kind of a section that is one
 
 
@@ -41,14 +43,15 @@ class Package:
     @cached_property
     def originals(self) -> dict[str, bytes]:
         """All that was cut, by handle; what the store can put together itself is not in it."""
-        choices = (
-            choice
-            for choice in self.report.choices
-            if choice.is_cut and not choice.section.known_as
-        )
-        cut = {choice.section.handle: choice.section.original for choice in choices}
-        listed = self.listing.encode("utf-8", "surrogatepass")
-        return cut | dict(self.cut) | ({handle_of(listed): listed} if listed else {})
+        originals: dict[str, bytes] = {}
+        for choice in self.report.choices:
+            if choice.is_cut and not choice.section.known_as:
+                originals[choice.section.handle] = choice.section.original
+        originals.update(self.cut)
+        if self.listing:
+            listing = self.listing.encode("utf-8", "surrogatepass")
+            originals[handle_of(listing)] = listing
+        return originals
 
     @cached_property
     def messages(self) -> list[Message]:
@@ -59,21 +62,21 @@ class Package:
         """
         talk = _conversation(self.report.choices)
         if talk is None:
-            always, rest = self._apart()
-            system = [Message("system", (Text("".join(always)),))] if always else []
-            return [*system, Message("user", (Text("".join(rest) or (EMPTY if always else "")),))]
+            always, rest = self._system_and_user()
+            words = "".join(rest)
+            if always and not words:
+                words = EMPTY
+            return [*_message("system", always), Message("user", (Text(words),))]
         front, behind = self._around(talk)
-        context = [Message("system", (Text("".join(front)),))] if front else []
-        newest = [Message("user", (Text("".join(behind)),))] if behind else []
-        return [*context, *self._turns(talk), *newest]
+        return [*_message("system", front), *self._turns(talk), *_message("user", behind)]
 
     def to_anthropic(self) -> dict[str, Any]:
         """`system` and `messages` for Anthropic's Messages API, with at most four cache
         breakpoints where they pay."""
         talk = _conversation(self.report.choices)
         if talk is None:
-            always, rest = self._apart()
-            blocks = self._cached_blocks(rest) or _words(EMPTY)
+            always, rest = self._system_and_user()
+            blocks = self._cached_blocks(rest) or [_text_block(EMPTY)]
             return {
                 "system": self._cached_blocks(always),
                 "messages": [{"role": "user", "content": blocks}],
@@ -81,28 +84,32 @@ class Package:
         front, behind = self._around(talk)
         turns = self._turns(talk)
         newest = [Message("user", tuple(map(Text, behind)))] if behind else []
-        shaped = _shaped([*turns, *newest])
+        shaped = _anthropic_messages([*turns, *newest])
         self._mark_turns(turns, shaped)
         if not shaped or shaped[0]["role"] != "user":
-            shaped.insert(0, {"role": "user", "content": _words(OPENING if shaped else EMPTY)})
+            words = OPENING if shaped else EMPTY
+            shaped.insert(0, {"role": "user", "content": [_text_block(words)]})
         return {"system": self._cached_blocks(front), "messages": shaped}
 
     def to_openai(self) -> list[dict[str, Any]]:
         """Messages for OpenAI's chat API."""
         return to_openai(self.messages)
 
-    def _apart(self) -> tuple[list[str], list[str]]:
+    def _system_and_user(self) -> tuple[list[str], list[str]]:
         """The texts of tier 0 and those of the others, where there is no conversation; joined
         they are the whole."""
         choices = self.report.choices
-        first = next(
-            (at for at, choice in enumerate(choices) if choice.section.rule.tier != 0), len(choices)
-        )
+        first = 0  # that is not of tier 0
+        while first < len(choices) and choices[first].section.rule.tier == 0:
+            first += 1
         if not first:
             return [], self._pieces(choices)
-        always, rest = self._pieces(choices[:first], note=False), self._pieces(choices[first:])
+        always = self._pieces(choices[:first], note=False)
+        rest = self._pieces(choices[first:])
         is_followed = bool(rest) and rest[0] != self.report.note  # the note brings its gap along
-        return ([*always[:-1], always[-1] + GAP] if always and is_followed else always), rest
+        if always and is_followed:
+            always[-1] += GAP
+        return always, rest
 
     def _around(self, talk: Choice) -> tuple[list[str], list[str]]:
         """The texts in front of the conversation and behind it; the note on what is missing is
@@ -116,20 +123,20 @@ class Package:
     def _turns(self, talk: Choice) -> list[Message]:
         """The conversation; nothing that was said in it reads as a boundary tag, wherever the
         real ones stand."""
-        return [escape_boundaries(message, self.report.scale.pattern) for message in _turns(talk)]
+        pattern = self.report.scale.pattern
+        return [escape_boundaries(message, pattern) for message in _clean_turns(talk)]
 
     def _cached_blocks(self, texts: list[str]) -> list[dict[str, Any]]:
         """One block for each pair of tags; a breakpoint once a prefix is worth caching, and at
         the end."""
-        blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
-        sizes, running = [], 0
-        for text in texts:
-            running += self.report.scale.counter.count(text)
-            sizes.append(running)
-        if sizes and sizes[-1] >= LEAST_CACHED_TOKENS:
-            first = next(index for index, size in enumerate(sizes) if size >= LEAST_CACHED_TOKENS)
-            for index in {first, len(blocks) - 1}:
-                blocks[index]["cache_control"] = CACHE_MARK
+        blocks = [_text_block(text) for text in texts]
+        prefix_tokens = 0
+        for block in blocks:
+            prefix_tokens += self.report.scale.counter.count(block["text"])
+            if prefix_tokens >= LEAST_CACHED_TOKENS:
+                block["cache_control"] = CACHE_MARK
+                blocks[-1]["cache_control"] = CACHE_MARK
+                break
         return blocks
 
     def _mark_turns(self, turns: Sequence[Message], shaped: list[dict[str, Any]]) -> None:
@@ -138,101 +145,118 @@ class Package:
         if self.report.total_tokens < LEAST_CACHED_TOKENS:
             return
         for known in {min(self.cached, len(turns)), len(turns)}:
-            before = _shaped(turns[:known])
+            before = _anthropic_messages(turns[:known])
             if before and len(before) <= len(shaped):
                 _mark_last(shaped[len(before) - 1]["content"][: len(before[-1]["content"])])
 
     def _pieces(self, choices: Sequence[Choice], *, note: bool = True) -> list[str]:
         """One text for each pair of tags, and the note; joined they are the whole."""
-        blocks = groupby(
-            (c for c in choices if c.body.form != "gone"), key=lambda choice: choice.section.tag
-        )
-        texts = ["".join(pieces_of(block)) for _, block in blocks]
-        texts = [text + GAP for text in texts[:-1]] + texts[-1:]
-        return [*texts, self.report.note] if note and self.report.note else texts
+        present = [choice for choice in choices if choice.body.form != "gone"]
+        texts: list[str] = []
+        for _, block in groupby(present, key=lambda choice: choice.section.tag):
+            if texts:
+                texts[-1] += GAP
+            texts.append("".join(pieces_of(block)))
+        if note and self.report.note:
+            texts.append(self.report.note)
+        return texts
 
 
-def _words(text: str) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": text}]
+def _message(role: Role, texts: list[str]) -> list[Message]:
+    """One message with these texts; none where there are none."""
+    return [Message(role, (Text("".join(texts)),))] if texts else []
 
 
-def _shaped(turns: Sequence[Message]) -> list[dict[str, Any]]:
-    return _without_last_thoughts(_unmarked(to_anthropic(turns)))
+def _text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
 
 
-def _unmarked(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without the breakpoints that messages came in with: a request has room for four, and they
+def _anthropic_messages(turns: Sequence[Message]) -> list[dict[str, Any]]:
+    messages = to_anthropic(turns)
+    _remove_breakpoints(messages)
+    return _without_last_thoughts(messages)
+
+
+def _remove_breakpoints(messages: list[dict[str, Any]]) -> None:
+    """Take off the breakpoints that messages came in with: a request has room for four, and they
     are ours to set."""
-    for message in shaped:
+    for message in messages:
         for block in message["content"]:
-            inside = block.get("content") if block.get("type") == "tool_result" else None
-            for marked in (block, *(inside if isinstance(inside, list) else ())):
-                marked.pop("cache_control", None)
-    return shaped
+            block.pop("cache_control", None)
+            inside = block.get("content")
+            if block.get("type") == "tool_result" and isinstance(inside, list):
+                for inner in inside:
+                    inner.pop("cache_control", None)
 
 
-def _without_last_thoughts(shaped: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _without_last_thoughts(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without thoughts that nothing follows: the API takes no reply that ends with one."""
-    kept = list[dict[str, Any]]()
-    for message in shaped:
+    kept: list[dict[str, Any]] = []
+    for message in messages:
         content = message["content"]
-        while (
-            content
-            and message["role"] == "assistant"
-            and "thinking" in str(content[-1].get("type"))
-        ):
-            content.pop()
-        if content and kept and kept[-1]["role"] == message["role"]:
+        if message["role"] == "assistant":
+            while content and _is_thought(content[-1]):
+                content.pop()
+        if not content:
+            continue
+        if kept and kept[-1]["role"] == message["role"]:
             kept[-1]["content"] += content
-        elif content:
+        else:
             kept.append(message)
     return kept
+
+
+def _is_thought(block: dict[str, Any]) -> bool:
+    return "thinking" in str(block.get("type"))
 
 
 def _mark_last(blocks: list[dict[str, Any]]) -> None:
     """A breakpoint on the last block that may have one."""
     for block in reversed(blocks):
-        if "thinking" not in str(block.get("type")):
+        if not _is_thought(block):
             block["cache_control"] = CACHE_MARK
             return
 
 
 def _conversation(choices: Sequence[Choice]) -> Choice | None:
-    return next(
-        (
-            c
-            for c in choices
-            if c.section.kind == CONVERSATION or any(e.messages for e in c.body.kept_entries)
-        ),
-        None,
-    )
+    """The section that is the conversation: by its kind, or by the messages it holds."""
+    for choice in choices:
+        if choice.section.kind == CONVERSATION:
+            return choice
+        if any(entry.messages for entry in choice.body.kept_entries):
+            return choice
+    return None
 
 
-def _turns(talk: Choice) -> list[Message]:
+def _clean_turns(talk: Choice) -> list[Message]:
     """The kept messages; the mark for those left out stands in the words of the last one in
     front of the gap."""
-    entries = talk.body.kept_entries
-    messages = [_cleaned(message) for entry in entries for message in entry.messages]
+    messages: list[Message] = []
+    pinned = 0
+    for entry in talk.body.kept_entries:
+        messages += [_clean_message(message) for message in entry.messages]
+        if entry.pinned:
+            pinned += len(entry.messages)
     if talk.body.mark and messages:
-        pinned = [entry for entry in entries if entry.pinned]
-        place = max(0, sum(len(entry.messages) for entry in pinned) - 1)
+        place = max(0, pinned - 1)
         messages[place] = messages[place].with_mark(talk.body.mark)
     return messages
 
 
-def _cleaned(message: Message) -> Message:
+def _clean_message(message: Message) -> Message:
     """The message without characters that no provider takes."""
-    parts = tuple(_cleaned_part(part) for part in message.parts)
+    parts = tuple([_clean_part(part) for part in message.parts])
     return message if parts == message.parts else replace(message, parts=parts)
 
 
-def _cleaned_part(part: Part) -> Part:
-    texts = {name: getattr(part, name) for name in part.__slots__}
-    changes: dict[str, Any] = {
-        name: cleaned
-        for name, text in texts.items()
-        if isinstance(text, str) and (cleaned := clean(text)[0]) is not text
-    }
+def _clean_part(part: Part) -> Part:
+    changes: dict[str, Any] = {}
+    for name in part.__slots__:
+        text = getattr(part, name)
+        if isinstance(text, str):
+            usable, _ = clean(text)
+            if usable is not text:
+                changes[name] = usable
     if isinstance(part, ToolResult) and part.rest:
-        changes["rest"] = tuple([_cleaned_part(each) for each in part.rest])
+        changes["rest"] = tuple([_clean_part(each) for each in part.rest])
     return replace(part, **changes) if changes else part

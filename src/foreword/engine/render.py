@@ -22,6 +22,9 @@ from foreword.tokens import Counter
 GAP = "\n"  # between one closing tag's line and the next opening tag
 BETWEEN = "\n\n"  # between two sections that share their tags
 TURN = "turn"
+FORGERY_CHARS = (
+    24  # of a forged tag that a warning repeats: enough to find it, no room for a speech
+)
 UNSEEN = (  # characters that show as nothing: controls, formats, fillers
     r"\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
@@ -37,9 +40,10 @@ def boundary_pattern(tags: frozenset[str]) -> re.Pattern[str]:
     """
     within = f"[{UNSEEN}]*+"
     names = "|".join(within.join(tag) for tag in sorted(tags))
-    starts = "|".join(
-        within.join(tag[:size]) for tag in sorted(tags) for size in range(1, len(tag) + 1)
-    )
+    prefixes: list[str] = []
+    for tag in sorted(tags):
+        prefixes += [within.join(tag[:size]) for size in range(1, len(tag) + 1)]
+    starts = "|".join(prefixes)
     lead = f"{BLANKS}(?:/{BLANKS})*+"
     return re.compile(
         rf"<(?={lead}(?:(?:{names})(?!{within}[\w.:-])|(?:{starts})?{within}\Z))", re.IGNORECASE
@@ -88,22 +92,22 @@ class Scale:
         text, done = clean(text)
         if done:
             self.cleaned[name] = ", ".join(done)
-        self._notice(text, name)
+        self._note_lookalikes(text, name)
         if "<" not in text:
             return text
         guarded, times = self.pattern.subn("&lt;", text)
         if times and name not in self.forged:
             found = self.pattern.search(text)
-            self.forged[name] = (
-                text[found.start() : found.start() + 24].splitlines()[0] if found else ""
-            )
+            at = found.start() if found else 0
+            self.forged[name] = text[at : at + FORGERY_CHARS].splitlines()[0] if found else ""
         return guarded
 
-    def _notice(self, text: str, name: str) -> None:
+    def _note_lookalikes(self, text: str, name: str) -> None:
         """Remember what looks like a boundary; most texts have no sign that could begin one."""
         if text.isascii() and not any(sign in text for sign in "<&\\%"):
             return
-        found, before = lookalikes_of(self.tags).find(text), self.alike.get(name)
+        found = lookalikes_of(self.tags).find(text)
+        before = self.alike.get(name)
         # of a section in several forms, the longest
         if found and (before is None or found.count > before.count):
             self.alike[name] = found
@@ -113,10 +117,8 @@ class Scale:
         safe as well."""
         if not section.before and not section.after:
             return text
-        before, after = (
-            self.safe(section.before, section.origin),
-            self.safe(section.after, section.origin),
-        )
+        before = self.safe(section.before, section.origin)
+        after = self.safe(section.after, section.origin)
         return "\n".join(part for part in (before, text, after) if part)
 
     def units(self, tag: str, written: str) -> int:
@@ -124,9 +126,8 @@ class Scale:
         shared."""
         if tag in self.shared_tags:
             return self.counter.measure(written + BETWEEN)
-        return self.counter.measure(open_tag(tag)) + self.counter.measure(
-            written + close_tag(tag, written) + GAP
-        )
+        opening = self.counter.measure(open_tag(tag))
+        return opening + self.counter.measure(written + close_tag(tag, written) + GAP)
 
     def tag_units(self, tag: str) -> int:
         """The size of a shared pair of tags; nothing where the tags are not shared."""
@@ -159,26 +160,26 @@ def pieces_of(choices: Iterable[Choice]) -> list[str]:
         pieces.append(open_tag(tag))
         pieces += [body + BETWEEN for body in bodies[:-1]]
         pieces.append(bodies[-1] + close_tag(tag, bodies[-1]) + GAP)
-    return [*pieces[:-1], pieces[-1].removesuffix(GAP)] if pieces else []
+    if pieces:
+        pieces[-1] = pieces[-1].removesuffix(GAP)
+    return pieces
 
 
 def written_units(choices: Iterable[Choice], counter: Counter) -> list[int]:
     """The size of what each choice adds to the text: its words, and at the edges of a pair of
     tags the tags."""
-    sizes = list[int]()
+    sizes: list[int] = []
     for tag, group in groupby(choices, key=lambda choice: choice.section.tag):
         same = list(group)
         present = [place for place, choice in enumerate(same) if choice.body.form != "gone"]
+        first, last = (present[0], present[-1]) if present else (-1, -1)
         for place, choice in enumerate(same):
             body = choice.body.text
-            size = counter.measure(open_tag(tag)) if present[:1] == [place] else 0
-            if present[-1:] == [place]:
-                known = choice.body.units
-                size += (
-                    known
-                    if known is not None
-                    else counter.measure(body + close_tag(tag, body) + GAP)
-                )
+            size = counter.measure(open_tag(tag)) if place == first else 0
+            if place == last and choice.body.units is not None:
+                size += choice.body.units
+            elif place == last:
+                size += counter.measure(body + close_tag(tag, body) + GAP)
             elif choice.body.form != "gone":
                 size += counter.measure(body + BETWEEN)
             sizes.append(size)
@@ -190,9 +191,11 @@ def total_units(pieces: Sequence[str], counter: Counter) -> int:
     across."""
     if not counter.splits_at_lines:
         return counter.measure("".join(pieces))
-    total, run = 0, ""
+    total = 0
+    run = ""
     for piece in pieces:
-        if run.endswith("\n") and piece and not piece[0].isspace() and piece[0] != "/":
+        begins_anew = bool(piece) and not piece[0].isspace() and piece[0] != "/"
+        if begins_anew and run.endswith("\n"):
             total += counter.measure(run)
             run = piece
         else:

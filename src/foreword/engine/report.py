@@ -20,7 +20,9 @@ from foreword.text.lookalikes import Lookalike
 
 GONE = Body(text="", form="gone")
 NO_ROOM = "no room left"
-MOST_NAMED = 3
+MOST_NAMED = (
+    3  # tags that outlive an omission, before they are only counted: one line of a terminal
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +87,13 @@ class Report:
     def choices(self) -> tuple[Choice, ...]:
         """What became of every section that came in, in reading order."""
         tags = {section.tag for section in self.came_in}
-        return tuple(
-            self.decided.get(i) or Choice(s, GONE, 0, _absence(s, tags))
-            for i, s in enumerate(self.came_in)
-        )
+        choices: list[Choice] = []
+        for index, section in enumerate(self.came_in):
+            choice = self.decided.get(index)
+            if choice is None:
+                choice = Choice(section, GONE, 0, _absence_reason(section, tags))
+            choices.append(choice)
+        return tuple(choices)
 
     @property
     def note_tokens(self) -> int:
@@ -103,23 +108,21 @@ class Report:
     @property
     def status(self) -> Literal["within", "trimmed"]:
         """Whether everything that came in is in, whole."""
-        cut = (
-            choice for choice in self.choices if choice.is_cut and not choice.section.rule.excluded
-        )
-        return "trimmed" if any(cut) else "within"
+        for choice in self.choices:
+            if choice.is_cut and not choice.section.rule.excluded:
+                return "trimmed"
+        return "within"
 
     @cached_property
     def sections(self) -> tuple[Row, ...]:
         """One row for each section that came in, in reading order; the tokens add up to the
         total."""
-        rows = [
-            self._row(choice, tokens)
-            for choice, tokens in zip(self.choices, self._bill(), strict=True)
-            if choice.reason != STANDS_BY
-        ]
-        rows = self._marked(rows)
+        rows: list[Row] = []
+        for choice, tokens in zip(self.choices, self._tokens_by_choice(), strict=True):
+            if choice.reason != STANDS_BY:
+                rows.append(self._row(choice, tokens))
+        rows = self._with_target_marks(rows)
         if self.note_tokens:
-            share = self.note_tokens / self.budget.window_tokens
             rows.append(
                 Row(
                     tag="note",
@@ -127,17 +130,19 @@ class Report:
                     form="full",
                     tokens=self.note_tokens,
                     original_tokens=self.note_tokens,
-                    share=share,
+                    share=self.note_tokens / self.budget.window_tokens,
                     target="",
                     source="foreword",
                 )
             )
         return tuple(rows)
 
-    def _bill(self) -> list[int]:
+    def _tokens_by_choice(self) -> list[int]:
         """The tokens of each choice as it is written, its share of the tags included; together
         they are the total."""
-        counter, units, tokens = self.scale.counter, 0, list[int]()
+        counter = self.scale.counter
+        tokens: list[int] = []
+        units = 0
         for size in written_units(self.choices, counter):
             tokens.append(counter.tokens(units + size) - counter.tokens(units))
             units += size
@@ -148,10 +153,17 @@ class Report:
     @cached_property
     def omissions(self) -> tuple[Omission, ...]:
         """One entry for each section that is not whole."""
+        omissions: list[Omission] = []
         rows = iter(self.sections)
-        pairs = [(choice, next(rows)) for choice in self.choices if choice.reason != STANDS_BY]
-        whole = [self._omission(choice, row) for choice, row in pairs if choice.is_cut]
-        return (*(omission for omission in whole if omission.tokens or not self.cuts), *self.cuts)
+        for choice in self.choices:
+            if choice.reason == STANDS_BY:  # it has no row
+                continue
+            row = next(rows)
+            if choice.is_cut:
+                omission = self._omission(choice, row)
+                if omission.tokens or not self.cuts:
+                    omissions.append(omission)
+        return (*omissions, *self.cuts)
 
     @property
     def kept_tokens(self) -> int:
@@ -171,11 +183,11 @@ class Report:
     @property
     def rest(self) -> tuple[int, int] | None:
         """Where targets are tokens: what they leave of the budget, and how much of that is used."""
-        targets = {
-            s.tag: s.rule.target.value
-            for s in self.came_in
-            if s.rule.target and s.rule.target.of == "tokens"
-        }
+        targets: dict[str, float] = {}
+        for section in self.came_in:
+            target = section.rule.target
+            if target and target.of == "tokens":
+                targets[section.tag] = target.value
         if not targets:
             return None
         used = sum(row.tokens for row in self.sections if row.tag not in targets)
@@ -184,49 +196,46 @@ class Report:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What a person should know before the text is sent."""
-        forged = [
-            f"{name}: contains {found!r}, which reads as a boundary tag; it was made harmless"
-            for name, found in self.scale.forged.items()
-        ]
-        cleaned = [f"{name}: {done}" for name, done in self.scale.cleaned.items()]
-        alike = [
-            f"{name}: contains {_described(found)}" for name, found in self.scale.alike.items()
-        ]
-        return (*self.notes, *cleaned, *forged, *alike, *self._over_budget())
+        warnings = list(self.notes)
+        for name, done in self.scale.cleaned.items():
+            warnings.append(f"{name}: {done}")
+        for name, forgery in self.scale.forged.items():
+            warnings.append(
+                f"{name}: contains {forgery!r}, which reads as a boundary tag; it was made harmless"
+            )
+        for name, found in self.scale.alike.items():
+            warnings.append(f"{name}: contains {_describe_lookalike(found)}")
+        if self._was_cut_to_budget():
+            warnings.append(
+                f"{self.original_tokens:,} tokens came in, over the budget of"
+                f" {self.budget.tokens:,}: cut to {self.total_tokens:,}"
+            )
+        return tuple(warnings)
 
-    def _over_budget(self) -> list[str]:
-        cut = [
-            choice
-            for choice in self.choices
-            if choice.is_cut and (choice.body.lost or not choice.section.known_as)
-        ]
-        if not cut or self.status == "within" or self.original_tokens <= self.budget.tokens:
-            return []
-        return [
-            f"{self.original_tokens:,} tokens came in, over the budget of {self.budget.tokens:,}: "
-            f"cut to {self.total_tokens:,}"
-        ]
+    def _was_cut_to_budget(self) -> bool:
+        """Whether more came in than the budget has room for, in this call and not before it."""
+        if self.status == "within" or self.original_tokens <= self.budget.tokens:
+            return False
+        for choice in self.choices:
+            if choice.is_cut and (choice.body.lost or not choice.section.known_as):
+                return True
+        return False
 
     def _row(self, choice: Choice, tokens: int) -> Row:
-        section, rule = choice.section, choice.section.rule
-        original = (
-            tokens
-            + choice.body.lost_tokens
-            + sum(cut.tokens for cut in self.cuts if cut.tag == section.tag)
-        )
+        section = choice.section
+        rule = section.rule
+        original = tokens + choice.body.lost_tokens + self._tokens_cut_inside(section.tag)
         if choice.body.form != "full" and not section.known_as:
-            original = self.scale.counter.tokens(
-                forms.units(section, forms.full(section, self.scale), self.scale)
-            )
-        share = tokens / self.budget.window_tokens
+            whole = forms.units(section, forms.full(section, self.scale), self.scale)
+            original = self.scale.counter.tokens(whole)
         return Row(
             tag=section.tag,
             tier=rule.tier,
             form=choice.body.form,
             tokens=tokens,
             original_tokens=max(original, tokens),
-            share=share,
-            target=describe(rule.target),
+            share=tokens / self.budget.window_tokens,
+            target=describe_target(rule.target),
             source=section.source,
             title=section.title,
             over_target=False,
@@ -234,45 +243,46 @@ class Report:
             kind=section.kind,
         )
 
-    def _marked(self, rows: list[Row]) -> list[Row]:
+    def _tokens_cut_inside(self, tag: str) -> int:
+        return sum(cut.tokens for cut in self.cuts if cut.tag == tag)
+
+    def _with_target_marks(self, rows: list[Row]) -> list[Row]:
         """Rows with a mark where their tag is over its target; sections under one tag share it."""
         targets = {section.tag: section.rule.target for section in self.came_in}
         tokens = Tally[str]()
         for row in rows:
             tokens[row.tag] += row.tokens
         over = {
-            tag: _over(targets[tag], total, self.budget.window_tokens)
+            tag: _is_over(targets[tag], total, self.budget.window_tokens)
             for tag, total in tokens.items()
         }
         return [replace(row, over_target=over[row.tag]) for row in rows]
 
     def _omission(self, choice: Choice, row: Row) -> Omission:
         section = choice.section
-        where = f"in tier {section.rule.tier}" if self.tier_shares else self.outlived_by(choice)
-        reason = (
-            choice.reason
-            if section.rule.excluded
-            else ", ".join(part for part in (choice.reason, where) if part)
-        )
-        tokens = (
-            row.original_tokens
-            - row.tokens
-            - sum(cut.tokens for cut in self.cuts if cut.tag == section.tag)
-        )
+        reason = choice.reason
+        if not section.rule.excluded:
+            where = f"in tier {section.rule.tier}" if self.tier_shares else self.outlived_by(choice)
+            reason = ", ".join([part for part in (choice.reason, where) if part])
         return Omission(
-            tag=section.tag, what=_what(choice), tokens=tokens, reason=reason, handle=section.handle
+            tag=section.tag,
+            what=_omitted_part(choice),
+            tokens=row.original_tokens - row.tokens - self._tokens_cut_inside(section.tag),
+            reason=reason,
+            handle=section.handle,
         )
 
     def outlived_by(self, choice: Choice) -> str:
         """`gives way before a, b`: the tags that are kept longer than this one, the next in
         order first."""
+        if choice.section.rule.excluded:
+            return ""
         own = (choice.section.rule.tier, -choice.section.rank)
-        later = [
-            tag
-            for key, tag in reversed(self._keep_order)
-            if key < own and tag != choice.section.tag
-        ]
-        if not later or choice.section.rule.excluded:
+        later: list[str] = []
+        for key, tag in reversed(self._keep_order):
+            if key < own and tag != choice.section.tag:
+                later.append(tag)
+        if not later:
             return ""
         more = f" and {len(later) - MOST_NAMED} more" if len(later) > MOST_NAMED else ""
         return f"gives way before {', '.join(later[:MOST_NAMED])}{more}"
@@ -280,15 +290,20 @@ class Report:
     @cached_property
     def _keep_order(self) -> list[tuple[tuple[int, float], str]]:
         """Every tag that may give way with its best place in the order, the longest kept first."""
-        best = dict[str, tuple[int, float]]()
+        best: dict[str, tuple[int, float]] = {}
         for section in self.came_in:
-            if not (section.rule.essential or section.rule.excluded or section.rule.stands_in_for):
-                key = (section.rule.tier, -section.rank)
+            rule = section.rule
+            if not (rule.essential or rule.excluded or rule.stands_in_for):
+                key = (rule.tier, -section.rank)
                 best[section.tag] = min(best.get(section.tag, key), key)
         return sorted((key, tag) for tag, key in best.items())
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON-ready data."""
+        rest: dict[str, Any] = {}
+        if self.rest:
+            target, tokens = self.rest
+            rest["rest"] = {"target": target, "tokens": tokens}
         return {
             "recipe": self.recipe,
             **self.profile,
@@ -302,25 +317,28 @@ class Report:
             "omitted_tokens": self.omitted_tokens,
             "original_tokens": self.original_tokens,
             "free_tokens": self.budget.tokens - self.total_tokens,
-            **({"rest": {"target": self.rest[0], "tokens": self.rest[1]}} if self.rest else {}),
+            **rest,
             "budget_calculation": [
                 {"what": what, "tokens": tokens} for what, tokens in self.budget.steps
             ],
             "sections": [asdict(row) for row in self.sections],
             "omissions": [asdict(omission) for omission in self.omissions],
             "absent": [asdict(absent) for absent in self.absent],
-            "tiers": self._tiers(),
+            "tiers": self._tier_rows(),
             "self_check": [asdict(check) for check in self.checks],
             "warnings": list(self.warnings),
         }
 
-    def _tiers(self) -> list[dict[str, Any]]:
+    def _tier_rows(self) -> list[dict[str, Any]]:
+        used = Tally[int]()
+        for row in self.sections:
+            used[row.tier] += row.tokens
         return [
             {
                 "tier": tier,
                 "share": share,
                 "allotted_tokens": int(share * self.budget.tokens),
-                "tokens": sum(row.tokens for row in self.sections if row.tier == tier),
+                "tokens": used[tier],
             }
             for tier, share in sorted(self.tier_shares.items())
         ]
@@ -331,7 +349,7 @@ class Report:
         return draw(self)
 
 
-def _described(found: Lookalike) -> str:
+def _describe_lookalike(found: Lookalike) -> str:
     more = f", and {found.count - 1:,} more of the kind" if found.count > 1 else ""
     return (
         f"{found.found!a}, which looks like the boundary tag <{found.tag}>{more}; it was left as"
@@ -339,14 +357,17 @@ def _described(found: Lookalike) -> str:
     )
 
 
-def _absence(section: Section, tags: Set[str]) -> str:
+def _absence_reason(section: Section, tags: Set[str]) -> str:
     """Why a section nothing was decided for is not in; one that stands in for nothing was wanted
     for itself."""
-    return section.rule.excluded or (STANDS_BY if section.rule.stands_in_for in tags else NO_ROOM)
+    if section.rule.excluded:
+        return section.rule.excluded
+    return STANDS_BY if section.rule.stands_in_for in tags else NO_ROOM
 
 
-def _what(choice: Choice) -> str:
-    section, body = choice.section, choice.body
+def _omitted_part(choice: Choice) -> str:
+    section = choice.section
+    body = choice.body
     if body.lost:
         entries = forms.members(section.entries) + (body.lost if section.known_as else 0)
         return f"{body.lost:,} of {entries:,} entries of {section.name}"
@@ -355,17 +376,18 @@ def _what(choice: Choice) -> str:
     return f"part of {section.name}"
 
 
-def describe(target: Share | None) -> str:
+def describe_target(target: Share | None) -> str:
     """A target as people write it: `5-10%` or `500`."""
     if target is None:
         return ""
     if target.of == "tokens":
         return f"{target.value:,.0f}"
-    low = f"{target.low:.0%}-".replace("%", "") if target.low else ""
+    low = f"{target.low * 100:.0f}-" if target.low else ""
     return f"{low}{target.value:.0%}"
 
 
-def _over(target: Share | None, tokens: int, window_tokens: int) -> bool:
+def _is_over(target: Share | None, tokens: int, window_tokens: int) -> bool:
     if target is None:
         return False
-    return tokens > (target.value if target.of == "tokens" else target.value * window_tokens)
+    most = target.value if target.of == "tokens" else target.value * window_tokens
+    return tokens > most

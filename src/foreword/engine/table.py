@@ -16,38 +16,40 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from foreword.engine.report import Omission, Report, Row
 
-WIDTH = 100
-BAR, SHORTEST_BAR = 20, 8
-NO_BAR_BELOW, NO_TARGET_BELOW = 80, 60
-LONGEST_LIST = 30
+WIDTH = 100  # columns, where nobody says how wide the terminal is
+BAR = 20  # columns of a bar, with eighths of one: a half of a percent of the budget still shows
+SHORTEST_BAR = 8  # below this, bars of different sections look the same
+NO_BAR_BELOW = 80  # columns of a terminal: names need the room of the bar
+NO_TARGET_BELOW = 60  # columns: with the target gone, too, the figures still fit
+LONGEST_LIST = 30  # lines of each list: one screen; the JSON has all of it
 MOST_ROWS = 4  # of one tag, before they are shown as one
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 OVER = "  over its target"
 WINDOW = 16  # what `of a window of 200,000` needs beyond the column of targets
-LONGEST_NAME = 44
+LONGEST_NAME = 44  # columns of a name where the terminal is wide enough
+LONGEST_WHAT = 60  # columns of what was left out: most paths of a project whole
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def draw(report: Report, width: int = WIDTH) -> str:
     """The whole table, for a terminal of that many columns."""
+    absent = [
+        f"{one.tag}: {one.source}: {one.reason}" if one.source else f"{one.tag}: {one.reason}"
+        for one in report.absent
+    ]
+    checks: list[str] = []
+    for check in report.checks:
+        result = "ok  " if check.holds else "FAIL"
+        checks.append(f"{result} {check.claim} ({check.detail})")
     parts = [
         _heading(report, width),
         _sections(report, width),
         _omissions(report.omissions, width),
-        _lines(
-            "not there",
-            (
-                f"{a.tag}: {a.source}: {a.reason}" if a.source else f"{a.tag}: {a.reason}"
-                for a in report.absent
-            ),
-        ),
-        _lines(
-            "self-check",
-            (f"{'ok  ' if c.holds else 'FAIL'} {c.claim} ({c.detail})" for c in report.checks),
-        ),
+        _lines("not there", absent),
+        _lines("self-check", checks),
         _lines("warnings", report.warnings),
     ]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join([part for part in parts if part])
 
 
 def printable(text: str) -> str:
@@ -59,7 +61,8 @@ def bar(part: float, width: int = BAR) -> str:
     """A bar for a part of 1, to an eighth of a character."""
     eighths = round(max(0.0, min(1.0, part)) * width * 8)
     whole, rest = divmod(eighths, 8)
-    return ("█" * whole + (EIGHTHS[rest] if rest else "")).ljust(width)
+    end = EIGHTHS[rest] if rest else ""
+    return ("█" * whole + end).ljust(width)
 
 
 def shorten_name(name: str, width: int) -> str:
@@ -77,9 +80,10 @@ def cut_to(line: str, width: int) -> str:
 
 
 def _heading(report: Report, width: int) -> str:
-    asked = ", ".join(f"{kind.replace('_', ' ')} {name}" for kind, name in report.profile.items())
-    parts = (report.recipe, asked, f"counted by {report.scale.counter.describe()}")
-    return cut_to(printable(" · ".join(part for part in parts if part)), width)
+    profile = [f"{kind.replace('_', ' ')} {name}" for kind, name in report.profile.items()]
+    counter = f"counted by {report.scale.counter.describe()}"
+    parts = [part for part in (report.recipe, ", ".join(profile), counter) if part]
+    return cut_to(printable(" · ".join(parts)), width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +96,24 @@ class _Columns:
 
     @classmethod
     def fitting(cls, rows: Sequence[Row], width: int) -> _Columns:
-        name = max([len("section"), *(len(_name(row)) for row in rows)])
+        name = max([len("section"), *[len(_name(row)) for row in rows]])
         mark = len(OVER) if any(row.over_target for row in rows) else 0
-        others = len(cls(0, 0, width).line("", "", 0, 0.0, ""))
-        room = (
-            max(SHORTEST_BAR, min(BAR, width - others - mark - name))
-            if width >= NO_BAR_BELOW
-            else 0
-        )
-        behind = max(room + mark, WINDOW) if width >= NO_TARGET_BELOW else 0
-        return cls(max(10, min(name, width - others - behind)), room, width)
+        others = len(cls(name=0, bar=0, whole=width).line("", tokens=0, share=0.0))
+        bar = 0
+        if width >= NO_BAR_BELOW:
+            bar = max(SHORTEST_BAR, min(BAR, width - others - mark - name))
+        behind = max(bar + mark, WINDOW) if width >= NO_TARGET_BELOW else 0
+        return cls(name=max(10, min(name, width - others - behind)), bar=bar, whole=width)
 
     def line(
-        self, name: str, form: str, tokens: int, share: float | None, target: str, rest: str = ""
+        self,
+        name: str,
+        *,
+        tokens: int,
+        share: float | None,
+        form: str = "",
+        target: str = "",
+        rest: str = "",
     ) -> str:
         percent = "" if share is None else f"{share:.1%}"
         start = f"{shorten_name(name, self.name):<{self.name}}  {form:<9} {tokens:>8,} {percent:>6}"
@@ -115,60 +124,66 @@ class _Columns:
 
 
 def _sections(report: Report, width: int) -> str:
-    rows = [
-        row
-        for _, rows in groupby(report.sections, key=lambda row: row.tag)
-        for row in _together(list(rows))
-    ]
-    present = [row for row in rows if row.form != "gone"]
-    shown = present[:LONGEST_LIST]
-    columns = _Columns.fitting(shown, width)
+    present: list[Row] = []
+    for _, same_tag in groupby(report.sections, key=lambda row: row.tag):
+        present += _merged_rows(list(same_tag))
+    listed = present[:LONGEST_LIST]
+    columns = _Columns.fitting(listed, width)
     head = f"{'section':<{columns.name}}  {'form':<9} {'tokens':>8} {'share':>6}"
     lines = [f"{head}  target" if width >= NO_TARGET_BELOW else head]
-    lines += [_row(row, columns, report.budget_tokens) for row in shown]
-    if len(present) > len(shown):
-        lines.append(f"… and {len(present) - len(shown)} more")
+    lines += [_row(row, columns, report.budget_tokens) for row in listed]
+    if len(present) > len(listed):
+        lines.append(f"… and {len(present) - len(listed)} more")
     if report.rest and report.rest[0] >= 0:
-        lines.append(columns.line("rest", "", report.rest[1], None, f"{report.rest[0]:,}"))
-    lines.append("─" * min(width, len(columns.line("", "", 0, 0.0, "")) + columns.bar))
-    return "\n".join(
-        [cut_to(line, width) for line in (*lines, *_totals(report, columns))]
-        + _budget_steps(report)
-    )
+        target, tokens = report.rest
+        lines.append(columns.line("rest", tokens=tokens, share=None, target=f"{target:,}"))
+    empty = columns.line("", tokens=0, share=0.0)
+    lines.append("─" * min(width, len(empty) + columns.bar))
+    lines += _totals(report, columns)
+    return "\n".join([cut_to(line, width) for line in lines] + _budget_steps(report))
 
 
 def _totals(report: Report, columns: _Columns) -> list[str]:
-    total, budget, window = report.total_tokens, report.budget_tokens, report.budget.window_tokens
+    total = report.total_tokens
+    budget = report.budget_tokens
+    window = report.budget.window_tokens
     return [
-        columns.line("total", "", total, total / window, "", columns.bar_for(total / budget)),
-        columns.line("budget", "", budget, budget / window, f"of a window of {window:,}"),
+        columns.line(
+            "total", tokens=total, share=total / window, rest=columns.bar_for(total / budget)
+        ),
+        columns.line(
+            "budget", tokens=budget, share=budget / window, target=f"of a window of {window:,}"
+        ),
         f"{'status':<{columns.name}}  {_status(report)}",
     ]
 
 
-def _together(rows: list[Row]) -> list[Row]:
-    """The rows under one pair of tags, as one row where they are many."""
+def _merged_rows(rows: list[Row]) -> list[Row]:
+    """The rows under one pair of tags that are in, as one row where they are many."""
     present = [row for row in rows if row.form != "gone"]
     if len(present) <= MOST_ROWS:
         return present
     forms = {row.form for row in present}
-    tokens, share = sum(row.tokens for row in present), sum(row.share for row in present)
-    form = forms.pop() if len(forms) == 1 else "mixed"
-    return [
-        replace(
-            present[0],
-            title=f"{len(present)} of {len(rows)}",
-            form=form,
-            tokens=tokens,
-            share=share,
-        )
-    ]
+    merged = replace(
+        present[0],
+        title=f"{len(present)} of {len(rows)}",
+        form=forms.pop() if len(forms) == 1 else "mixed",
+        tokens=sum(row.tokens for row in present),
+        share=sum(row.share for row in present),
+    )
+    return [merged]
 
 
 def _row(row: Row, columns: _Columns, budget: int) -> str:
     mark = OVER if row.over_target else ""
-    rest = columns.bar_for(row.tokens / budget) + mark
-    return columns.line(_name(row, columns.name), row.form, row.tokens, row.share, row.target, rest)
+    return columns.line(
+        _name(row, columns.name),
+        form=row.form,
+        tokens=row.tokens,
+        share=row.share,
+        target=row.target,
+        rest=columns.bar_for(row.tokens / budget) + mark,
+    )
 
 
 def _name(row: Row, width: int = LONGEST_NAME) -> str:
@@ -190,11 +205,8 @@ def _status(report: Report) -> str:
 def _budget_steps(report: Report) -> list[str]:
     if not any(tokens < 0 for _, tokens in report.budget.steps):
         return []
-    return [
-        "",
-        "budget: "
-        + ", ".join(f"{printable(what)} {abs(tokens):,}" for what, tokens in report.budget.steps),
-    ]
+    steps = [f"{printable(what)} {abs(tokens):,}" for what, tokens in report.budget.steps]
+    return ["", "budget: " + ", ".join(steps)]
 
 
 def _omissions(omissions: Sequence[Omission], width: int) -> str:
@@ -202,33 +214,39 @@ def _omissions(omissions: Sequence[Omission], width: int) -> str:
     reasons."""
     if not omissions:
         return ""
-    shown = omissions[:LONGEST_LIST]
-    others = len(f"  {0:>8,}    {shown[0].handle}  ") + max(
-        len(omission.reason) for omission in shown
-    )
-    least = 28 if width >= NO_BAR_BELOW else 12 if width >= 50 else 6
-    name = min(
-        60,
-        max(least, width - others),
-        max(len(shorten_name(omission.what, 60)) for omission in shown),
-    )
-    lines = [
-        f"  {omission.tokens:>8,}  {shorten_name(omission.what, name):<{name}}  {omission.handle}  "
-        + printable(omission.reason)
-        for omission in shown
-    ]
-    if len(omissions) > len(shown):
-        rest = omissions[len(shown) :]
-        lines.append(f"  {sum(o.tokens for o in rest):>8,}  … and {len(rest):,} more")
-    title = "left out (foreword recall HANDLE brings it back)"
-    return "\n".join([cut_to(line, width) for line in (title, *lines)])
+    listed = omissions[:LONGEST_LIST]
+    name = _omission_columns(listed, width)
+    lines = ["left out (foreword recall HANDLE brings it back)"]
+    for omission in listed:
+        what = shorten_name(omission.what, name)
+        figures = f"  {omission.tokens:>8,}  {what:<{name}}  {omission.handle}  "
+        lines.append(figures + printable(omission.reason))
+    if len(omissions) > len(listed):
+        rest = omissions[len(listed) :]
+        tokens = sum(omission.tokens for omission in rest)
+        lines.append(f"  {tokens:>8,}  … and {len(rest):,} more")
+    return "\n".join([cut_to(line, width) for line in lines])
+
+
+def _omission_columns(omissions: Sequence[Omission], width: int) -> int:
+    """How wide the names of what was left out are."""
+    reason = max(len(omission.reason) for omission in omissions)
+    others = len(f"  {0:>8,}    {omissions[0].handle}  ") + reason
+    if width >= NO_BAR_BELOW:
+        least = 28
+    elif width >= 50:
+        least = 12
+    else:
+        least = 6
+    longest = max(len(shorten_name(omission.what, LONGEST_WHAT)) for omission in omissions)
+    return min(LONGEST_WHAT, max(least, width - others), longest)
 
 
 def _lines(title: str, lines: Iterable[str]) -> str:
     listed = list(lines)
     if not listed:
         return ""
-    shown = [f"  {printable(line)}" for line in listed[:LONGEST_LIST]]
+    body = [f"  {printable(line)}" for line in listed[:LONGEST_LIST]]
     if len(listed) > LONGEST_LIST:
-        shown.append(f"  … and {len(listed) - LONGEST_LIST} more")
-    return "\n".join([title, *shown])
+        body.append(f"  … and {len(listed) - LONGEST_LIST} more")
+    return "\n".join([title, *body])
