@@ -96,7 +96,7 @@ def test_a_window_is_the_newest_groups_in_one_run_and_fits(
     tokens: list[int], room: int, share: float
 ) -> None:
     groups = [Group((said(at + 1, size),), size) for at, size in enumerate(tokens)]
-    window = choose(groups, room, round(share * room))
+    window = choose(groups, room=room, low=round(share * room))
     assert list(window.groups) == groups[len(groups) - len(window.groups) :]
     assert window.groups
     kept = [group.tokens for group in window.groups]
@@ -112,12 +112,16 @@ def test_over_many_turns_few_calls_move_the_window_and_most_of_the_budget_is_use
     budget: int, share: int
 ) -> None:
     size = max(1, budget * share // 10_000)  # of one turn: 0.2% to 0.6% of the budget
-    groups, moves, used, calls = list[Group](), 0, 0, 0
+    groups = list[Group]()
+    moves = used = calls = 0
     for at in range(1, 3 * budget // size):
         groups.append(Group((said(at, size),), size))
-        window = choose(groups, budget, low_water(groups, budget, 0, budget))
-        moves, groups = moves + window.moved, list(window.groups)
+        low = low_water(groups, budget=budget, others=0, room=budget)
+        window = choose(groups, room=budget, low=low)
+        moves += window.moved
+        groups = list(window.groups)
         if moves:
-            calls, used = calls + 1, used + sum(group.tokens for group in groups)
+            calls += 1
+            used += sum(group.tokens for group in groups)
     assert moves <= 1 + calls * size / (0.3 * budget)
     assert used >= 0.8 * budget * calls

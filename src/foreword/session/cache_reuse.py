@@ -54,31 +54,32 @@ def compare(
     """The reuse of a call after one with that fingerprint; `reason` is why its history was cut,
     if it was."""
     last = max(place for place, stretch in enumerate(stretches) if stretch.is_history)
-    stable = sum(stretch.tokens for stretch in stretches[: last + 1])
+    stable = stretches[: last + 1]
+    stable_tokens = sum(stretch.tokens for stretch in stable)
     if before is None:
-        return Reuse(0, stable, FIRST)
+        return Reuse(0, stable_tokens, FIRST)
     reused = 0
-    for place, stretch in enumerate(stretches[: last + 1]):
+    for place, stretch in enumerate(stable):
         name, length, digest = before[place] if place < len(before) else ("", 0, "")
-        if (
-            name != stretch.name
-            or length > len(stretch.text)
-            or _digest(stretch.text[:length]) != digest
-        ):
-            return Reuse(reused, stable, _break(stretch, reason))
-        grown = len(stretch.text) > length
-        reused += round(stretch.tokens * length / len(stretch.text)) if grown else stretch.tokens
-        if grown and place < last:
-            return Reuse(reused, stable, _break(stretch, reason))
-    return Reuse(reused, stable, "")
+        is_prefix = length <= len(stretch.text) and _digest(stretch.text[:length]) == digest
+        if name != stretch.name or not is_prefix:
+            return Reuse(reused, stable_tokens, _break_reason(stretch, reason))
+        if len(stretch.text) == length:
+            reused += stretch.tokens
+            continue
+        # it has grown: the beginning is reused, and where others follow, they have moved
+        reused += round(stretch.tokens * length / len(stretch.text))
+        if place < last:
+            return Reuse(reused, stable_tokens, _break_reason(stretch, reason))
+    return Reuse(reused, stable_tokens, "")
 
 
-def _break(stretch: Stretch, reason: str) -> str:
+def _break_reason(stretch: Stretch, reason: str) -> str:
     return reason if reason and stretch.is_history else f"{stretch.name} changed"
 
 
 def entry(
-    report: Report, reuse: Reuse, messages: int, images: int, milliseconds: float
+    report: Report, reuse: Reuse, *, messages: int, image_tokens: int, milliseconds: float
 ) -> dict[str, Any]:
     """A line of the usage log."""
     parts = dict[str, int]()
@@ -91,7 +92,7 @@ def entry(
         "used": round(report.total_tokens / report.budget_tokens, 4),
         "parts": parts,
         "messages": messages,
-        "image_tokens": images,
+        "image_tokens": image_tokens,
         "stable_tokens": reuse.stable_tokens,
         "reused_tokens": reuse.tokens,
         "reuse": round(reuse.share, 4),
@@ -103,21 +104,24 @@ def entry(
 def totals(log: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The averages of a usage log, the first call aside: there was nothing to reuse yet."""
     later = [line for line in log if line["prefix_break"] != FIRST]
-    stable, reused = (
-        sum(line["stable_tokens"] for line in later),
-        sum(line["reused_tokens"] for line in later),
-    )
+    stable = sum(line["stable_tokens"] for line in later)
+    reused = sum(line["reused_tokens"] for line in later)
+    used = sum(line["used"] for line in log)
     return {
         "calls": len(log),
         "reuse": round(reused / stable, 4) if stable else None,
-        "used": round(sum(line["used"] for line in log) / len(log), 4) if log else None,
+        "used": round(used / len(log), 4) if log else None,
         "breaks": sum(1 for line in later if line["prefix_break"]),
     }
 
 
 def readable(log: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A usage log without what only the next call reads."""
-    return [{name: value for name, value in line.items() if name not in INTERNAL} for line in log]
+    return [_without_internal(line) for line in log]
+
+
+def _without_internal(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in line.items() if name not in INTERNAL}
 
 
 def _digest(text: str) -> str:

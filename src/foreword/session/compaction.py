@@ -16,22 +16,33 @@ from foreword.errors import ModelFailed, UsageError
 from foreword.message import Message
 from foreword.models import ask
 from foreword.secrets.known_values import KnownValues
-from foreword.session.message_cache import MessageCache, size_of, summary_message
+from foreword.session.message_cache import (
+    MessageCache,
+    size_of,
+    summary_message,
+    timeline_message,
+)
 from foreword.session.secret_messages import without_secrets
 from foreword.session.summary import summary_prompt
 from foreword.session.summary.compress import compress
 from foreword.session.summary.plan_status import mark_finished_tasks
-from foreword.session.timeline import Group, TimelineMessage, group_messages
+from foreword.session.timeline import Group, group_messages
 from foreword.store import compressions, messages
 from foreword.store.compressions import number_of
 from foreword.store.messages import Range
 from foreword.tokens import Counter
 
-NEWEST_SHARE = 0.4  # of the target, for messages that stay whole
+# Of the target, for messages that stay whole; the rest is the summary's. The newest messages are
+# what the agent is working on; more for them leaves less for everything before.
+NEWEST_SHARE = 0.4
+# A summary gets at least so much, even where what stays whole has taken the target: with less it
+# would hold its headings and little else.
 LEAST_SUMMARY_TOKENS = 200
-HEAD_TOKENS = 60  # the line that says what a summary stands for
+HEAD_TOKENS = 60  # room for the line that says what a summary stands for; it is counted afterwards
 REACHED = 1.1  # "about": up to a tenth over the target
-MOST_KEPT = 300  # identifiers
+MOST_IDENTIFIERS = 300  # that a model is told to keep: the list is part of its prompt
+# A model that writes a summary of a long history takes a while; after this the built-in compressor
+# does it, so that no call waits for ever.
 MODEL_SECONDS = 120.0
 EXTRACT = "extract"
 OVERTAKEN = (
@@ -46,7 +57,7 @@ class LastingParts:
 
     parts: Sequence[tuple[str, str]] = ()  # tag and text of every fresh part
     identifiers: Sequence[str] = ()  # that the plan and the variables refer to
-    settled: Sequence[tuple[str, str]] = ()  # tasks that are over: description and status
+    finished: Sequence[tuple[str, str]] = ()  # tasks of the plan: description and status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +83,14 @@ class Compaction:
 
 
 def plan(
-    transcript: MessageCache,
+    message_cache: MessageCache,
+    *,
     target: int,
     counter: Counter,
-    known: LastingParts,
+    lasting: LastingParts,
     workflow: str,
     model: Any = None,
     timeout_seconds: float = MODEL_SECONDS,
-    *,
     secrets: KnownValues,
     strict: bool = True,
 ) -> Compaction:
@@ -89,58 +100,39 @@ def plan(
     A model that can't be asked at all (no such model, no key) is an error if `strict`; else a note,
     as any failure.
     """
-    where = Range(transcript.conversation.id, transcript.compressed_to + 1, transcript.known)
-    turns = [
-        TimelineMessage(line.seq, line.message, line.tokens, line.pinned)
-        for line in messages.between(transcript.db, where)
-    ]
-    old, newest = _split(group_messages(turns), round(NEWEST_SHARE * target))
-    before = transcript.history_tokens
-    if not old:
-        note = (
-            "there is nothing to compress: what is there fits already, or is the newest message"
-            " alone"
-        )
-        return Compaction(
-            last=transcript.compressed_to,
-            messages=0,
-            kept_messages=len(turns),
-            tokens_before=before,
-            tokens_after=before,
-            target_tokens=target,
-            summary="",
-            summary_tokens=0,
-            method=EXTRACT,
-            notes=(note,),
-        )
-    last = old[-1].last
-    stays = [turn for group in transcript.in_front_of(last + 1) for turn in group.turns]
-    staying = {turn.seq for turn in stays}
-    gone = [turn.message for group in old for turn in group.turns if turn.seq not in staying]
-    said = [without_secrets(message, secrets) for message in gone]
-    kept = sum(turn.tokens for turn in stays) + sum(group.tokens for group in newest)
-    room = max(LEAST_SUMMARY_TOKENS, target - kept - HEAD_TOKENS)
-    earlier = secrets.known(transcript.compression.summary) if transcript.compression else ""
-    summary, method, notes = _summary(
-        said, room, counter, known, earlier, model, timeout_seconds, strict=strict
+    split = _split_history(message_cache, target)
+    if not split.last:
+        return _nothing_to_compress(message_cache, split, target)
+    earlier = message_cache.compression.summary if message_cache.compression else ""
+    request = _SummaryRequest(
+        messages=[without_secrets(message, secrets) for message in split.old_messages],
+        earlier=secrets.known(earlier),
+        room=max(LEAST_SUMMARY_TOKENS, target - split.whole_tokens - HEAD_TOKENS),
+        lasting=lasting,
+        counter=counter,
     )
-    size = counter.count(turn_text("user", summary_message(summary, last, workflow).text) + "\n")
+    if model is None:
+        summary = _extract(request)
+    else:
+        summary = _ask_model(request, model, timeout_seconds, strict=strict)
+    message = summary_message(summary.text, split.last, workflow)
+    size = counter.count(turn_text("user", message.text) + "\n")
     made = Compaction(
-        last=last,
-        messages=len(said),
-        kept_messages=len(stays) + sum(len(group.turns) for group in newest),
-        tokens_before=before,
-        tokens_after=kept + size,
+        last=split.last,
+        messages=len(split.old_messages),
+        kept_messages=split.whole_messages,
+        tokens_before=message_cache.history_tokens,
+        tokens_after=split.whole_tokens + size,
         target_tokens=target,
-        summary=summary,
+        summary=summary.text,
         summary_tokens=size,
-        method=method,
-        notes=notes,
+        method=summary.method,
+        notes=summary.notes,
     )
-    return made if made.reached else _short_of_target(made, kept)
+    return made if made.reached else _with_target_note(made, split.whole_tokens)
 
 
-def apply(transcript: MessageCache, made: Compaction) -> Compaction:
+def apply(message_cache: MessageCache, made: Compaction) -> Compaction:
     """Put the summary in place of what it stands for; the originals stay where they are.
 
     Where somebody else has compressed the history or undone a compression since it was planned, it
@@ -148,85 +140,169 @@ def apply(transcript: MessageCache, made: Compaction) -> Compaction:
     """
     if not made.messages:
         return made
-    staying = size_of(transcript.in_front_of(made.last + 1))
-    originals = (
-        messages.up_to(transcript.db, transcript.conversation.id, made.last).running - staying
-    )
-    kept = compressions.add(
-        transcript.db,
-        transcript.conversation.id,
-        after=number_of(transcript.compression),
+    staying = size_of(message_cache.in_front_of(made.last + 1))
+    extent = messages.up_to(message_cache.db, message_cache.conversation.id, made.last)
+    added = compressions.add(
+        message_cache.db,
+        message_cache.conversation.id,
+        after=number_of(message_cache.compression),
         last=made.last,
         summary=made.summary,
         method=made.method,
         note="; ".join(made.notes),
-        tokens_before=originals,
+        tokens_before=extent.running - staying,
         tokens_after=made.summary_tokens,
     )
-    return replace(made, applied=True) if kept else replace(made, messages=0, notes=(OVERTAKEN,))
+    if added is None:
+        return replace(made, messages=0, notes=(OVERTAKEN,))
+    return replace(made, applied=True)
 
 
-def _split(groups: Sequence[Group], room: int) -> tuple[list[Group], list[Group]]:
-    """The older groups, and the newest that fit the room; the very newest stays whatever its
-    size."""
-    kept, size = min(1, len(groups)), groups[-1].tokens if groups else 0
-    for group in reversed(groups[:-1]):
-        if size + group.tokens > room:
-            break
-        kept, size = kept + 1, size + group.tokens
-    return list(groups[: len(groups) - kept]), list(groups[len(groups) - kept :])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _HistorySplit:
+    """What a summary is to stand for, and what stays whole: the first message, the pinned, the
+    newest."""
+
+    last: int  # the summary stands for the messages up to this one; 0 where there is none
+    old_messages: Sequence[Message]
+    whole_messages: int
+    whole_tokens: int
 
 
-def _summary(
-    said: Sequence[Message],
-    room: int,
-    counter: Counter,
-    known: LastingParts,
-    earlier: str,
-    model: Any,
-    timeout_seconds: float,
-    *,
-    strict: bool,
-) -> tuple[str, str, tuple[str, ...]]:
-    """The text of the summary, who wrote it, and notes."""
-    notes: tuple[str, ...] = ()
-    if model is not None:
-        words = "\n".join([earlier, *(message.text for message in said)])
-        keep = [name for name in known.identifiers[:MOST_KEPT] if name in words]
-        try:
-            asked = (
-                summary_prompt.instructions(room, keep),
-                summary_prompt.request(known.parts, earlier, said),
-            )
-            answer = ask(model, *asked, timeout_seconds=timeout_seconds).text
-            problem = summary_prompt.problem_with(answer, room, keep, counter)
-        except (ModelFailed, UsageError) as failed:
-            if strict and isinstance(failed, UsageError):
-                raise
-            answer, problem = "", failed.message
-        if not problem:
-            return mark_finished_tasks(answer, known.settled), _name(model), ()
-        notes = (f"{problem}: the built-in compressor was used",)
-    made = compress(
-        said,
-        room,
-        counter,
-        earlier=earlier,
-        keep=known.identifiers[:MOST_KEPT],
-        settled=known.settled,
+def _split_history(message_cache: MessageCache, target: int) -> _HistorySplit:
+    where = Range(
+        message_cache.conversation.id, message_cache.compressed_to + 1, message_cache.known
     )
-    return made.text, EXTRACT, notes
+    lines = messages.between(message_cache.db, where)
+    groups = group_messages(map(timeline_message, lines))
+    newest_from = _newest_start(groups, round(NEWEST_SHARE * target))
+    newest = groups[newest_from:]
+    if newest_from == 0:
+        return _HistorySplit(
+            last=0, old_messages=(), whole_messages=len(lines), whole_tokens=size_of(newest)
+        )
+    old = groups[:newest_from]
+    last = old[-1].last
+    staying = message_cache.in_front_of(last + 1)
+    staying_numbers = set[int]()
+    for group in staying:
+        staying_numbers.update(turn.seq for turn in group.turns)
+    old_messages = list[Message]()
+    for group in old:
+        old_messages += [turn.message for turn in group.turns if turn.seq not in staying_numbers]
+    return _HistorySplit(
+        last=last,
+        old_messages=old_messages,
+        whole_messages=_message_count(staying) + _message_count(newest),
+        whole_tokens=size_of(staying) + size_of(newest),
+    )
 
 
-def _short_of_target(made: Compaction, kept: int) -> Compaction:
+def _newest_start(groups: Sequence[Group], room: int) -> int:
+    """Where the newest groups that fit the room begin; the very newest stays whatever its size."""
+    if not groups:
+        return 0
+    start = len(groups) - 1
+    size = groups[start].tokens
+    while start > 0 and size + groups[start - 1].tokens <= room:
+        start -= 1
+        size += groups[start].tokens
+    return start
+
+
+def _message_count(groups: Sequence[Group]) -> int:
+    return sum(len(group.turns) for group in groups)
+
+
+def _nothing_to_compress(
+    message_cache: MessageCache, split: _HistorySplit, target: int
+) -> Compaction:
     note = (
-        f"the target of {made.target_tokens:,} tokens can't be reached: {kept:,} are in messages"
-        " that stay whole (the first, the pinned, the newest)"
+        "there is nothing to compress: what is there fits already, or is the newest message alone"
+    )
+    return Compaction(
+        last=message_cache.compressed_to,
+        messages=0,
+        kept_messages=split.whole_messages,
+        tokens_before=message_cache.history_tokens,
+        tokens_after=message_cache.history_tokens,
+        target_tokens=target,
+        summary="",
+        summary_tokens=0,
+        method=EXTRACT,
+        notes=(note,),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SummaryRequest:
+    """What a summary is made of, and how large it may be."""
+
+    messages: Sequence[Message]
+    earlier: str
+    room: int
+    lasting: LastingParts
+    counter: Counter
+
+
+@dataclass(frozen=True, slots=True)
+class _SummaryText:
+    """A summary, who wrote it, and notes."""
+
+    text: str
+    method: str
+    notes: tuple[str, ...] = ()
+
+
+def _extract(request: _SummaryRequest) -> _SummaryText:
+    """The summary of the built-in compressor."""
+    made = compress(
+        request.messages,
+        request.room,
+        request.counter,
+        earlier=request.earlier,
+        keep=request.lasting.identifiers[:MOST_IDENTIFIERS],
+        settled=request.lasting.finished,
+    )
+    return _SummaryText(made.text, EXTRACT)
+
+
+def _ask_model(
+    request: _SummaryRequest, model: Any, timeout_seconds: float, *, strict: bool
+) -> _SummaryText:
+    """The summary that the model wrote; where it will not do, the built-in one and a note."""
+    words = "\n".join([request.earlier, *(message.text for message in request.messages)])
+    identifiers = request.lasting.identifiers[:MOST_IDENTIFIERS]
+    keep = [name for name in identifiers if name in words]
+    try:
+        answer = ask(
+            model,
+            summary_prompt.instructions(request.room, keep),
+            summary_prompt.request(request.lasting.parts, request.earlier, request.messages),
+            timeout_seconds=timeout_seconds,
+        ).text
+        problem = summary_prompt.problem_with(answer, request.room, keep, request.counter)
+    except (ModelFailed, UsageError) as failed:
+        if strict and isinstance(failed, UsageError):
+            raise
+        answer = ""
+        problem = failed.message
+    if problem:
+        note = f"{problem}: the built-in compressor was used"
+        return replace(_extract(request), notes=(note,))
+    text = mark_finished_tasks(answer, request.lasting.finished)
+    return _SummaryText(text, _model_name(model))
+
+
+def _with_target_note(made: Compaction, whole_tokens: int) -> Compaction:
+    note = (
+        f"the target of {made.target_tokens:,} tokens can't be reached: {whole_tokens:,} are in"
+        " messages that stay whole (the first, the pinned, the newest)"
     )
     return replace(made, notes=(*made.notes, note))
 
 
-def _name(model: Any) -> str:
-    return (
-        model if isinstance(model, str) else str(getattr(model, "model_name", type(model).__name__))
-    )
+def _model_name(model: Any) -> str:
+    if isinstance(model, str):
+        return model
+    return str(getattr(model, "model_name", type(model).__name__))

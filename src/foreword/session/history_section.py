@@ -7,68 +7,86 @@ Nothing that was written for the last call is written again. Where the window be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.conversation_text import ConversationText, shorten_stretch, write_stretch
-from foreword.engine.render import GAP, Scale, close_tag, open_tag
+from foreword.engine.render import GAP, Scale, close_tag, open_tag, turn_text
 from foreword.engine.report import Omission
+from foreword.message import IMAGE_TOKENS, NOT_HISTORY, Message, data_beside_words
 from foreword.plan.fresh_parts import EMPTY
 from foreword.secrets.known_values import KnownValues
-from foreword.section import Body, Choice, Form, Section
+from foreword.section import Body, Choice, Entry, Form, Section
 from foreword.session.message_cache import Dropped, MessageCache, summary_group
 from foreword.session.secret_messages import without_secrets
 from foreword.session.timeline import Group
 from foreword.session.window import Window, choose, low_water
 from foreword.store.compressions import Cut
+from foreword.tokens import Counter
 
-# of the budget: what stands in front and is larger is shortened
-FRONT_SHARE, SUMMARY_SHARE = 0.25, 0.6
+# Of the budget, each: a first or pinned message, or a summary, that is larger is shortened, so
+# that what stands in front can't push out the newest messages. A summary stands for the whole
+# past, so it may have more.
+FRONT_SHARE = 0.25
+SUMMARY_SHARE = 0.6
 NOTHING_SAID = EMPTY["conversation"] + "\n"
+# The line that names what is missing, a little generously: its room is set aside before its numbers
+# are known, and what it takes is measured afterwards.
 MARK_TOKENS = 40
-LEFT_OUT, SHORTENED = (
-    "older messages left out to make room",
-    "a message had to be shortened to make room",
-)
+LEFT_OUT = "older messages left out to make room"
+SHORTENED = "a message had to be shortened to make room"
 
 
 @dataclass(slots=True)
-class Writing:
-    """What has been written of a conversation, kept from call to call."""
+class HistoryWriter:
+    """Writes the messages of a conversation, and keeps what it wrote from call to call."""
 
     scale: Scale
     section: Section  # the history's, empty
     secrets: KnownValues = field(default_factory=KnownValues)  # hidden in all that is written
-    groups: dict[tuple[int, int, bool, int], ConversationText] = field(default_factory=dict)
+    # by first and last message, whether it was the newest, and the tokens it was shortened to
+    texts: dict[tuple[int, int, bool, int], ConversationText] = field(default_factory=dict)
 
     @property
     def tag(self) -> str:
         """The tag of the history."""
         return self.section.tag
 
-    def of(self, group: Group, *, newest: bool = False, shorten_to: int = 0) -> ConversationText:
+    def tokens_of(self, message: Message) -> int:
+        """The tokens of a message in the history, with all that goes along besides its words."""
+        if message.kind in NOT_HISTORY:
+            return 0
+        count = self.scale.counter.count
+        words = turn_text(message.role, self.scale.safe(message.text, self.tag))
+        data = data_beside_words(escape_boundaries(message, self.scale.pattern))
+        return count(f"{words}\n") + IMAGE_TOKENS * message.images + count(data)
+
+    def text_of(
+        self, group: Group, *, newest: bool = False, shorten_to: int = 0
+    ) -> ConversationText:
         """A group as written, shortened to so many tokens where that is not 0."""
-        key = (group.turns[0].seq, group.turns[-1].seq, newest, shorten_to)
-        found = self.groups.get(key)
-        if found is None:
-            said = [without_secrets(message, self.secrets) for message in group.messages]
-            found = self.groups[key] = (
-                shorten_stretch(said, self.scale, self.tag, shorten_to, newest=newest)
-                if shorten_to
-                else write_stretch(said, self.scale, self.tag, newest=newest)
-            )
-        return found
+        key = (group.first, group.last, newest, shorten_to)
+        text = self.texts.get(key)
+        if text is None:
+            messages = [without_secrets(message, self.secrets) for message in group.messages]
+            if shorten_to:
+                text = shorten_stretch(messages, self.scale, self.tag, shorten_to, newest=newest)
+            else:
+                text = write_stretch(messages, self.scale, self.tag, newest=newest)
+            self.texts[key] = text
+        return text
 
     def hide(self, secrets: KnownValues) -> None:
         """Hide these from now on; where they are others than before, nothing that was written
         holds any longer."""
         if secrets.digest != self.secrets.digest:
-            self.groups.clear()
+            self.texts.clear()
         self.secrets = secrets
 
     def forget(self, start: int) -> None:
         """Drop what no window will show again."""
-        self.groups = {key: written for key, written in self.groups.items() if key[1] >= start}
+        self.texts = {key: text for key, text in self.texts.items() if key[1] >= start}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,206 +100,250 @@ class HistorySection:
     units: int
     cut: Cut
     reason: str  # why the window moved; nothing where it did not
-    written: tuple[ConversationText, ...]
+    texts: tuple[ConversationText, ...]
     cuts: tuple[Omission, ...]
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What had to be mended."""
-        return tuple(f"messages: {note}" for written in self.written for note in written.notes)
+        notes = list[str]()
+        for text in self.texts:
+            notes += [f"messages: {note}" for note in text.notes]
+        return tuple(notes)
 
     @property
     def originals(self) -> dict[str, bytes]:
         """Of messages that were shortened, by handle."""
-        return {
-            handle: original for written in self.written for handle, original in written.originals
-        }
+        originals = dict[str, bytes]()
+        for text in self.texts:
+            originals.update(text.originals)
+        return originals
 
-    def noticed(self, scale: Scale) -> Scale:
-        """The scale with what was noticed while the history was written."""
+    def record_notices(self, scale: Scale) -> None:
+        """Write onto the scale what was noticed while the history was written."""
         tag = self.choice.section.tag
-        for written in self.written:
-            scale.forged.update({tag: written.forged} if written.forged else {})
-            scale.cleaned.update({tag: written.cleaned} if written.cleaned else {})
-            if written.alike:
+        for text in self.texts:
+            if text.forged:
+                scale.forged[tag] = text.forged
+            if text.cleaned:
+                scale.cleaned[tag] = text.cleaned
+            if text.alike:
                 before = scale.alike.get(tag)
-                scale.alike[tag] = (
-                    written.alike.with_more(before.count) if before else written.alike
-                )
-        return scale
+                scale.alike[tag] = text.alike.with_more(before.count) if before else text.alike
 
     @property
-    def carried(self) -> int:
+    def data_tokens(self) -> int:
         """The tokens of what goes along besides the words and the images."""
-        return sum(written.data_tokens for written in self.written)
+        return sum(text.data_tokens for text in self.texts)
 
     @property
     def images(self) -> int:
         """How many images it has."""
-        return sum(written.images for written in self.written)
+        return sum(text.images for text in self.texts)
 
 
-def tell(
-    transcript: MessageCache,
-    writing: Writing,
+def history_section(
+    message_cache: MessageCache,
+    writer: HistoryWriter,
     cut: Cut,
-    budget: int,
-    others: int,
-    workflow: str,
     *,
-    last: bool,
+    budget: int,
+    other_units: int,
+    workflow: str,
+    is_last: bool,
 ) -> HistorySection:
-    """The history within a budget of which the other parts take so many units."""
-    counter, tag = writing.scale.counter, writing.tag
-    frame = counter.measure(open_tag(tag)) + counter.measure(
-        close_tag(tag, "\n") + ("" if last else GAP)
+    """The history within a budget of which the other parts take so many units; `is_last` where
+    none of them comes behind it."""
+    counter = writer.scale.counter
+    tag = writer.tag
+    closing = close_tag(tag, "\n")
+    frame_units = counter.measure(open_tag(tag))
+    frame_units += counter.measure(closing if is_last else closing + GAP)
+    plan = _plan(
+        message_cache,
+        cut,
+        budget=budget,
+        taken=counter.tokens(other_units + frame_units),
+        workflow=workflow,
     )
-    planned = _plan(transcript, cut, budget, counter.tokens(others + frame), workflow)
-    front = [
-        writing.of(group, shorten_to=most if group.tokens > most else 0)
-        for group, most in planned.front
-    ]
-    run = [
-        writing.of(
-            group,
-            newest=group is planned.window.groups[-1],
-            shorten_to=planned.excerpts.get(group.first, 0),
-        )
-        for group in planned.window.groups
-    ]
-    dropped = transcript.dropped(planned.start)
-    mark = _mark(dropped) if dropped else ""
-    opening = "".join(written.entry.text for written in front) + (f"{mark}\n" if mark else "")
-    opening_units = sum(written.units for written in front) + (
-        counter.measure(f"{mark}\n") if mark else 0
-    )
+    front = _write_front(plan, writer)
+    run = _write_run(plan, writer)
+    dropped = message_cache.dropped(plan.start)
+    opening = _opening(front, dropped, counter)
     if not front and not run:
-        opening, opening_units = NOTHING_SAID, counter.measure(NOTHING_SAID)
-    text, units = (
-        "".join(written.entry.text for written in run),
-        opening_units + sum(one.units for one in run),
-    )
-    cuts = [cut for written in (*front, *run) for cut in written.cuts] + _summed_up(transcript, tag)
-    form: Form = "newest" if dropped else "excerpt" if cuts else "full"
-    entries = (
-        *(replace(written.entry, pinned=True) for written in front),
-        *(written.entry for written in run),
-    )
+        opening = replace(opening, text=NOTHING_SAID, units=counter.measure(NOTHING_SAID))
+    run_text = "".join(text.entry.text for text in run)
+    units = opening.units + sum(text.units for text in run)
+    cuts = _cuts([*front, *run]) + _summary_omission(message_cache, tag)
+    entries = (*_pinned_entries(front), *(text.entry for text in run))
     body = Body(
-        text=opening + text,
-        form=form,
+        text=opening.text + run_text,
+        form=_form(is_dropped=dropped is not None, is_cut=bool(cuts)),
         kept_entries=entries,
         lost=dropped.messages if dropped else 0,
         lost_tokens=dropped.tokens if dropped else 0,
-        mark=mark,
-        units=units + counter.measure(close_tag(tag, "\n") + GAP),
+        mark=opening.mark,
+        units=units + counter.measure(closing + GAP),
     )
     section = replace(
-        writing.section,
+        writer.section,
         entries=entries,
-        known_as=dropped.handle if dropped else writing.section.known_as,
+        known_as=dropped.handle if dropped else writer.section.known_as,
     )
-    choice = Choice(section, body, units + frame, "no room left" if dropped else "")
-    now = Cut(planned.start, planned.excerpts)
     return HistorySection(
-        choice=choice,
-        opening=opening,
-        run=text,
-        opening_units=opening_units,
-        units=units + frame,
-        cut=now,
-        reason=planned.reason,
-        written=(*front, *run),
+        choice=Choice(section, body, units + frame_units, "no room left" if dropped else ""),
+        opening=opening.text,
+        run=run_text,
+        opening_units=opening.units,
+        units=units + frame_units,
+        cut=Cut(plan.start, plan.excerpts),
+        reason=plan.reason,
+        texts=(*front, *run),
         cuts=tuple(cuts),
     )
 
 
-def _mark(dropped: Dropped) -> str:
+def _write_front(plan: _HistoryPlan, writer: HistoryWriter) -> list[ConversationText]:
+    texts = list[ConversationText]()
+    for group, most_tokens in plan.front:
+        shorten_to = most_tokens if group.tokens > most_tokens else 0
+        texts.append(writer.text_of(group, shorten_to=shorten_to))
+    return texts
+
+
+def _write_run(plan: _HistoryPlan, writer: HistoryWriter) -> list[ConversationText]:
+    texts = list[ConversationText]()
+    for group in plan.window.groups:
+        newest = group is plan.window.groups[-1]
+        shorten_to = plan.excerpts.get(group.first, 0)
+        texts.append(writer.text_of(group, newest=newest, shorten_to=shorten_to))
+    return texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opening:
+    """What stands in front of the run; its last line is the mark, where messages are missing."""
+
+    text: str
+    units: int
+    mark: str = ""
+
+
+def _opening(
+    front: Sequence[ConversationText], dropped: Dropped | None, counter: Counter
+) -> _Opening:
+    text = "".join(written.entry.text for written in front)
+    units = sum(written.units for written in front)
+    if dropped is None:
+        return _Opening(text=text, units=units)
     what = f"{dropped.messages:,} earlier message{'s' if dropped.messages > 1 else ''}"
-    return f"[{what} left out: foreword recall {dropped.handle}]"
+    mark = f"[{what} left out: foreword recall {dropped.handle}]"
+    line = f"{mark}\n"
+    return _Opening(text=text + line, units=units + counter.measure(line), mark=mark)
 
 
-def _summed_up(transcript: MessageCache, tag: str) -> list[Omission]:
-    made = transcript.compression
+def _form(*, is_dropped: bool, is_cut: bool) -> Form:
+    if is_dropped:
+        return "newest"
+    return "excerpt" if is_cut else "full"
+
+
+def _pinned_entries(front: Sequence[ConversationText]) -> list[Entry]:
+    return [replace(text.entry, pinned=True) for text in front]
+
+
+def _cuts(texts: Sequence[ConversationText]) -> list[Omission]:
+    cuts = list[Omission]()
+    for text in texts:
+        cuts += text.cuts
+    return cuts
+
+
+def _summary_omission(message_cache: MessageCache, tag: str) -> list[Omission]:
+    """The messages that the summary stands for, where there is one."""
+    made = message_cache.compression
     if made is None:
         return []
-    tokens = max(0, made.tokens_before - made.tokens_after)
-    what = f"messages 1-{made.last:,}, summed up"
-    return [
-        Omission(
-            tag=tag,
-            what=what,
-            tokens=tokens,
-            reason=f"compressed ({made.method})",
-            handle=transcript.summed_up(),
-        )
-    ]
+    omission = Omission(
+        tag=tag,
+        what=f"messages 1-{made.last:,}, summed up",
+        tokens=max(0, made.tokens_before - made.tokens_after),
+        reason=f"compressed ({made.method})",
+        handle=message_cache.summarized_handle(),
+    )
+    return [omission]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _HistoryPlan:
     """Which messages a call carries."""
 
-    front: list[tuple[Group, int]]
+    front: list[tuple[Group, int]]  # each with the most tokens it may have
     window: Window
     start: int
-    excerpts: dict[int, int]
+    excerpts: dict[int, int]  # by the first message of a group: the tokens it is shortened to
     reason: str = ""
 
 
 def _plan(
-    transcript: MessageCache, cut: Cut, budget: int, taken: int, workflow: str
+    message_cache: MessageCache, cut: Cut, *, budget: int, taken: int, workflow: str
 ) -> _HistoryPlan:
     """Keep the window where it is while that fits; else move it far enough for many turns."""
-    excerpts, room = dict(cut.excerpts), max(0, budget - taken)
-    start = max(cut.start, transcript.start)
-    groups = [
-        _sized(group, excerpts) for group in transcript.timeline.groups if group.first >= start
-    ]
-    front = _front(transcript, start, budget, workflow)
-    window = choose(groups, room - _size(front), 0)
+    excerpts = dict(cut.excerpts)
+    room = max(0, budget - taken)
+    start = max(cut.start, message_cache.start)
+    groups = list[Group]()
+    for group in message_cache.timeline.groups:
+        if group.first >= start:
+            groups.append(_with_excerpt_size(group, excerpts.get(group.first)))
+    front = _front(message_cache, start, budget=budget, workflow=workflow)
+    window = choose(groups, room=room - _size(front), low=0)
     if not window.moved and not window.shorten_to:
         return _HistoryPlan(front=front, window=window, start=start, excerpts=excerpts)
     # From here on the first message and what is pinned stand in front: leave room for them.
-    held = _size(_front(transcript, groups[-1].first, budget, workflow)) + MARK_TOKENS
-    free = max(1, room - held)
-    window = choose(groups, free, low_water(groups, budget, taken + held, free))
-    gone = len(groups) - len(window.groups)
-    start = window.groups[0].first if gone else start
+    newest = groups[-1].first
+    reserved = _size(_front(message_cache, newest, budget=budget, workflow=workflow)) + MARK_TOKENS
+    free = max(1, room - reserved)
+    low = low_water(groups, budget=budget, others=taken + reserved, room=free)
+    window = choose(groups, room=free, low=low)
+    is_shorter = len(window.groups) < len(groups)
+    if is_shorter:
+        start = window.groups[0].first
     if window.shorten_to:
         excerpts[window.groups[0].first] = window.shorten_to
-    excerpts = {first: tokens for first, tokens in excerpts.items() if first >= start}
-    front = _front(transcript, start, budget, workflow)
     return _HistoryPlan(
-        front=front,
+        front=_front(message_cache, start, budget=budget, workflow=workflow),
         window=window,
         start=start,
-        excerpts=excerpts,
-        reason=LEFT_OUT if gone else SHORTENED,
+        excerpts={first: tokens for first, tokens in excerpts.items() if first >= start},
+        reason=LEFT_OUT if is_shorter else SHORTENED,
     )
 
 
-def _sized(group: Group, excerpts: Mapping[int, int]) -> Group:
+def _with_excerpt_size(group: Group, tokens: int | None) -> Group:
     """A group with the size it has in the window, shortened or not."""
-    shorter = excerpts.get(group.first) if excerpts else None
-    return group if shorter is None or shorter >= group.tokens else replace(group, tokens=shorter)
+    if tokens is None or tokens >= group.tokens:
+        return group
+    return replace(group, tokens=tokens)
 
 
 def _front(
-    transcript: MessageCache, start: int, budget: int, workflow: str
+    message_cache: MessageCache, start: int, *, budget: int, workflow: str
 ) -> list[tuple[Group, int]]:
     """What stands in front (the first message, what is pinned, the summary), each with the most
     tokens it may have."""
     most = round(FRONT_SHARE * budget)
-    before = [
-        group for group in transcript.in_front_of(start) if group.first <= transcript.compressed_to
-    ]
-    front = [(group, most) for group in before]
-    if transcript.compression is not None:
-        front.append(
-            (summary_group(transcript.compression, workflow), round(SUMMARY_SHARE * budget))
-        )
-    return front + [(group, most) for group in transcript.in_front_of(start)[len(before) :]]
+    summarized = list[tuple[Group, int]]()
+    later = list[tuple[Group, int]]()
+    for group in message_cache.in_front_of(start):
+        if group.first <= message_cache.compressed_to:
+            summarized.append((group, most))
+        else:
+            later.append((group, most))
+    if message_cache.compression is None:
+        return [*summarized, *later]
+    summary = (summary_group(message_cache.compression, workflow), round(SUMMARY_SHARE * budget))
+    return [*summarized, summary, *later]
 
 
 def _size(front: Sequence[tuple[Group, int]]) -> int:

@@ -10,7 +10,12 @@ from foreword import tokens
 from foreword.errors import BadBudget
 from foreword.recipe.budget import whole_number
 
-WARN, COMPRESS, TARGET = "80%", "90%", "10%"  # of a window of 200,000: 160,000, 180,000 and 20,000
+# Shares of the window, of 200,000 tokens: 160,000, 180,000 and 20,000. The tenth above COMPRESS is
+# room for the model's answer; between WARN and COMPRESS a user may still compress in their own way.
+# A smaller TARGET makes compressions rarer and forgets more with each.
+WARN = "80%"
+COMPRESS = "90%"
+TARGET = "10%"
 _SHARE = re.compile(r"\s*(\d{1,3}(?:\.\d+)?)\s*%\s*")
 
 
@@ -26,20 +31,21 @@ class Limits:
 
 def limits_for(
     window: object = None,
+    *,
     model: str | None = None,
     warn_at: object = None,
     compress_at: object = None,
     compress_to: object = None,
 ) -> Limits:
     """The limits that were given, and for the others the usual shares of the window."""
-    size = whole_number(window, "window") or (
-        tokens.for_model(model)[0] if model else tokens.default_window()
-    )
+    size = whole_number(window, "window")
+    if not size:
+        size = tokens.for_model(model)[0] if model else tokens.default_window()
     limits = Limits(
-        size,
-        _tokens(WARN if warn_at is None else warn_at, size, "warn-at"),
-        _tokens(COMPRESS if compress_at is None else compress_at, size, "compress-at"),
-        _tokens(TARGET if compress_to is None else compress_to, size, "compress-to"),
+        window=size,
+        warn_at=_tokens(warn_at, default=WARN, window=size, name="warn-at"),
+        compress_at=_tokens(compress_at, default=COMPRESS, window=size, name="compress-at"),
+        compress_to=_tokens(compress_to, default=TARGET, window=size, name="compress-to"),
     )
     if limits.compress_to >= limits.compress_at:
         raise BadBudget(
@@ -54,13 +60,15 @@ def limits_for(
     return limits
 
 
-def _tokens(value: object, window: int, what: str) -> int:
-    found = _SHARE.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
-        return whole_number(value, what) or 0
-    share = float(found[1])
+def _tokens(value: object, *, default: str, window: int, name: str) -> int:
+    if value is None:
+        value = default
+    percent = _SHARE.fullmatch(value) if isinstance(value, str) else None
+    if percent is None:
+        return whole_number(value, name) or 0
+    share = float(percent[1])
     if not 0 < share <= 100:
         raise BadBudget(
-            value, what, problem=f"{what} must be more than 0% and at most 100%, not {value!r}"
+            value, name, problem=f"{name} must be more than 0% and at most 100%, not {value!r}"
         )
     return max(1, round(window * share / 100))

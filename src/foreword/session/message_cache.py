@@ -1,12 +1,12 @@
 """As much of a conversation as the next call needs, in memory: read once, then only what is new.
 
 Opening a conversation of any length reads its first message, what is pinned, the last summary, and
-the newest messages that fit. Which of these a call carries is `told`'s business.
+the newest messages that fit. Which of these a call carries is `history_section`'s business.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from foreword.message import NOT_HISTORY, Message, Text
@@ -16,8 +16,11 @@ from foreword.store.compressions import Compression
 from foreword.store.database import Database
 from foreword.store.messages import Conversation, Range, StoredMessage
 
-PAGE = 256  # messages read at once, going back
-NEAR = 64  # a call and its results are looked for within so many messages of each other
+PAGE = 256  # messages read at once, going back: a bound on memory, it decides nothing else
+# A call and its results are looked for within so many messages of each other. Results follow their
+# calls at once in practice; the bound keeps a pinned message, or a result without a call, from
+# making the whole conversation be read.
+NEAR = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,8 @@ class MessageCache:
         """What the history would take whole: the summary in place of what it stands for, and all
         the rest."""
         summary = self.compression.tokens_after if self.compression else 0
-        return (
-            summary + size_of(self.in_front_of(self.compressed_to + 1)) + self.running - self.floor
-        )
+        staying = size_of(self.in_front_of(self.compressed_to + 1))
+        return summary + staying + self.running - self.floor
 
     def in_front_of(self, start: int) -> list[Group]:
         """The groups that stay although a window begins behind them."""
@@ -68,46 +70,53 @@ class MessageCache:
         conversation = self.conversation.id
         self.compression = compressions.current(self.db, conversation)
         whole = messages.up_to(self.db, conversation)
-        self.known, self.running = whole.seq, whole.running
-        self.floor = (
-            messages.up_to(self.db, conversation, self.compressed_to).running
-            if self.compression
-            else 0
-        )
-        self.staying, self._dropped, self.timeline = self._read_staying(), {}, Timeline()
+        self.known = whole.seq
+        self.running = whole.running
+        self.floor = 0
+        if self.compression:
+            self.floor = messages.up_to(self.db, conversation, self.compressed_to).running
+        self.staying = self._read_staying()
+        self.timeline = Timeline()
+        self._dropped = {}
         self.start = max(start, self.compressed_to + 1)
         if start <= self.compressed_to and self.running - self.floor > room:
             self.start = self._start_for(room)
-        self.timeline.extend(map(_turn, messages.after(self.db, conversation, self.start - 1)))
+        lines = messages.after(self.db, conversation, self.start - 1)
+        self.timeline.extend(map(timeline_message, lines))
 
     def _read_staying(self) -> dict[int, Group]:
-        first = group_messages(map(_turn, messages.after(self.db, self.conversation.id, 0, NEAR)))[
-            :1
-        ]
+        beginning = messages.after(self.db, self.conversation.id, 0, NEAR)
+        staying = _groups(beginning)[:1]
         for line in messages.pinned_messages(self.db, self.conversation.id):
             around = Range(self.conversation.id, line.seq - NEAR, line.seq + NEAR)
-            groups = group_messages(map(_turn, messages.between(self.db, around)))
-            first += [group for group in groups if group.first <= line.seq <= group.last]
-        return {group.first: group for group in first}
+            for group in _groups(messages.between(self.db, around)):
+                if group.first <= line.seq <= group.last:
+                    staying.append(group)
+        return {group.first: group for group in staying}
 
     def _start_for(self, room: int) -> int:
         """The message from which on the history is a little more than the room; no result there
         lacks its call."""
-        first, size, asked, answered = self.known + 1, 0, set[str](), set[str]()
-        since_full = 0
-        while first > self.compressed_to + 1 and (
-            size <= room or (answered - asked and since_full < NEAR)
-        ):
+        first = self.known + 1
+        size = 0
+        since_full = 0  # messages taken although the room was full: a result lacks its call
+        calls = set[str]()
+        results = set[str]()
+        while first > self.compressed_to + 1:
+            if size > room and (results <= calls or since_full >= NEAR):
+                return first
             page = messages.before(self.db, self.conversation.id, first, PAGE)
-            for line in reversed(page):
-                if line.seq <= self.compressed_to or (size > room and not answered - asked):
-                    return first
-                since_full += size > room
-                first, size = line.seq, size + line.tokens
-                asked.update(line.message.calls)
-                answered.update(line.message.results)
             if not page:
-                break
+                return first
+            for line in reversed(page):
+                is_full = size > room
+                if line.seq <= self.compressed_to or (is_full and results <= calls):
+                    return first
+                since_full += is_full
+                first = line.seq
+                size += line.tokens
+                calls.update(line.message.calls)
+                results.update(line.message.results)
         return first
 
     def sync(self) -> None:
@@ -117,21 +126,19 @@ class MessageCache:
 
     def take(self, line: StoredMessage) -> None:
         """Take in one message that was just kept."""
-        self.known, self.running = line.seq, line.running
+        self.known = line.seq
+        self.running = line.running
         if line.kind in NOT_HISTORY:
             return
-        self.timeline.add(_turn(line))
+        self.timeline.add(timeline_message(line))
         newest = self.timeline.groups[-1]
-        if (
-            not self.staying
-            or newest.first in self.staying
-            or any(turn.pinned for turn in newest.turns)
-        ):
-            inside = [first for first in self.staying if newest.first < first]
-            self.staying = {
-                first: group for first, group in self.staying.items() if first not in inside
+        is_pinned = any(message.pinned for message in newest.turns)
+        if is_pinned or not self.staying or newest.first in self.staying:
+            # a group that the newest one took in is part of it now
+            before = {
+                first: group for first, group in self.staying.items() if first <= newest.first
             }
-            self.staying[newest.first] = newest
+            self.staying = {**before, newest.first: newest}
 
     def cut(self, start: int) -> None:
         """Forget what is in front of a message."""
@@ -156,14 +163,15 @@ class MessageCache:
         tokens = last.running - first.running - size_of(staying)
         where = Range(conversation, self.compressed_to + 1, start - 1)
         return Dropped(
-            max(0, count), max(0, tokens), messages.handle_for(self.db, self.conversation, where)
+            messages=max(0, count),
+            tokens=max(0, tokens),
+            handle=messages.handle_for(self.db, self.conversation, where),
         )
 
-    def summed_up(self) -> str:
+    def summarized_handle(self) -> str:
         """A handle for the messages that the summary stands for."""
-        return messages.handle_for(
-            self.db, self.conversation, Range(self.conversation.id, 1, self.compressed_to)
-        )
+        where = Range(self.conversation.id, 1, self.compressed_to)
+        return messages.handle_for(self.db, self.conversation, where)
 
 
 def size_of(groups: Sequence[Group]) -> int:
@@ -183,11 +191,15 @@ def summary_message(summary: str, last: int, workflow: str) -> Message:
 def summary_group(compression: Compression, workflow: str) -> Group:
     """The current summary, as it stands in the history."""
     message = summary_message(compression.summary, compression.last, workflow)
-    return Group(
-        (TimelineMessage(-compression.number, message, compression.tokens_after),),
-        compression.tokens_after,
-    )
+    tokens = compression.tokens_after
+    # below 0: no message of the history has such a number
+    return Group((TimelineMessage(-compression.number, message, tokens),), tokens)
 
 
-def _turn(line: StoredMessage) -> TimelineMessage:
+def timeline_message(line: StoredMessage) -> TimelineMessage:
+    """A stored message as a timeline holds it."""
     return TimelineMessage(line.seq, line.message, line.tokens, line.pinned)
+
+
+def _groups(lines: Iterable[StoredMessage]) -> list[Group]:
+    return group_messages(map(timeline_message, lines))

@@ -1,12 +1,13 @@
 """One call of a conversation: the fresh parts, and as much of the history as fits beside them.
 
 The parts are fitted by the engine, as in any recipe. The history is written message by message and
-never measured twice, so a turn costs what is new in it, however long the conversation is.
+never measured twice, so a turn costs what is new in it, however long the conversation is. Nothing
+is saved here: that is `call_memory`'s business.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foreword.context.item_sections import part_section
@@ -20,11 +21,32 @@ from foreword.message import IMAGE_TOKENS
 from foreword.recipe.selection import Selection
 from foreword.section import Budget, Choice, Tiers
 from foreword.session.cache_reuse import Stretch
-from foreword.session.history_section import MARK_TOKENS, HistorySection, Writing, tell
+from foreword.session.history_section import (
+    MARK_TOKENS,
+    HistorySection,
+    HistoryWriter,
+    history_section,
+)
 from foreword.session.message_cache import MessageCache
 from foreword.store.compressions import Cut
 
-LEAST_HISTORY = 0.2  # of the budget: the parts may not take more than the rest
+# Of the budget: the parts may not take more than the rest. It keeps a large plan or snapshot from
+# pushing out the conversation; where the whole history is smaller, only that much is reserved.
+LEAST_HISTORY = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallInputs:
+    """What a call is made of, besides its budget."""
+
+    selection: Selection
+    parts: Mapping[str, str]  # by tag, all but the history
+    message_cache: MessageCache
+    writer: HistoryWriter
+    cut: Cut  # where the window began at the call before
+    workflow: str
+    notes: Sequence[str] = ()
+    cached: int = 0  # how many messages the call before it had
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,120 +54,106 @@ class NextCall:
     """A call as it was made."""
 
     package: Package
-    told: HistorySection
+    history: HistorySection
     stretches: list[Stretch]  # what a prompt cache sees, in order
 
 
-def make(
-    selection: Selection,
-    parts: Mapping[str, str],
-    transcript: MessageCache,
-    writing: Writing,
-    cut: Cut,
-    budget: Budget,
-    workflow: str,
-    *,
-    notes: Sequence[str] = (),
-    cached: int = 0,
-) -> NextCall:
-    """The package for the next call; `cached` is how many messages the call before it had.
-
-    Where the budget is too small, the error names the least that will do.
-    """
-
-    def within(allowed: Budget) -> NextCall:
-        return _made(selection, parts, transcript, writing, cut, allowed, workflow, notes, cached)
-
+def make_call(inputs: CallInputs, budget: Budget) -> NextCall:
+    """The package for the next call; where the budget is too small, the error names the least
+    that will do."""
     try:
-        return within(budget)
+        return _call_within(inputs, budget)
     except EssentialsTooLarge as short:
-        needed = _enough(within, budget, short.needed)
-        sizes = _shares(within(replace(budget, tokens=needed)), needed)
-        raise EssentialsTooLarge(needed=needed, budget=budget.tokens, sections=sizes) from None
+        needed = _least_budget(inputs, budget, short.needed)
+        call = _call_within(inputs, replace(budget, tokens=needed))
+        raise EssentialsTooLarge(
+            needed=needed, budget=budget.tokens, sections=_section_sizes(call, needed)
+        ) from None
 
 
-def _enough(within: Callable[[Budget], NextCall], budget: Budget, guess: int) -> int:
+def _least_budget(inputs: CallInputs, budget: Budget, guess: int) -> int:
     """The least budget that will do, found by trying: shares and floors grow with it, so no sum
     says it."""
-    low, high = budget.tokens, max(guess, budget.tokens + 1)
-    while not _fits(within, replace(budget, tokens=high)):
-        low, high = high, 2 * high
+    low = budget.tokens
+    high = max(guess, low + 1)
+    while not _fits(inputs, replace(budget, tokens=high)):
+        low = high
+        high *= 2
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (
-            (low, middle) if _fits(within, replace(budget, tokens=middle)) else (middle, high)
-        )
+        if _fits(inputs, replace(budget, tokens=middle)):
+            high = middle
+        else:
+            low = middle
     return high
 
 
-def _shares(turned: NextCall, budget: int) -> dict[str, int]:
-    """What each part takes of the least budget; what the others leave is the history's."""
-    counter, history = turned.package.report.scale.counter, turned.told.choice
-    sizes = {
-        one.section.name: counter.tokens(one.units)
-        for one in turned.package.report.choices
-        if one is not history
-    }
-    return {**sizes, history.section.name: budget - sum(sizes.values())}
-
-
-def _fits(within: Callable[[Budget], NextCall], budget: Budget) -> bool:
+def _fits(inputs: CallInputs, budget: Budget) -> bool:
     try:
-        within(budget)
+        _call_within(inputs, budget)
     except EssentialsTooLarge:
         return False
     return True
 
 
-def _made(
-    selection: Selection,
-    parts: Mapping[str, str],
-    transcript: MessageCache,
-    writing: Writing,
-    cut: Cut,
-    budget: Budget,
-    workflow: str,
-    notes: Sequence[str],
-    cached: int,
-) -> NextCall:
+def _section_sizes(call: NextCall, budget: int) -> dict[str, int]:
+    """What each part takes of the least budget; what the others leave is the history's."""
+    counter = call.package.report.scale.counter
+    sizes = dict[str, int]()
+    for choice in call.package.report.choices:
+        if choice is not call.history.choice:
+            sizes[choice.section.name] = counter.tokens(choice.units)
+    rest = budget - sum(sizes.values())
+    return {**sizes, call.history.choice.section.name: rest}
+
+
+def _call_within(inputs: CallInputs, budget: Budget) -> NextCall:
     # what is noticed belongs to this call
-    scale = replace(writing.scale, forged={}, cleaned={}, alike={})
-    before, after = _fitted(selection, parts, transcript, writing.tag, scale, budget)
+    scale = replace(inputs.writer.scale, forged={}, cleaned={}, alike={})
+    before, after = _fit_parts(inputs, scale, budget)
     counter = scale.counter
-    front, behind = _gapped(pieces_of(before)), pieces_of(after)
-    others = total_units(front, counter) + total_units(behind, counter)
-    told = _told(
-        transcript, writing, cut, budget.tokens, others, workflow, [*before, *after], last=not after
+    front = _with_gap(pieces_of(before))
+    behind = pieces_of(after)
+    other_units = total_units(front, counter) + total_units(behind, counter)
+    history = _fit_history(
+        inputs, budget.tokens, other_units, beside=[*before, *after], is_last=not after
     )
-    middle = pieces_of([told.choice])
-    choices = [*before, told.choice, *after]
+    history.record_notices(scale)
+    middle = pieces_of([history.choice])
+    if after:
+        middle = _with_gap(middle)
+    choices = [*before, history.choice, *after]
     report = Report(
-        selection.recipe.name,
-        budget,
-        counter.tokens(others + told.units),
-        told.noticed(scale),
-        tuple(choice.section for choice in choices),
-        dict(enumerate(choices)),
-        (),
-        (*notes, *_notes(told, budget), *told.notes),
-        {"workflow": workflow},
-        cuts=told.cuts,
+        recipe=inputs.selection.recipe.name,
+        budget=budget,
+        total_tokens=counter.tokens(other_units + history.units),
+        scale=scale,
+        came_in=tuple(choice.section for choice in choices),
+        decided=dict(enumerate(choices)),
+        notes=(*inputs.notes, *_notes(history, budget), *history.notes),
+        profile={"workflow": inputs.workflow},
+        cuts=history.cuts,
     )
-    text = "".join([*front, *(_gapped(middle) if after else middle), *behind])
-    package = Package(text, report, cut=told.originals, cached=0 if told.reason else cached)
-    return NextCall(package, told, _stretches(choices, told, scale))
+    package = Package(
+        "".join([*front, *middle, *behind]),
+        report,
+        cut=history.originals,
+        cached=0 if history.reason else inputs.cached,
+    )
+    return NextCall(package, history, _stretches(choices, history, scale))
 
 
-def _notes(told: HistorySection, budget: Budget) -> list[str]:
+def _notes(history: HistorySection, budget: Budget) -> list[str]:
     notes = []
-    if told.images:
+    if history.images:
         notes.append(
-            f"{told.images:,} images take about {IMAGE_TOKENS * told.images:,} tokens beside the"
-            " text"
+            f"{history.images:,} images take about {IMAGE_TOKENS * history.images:,} tokens beside"
+            " the text"
         )
-    if told.carried:
+    if history.data_tokens:
         notes.append(
-            f"documents, thoughts and the like take about {told.carried:,} tokens beside the text"
+            f"documents, thoughts and the like take about {history.data_tokens:,} tokens beside the"
+            " text"
         )
     if budget.tokens > budget.window_tokens:
         notes.append(
@@ -154,76 +162,79 @@ def _notes(told: HistorySection, budget: Budget) -> list[str]:
     return notes
 
 
-def _fitted(
-    selection: Selection,
-    parts: Mapping[str, str],
-    transcript: MessageCache,
-    history: str,
-    scale: Scale,
-    budget: Budget,
+def _fit_parts(
+    inputs: CallInputs, scale: Scale, budget: Budget
 ) -> tuple[list[Choice], list[Choice]]:
     """The parts in front of the history and behind it; they leave it its share of the budget."""
+    selection = inputs.selection
+    history_tag = inputs.writer.tag
     # a file may not be there
-    tags = [tag for tag in selection.sections if tag == history or tag in parts]
-    sections = [part_section(tag, selection, parts[tag]) for tag in tags if tag != history]
-    least = min(transcript.history_tokens + MARK_TOKENS, round(LEAST_HISTORY * budget.tokens))
-    decided = fit(
+    tags = [tag for tag in selection.sections if tag == history_tag or tag in inputs.parts]
+    place = tags.index(history_tag)
+    tags.remove(history_tag)
+    sections = [part_section(tag, selection, inputs.parts[tag]) for tag in tags]
+    least_history = min(
+        inputs.message_cache.history_tokens + MARK_TOKENS, round(LEAST_HISTORY * budget.tokens)
+    )
+    choices = fit(
         sections,
         outline_of(sections),
         budget_tokens=budget.tokens,
         scale=scale,
         tiers=Tiers(),
-        spare_tokens=least,
+        spare_tokens=least_history,
     )
-    at = tags.index(history)
-    before = [decided[index] for index in sorted(decided) if index < at]
-    return before, [decided[index] for index in sorted(decided) if index >= at]
+    before = [choices[index] for index in sorted(choices) if index < place]
+    after = [choices[index] for index in sorted(choices) if index >= place]
+    return before, after
 
 
-def _told(
-    transcript: MessageCache,
-    writing: Writing,
-    cut: Cut,
-    budget: int,
-    others: int,
-    workflow: str,
-    beside: Sequence[Choice],
-    *,
-    last: bool,
+def _fit_history(
+    inputs: CallInputs, budget: int, other_units: int, *, beside: Sequence[Choice], is_last: bool
 ) -> HistorySection:
     """The history, measured as it is written; where mending or cutting made it larger than
     planned, planned smaller."""
-    counter, spare = writing.scale.counter, 0
+    counter = inputs.writer.scale.counter
+    room = counter.room(budget)
+    spare = 0
     while True:
-        told = tell(transcript, writing, cut, budget, others + spare, workflow, last=last)
-        over = others + told.units - counter.room(budget)
+        history = history_section(
+            inputs.message_cache,
+            inputs.writer,
+            inputs.cut,
+            budget=budget,
+            other_units=other_units + spare,
+            workflow=inputs.workflow,
+            is_last=is_last,
+        )
+        over = other_units + history.units - room
         if over <= 0:
-            return told
-        spare, before = min(spare + over, counter.room(budget)), spare
-        if spare == before:
-            sizes = {
-                choice.section.name: counter.tokens(choice.units)
-                for choice in (*beside, told.choice)
-            }
+            return history
+        if spare == room:
+            choices = [*beside, history.choice]
             raise EssentialsTooLarge(
-                needed=budget + counter.tokens(over), budget=budget, sections=sizes
+                needed=budget + counter.tokens(over),
+                budget=budget,
+                sections={choice.section.name: counter.tokens(choice.units) for choice in choices},
             )
+        spare = min(spare + over, room)
 
 
-def _gapped(pieces: list[str]) -> list[str]:
+def _with_gap(pieces: list[str]) -> list[str]:
     """Pieces that others follow: the line between them belongs to the last one."""
     return [*pieces[:-1], pieces[-1] + GAP] if pieces else []
 
 
-def _stretches(choices: Sequence[Choice], told: HistorySection, scale: Scale) -> list[Stretch]:
+def _stretches(choices: Sequence[Choice], history: HistorySection, scale: Scale) -> list[Stretch]:
     """The text in the stretches that stay or change as one."""
     stretches = list[Stretch]()
     for choice in choices:
-        tag, tokens = choice.section.tag, scale.counter.tokens(choice.units)
-        if choice is told.choice:
-            opening = scale.counter.tokens(told.opening_units)
-            stretches.append(Stretch(f"{tag} opening", told.opening, opening, is_history=True))
-            stretches.append(Stretch(tag, told.run, tokens - opening, is_history=True))
+        tag = choice.section.tag
+        tokens = scale.counter.tokens(choice.units)
+        if choice is history.choice:
+            opening = scale.counter.tokens(history.opening_units)
+            stretches.append(Stretch(f"{tag} opening", history.opening, opening, is_history=True))
+            stretches.append(Stretch(tag, history.run, tokens - opening, is_history=True))
         else:
             stretches.append(Stretch(tag, choice.body.text, tokens))
     return stretches

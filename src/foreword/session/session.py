@@ -1,74 +1,52 @@
 """A conversation that lasts: append to it, and ask for the context of the next call.
 
-`foreword.Session`. Every context has the same six parts; five of them are made anew from the store,
-the sixth is the history, windowed or compressed so that it fits. What is in memory is a copy: the
-store is the truth, and others may write to it at the same time.
+`foreword.Session`. Every context has the same six parts; five of them are made anew from the store
+(`part_texts`), the sixth is the history, windowed or compressed so that it fits (`call_memory`,
+`size_control`). What is in memory is a copy: the store is the truth, and others may write to it at
+the same time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from foreword.context.inputs import Inputs
-from foreword.context.readers import gather
-from foreword.engine.boundaries import escape_boundaries
 from foreword.engine.package import Package
-from foreword.engine.render import turn_text
-from foreword.errors import BadSource, StoreError, UsageError
-from foreword.formats import from_record, read_message, to_record
-from foreword.message import IMAGE_TOKENS, KINDS, NOT_HISTORY, Kind, Message, data_beside_words
-from foreword.plan import plan as planning
-from foreword.plan.fresh_parts import part_text
+from foreword.errors import StoreError, UsageError
+from foreword.message import Kind, Message
 from foreword.recipe.budget import whole_number
 from foreword.secrets.known_values import KnownValues
-from foreword.session import cache_reuse, compaction
+from foreword.session import cache_reuse
+from foreword.session.append import Appended, Appender, message_to_store
 from foreword.session.call_memory import Calls
-from foreword.session.compaction import MODEL_SECONDS, Compaction, LastingParts
+from foreword.session.compaction import MODEL_SECONDS, Compaction
 from foreword.session.limits import limits_for
 from foreword.session.message_cache import summary_message
+from foreword.session.part_texts import PartTexts, current_conversation
 from foreword.session.session_options import (
     SessionOptions,
     budget_for,
     counter_for,
-    opening_for,
-    writing_for,
+    history_writer,
+    session_options,
 )
+from foreword.session.size_control import SizeControl
 from foreword.session.workflow_state import WorkflowState, checked_name, find_or_make
-from foreword.store import append_keys, compressions, messages, workflows
-from foreword.store.append_keys import AppendReceipt
+from foreword.store import compressions, messages
 from foreword.store.compressions import Compression
 from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Conversation, Range
 from foreword.store.reports import usage_log
-from foreword.store.secret_values import secrets_of
 from foreword.store.urls import open_database
 from foreword.store.workflows import Workflow
-from foreword.text.identifiers import literals
 from foreword.tokens import Counter
 
-BATCH = 1_000  # messages written at once
 NOT_RECORDED = (
     "{store} is read-only: this call is not in its usage log, and `recall` finds nothing that it"
     " left out"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Appended:
-    """What became of a message that was appended."""
-
-    seq: int
-    tokens: int
-    size_tokens: int  # of the whole context after it
-    warnings: tuple[str, ...] = ()
-    compaction: Compaction | None = None  # of the history in front of it, where it was compressed
-    compressed: bool = False  # said again, too, where the message was there already under its key
-    count: int = 1
 
 
 class Session(WorkflowState):
@@ -79,17 +57,21 @@ class Session(WorkflowState):
         db: Database,
         workflow: Workflow,
         conversation: Conversation,
-        opening: SessionOptions,
+        options: SessionOptions,
         counter: Counter,
     ) -> None:
         super().__init__(db, workflow)
-        self.conversation, self._opening, self.limits = conversation, opening, opening.limits
-        self._counter, self._writing = counter, writing_for(opening, counter)
-        self._calls = Calls(db, conversation, opening.selection, self._writing)
-        self._shown = dict[str, tuple[object, str]]()  # every part: its stamp, and its text
-        self._held: object = None  # what the workflow held when its secrets were last looked for
-        self._secrets = KnownValues()
-        self.browser: object = None  # the tabs, for the fifth part: a list of name, url and active
+        self.conversation = conversation
+        self.limits = options.limits
+        self._options = options
+        self._writer = history_writer(options, counter)
+        self._calls = Calls(db, conversation, options.selection, self._writer)
+        # A state of its own: the session as a whole would be a circle, which keeps the store of a
+        # session that nobody closed open until the garbage is collected.
+        state = WorkflowState(db, workflow)
+        self._parts = PartTexts(state, conversation, options)
+        self._size_control = SizeControl(state, options, self._calls, self._parts)
+        self._appender = Appender(self._calls, self._size_control)
 
     @classmethod
     def open(
@@ -122,29 +104,37 @@ class Session(WorkflowState):
         what the conversation was counted by before, at first `o200k`. `compress_with` names a model
         of pydantic-ai that writes the summaries; without it the built-in compressor does.
         """
-        limits = limits_for(window, model, warn_at, compress_at, compress_to)
-        opening = opening_for(
-            root,
-            recipe,
-            limits,
-            budget,
-            model,
-            counter,
-            compress_with,
-            compress_timeout_seconds,
-            auto_compress,
+        options = session_options(
+            root=root,
+            recipe=recipe,
+            limits=limits_for(
+                window,
+                model=model,
+                warn_at=warn_at,
+                compress_at=compress_at,
+                compress_to=compress_to,
+            ),
+            budget=budget,
+            model=model,
+            counter=counter,
+            compress_with=compress_with,
+            compress_timeout_seconds=compress_timeout_seconds,
+            auto_compress=auto_compress,
         )
-        name, talk = checked_name(workflow, "workflow"), checked_name(conversation, "conversation")
-        db = open_database(url, opening.root, create=create)
+        workflow_name = checked_name(workflow, "workflow")
+        conversation_name = checked_name(conversation, "conversation")
+        db = open_database(url, options.root, create=create)
         try:
-            found, is_new = find_or_make(db, name, create=create)
-            before = messages.find(db, found.id, talk)
-            counting = counter_for(opening, before.counter if before else None)
-            said = before or messages.ensure(db, found.id, talk, counting.key)
-            session = cls(db, found, replace(said, counter=counting.key), opening, counting)
-            session.is_new, session.url, session.root = is_new, url, opening.root
-            if said.counter != counting.key:
-                _refuse_recount(db, said.counter, counting.key)
+            found, is_new = find_or_make(db, workflow_name, create=create)
+            before = messages.find(db, found.id, conversation_name)
+            used = counter_for(options, before.counter if before else None)
+            stored = before or messages.ensure(db, found.id, conversation_name, used.key)
+            session = cls(db, found, replace(stored, counter=used.key), options, counter=used)
+            session.is_new = is_new
+            session.url = url
+            session.root = options.root
+            if stored.counter != used.key:
+                _refuse_recount(db, before=stored.counter, now=used.key)
                 session._recount()
         except BaseException:
             db.close()
@@ -156,7 +146,7 @@ class Session(WorkflowState):
     @property
     def system_prompt(self) -> str:
         """The newest system prompt."""
-        return self._now().system_prompt
+        return current_conversation(self.db, self.conversation).system_prompt
 
     @system_prompt.setter
     def system_prompt(self, text: str) -> None:
@@ -180,127 +170,24 @@ class Session(WorkflowState):
         under the same `key`, a word of their own: it is there once, and the answer is the first
         one.
         """
-        read = _read(message, kind)
-        if key is not None:
-            return self._append_once(read, pinned=bool(pinned), key=append_keys.validate_key(key))
-        tokens = self._tokens(read)
-        size, compacted = self._with_room_for(tokens)
-        return self._append(read, tokens, size, compacted, pinned=bool(pinned))
-
-    def _append(
-        self, read: Message, tokens: int, size: int, compacted: Compaction | None, *, pinned: bool
-    ) -> Appended:
-        """Add a message that there is room for; `size` is that of the context with it."""
-        (line,) = messages.append(self.db, self.conversation.id, [(read, tokens, pinned)])
-        self._calls.take(line)
-        size = self.size_tokens if read.kind == "system_prompt" else size
-        warnings = (*self._told_of(compacted), *self._warn(size))
-        applied = bool(compacted and compacted.applied)
-        return Appended(
-            seq=line.seq,
-            tokens=tokens,
-            size_tokens=size,
-            warnings=warnings,
-            compaction=compacted,
-            compressed=applied,
-        )
-
-    def _append_once(self, read: Message, *, pinned: bool, key: str) -> Appended:
-        digest = append_keys.digest_of([(read, pinned)])
-        if (before := self._appended(key, digest)) is not None:
-            return before
-        tokens = self._tokens(read)
-        # outside of the transaction: a model may be asked
-        size, compacted = self._with_room_for(tokens)
-        return self._once(
-            key, digest, lambda: self._append(read, tokens, size, compacted, pinned=pinned)
-        )
+        new = message_to_store(message, kind)
+        if key is None:
+            return self._appender.append(new, pinned=bool(pinned))
+        return self._appender.append_once(new, pinned=bool(pinned), key=key)
 
     def append_all(self, said: Iterable[object], *, key: str | None = None) -> Appended:
         """Add several messages, all or none, as `extend`; the answer is about all of them. A
         `key` as of `append`."""
-        read = [_read(message, None) for message in said]
+        new = [message_to_store(message) for message in said]
         if key is None:
-            return self._append_all(read)
-        digest = append_keys.digest_of((message, False) for message in read)
-        return self._once(append_keys.validate_key(key), digest, lambda: self._append_all(read))
-
-    def _append_all(self, read: Sequence[Message]) -> Appended:
-        with self._writing_all():
-            before = messages.up_to(self.db, self.conversation.id)
-            count = self.extend(read)
-            after = messages.up_to(self.db, self.conversation.id)
-            return Appended(
-                seq=after.seq,
-                tokens=after.running - before.running,
-                size_tokens=self.size_tokens,
-                count=count,
-            )
-
-    def _once(self, key: str, digest: str, append: Callable[[], Appended]) -> Appended:
-        """Append and keep the answer under the key, all or nothing; where somebody was faster,
-        theirs is given."""
-        with self._writing_all():
-            if (before := self._appended(key, digest)) is not None:
-                return before
-            made = append()
-            receipt = AppendReceipt(
-                seq=made.seq,
-                count=made.count,
-                tokens=made.tokens,
-                size_tokens=made.size_tokens,
-                compressed=made.compressed,
-                warnings=made.warnings,
-            )
-            append_keys.keep(self.db, self.conversation.id, key=key, digest=digest, receipt=receipt)
-            return made
-
-    @contextmanager
-    def _writing_all(self) -> Iterator[None]:
-        """All or nothing; where it is nothing, what is in memory is read anew."""
-        try:
-            with messages.write_lock(self.db, self.conversation.id):
-                yield
-        except BaseException:
-            self._calls.forget()
-            raise
-
-    def _appended(self, key: str, digest: str) -> Appended | None:
-        """What was answered when this was appended under the key before."""
-        kept = append_keys.find(self.db, self.conversation.id, key=key, digest=digest)
-        if kept is None:
-            return None
-        return Appended(
-            seq=kept.seq,
-            tokens=kept.tokens,
-            size_tokens=kept.size_tokens,
-            warnings=kept.warnings,
-            compressed=kept.compressed,
-            count=kept.count,
-        )
+            return self._appender.append_all(new)
+        return self._appender.append_all_once(new, key=key)
 
     def extend(
         self, said: Iterable[object], progress: Callable[[int], None] = lambda count: None
     ) -> int:
         """Add many messages, all or none; returns how many. Nothing is compressed on the way."""
-        count, left = 0, (_read(message, None) for message in said)
-        with messages.write_lock(self.db, self.conversation.id):
-            while batch := [(read, self._tokens(read), False) for read in islice(left, BATCH)]:
-                count += len(messages.append(self.db, self.conversation.id, batch))
-                progress(count)
-        return count
-
-    def _tokens(self, message: Message) -> int:
-        if message.kind in NOT_HISTORY:
-            return 0
-        words = turn_text(message.role, self._writing.scale.safe(message.text, self._writing.tag))
-        # what goes along besides the words
-        unseen = data_beside_words(escape_boundaries(message, self._writing.scale.pattern))
-        return (
-            self._counter.count(f"{words}\n")
-            + IMAGE_TOKENS * message.images
-            + self._counter.count(unseen)
-        )
+        return self._appender.extend(map(message_to_store, said), progress)
 
     # --- the next call ----------------------------------------------------------------------------
 
@@ -311,62 +198,33 @@ class Session(WorkflowState):
         `save=False` changes nothing: no compression, no line in the usage log, no originals for
         `recall`. A store that can't be written is left as it is, too, and the report says so.
         """
-        given = whole_number(budget, "budget")
-        allowed = self._opening.budget if given is None else budget_for(self.limits, given)
+        tokens = whole_number(budget, "budget")
+        allowed = self._options.budget if tokens is None else budget_for(self.limits, tokens)
         notes: tuple[str, ...] = ()
         if save and self.db.read_only:
-            save, notes = False, (NOT_RECORDED.format(store=self.db.name),)
+            save = False
+            notes = (NOT_RECORDED.format(store=self.db.name),)
         elif save:
-            size, compacted = self._with_room_for(0)
-            notes = (*self._told_of(compacted), *self._warn(size))
-        texts = self._texts()
-        self._writing.hide(self._secrets)
-        return self._calls.make(texts, allowed, self.workflow.name, notes, save=save)
+            notes = self._size_control.notes(self._size_control.make_room(0))
+        texts = self._parts.texts()
+        self._writer.hide(self._parts.secrets)
+        return self._calls.next_package(
+            texts, budget=allowed, workflow=self.workflow.name, notes=notes, save=save
+        )
+
+    @property
+    def browser(self) -> object:
+        """The tabs, for the fifth part: a list of name, url and active."""
+        return self._parts.browser
+
+    @browser.setter
+    def browser(self, tabs: object) -> None:
+        self._parts.browser = tabs
 
     def secrets(self) -> KnownValues:
         """What hides every secret that the workflow holds now: in contexts, and in all that is
         shown of a history."""
-        now = workflows.stamps(self.db, self.workflow.id)
-        return self._secrets_at(now.variables, now.snapshot)
-
-    def _secrets_at(self, *held: object) -> KnownValues:
-        if self._held != held:
-            self._secrets, self._held = secrets_of(self.db, self.workflow.id), held
-        return self._secrets
-
-    def _texts(self) -> dict[str, str]:
-        """Every part but the history as the model reads it, by its tag; what has not changed is
-        not written again."""
-        now, selection = self._stamps(), self._opening.selection
-        secrets = self._secrets_at(now["variables"], now["snapshot"])
-        for tag, spec in selection.sections.items():
-            known, stamp = self._shown.get(tag), (now.get(spec.state), secrets.digest)
-            if spec.state in now and (known is None or known[0] != stamp):
-                self._shown[tag] = stamp, secrets.known(self._written(spec.state or "", spec.show))
-        others = {tag: spec for tag, spec in selection.sections.items() if spec.state is None}
-        read = (
-            gather(replace(selection, sections=others), Inputs(root=self._opening.root)).sections
-            if others
-            else ()
-        )
-        return {tag: text for tag, (_, text) in self._shown.items()} | {
-            part.tag: secrets.known(part.text) for part in read
-        }
-
-    def _stamps(self) -> dict[str | None, object]:
-        """What tells whether a part is still what it was."""
-        now = workflows.stamps(self.db, self.workflow.id)
-        return {
-            "system_prompt": self.system_prompt,
-            "plan": now.plan,
-            "snapshot": now.snapshot,
-            "variables": now.variables,
-            "browser": repr(self.browser),
-        }
-
-    def _written(self, part: str, way: str | None) -> str:
-        value = self.snapshot() if part == "snapshot" else getattr(self, part)
-        return part_text(way, value) if way else str(value or "")
+        return self._parts.current_secrets()
 
     # --- size and compression ---------------------------------------------------------------------
 
@@ -374,9 +232,7 @@ class Session(WorkflowState):
     def size_tokens(self) -> int:
         """What the next context would have with the history whole: the fresh parts, and all that
         was said."""
-        return (
-            self._size_of(self._texts()) + self._calls.refresh(self._opening.budget).history_tokens
-        )
+        return self._size_control.size_tokens()
 
     def compress(
         self, *, to: int | str | None = None, model: Any = None, preview: bool = False
@@ -387,61 +243,33 @@ class Session(WorkflowState):
         A preview is always the built-in compressor's: a model is not asked for something that is
         not used.
         """
-        target = (
-            self.limits.compress_to
-            if to is None
-            else limits_for(self.limits.window, compress_to=to).compress_to
-        )
-        return self._compress(
-            target, None if preview else model or self._opening.compress_with, preview=preview
-        )
-
-    def _compress(
-        self, target: int, model: Any, *, preview: bool = False, strict: bool = True
-    ) -> Compaction:
-        transcript = self._calls.refresh(self._opening.budget)
-        made = compaction.plan(
-            transcript,
-            target,
-            self._counter,
-            self._known(),
-            self.workflow.name,
-            model,
-            self._opening.compress_timeout_seconds,
-            secrets=self.secrets(),
-            strict=strict,
-        )
-        if preview or not made.messages:
-            return made
-        made = compaction.apply(transcript, made)
-        self._be_quiet(0 if made.reached else messages.up_to(self.db, self.conversation.id).running)
-        return made
+        target = self.limits.compress_to
+        if to is not None:
+            target = limits_for(self.limits.window, compress_to=to).compress_to
+        writer = None if preview else model or self._options.compress_with
+        return self._size_control.compress(target=target, model=writer, preview=preview)
 
     def undo(self) -> Compression:
         """Take back the last compression: the messages it stood for are in the history again."""
         undone = compressions.undo(self.db, self.conversation.id)
         if undone is None:
             raise UsageError(f"there is no compression of {self.workflow.name!r} to undo")
-        # or it would be made again at once
-        self._be_quiet(messages.up_to(self.db, self.conversation.id).running)
+        self._size_control.wait_from_now()  # or it would be made again at once
         return undone
 
     def expand(self, number: int | None = None) -> list[Message]:
         """The original messages that a compression stands for; without a number, the current
         one."""
-        there = self.compressions()
-        made = [one for one in there if one.number == number or (number is None and not one.undone)]
-        if not made:
-            which = "" if number is None else f" {number}"
-            raise UsageError(
-                f"there is no compression{which} of {self.workflow.name!r}",
-                hint=(
-                    f"there are: {', '.join(map(_numbered, there))}"
-                    if there
-                    else "nothing was compressed"
-                ),
-            )
-        return self._between(1, made[-1].last)
+        existing = self.compressions()
+        for made in reversed(existing):
+            if made.number == number or (number is None and not made.undone):
+                return self._between(1, made.last)
+        which = "" if number is None else f" {number}"
+        numbers = ", ".join(map(_number_text, existing))
+        raise UsageError(
+            f"there is no compression{which} of {self.workflow.name!r}",
+            hint=f"there are: {numbers}" if existing else "nothing was compressed",
+        )
 
     def compressions(self) -> list[Compression]:
         """Every compression, the oldest first, undone ones too."""
@@ -454,104 +282,34 @@ class Session(WorkflowState):
     def usage(self, last: int = 200) -> dict[str, Any]:
         """The size now, the limits, and the log of calls, the newest first, with their averages."""
         log = usage_log(self.db, self.conversation.id, last)
+        size = self.size_tokens  # brings the messages in memory up to date, too
+        message_cache = self._calls.message_cache
         return {
             "workflow": self.workflow.name,
-            "size_tokens": self.size_tokens,
-            "history_tokens": self._calls.transcript.history_tokens,
-            "messages": self._calls.transcript.known,
+            "size_tokens": size,
+            "history_tokens": message_cache.history_tokens,
+            "messages": message_cache.known,
             "warn_at": self.limits.warn_at,
             "compress_at": self.limits.compress_at,
             "compress_to": self.limits.compress_to,
-            "warning": self.size_tokens >= self.limits.warn_at,
-            "compressions": sum(not one.undone for one in self.compressions()),
+            "warning": size >= self.limits.warn_at,
+            "compressions": sum(not made.undone for made in self.compressions()),
             **cache_reuse.totals(log),
             "log": cache_reuse.readable(log),
         }
-
-    def _with_room_for(self, tokens: int) -> tuple[int, Compaction | None]:
-        """The size with so many tokens more, after a compression where that would be past the
-        limit.
-
-        Nothing is compressed while the last try is known to have been no use.
-        """
-        size = self.size_tokens + tokens
-        if not self._opening.auto_compress or size <= self.limits.compress_at:
-            return size, None
-        if self._calls.transcript.running < self._now().quiet_until:
-            return size, None
-        made = self._compress(self.limits.compress_to, self._opening.compress_with, strict=False)
-        if not made.applied:
-            self._be_quiet(self._calls.transcript.running)
-        return self.size_tokens + tokens, made
-
-    def _told_of(self, made: Compaction | None) -> tuple[str, ...]:
-        """What to say of a compression that nobody asked for."""
-        if made is None or not made.applied:
-            return made.notes if made else ()
-        return (
-            (
-                f"the history was compressed: {made.messages:,} messages summed up,"
-                f" {made.tokens_before:,} tokens to {made.tokens_after:,}; `foreword session undo"
-                f" {self.workflow.name}` takes it back"
-            ),
-            *made.notes,
-        )
-
-    def _warn(self, size: int) -> tuple[str, ...]:
-        """A warning, once, when the size reaches the limit for it."""
-        if size < self.limits.warn_at or (now := self._now()).warned:
-            return ()
-        messages.set_limits(self.db, self.conversation.id, warned=size, quiet_until=now.quiet_until)
-        return (
-            (
-                f"the context has {size:,} tokens, past {self.limits.warn_at:,}; "
-                f"its history is compressed before {self.limits.compress_at:,}"
-            ),
-        )
-
-    def _be_quiet(self, running: int) -> None:
-        """Compress again only when the history has grown by a quarter of the limit; from 0:
-        whenever it has to be."""
-        quiet = running + self.limits.compress_at // 4 if running else 0
-        messages.set_limits(self.db, self.conversation.id, warned=0, quiet_until=quiet)
-
-    def _size_of(self, parts: Mapping[str, str]) -> int:
-        """The tokens of the parts, and of the tags around the history."""
-        tagged = {**parts, self._writing.tag: ""}
-        return sum(
-            self._counter.count(f"<{tag}>\n{text}\n</{tag}>\n\n") for tag, text in tagged.items()
-        )
-
-    def _known(self) -> LastingParts:
-        """What a summary need not repeat, and what it must not lose."""
-        parts, plan, specs = (
-            list(self._texts().items()),
-            self.plan,
-            self._opening.selection.sections,
-        )
-        named = {
-            name for tag, text in parts if specs[tag].show == "variables" for name in literals(text)
-        }
-        if plan is None:
-            return LastingParts(parts, sorted(named))
-        over = [(description, status) for _, description, status in planning.finished_tasks(plan)]
-        return LastingParts(parts, sorted(named | planning.identifiers(plan)), over)
 
     def _between(self, first: int, last: int) -> list[Message]:
         lines = messages.between(self.db, Range(self.conversation.id, first, last))
         return [line.message for line in lines]
 
-    def _now(self) -> Conversation:
-        """The conversation as it is in the store now."""
-        return messages.ensure(self.db, self.workflow.id, self.conversation.name, self._counter.key)
-
     def _recount(self) -> None:
         """Another counter than before: every message of the history is counted anew, once."""
         lines = messages.after(self.db, self.conversation.id, 0)
-        sizes = [(line.seq, self._tokens(line.message)) for line in lines]
-        messages.recount(self.db, self.conversation.id, self._counter.key, sizes)
+        sizes = [(line.seq, self._writer.tokens_of(line.message)) for line in lines]
+        messages.recount(self.db, self.conversation.id, self.conversation.counter, sizes)
         for made in self.compressions():
-            size = self._tokens(summary_message(made.summary, made.last, self.workflow.name))
+            summary = summary_message(made.summary, made.last, self.workflow.name)
+            size = self._writer.tokens_of(summary)
             compressions.resize(self.db, self.conversation.id, made.number, size)
 
 
@@ -565,23 +323,5 @@ def _refuse_recount(db: Database, before: str, now: str) -> None:
         )
 
 
-def _numbered(made: Compression) -> str:
+def _number_text(made: Compression) -> str:
     return f"{made.number} (undone)" if made.undone else str(made.number)
-
-
-def _read(message: object, kind: Kind | None) -> Message:
-    """A message as it will be kept; one that could not be read back is refused."""
-    try:
-        read = read_message(message)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadSource(
-            "message", f"can't be kept: {error}", hint="give values that JSON can hold"
-        ) from None
-    if kind is None and not isinstance(message, Message):
-        return read
-    try:
-        return from_record(to_record(read if kind is None else replace(read, kind=kind)))
-    except (TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise BadSource(
-            "message", f"can't be kept: {error}", hint=f"a kind is one of {', '.join(KINDS)}"
-        ) from None

@@ -1,4 +1,8 @@
-"""How a session is opened: its recipe, its counter, its budget."""
+"""How a session is opened: its recipe, its counter, its budget.
+
+Everything here is worked out before a store is opened, but for the counter, which may be the one
+that the conversation was counted by before. The limits themselves are `limits`' business.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from foreword.recipe.budget import choose_counter, whole_number
 from foreword.recipe.load import load
 from foreword.recipe.selection import Selection, select
 from foreword.section import Budget, Section
-from foreword.session.history_section import Writing
+from foreword.session.history_section import HistoryWriter
 from foreword.session.limits import Limits
 from foreword.sources.project_root import project_root
 from foreword.store.database import altered_error
@@ -22,7 +26,9 @@ from foreword.tokens import Counter
 
 # tool results are mostly JSON, which characters / 4 gets wrong by a third
 DEFAULT_COUNTER = "o200k"
-MOST_UNITS = 100  # to a token, and tokens to a unit: no counter has more
+# To a token, and tokens to a unit: no counter has more. A stored counter beyond this was altered,
+# and sizes counted by it would mean nothing.
+MOST_UNITS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +46,8 @@ class SessionOptions:
     auto_compress: bool
 
 
-def opening_for(
+def session_options(
+    *,
     root: str | Path,
     recipe: str,
     limits: Limits,
@@ -59,7 +66,7 @@ def opening_for(
     return SessionOptions(
         root=folder,
         selection=selection,
-        history=_history(selection),
+        history=_history_tag(selection),
         limits=limits,
         budget=allowed,
         counter=counting,
@@ -69,18 +76,19 @@ def opening_for(
     )
 
 
-def budget_for(limits: Limits, given: int | None) -> Budget:
-    """The budget that was given, else the size at which the history is compressed."""
-    last = ("given", given) if given else ("compressed at", limits.compress_at)
-    tokens = given or limits.compress_at
-    return Budget(tokens, limits.window, (("window", limits.window), last, ("budget", tokens)))
+def budget_for(limits: Limits, tokens: int | None) -> Budget:
+    """The budget that was asked for, else the size at which the history is compressed."""
+    origin = ("given", tokens) if tokens else ("compressed at", limits.compress_at)
+    tokens = tokens or limits.compress_at
+    steps = (("window", limits.window), origin, ("budget", tokens))
+    return Budget(tokens, limits.window, steps)
 
 
-def counter_for(opening: SessionOptions, used_before: str | None) -> Counter:
+def counter_for(options: SessionOptions, used_before: str | None) -> Counter:
     """The counter that was asked for, else the one the conversation was counted by before, else
     the default."""
-    if opening.counter is not None:
-        return opening.counter
+    if options.counter is not None:
+        return options.counter
     try:
         found = tokens.counter_by_key(used_before or DEFAULT_COUNTER)
     except (UnknownName, ValueError):  # one of the caller's own
@@ -95,29 +103,28 @@ def counter_for(opening: SessionOptions, used_before: str | None) -> Counter:
     return found
 
 
-def writing_for(opening: SessionOptions, counter: Counter) -> Writing:
-    """Nothing written yet, counted by that counter."""
-    tag, selection = opening.history, opening.selection
-    rule, rank = selection.rule(tag), selection.rank(tag)
+def history_writer(options: SessionOptions, counter: Counter) -> HistoryWriter:
+    """A writer that has written nothing yet, and measures by that counter."""
+    tag = options.history
+    selection = options.selection
     section = Section(
         tag=tag,
         text="",
-        rule=rule,
-        rank=rank,
+        rule=selection.rule(tag),
+        rank=selection.rank(tag),
         title="",
         source="conversation",
         kind=CONVERSATION,
         known_as="history",
     )
-    return Writing(scale_of_tags(selection.sections, counter), section)
+    return HistoryWriter(scale_of_tags(selection.sections, counter), section)
 
 
-def _history(selection: Selection) -> str:
-    tag = next((tag for tag, spec in selection.sections.items() if spec.state == "messages"), None)
-    if tag is None:
-        raise UsageError(
-            f"recipe {selection.recipe.name!r} has no conversation: a section with `state:"
-            " messages`",
-            hint="use workflow or workflow-cached",
-        )
-    return tag
+def _history_tag(selection: Selection) -> str:
+    for tag, spec in selection.sections.items():
+        if spec.state == "messages":
+            return tag
+    raise UsageError(
+        f"recipe {selection.recipe.name!r} has no conversation: a section with `state: messages`",
+        hint="use workflow or workflow-cached",
+    )

@@ -56,15 +56,18 @@ class Timeline:
 
     def add(self, turn: TimelineMessage) -> None:
         """One more message; a result joins the group of its call."""
-        asked = [seq for (seq, _), _ in self._waiting.hear(turn.seq, turn.message)]
-        first = min(
-            (seq for seq in asked if self._starts and seq >= self._starts[0]), default=turn.seq
-        )
+        first = turn.seq
+        for (call_seq, _), _ in self._waiting.hear(turn.seq, turn.message):
+            if self._starts and call_seq >= self._starts[0]:
+                first = min(first, call_seq)
         at = bisect_right(self._starts, first) - 1 if first < turn.seq else len(self.groups)
-        joined = [other for group in self.groups[at:] for other in group.turns]
-        tokens = sum(group.tokens for group in self.groups[at:]) + turn.tokens
+        turns = list[TimelineMessage]()
+        tokens = turn.tokens
+        for group in self.groups[at:]:
+            turns += group.turns
+            tokens += group.tokens
         del self.groups[at:], self._starts[at:]
-        self.groups.append(Group((*joined, turn), tokens))
+        self.groups.append(Group((*turns, turn), tokens))
         self._starts.append(self.groups[-1].first)
 
     def extend(self, turns: Iterable[TimelineMessage]) -> None:

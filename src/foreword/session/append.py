@@ -1,0 +1,185 @@
+"""Add messages to a conversation: one with room made for it, many at once, or once under a key.
+
+What may be appended is checked here; how it is stored is `store.messages`' business, and when the
+history is compressed for it `size_control`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from foreword.errors import BadSource
+from foreword.formats import from_record, read_message, to_record
+from foreword.message import KINDS, Kind, Message
+from foreword.session.call_memory import Calls
+from foreword.session.compaction import Compaction
+from foreword.session.size_control import Room, SizeControl
+from foreword.store import append_keys, messages
+from foreword.store.append_keys import AppendReceipt
+
+# Messages written by one statement: keeps the memory of a long import bounded, and its progress
+# visible. All batches are one transaction, so the size decides nothing else.
+BATCH = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """What became of a message that was appended."""
+
+    seq: int
+    tokens: int
+    size_tokens: int  # of the whole context after it
+    warnings: tuple[str, ...] = ()
+    compaction: Compaction | None = None  # of the history in front of it, where it was compressed
+    compressed: bool = False  # said again, too, where the message was there already under its key
+    count: int = 1
+
+
+class Appender:
+    """Adds to one conversation."""
+
+    def __init__(self, calls: Calls, size_control: SizeControl) -> None:
+        self._calls = calls
+        self._size_control = size_control
+        self._db = calls.db
+        self._conversation = calls.conversation.id
+
+    def append(self, message: Message, *, pinned: bool) -> Appended:
+        """Add a message, after a compression where there is no room for it."""
+        tokens = self._tokens(message)
+        room = self._size_control.make_room(tokens)
+        return self._write(message, tokens, room, pinned=pinned)
+
+    def append_once(self, message: Message, *, pinned: bool, key: str) -> Appended:
+        """Add a message unless it is there under that key already."""
+        append_keys.validate_key(key)
+        digest = append_keys.digest_of([(message, pinned)])
+        before = self._find_answer(key, digest)
+        if before is not None:
+            return before
+        tokens = self._tokens(message)
+        # outside of the transaction: a model may be asked
+        room = self._size_control.make_room(tokens)
+
+        def write() -> Appended:
+            return self._write(message, tokens, room, pinned=pinned)
+
+        return self._once(key, digest, write)
+
+    def append_all(self, new: Sequence[Message]) -> Appended:
+        """Add several messages, all or none; the answer is about all of them."""
+        with self._transaction():
+            before = messages.up_to(self._db, self._conversation)
+            count = self.extend(new)
+            after = messages.up_to(self._db, self._conversation)
+            return Appended(
+                seq=after.seq,
+                tokens=after.running - before.running,
+                size_tokens=self._size_control.size_tokens(),
+                count=count,
+            )
+
+    def append_all_once(self, new: Sequence[Message], *, key: str) -> Appended:
+        """Add several messages unless they are there under that key already."""
+        digest = append_keys.digest_of((message, False) for message in new)
+        append_keys.validate_key(key)
+
+        def write() -> Appended:
+            return self.append_all(new)
+
+        return self._once(key, digest, write)
+
+    def extend(
+        self, new: Iterable[Message], progress: Callable[[int], None] = lambda count: None
+    ) -> int:
+        """Add many messages, all or none, and compress nothing; returns how many."""
+        count = 0
+        left = iter(new)
+        with messages.write_lock(self._db, self._conversation):
+            while batch := list(islice(left, BATCH)):
+                rows = [(message, self._tokens(message), False) for message in batch]
+                count += len(messages.append(self._db, self._conversation, rows))
+                progress(count)
+        return count
+
+    def _tokens(self, message: Message) -> int:
+        return self._calls.writer.tokens_of(message)
+
+    def _write(self, message: Message, tokens: int, room: Room, *, pinned: bool) -> Appended:
+        (line,) = messages.append(self._db, self._conversation, [(message, tokens, pinned)])
+        self._calls.take(line)
+        if message.kind == "system_prompt":
+            # it replaces a part whose size was measured before
+            room = replace(room, size_tokens=self._size_control.size_tokens())
+        return Appended(
+            seq=line.seq,
+            tokens=tokens,
+            size_tokens=room.size_tokens,
+            warnings=self._size_control.notes(room),
+            compaction=room.compaction,
+            compressed=room.compaction is not None and room.compaction.applied,
+        )
+
+    def _once(self, key: str, digest: str, append: Callable[[], Appended]) -> Appended:
+        """Append and keep the answer under the key, all or nothing; where somebody was faster,
+        theirs is given."""
+        with self._transaction():
+            before = self._find_answer(key, digest)
+            if before is not None:
+                return before
+            made = append()
+            receipt = AppendReceipt(
+                seq=made.seq,
+                count=made.count,
+                tokens=made.tokens,
+                size_tokens=made.size_tokens,
+                compressed=made.compressed,
+                warnings=made.warnings,
+            )
+            append_keys.keep(self._db, self._conversation, key=key, digest=digest, receipt=receipt)
+            return made
+
+    def _find_answer(self, key: str, digest: str) -> Appended | None:
+        """What was answered when this was appended under the key before."""
+        receipt = append_keys.find(self._db, self._conversation, key=key, digest=digest)
+        if receipt is None:
+            return None
+        return Appended(
+            seq=receipt.seq,
+            tokens=receipt.tokens,
+            size_tokens=receipt.size_tokens,
+            warnings=receipt.warnings,
+            compressed=receipt.compressed,
+            count=receipt.count,
+        )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing; where it is nothing, what is in memory is read anew."""
+        try:
+            with messages.write_lock(self._db, self._conversation):
+                yield
+        except BaseException:
+            self._calls.forget()
+            raise
+
+
+def message_to_store(message: object, kind: Kind | None = None) -> Message:
+    """A message as it will be kept; one that could not be read back is refused."""
+    try:
+        read = read_message(message)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadSource(
+            "message", f"can't be kept: {error}", hint="give values that JSON can hold"
+        ) from None
+    if kind is None and not isinstance(message, Message):
+        return read
+    try:
+        return from_record(to_record(read if kind is None else replace(read, kind=kind)))
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise BadSource(
+            "message", f"can't be kept: {error}", hint=f"a kind is one of {', '.join(KINDS)}"
+        ) from None

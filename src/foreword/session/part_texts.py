@@ -1,0 +1,118 @@
+"""Every part of a session's context but the history, as the model reads it.
+
+The system prompt, the plan, the snapshot, the variables and the tabs of the browser are written
+from the store, and only when one has changed; other sections of the recipe are read from the
+project. Fitting them into a budget is `next_call`'s business, the history `history_section`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from foreword.context.inputs import Inputs
+from foreword.context.readers import gather
+from foreword.plan.fresh_parts import part_text
+from foreword.recipe.schema import SectionSpec
+from foreword.secrets.known_values import KnownValues
+from foreword.section import Section
+from foreword.session.session_options import SessionOptions
+from foreword.session.workflow_state import WorkflowState
+from foreword.store import messages, workflows
+from foreword.store.database import Database
+from foreword.store.messages import Conversation
+from foreword.store.secret_values import secrets_of
+
+
+@dataclass(frozen=True, slots=True)
+class _PartText:
+    """A part as it was written last, and what it was written from."""
+
+    stamp: object
+    text: str
+
+
+class PartTexts:
+    """The parts of one session, kept from call to call."""
+
+    def __init__(
+        self, state: WorkflowState, conversation: Conversation, options: SessionOptions
+    ) -> None:
+        self.browser: object = None  # the tabs: a list of name, url and active
+        self.secrets = KnownValues()  # those hidden in the texts that were written last
+        self._secrets_stamp: object = None
+        self._state = state
+        self._conversation = conversation
+        self._selection = options.selection
+        self._root = options.root
+        self._parts: dict[str, _PartText] = {}
+
+    def texts(self) -> dict[str, str]:
+        """Every part by its tag; what has not changed is not written again."""
+        stamps = self._stamps()
+        secrets = self._secrets_at(stamps["variables"], stamps["snapshot"])
+        for tag, spec in self._selection.sections.items():
+            if spec.state not in stamps:
+                continue
+            stamp = (stamps[spec.state], secrets.digest)
+            before = self._parts.get(tag)
+            if before is None or before.stamp != stamp:
+                self._parts[tag] = _PartText(stamp, secrets.known(self._write(spec)))
+        texts = {tag: part.text for tag, part in self._parts.items()}
+        for section in self._project_sections():
+            texts[section.tag] = secrets.known(section.text)
+        return texts
+
+    def current_secrets(self) -> KnownValues:
+        """What hides every secret that the workflow holds now."""
+        now = workflows.stamps(self._state.db, self._state.workflow.id)
+        return self._secrets_at(now.variables, now.snapshot)
+
+    def _secrets_at(self, *stamp: object) -> KnownValues:
+        if self._secrets_stamp != stamp:
+            self.secrets = secrets_of(self._state.db, self._state.workflow.id)
+            self._secrets_stamp = stamp
+        return self.secrets
+
+    def _stamps(self) -> dict[str | None, object]:
+        """By the state that a section shows: what tells whether it is still what it was."""
+        now = workflows.stamps(self._state.db, self._state.workflow.id)
+        return {
+            "system_prompt": self._system_prompt(),
+            "plan": now.plan,
+            "snapshot": now.snapshot,
+            "variables": now.variables,
+            "browser": repr(self.browser),
+        }
+
+    def _write(self, spec: SectionSpec) -> str:
+        value = self._value(spec.state)
+        return part_text(spec.show, value) if spec.show else str(value or "")
+
+    def _value(self, state: str | None) -> object:
+        match state:
+            case "system_prompt":
+                return self._system_prompt()
+            case "plan":
+                return self._state.plan
+            case "snapshot":
+                return self._state.snapshot()
+            case "variables":
+                return self._state.variables
+            case _:
+                return self.browser
+
+    def _system_prompt(self) -> str:
+        return current_conversation(self._state.db, self._conversation).system_prompt
+
+    def _project_sections(self) -> list[Section]:
+        """The sections that are no state of the workflow, read anew: files may have changed."""
+        sections = self._selection.sections
+        others = {tag: spec for tag, spec in sections.items() if spec.state is None}
+        if not others:
+            return []
+        return gather(replace(self._selection, sections=others), Inputs(root=self._root)).sections
+
+
+def current_conversation(db: Database, conversation: Conversation) -> Conversation:
+    """The conversation as it is in the store now; others may have written to it."""
+    return messages.ensure(db, conversation.workflow, conversation.name, conversation.counter)
