@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     from foreword.session.summary.summary_text import EarlierSummary
     from foreword.work.checkpoint import Checkpoint
 
+# Of the summary that becomes the checkpoint. `resume` shows as much of it as fits beside tier 0, so
+# more would only be read by whoever opens the file.
 ROOM_TOKENS = 1_800
-MOST_CHARS = 500_000  # of what was said last; about what a window holds
+MOST_CHARS = 500_000  # of the newest messages; about what a window holds
+LONGEST_QUERY = 2_000  # characters of what the user said should be kept
 NO_BRANCH = "session"
-LONGEST_PHASE = 36
-MOST_FILES = 40
-SAID, FILES = "said by the user", "files"  # in the state
+LONGEST_PHASE = 36  # characters: a UUID, which is what agents call their conversations by
+MOST_FILES = 40  # names: a long conversation touches hundreds, and the rest is worth more
+USER_LINES = "said by the user"  # in the state, beside FILES
+FILES = "files"
 _HEAD = re.compile(r"ref: refs/heads/(?P<branch>[^\s\x00-\x1f]{1,120})\s*")
-_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def write(event: HookEvent, root: Path) -> Path:
@@ -40,42 +44,43 @@ def write(event: HookEvent, root: Path) -> Path:
     from foreword.session.summary.summary_text import read
     from foreword.tokens import counter
     from foreword.work import checkpoints
+    from foreword.work.checkpoint import Checkpoint
 
     if not event.transcript:
         raise BadSource(WHERE, "it names no transcript")
-    messages = list(
-        read_transcript(trusted_files.read_bytes(event.transcript, root), "transcript.jsonl")
-    )
+    raw = trusted_files.read_bytes(event.transcript, root)
+    messages = list(read_transcript(raw, "transcript.jsonl"))
     if not messages:
         raise BadSource(event.transcript, "no message in it")
-    task, phase = task_of(root), phase_of(event.session)
-    newest, before = _newest(messages), _before(root, task, phase)
-    earlier = _as_summary(before) if before and len(newest) < len(messages) else ""
-    query = event.instructions[:2_000]
-    summary = compress(newest, ROOM_TOKENS, counter("estimate"), earlier=earlier, query=query)
-    objective = (
-        before.objective
-        if before
-        else _first_request(one.text for one in messages if one.role == "user")
+    task = task_of(root)
+    phase = phase_of(event.session)
+    newest = _newest_messages(messages)
+    before = _existing_checkpoint(root, task=task, phase=phase)
+    earlier = ""
+    if before is not None and len(newest) < len(messages):
+        earlier = _as_summary(before)
+    summary = compress(
+        newest,
+        ROOM_TOKENS,
+        counter("estimate"),
+        earlier=earlier,
+        query=event.instructions[:LONGEST_QUERY],
     )
-    return checkpoints.write(root, None, _made(task, phase, objective, read(summary.text), event))
-
-
-def _made(
-    task: str, phase: str, objective: str, found: EarlierSummary, event: HookEvent
-) -> Checkpoint:
-    from foreword.work.checkpoint import Checkpoint
-
-    return Checkpoint(
+    found = read(summary.text)
+    checkpoint = Checkpoint(
         task=task,
         phase=phase,
-        objective=objective,
-        state={SAID: _of(found, "constraint", "request"), FILES: list(found.files[:MOST_FILES])},
-        decisions=[{"what": line, "why": ""} for line in _of(found, "decision")],
-        findings=_of(found, "failure", "error", "fix", "finding", "done", "other", "command"),
-        pending=_of(found, "open"),
+        objective=before.objective if before else _first_request(messages),
+        state={
+            USER_LINES: _lines_of(found, "constraint", "request"),
+            FILES: list(found.files[:MOST_FILES]),
+        },
+        decisions=[{"what": line, "why": ""} for line in _lines_of(found, "decision")],
+        findings=_lines_of(found, "failure", "error", "fix", "finding", "done", "other", "command"),
+        pending=_lines_of(found, "open"),
         extra={"conversation": event.session, "trigger": event.trigger},
     )
+    return checkpoints.write(root, None, checkpoint)
 
 
 def task_of(root: Path) -> str:
@@ -89,53 +94,58 @@ def task_of(root: Path) -> str:
 
 def phase_of(session: str) -> str:
     """The conversation's name: each has one checkpoint, its newest."""
-    return _ODD.sub("-", session)[:LONGEST_PHASE].strip("-.") or "unnamed"
+    return _NOT_IN_NAMES.sub("-", session)[:LONGEST_PHASE].strip("-.") or "unnamed"
 
 
-def _newest(messages: Sequence[Message]) -> list[Message]:
+def _newest_messages(messages: Sequence[Message]) -> list[Message]:
     """The last messages, as many as a window holds."""
-    left, first = MOST_CHARS, len(messages)
-    while first and left > 0:
+    chars_left = MOST_CHARS
+    first = len(messages)
+    while first and chars_left > 0:
         first -= 1
-        left -= len(messages[first].text)
+        chars_left -= len(messages[first].text)
     return list(messages[first:])
 
 
-def _before(root: Path, task: str, phase: str) -> Checkpoint | None:
+def _existing_checkpoint(root: Path, *, task: str, phase: str) -> Checkpoint | None:
     """The checkpoint that this conversation has already."""
     from foreword.work import checkpoints
 
-    found = (
-        one
-        for one in checkpoints.checkpoint_entries(root, None)
-        if (one.task, one.phase) == (task, phase)
-    )
-    return next((one.checkpoint for one in found), None)
+    for entry in checkpoints.checkpoint_entries(root, None):
+        if entry.task == task and entry.phase == phase:
+            return entry.checkpoint
+    return None
 
 
 def _as_summary(before: Checkpoint) -> str:
     """A checkpoint of ours as the summary that it was made of."""
     from foreword.session.summary.summary_text import Part, write
 
-    state = {name: [str(line) for line in before.state.get(name) or ()] for name in (SAID, FILES)}
     parts: dict[Part, list[str]] = {
-        "user": state[SAID],
+        "user": _state_lines(before, USER_LINES),
         "decisions": [str(decision.get("what", "")) for decision in before.decisions],
         "findings": [str(finding) for finding in before.findings],
         "open": list(before.pending),
-        "files": state[FILES],
+        "files": _state_lines(before, FILES),
     }
     return write(parts)
 
 
-def _first_request(said: Iterable[str]) -> str:
+def _state_lines(checkpoint: Checkpoint, name: str) -> list[str]:
+    return [str(line) for line in checkpoint.state.get(name) or ()]
+
+
+def _first_request(messages: Iterable[Message]) -> str:
     """What the user wants: the first words that are not the agent's own markup."""
     from foreword.session.summary.summary_text import shorten_line
 
-    return shorten_line(
-        next((text for text in said if text.strip() and not text.lstrip().startswith("<")), "")
-    )
+    for message in messages:
+        text = message.text
+        if message.role == "user" and text.strip() and not text.lstrip().startswith("<"):
+            return shorten_line(text)
+    return shorten_line("")
 
 
-def _of(found: EarlierSummary, *kinds: str) -> list[str]:
+def _lines_of(found: EarlierSummary, *kinds: str) -> list[str]:
+    """The lines of a summary that are of these kinds, each on one line."""
     return [" ".join(text.split()) for kind, text in found.lines if kind in kinds]

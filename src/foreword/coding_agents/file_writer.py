@@ -21,6 +21,7 @@ from typing import Literal
 from foreword.coding_agents.targets import TargetFile
 from foreword.errors import BadSource, StoreError
 
+# Of a settings file, which has kilobytes: what is larger is something else and is not rewritten.
 LARGEST_BYTES = 4 * 1024 * 1024
 HINT = "nothing was changed; put a folder or a file of the project in its place"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -40,11 +41,12 @@ class FileChange:
     before: str
     after: str
     # settings of the user's own that stay, where ours would have another value
-    kept: tuple[str, ...] = ()
+    user_settings: tuple[str, ...] = ()
 
     def preview(self) -> Iterator[str]:
         """The lines that go and come."""
-        before, after = self.before.splitlines(), self.after.splitlines()
+        before = self.before.splitlines()
+        after = self.after.splitlines()
         lines = list(difflib.unified_diff(before, after, lineterm="", n=2))
         return iter(lines[2:])
 
@@ -52,20 +54,24 @@ class FileChange:
 def changes(root: Path, files: Sequence[TargetFile]) -> list[FileChange]:
     """What would become of each file; an error where one can't be read or added to, and then
     nothing is changed."""
-    return [_change(root, one) for one in files]
+    return [_change(root, file) for file in files]
 
 
-def _change(root: Path, one: TargetFile) -> FileChange:
-    there = _read(root, one.path)
-    before = there or ""
-    after = one.added(before) if one.added else one.content
-    if there is None:
-        return FileChange(path=one.path, state="new", before="", after=after)
-    kept = tuple(one.kept(after))
+def _change(root: Path, file: TargetFile) -> FileChange:
+    found = _read(root, file.path)
+    before = found or ""
+    after = file.add_to(before) if file.add_to else file.content
+    if found is None:
+        return FileChange(path=file.path, state="new", before="", after=after)
+    state: State = "add" if file.add_to else "other"
     if before == after:
-        return FileChange(path=one.path, state="same", before=before, after=after, kept=kept)
+        state = "same"
     return FileChange(
-        path=one.path, state="add" if one.added else "other", before=before, after=after, kept=kept
+        path=file.path,
+        state=state,
+        before=before,
+        after=after,
+        user_settings=tuple(file.other_settings(after)),
     )
 
 
@@ -75,7 +81,7 @@ def write_file(root: Path, change: FileChange) -> None:
     path = PurePosixPath(change.path)
     with ExitStack() as stack:
         try:
-            folder = _opened(stack, root, path.parent, make=True)
+            folder = _open_folder(stack, root, path.parent, make=True)
             if (_read(root, change.path) or "") != change.before:
                 raise StoreError(f"{change.path} has changed in the meantime", hint="run it again")
             _replace(folder, path.name, change.after.encode("utf-8", "surrogatepass"))
@@ -86,7 +92,7 @@ def write_file(root: Path, change: FileChange) -> None:
             ) from None
 
 
-def _opened(stack: ExitStack, root: Path, folder: PurePosixPath, *, make: bool = False) -> int:
+def _open_folder(stack: ExitStack, root: Path, folder: PurePosixPath, *, make: bool = False) -> int:
     """A folder below the root, opened without following a link."""
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     stack.callback(os.close, descriptor)
@@ -112,9 +118,10 @@ def _read(root: Path, path: str) -> str | None:
     place = PurePosixPath(path)
     with ExitStack() as stack:
         try:
-            folder = _opened(stack, root, place.parent)
+            folder = _open_folder(stack, root, place.parent)
             _refuse_link(folder, place.name, path)
-            file = stack.enter_context(os.fdopen(os.open(place.name, _READ, dir_fd=folder), "rb"))
+            descriptor = os.open(place.name, _READ, dir_fd=folder)
+            file = stack.enter_context(os.fdopen(descriptor, "rb"))
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise BadSource(path, "not a regular file")
             raw = file.read(LARGEST_BYTES + 1)
@@ -131,14 +138,14 @@ def _read(root: Path, path: str) -> str | None:
 
 
 def _replace(folder: int, name: str, content: bytes) -> None:
+    """Put a file in the place of another by one rename; it keeps the mode of that one."""
     temporary = f".{name}.{secrets.token_hex(4)}"
     try:
-        with os.fdopen(os.open(temporary, _NEW, 0o666, dir_fd=folder), "wb") as file:
+        descriptor = os.open(temporary, _NEW, 0o666, dir_fd=folder)
+        with os.fdopen(descriptor, "wb") as file:
             with suppress(FileNotFoundError):
-                os.fchmod(
-                    file.fileno(),
-                    stat.S_IMODE(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode),
-                )
+                replaced = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                os.fchmod(descriptor, stat.S_IMODE(replaced.st_mode))
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

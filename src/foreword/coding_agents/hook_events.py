@@ -2,7 +2,7 @@
 Codex shares.
 
 Outside data: every field may be missing, of another kind, or hostile. What is read here is only its
-shape; which files may be opened for it is decided by `trust`.
+shape; which files may be opened for it is decided by `trusted_files`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,22 @@ from typing import Any
 from foreword.errors import BadSource
 
 WHERE = "the input of the hook"
+# Of an event: the result of a tool is in it, and those may have megabytes; what is larger is not
+# read further, and its hook does nothing.
 LARGEST_BYTES = 32 * 1024 * 1024
-SESSION_START, PRE_COMPACT, POST_TOOL_USE = "SessionStart", "PreCompact", "PostToolUse"
+SESSION_START = "SessionStart"
+PRE_COMPACT = "PreCompact"
+POST_TOOL_USE = "PostToolUse"
+_TEXT_KEYS = {  # by the fields of HookEvent
+    "name": "hook_event_name",
+    "session": "session_id",
+    "cwd": "cwd",
+    "transcript": "transcript_path",
+    "source": "source",
+    "trigger": "trigger",
+    "instructions": "custom_instructions",
+    "tool": "tool_name",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,23 +56,15 @@ def read_event(raw: bytes) -> HookEvent:
 
 def event_of(data: Mapping[str, Any]) -> HookEvent:
     """The event that an object tells of."""
-    named = {
-        "name": "hook_event_name",
-        "session": "session_id",
-        "cwd": "cwd",
-        "transcript": "transcript_path",
-        "source": "source",
-        "trigger": "trigger",
-        "instructions": "custom_instructions",
-        "tool": "tool_name",
-    }
-    texts = {
-        field: value for field, key in named.items() if isinstance(value := data.get(key), str)
-    }
-    given = data.get("tool_input")
+    texts = {"name": ""}
+    for field_name, key in _TEXT_KEYS.items():
+        value = data.get(key)
+        if isinstance(value, str):
+            texts[field_name] = value
+    tool_input = data.get("tool_input")
     return HookEvent(
-        **{"name": "", **texts},
-        tool_input=given if isinstance(given, dict) else {},
+        **texts,
+        tool_input=tool_input if isinstance(tool_input, dict) else {},
         tool_response=data.get("tool_response"),
     )
 

@@ -11,8 +11,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-LARGEST_BYTES = 512 * 1024
-LONGEST_LINE = 1_000
+LARGEST_BYTES = 512 * 1024  # thousands of failures; then a new file is begun beside the old one
+LONGEST_LINE = 1_000  # characters: a message may hold what an agent sent, which has no end
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
@@ -25,22 +25,22 @@ def note(what: str, problem: object) -> None:
         from foreword.store import private
         from foreword.store.paths import cache_folder
 
-        told = mask(f"{what}: {problem}"[: 4 * LONGEST_LINE])
-        line = "".join(char if char.isprintable() else " " for char in told)[:LONGEST_LINE]
+        # Cut before it is masked, which takes time, but far behind the end of the line: half of a
+        # secret is not known for one.
+        text = mask(f"{what}: {problem}"[: 4 * LONGEST_LINE])
+        line = "".join(char if char.isprintable() else " " for char in text)[:LONGEST_LINE]
         path = cache_folder() / "hook.log"
         private.make_folder(path.parent)
-        _make_room(path)
+        _rotate(path)
         descriptor = os.open(path, _APPEND, private.FILE_MODE)
         try:
-            os.write(
-                descriptor,
-                f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n".encode("utf-8", "replace"),
-            )
+            time = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+            os.write(descriptor, f"{time} {line}\n".encode("utf-8", "replace"))
         finally:
             os.close(descriptor)
 
 
-def _make_room(path: Path) -> None:
+def _rotate(path: Path) -> None:
     with suppress(FileNotFoundError):
         if path.lstat().st_size > LARGEST_BYTES:
             path.replace(path.with_suffix(".log.1"))

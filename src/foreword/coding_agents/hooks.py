@@ -26,12 +26,17 @@ from foreword.coding_agents.hook_events import (
 )
 from foreword.errors import ForewordError, UsageError
 
+# An agent waits for its hooks: past this the process ends without an answer. `--timeout` sets
+# another, as the files of `init` do before a compaction.
 TIMEOUT_SECONDS = 5.0
-SERVER_SECONDS = 2.0  # and never more than half of the time
+# For a server to answer, and never more than half of the time: the other half is for doing it here.
+SERVER_SECONDS = 2.0
+LONGEST_NAME = 40  # characters of an event's name in the log
 SOURCES = ("compact", "resume")
 STARTUP = "startup"
 # a server reads its project and no transcripts of the user's
 BY_SERVER = (SESSION_START, POST_TOOL_USE)
+_ANSWER_KEYS = {SESSION_START: "additionalContext", POST_TOOL_USE: "updatedToolOutput"}
 
 
 class Source(Protocol):
@@ -70,83 +75,85 @@ def concerns_us(event: HookEvent, options: Options) -> bool:
 
 def answer(event: HookEvent, root: Path, options: Options) -> dict[str, Any] | None:
     """What to answer with, in the documented shape; nothing where there is nothing to say."""
-    said: dict[str, Any] | None = None
+    fields: dict[str, Any] | None = None
     if event.name == SESSION_START:
         from foreword.coding_agents import resume
 
         text = resume.context(root, event.session, options.recipe)
-        said = {"additionalContext": text} if text else None
+        fields = {"additionalContext": text} if text else None
     elif event.name == PRE_COMPACT:
         from foreword.coding_agents import compaction_checkpoint
 
         compaction_checkpoint.write(event, root)
     elif event.name == POST_TOOL_USE:
-        said = long_results.shorten_result(event, root, options.budget_tokens)
-    return {"hookSpecificOutput": {"hookEventName": event.name, **said}} if said else None
+        fields = long_results.shorten_result(event, root, options.budget_tokens)
+    return _output(event, fields) if fields else None
 
 
-def respond(options: Options, given: Source, answers: Sink) -> None:
-    """Answer the event that is given; never an error, never later than the timeout."""
+def _output(event: HookEvent, fields: dict[str, Any]) -> dict[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": event.name, **fields}}
+
+
+def respond(options: Options, source: Source, sink: Sink) -> None:
+    """Answer the event that is read; never an error, never later than the timeout."""
     finished = Flag()
     watch = Timer(options.timeout_seconds, _give_up, [finished, options.timeout_seconds])
     watch.daemon = True
     watch.start()
     name = "hook"
     try:
-        raw = given.read(LARGEST_BYTES + 1)
+        raw = source.read(LARGEST_BYTES + 1)
         event = read_event(raw)
         name = event.name or name
-        output = _worked_out(event, raw, options) if concerns_us(event, options) else None
+        output = None
+        if concerns_us(event, options):
+            output = _server_answer_or_own(event, raw, options)
         finished.set()
-        _write(output, answers)
+        _write(output, sink)
     except BaseException as error:  # noqa: BLE001 - an agent is at the other end: nothing may reach it
         finished.set()
-        hook_log.note(
-            name[:40],
-            (
-                error.message
-                if isinstance(error, ForewordError)
-                else f"{type(error).__name__}: {error}"
-            ),
-        )
+        problem = f"{type(error).__name__}: {error}"
+        if isinstance(error, ForewordError):
+            problem = error.message
+        hook_log.note(name[:LONGEST_NAME], problem)
     finally:
         watch.cancel()
 
 
-def _worked_out(event: HookEvent, raw: bytes, options: Options) -> dict[str, Any] | None:
+def _server_answer_or_own(event: HookEvent, raw: bytes, options: Options) -> dict[str, Any] | None:
     root = trusted_files.project_of(event, options.root)
     if root is None:
         raise UsageError(
             "no project here: none of foreword/recipes, .foreword and .checkpoints is in or"
             " above it"
         )
-    told = None
     if event.name in BY_SERVER:
         from foreword.coding_agents import server_file
 
         settings = {"recipe": options.recipe, "budget_tokens": options.budget_tokens}
-        told = server_file.ask(
-            root, raw, settings, min(SERVER_SECONDS, options.timeout_seconds / 2)
-        )
-    return _checked(told["output"], event) if told is not None else answer(event, root, options)
+        seconds = min(SERVER_SECONDS, options.timeout_seconds / 2)
+        reply = server_file.ask(root, raw, settings, seconds)
+        if reply is not None:
+            return _checked_output(reply["output"], event)
+    return answer(event, root, options)
 
 
-def _checked(output: Any, event: HookEvent) -> dict[str, Any] | None:
+def _checked_output(output: Any, event: HookEvent) -> dict[str, Any] | None:
     """Of what a server said, what we might have said ourselves."""
-    said = output.get("hookSpecificOutput") if isinstance(output, dict) else None
-    known = {SESSION_START: "additionalContext", POST_TOOL_USE: "updatedToolOutput"}.get(event.name)
-    if not isinstance(said, dict) or known is None or known not in said:
+    fields = output.get("hookSpecificOutput") if isinstance(output, dict) else None
+    key = _ANSWER_KEYS.get(event.name)
+    if not isinstance(fields, dict) or key is None or key not in fields:
         return None
-    if known == "additionalContext" and not isinstance(said[known], str):
+    if key == "additionalContext" and not isinstance(fields[key], str):
         return None
-    return {"hookSpecificOutput": {"hookEventName": event.name, known: said[known]}}
+    return _output(event, {key: fields[key]})
 
 
-def _write(output: dict[str, Any] | None, answers: Sink) -> None:
+def _write(output: dict[str, Any] | None, sink: Sink) -> None:
     # ASCII: half characters stay escaped
     data = b"" if output is None else json.dumps(output).encode() + b"\n"
     while data:
-        data = data[answers.write(data) :]
+        data = data[sink.write(data) :]
 
 
 def _give_up(finished: Flag, seconds: float) -> None:

@@ -16,12 +16,13 @@ from typing import Any, Literal
 from foreword.errors import BadSource
 
 HINT = "nothing was changed; mend the file and run it again"
+DEFAULT_INDENT = "  "  # of a file that has none
 _BLANKS = re.compile(r"[ \t\r\n\ufeff]*")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*(?s:.*?)\*/")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _WORD = re.compile(r"[^\s,:{}\[\]\"/]+")
 _INDENT = re.compile(r"(?:\A|\n)([ \t]*)\Z")
-_MOST_DEPTH = 200
+_MOST_DEPTH = 200  # of nesting: no settings have it, and each level is a call of the reader
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class JsonNode:
 
 def read(text: str, where: str, *, comments: bool = False) -> JsonNode:
     """The value in a text, or `BadSource` with line and column."""
-    reader = _Reader(text, where, comments)
+    reader = _Reader(text, where, comments=comments)
     root = reader.value(reader.blanks(0), 0)
     end = reader.blanks(root.end)
     if end != len(text):
@@ -54,20 +55,20 @@ def with_member(
 ) -> str:
     """The text with a member at that path, objects above it made as needed; a member that is
     there stays as it is."""
-    node = _at(read(text, where, comments=comments), where)
+    node = _require_object(read(text, where, comments=comments), where)
     for depth, name in enumerate(path):
         if name not in node.members:
             for above in reversed(path[depth + 1 :]):
                 value = {above: value}
-            return _added(text, node, value, name)
+            return _append(text, node, value, name)
         if depth == len(path) - 1:
             return text
-        node = _at(node.members[name], where, ".".join(path[: depth + 1]))
+        node = _require_object(node.members[name], where, ".".join(path[: depth + 1]))
     return text
 
 
 def with_item(
-    text: str, where: str, path: tuple[str, ...], value: Any, mark: str, *, comments: bool = False
+    text: str, where: str, path: tuple[str, ...], value: Any, *, mark: str, comments: bool = False
 ) -> str:
     """The text with one more item in the list at that path, unless one of its items has the mark
     in it."""
@@ -79,7 +80,7 @@ def with_item(
         raise BadSource(where, f"{'.'.join(path)} must be a list", hint=HINT)
     if any(mark in text[item.start : item.end] for item in node.items):
         return text
-    return _added(text, node, value)
+    return _append(text, node, value)
 
 
 def differs(
@@ -91,16 +92,18 @@ def differs(
         if name not in node.members:
             return False
         node = node.members[name]
-    return bool(_plain(node) != value)
+    return bool(_plain_value(node) != value)
 
 
-def _plain(node: JsonNode) -> Any:
+def _plain_value(node: JsonNode) -> Any:
     if node.kind == "object":
-        return {name: _plain(member) for name, member in node.members.items()}
-    return [_plain(item) for item in node.items] if node.kind == "array" else node.value
+        return {name: _plain_value(member) for name, member in node.members.items()}
+    if node.kind == "array":
+        return [_plain_value(item) for item in node.items]
+    return node.value
 
 
-def _at(node: JsonNode, where: str, path: str = "") -> JsonNode:
+def _require_object(node: JsonNode, where: str, path: str = "") -> JsonNode:
     if node.kind != "object":
         raise BadSource(where, f"{path or 'it'} must be an object", hint=HINT)
     return node
@@ -109,21 +112,17 @@ def _at(node: JsonNode, where: str, path: str = "") -> JsonNode:
 # --- writing --------------------------------------------------------------------------------------
 
 
-def _added(text: str, node: JsonNode, value: Any, name: str | None = None) -> str:
+def _append(text: str, node: JsonNode, value: Any, name: str | None = None) -> str:
     """The text with a member or an item behind the last one of a node."""
+    label = "" if name is None else f"{json.dumps(name, ensure_ascii=False)}: "
+    if node.firsts and "\n" not in text[node.start : node.end]:
+        return _append_on_line(text, node, label + json.dumps(value, ensure_ascii=False))
     newline = "\r\n" if "\r\n" in text else "\n"
-    inside = text[node.start : node.end]
-    lead = "" if name is None else f"{json.dumps(name, ensure_ascii=False)}: "
-    if node.firsts and "\n" not in inside:
-        comma = "" if node.comma else ","
-        written = f"{comma} {lead}{json.dumps(value, ensure_ascii=False)}"
-        at = node.end - 1 - (len(inside[:-1]) - len(inside[:-1].rstrip()))
-        return text[:at] + written + text[at:]
     outer = _indent_of_line(text, node.start)
-    inner = _indent(text, node, outer)
-    unit = inner.removeprefix(outer) or "  "
-    written = lead + json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", f"\n{inner}")
-    written = f"\n{inner}{written}".replace("\n", newline)
+    inner = _indent_of_members(text, node, outer)
+    unit = inner.removeprefix(outer) or DEFAULT_INDENT
+    lines = (label + json.dumps(value, ensure_ascii=False, indent=unit)).split("\n")
+    written = "".join(f"{newline}{inner}{line}" for line in lines)
     if not node.firsts:
         rest = text[node.start + 1 : node.end - 1]
         end = rest if rest.strip() else f"{newline}{outer}"
@@ -135,15 +134,26 @@ def _added(text: str, node: JsonNode, value: Any, name: str | None = None) -> st
     return f"{text[: node.last]},{text[node.last : close]}{written}{text[close:]}"
 
 
-def _indent(text: str, node: JsonNode, outer: str) -> str:
+def _append_on_line(text: str, node: JsonNode, written: str) -> str:
+    """The same for a node that stands on one line: it stays there."""
+    comma = "" if node.comma else ","
+    before_closing = text[: node.end - 1]
+    position = len(before_closing.rstrip())
+    return f"{text[:position]}{comma} {written}{text[position:]}"
+
+
+def _indent_of_members(text: str, node: JsonNode, outer: str) -> str:
     """How the members of a node are indented, by the first that begins a line."""
-    found = (_INDENT.search(text[:first]) for first in node.firsts)
-    return next((indent[1] for indent in found if indent), outer + _unit(text))
+    for first in node.firsts:
+        indent = _INDENT.search(text[:first])
+        if indent:
+            return indent[1]
+    return outer + _unit(text)
 
 
 def _unit(text: str) -> str:
     found = re.search(r"\n([ \t]+)\S", text)
-    return found[1] if found else "  "
+    return found[1] if found else DEFAULT_INDENT
 
 
 def _indent_of_line(text: str, at: int) -> str:
@@ -157,8 +167,10 @@ def _indent_of_line(text: str, at: int) -> str:
 class _Reader:
     """Goes through a text once."""
 
-    def __init__(self, text: str, where: str, comments: bool) -> None:
-        self.text, self.where, self.comments = text, where, comments
+    def __init__(self, text: str, where: str, *, comments: bool) -> None:
+        self.text = text
+        self.where = where
+        self.comments = comments
 
     def wrong(self, at: int, problem: str) -> BadSource:
         line = self.text.count("\n", 0, at) + 1
@@ -182,35 +194,32 @@ class _Reader:
             raise self.wrong(at, "nested too deeply")
         start = self.text[at : at + 1]
         if start == "{":
-            return self._many(JsonNode(kind="object", start=at), "}", depth)
+            return self._members(JsonNode(kind="object", start=at), "}", depth)
         if start == "[":
-            return self._many(JsonNode(kind="array", start=at), "]", depth)
-        found = (_STRING if start == '"' else _WORD).match(self.text, at)
+            return self._members(JsonNode(kind="array", start=at), "]", depth)
+        pattern = _STRING if start == '"' else _WORD
+        found = pattern.match(self.text, at)
         if found is None:
-            raise self.wrong(at, "it ends too early" if not start else f"{start!r} is out of place")
+            raise self.wrong(at, f"{start!r} is out of place" if start else "it ends too early")
         try:
-            return JsonNode(
-                kind="other",
-                start=at,
-                end=found.end(),
-                value=json.loads(found[0], parse_constant=_refuse),
-            )
+            value = json.loads(found[0], parse_constant=_refuse)
         except ValueError:
             raise self.wrong(at, f"{found[0][:40]!r} is no value") from None
+        return JsonNode(kind="other", start=at, end=found.end(), value=value)
 
-    def _many(self, node: JsonNode, closing: str, depth: int) -> JsonNode:
+    def _members(self, node: JsonNode, closing: str, depth: int) -> JsonNode:
         at = self.blanks(node.start + 1)
         while self.text[at : at + 1] != closing:
             if node.firsts and not node.comma:
                 raise self.wrong(at, f"a comma or {closing} is missing")
             node.firsts.append(at)
-            item = (
-                self._member(node, at, depth)
-                if node.kind == "object"
-                else self.value(at, depth + 1)
-            )
+            if node.kind == "object":
+                item = self._member(node, at, depth)
+            else:
+                item = self.value(at, depth + 1)
             node.items.append(item)
-            node.last, at = item.end, self.blanks(item.end)
+            node.last = item.end
+            at = self.blanks(item.end)
             node.comma = self.text[at : at + 1] == ","
             if node.comma:
                 at = self.blanks(at + 1)

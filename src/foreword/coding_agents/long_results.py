@@ -19,9 +19,11 @@ from foreword.coding_agents.hook_events import HookEvent
 if TYPE_CHECKING:
     from foreword.tokens import Counter
 
+# A result beyond it is cut: 4% of a window of 200,000. The user sets another with `--budget`.
 BUDGET_TOKENS = 8_000
-# to a token: what has fewer bytes than that to each token of the budget is not even counted
+# To a token: a text that has fewer for each token of the budget is small and is not even counted.
 LEAST_BYTES = 2
+MOST_BYTES_OF_CHAR = 4  # in UTF-8
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "Bash": ("stdout", "stderr"),
     "Grep": ("content",),
@@ -31,7 +33,7 @@ OF_MCP = "mcp__"
 OURS = ("mcp__foreword__", "mcp__plugin_foreword_foreword__")
 RECALLS = "foreword recall"
 COUNTER = "o200k"
-LONGEST_QUERY = 2_000
+LONGEST_QUERY = 2_000  # characters of the tool's input; a file's content may be in it
 
 Place = tuple[str | int, ...]
 
@@ -39,13 +41,11 @@ Place = tuple[str | int, ...]
 def may_be_large(event: HookEvent, budget_tokens: int) -> bool:
     """Whether the result may be over its budget; cheap, and right about what it calls small."""
     found = texts_of(event)
+    small = LEAST_BYTES * budget_tokens
     chars = sum(map(len, found.values()))
-    if 4 * chars <= LEAST_BYTES * budget_tokens:
+    if MOST_BYTES_OF_CHAR * chars <= small:
         return False
-    return (
-        sum(len(text.encode("utf-8", "replace")) for text in found.values())
-        > LEAST_BYTES * budget_tokens
-    )
+    return sum(len(text.encode("utf-8", "replace")) for text in found.values()) > small
 
 
 def texts_of(event: HookEvent) -> dict[Place, str]:
@@ -53,43 +53,45 @@ def texts_of(event: HookEvent) -> dict[Place, str]:
     left alone."""
     response = event.tool_response
     if event.tool.startswith(OF_MCP):
-        return {} if event.tool.startswith(OURS) else _of_mcp(response)
+        return {} if event.tool.startswith(OURS) else _mcp_texts(response)
     if event.tool not in TEXTS or not isinstance(response, dict) or _is_spoken_for(event, response):
         return {}
-    return {
-        (name,): text for name in TEXTS[event.tool] if isinstance(text := response.get(name), str)
-    }
+    texts: dict[Place, str] = {}
+    for name in TEXTS[event.tool]:
+        text = response.get(name)
+        if isinstance(text, str):
+            texts[(name,)] = text
+    return texts
 
 
 def _is_spoken_for(event: HookEvent, response: Mapping[str, Any]) -> bool:
     """Whether a result is an image, was cut and kept by the agent itself, or is what we were
     asked to bring back."""
+    if response.get("isImage") or response.get("persistedOutputPath"):
+        return True
     command = event.tool_input.get("command")
-    brought_back = isinstance(command, str) and RECALLS in command
-    return bool(response.get("isImage") or response.get("persistedOutputPath") or brought_back)
+    return isinstance(command, str) and RECALLS in command
 
 
-def _of_mcp(response: Any) -> dict[Place, str]:
+def _mcp_texts(response: Any) -> dict[Place, str]:
     """A text, a list of content blocks, or an object that holds one of them and nothing
     structured besides."""
     if isinstance(response, dict) and not response.get("structuredContent"):
-        return {
-            ("content", *place): text for place, text in _blocks(response.get("content")).items()
-        }
-    return _blocks(response)
+        blocks = _block_texts(response.get("content"))
+        return {("content", *place): text for place, text in blocks.items()}
+    return _block_texts(response)
 
 
-def _blocks(content: Any) -> dict[Place, str]:
+def _block_texts(content: Any) -> dict[Place, str]:
     if isinstance(content, str):
         return {(): content}
-    blocks = enumerate(content) if isinstance(content, list) else ()
-    return {
-        (at, "text"): block["text"]
-        for at, block in blocks
-        if isinstance(block, dict)
-        and block.get("type") == "text"
-        and isinstance(block.get("text"), str)
-    }
+    texts: dict[Place, str] = {}
+    if isinstance(content, list):
+        for index, block in enumerate(content):
+            is_text = isinstance(block, dict) and block.get("type") == "text"
+            if is_text and isinstance(block.get("text"), str):
+                texts[(index, "text")] = block["text"]
+    return texts
 
 
 def shorten_result(
@@ -104,17 +106,18 @@ def shorten_result(
     found = texts_of(event)
     sizes = {place: counter.measure(text) for place, text in found.items()}
     rooms = _rooms(sizes, budget_tokens)
-    cut = {place: text for place, text in found.items() if sizes[place] > rooms[place]}
-    if not cut:
+    too_long = {place: text for place, text in found.items() if sizes[place] > rooms[place]}
+    if not too_long:
         return None
     updated = copy.deepcopy(event.tool_response)
     db = open_database(None, root)
     try:
-        for place, text in cut.items():
+        for place, text in too_long.items():
             handle = originals.keep(db, text.encode("utf-8", "surrogatepass"))
-            updated = _with(
-                updated, place, _cut(text, rooms[place], counter, handle, _query(event))
+            shorter = _excerpt(
+                text, rooms[place], counter=counter, handle=handle, query=_query(event)
             )
+            updated = _replace_text(updated, place, shorter)
     finally:
         db.close()
     return {"updatedToolOutput": updated}
@@ -124,27 +127,27 @@ def _rooms(sizes: Mapping[Place, int], room: int) -> dict[Place, int]:
     """Room for each text: the small ones as they are, the large ones an equal share of what is
     left."""
     rooms = dict[Place, int]()
-    for waiting, place in zip(
-        range(len(sizes), 0, -1), sorted(sizes, key=sizes.__getitem__), strict=True
-    ):
+    smallest_first = sorted(sizes, key=lambda place: sizes[place])
+    for index, place in enumerate(smallest_first):
+        waiting = len(smallest_first) - index
         rooms[place] = min(sizes[place], room // waiting)
         room -= rooms[place]
     return rooms
 
 
-def _cut(text: str, room: int, counter: Counter, handle: str, query: str) -> str:
+def _excerpt(text: str, room: int, *, counter: Counter, handle: str, query: str) -> str:
     from foreword.text import cut
 
     def mark(lines: int, units: int) -> str:
         what = f"{lines:,} lines, " if lines > 1 else ""
         return f"[... {what}{counter.tokens(units):,} tokens left out: {RECALLS} {handle}]"
 
-    shorter = cut.excerpt(text, room, counter.measure, mark, query)
+    shorter = cut.excerpt(text, room, counter.measure, mark, query=query=query)
     return mark(0, counter.measure(text)) if shorter is None else shorter
 
 
-def _with(value: Any, place: Place, text: str) -> Any:
-    """The value with another text at that place."""
+def _replace_text(value: Any, place: Place, text: str) -> Any:
+    """Put another text at a place in a value; returns the value."""
     if not place:
         return text
     inner = value
@@ -156,5 +159,5 @@ def _with(value: Any, place: Place, text: str) -> Any:
 
 def _query(event: HookEvent) -> str:
     """What was asked for: lines that answer it are kept first."""
-    asked = (value for value in event.tool_input.values() if isinstance(value, str))
-    return " ".join(asked)[:LONGEST_QUERY]
+    words = [value for value in event.tool_input.values() if isinstance(value, str)]
+    return " ".join(words)[:LONGEST_QUERY]

@@ -16,6 +16,7 @@ from foreword.errors import UnknownName
 
 # characters; past 10,000 Claude Code saves a hook's text to a file and shows the beginning of it
 LONGEST = 9_500
+# Somewhat more than half of those characters; the rest is for the checkpoint, whose end is cut.
 TIER_0_TOKENS = 1_400
 TAG = "checkpoint"
 LEADS = (
@@ -24,21 +25,24 @@ LEADS = (
     " prints what was left out."
 )
 FALLBACK = "factory"
+GAP = "\n\n"  # between the parts
 
 
 def context(root: Path, conversation: str, recipe: str = "") -> str:
     """The text for the model; empty where there is neither of the two."""
-    always = _or_nothing("tier 0", _tier_0, root, recipe)
-    checkpoint = _or_nothing("the newest checkpoint", _checkpoint, root, conversation)
-    if not always and not checkpoint:
+    tier_0 = _or_empty("tier 0", lambda: _tier_0(root, recipe))
+    checkpoint = _or_empty("the newest checkpoint", lambda: _checkpoint(root, conversation))
+    if not tier_0 and not checkpoint:
         return ""
-    room = LONGEST - len(LEADS) - len(always) - 4
-    return "\n\n".join(part for part in (LEADS, always, _within(checkpoint, room)) if part)
+    room = LONGEST - len(LEADS) - len(tier_0) - len(2 * GAP)
+    parts = [LEADS, tier_0, _cut_at_line(checkpoint, room)]
+    return GAP.join(part for part in parts if part)
 
 
-def _or_nothing(what: str, part: Callable[[Path, str], str], root: Path, name: str) -> str:
+def _or_empty(what: str, read: Callable[[], str]) -> str:
+    """What a part reads; its failure is a line in the log."""
     try:
-        return part(root, name)
+        return read()
     except Exception as error:  # noqa: BLE001 - the other part is still worth having
         hook_log.note(what, f"{type(error).__name__}: {error}")
         return ""
@@ -59,14 +63,11 @@ def _tier_0(root: Path, recipe: str) -> str:
             where=f"in {root}, which has no documents of {FALLBACK!r} either",
         )
     package = assemble(chosen, root=root, budget=TIER_0_TOKENS, save=False)
-    always = [
-        one
-        for one in package.report.choices
-        if one.section.rule.tier == 0 and one.body.form != "gone"
-    ]
-    if any(one.is_cut for one in always):
+    tier_0 = [choice for choice in package.report.choices if choice.section.rule.tier == 0]
+    sections = [choice for choice in tier_0 if choice.body.form != "gone"]
+    if any(choice.is_cut for choice in sections):
         keep(package, root)
-    return "".join(pieces_of(always)).strip()
+    return "".join(pieces_of(sections)).strip()
 
 
 def _checkpoint(root: Path, conversation: str) -> str:
@@ -74,19 +75,24 @@ def _checkpoint(root: Path, conversation: str) -> str:
     from foreword.work import checkpoints
     from foreword.work.checkpoint import as_text
 
-    good = [one.checkpoint for one in checkpoints.checkpoint_entries(root, None) if one.checkpoint]
-    own = [one for one in good if conversation and one.extra.get("conversation") == conversation]
-    newest = max(own or good, key=lambda one: one.written_at, default=None)
+    readable = []
+    own = []  # of this conversation
+    for entry in checkpoints.checkpoint_entries(root, None):
+        if entry.checkpoint is None:
+            continue
+        readable.append(entry.checkpoint)
+        if conversation and entry.checkpoint.extra.get("conversation") == conversation:
+            own.append(entry.checkpoint)
+    newest = max(own or readable, key=lambda checkpoint: checkpoint.written_at, default=None)
     if newest is None:
         return ""
     restored = checkpoints.read(root, None, newest.task, newest.phase)
-    text = boundary_pattern(frozenset([TAG])).sub(
-        "&lt;", as_text(restored.checkpoint, restored.changes)
-    )
+    text = as_text(restored.checkpoint, restored.changes)
+    text = boundary_pattern(frozenset([TAG])).sub("&lt;", text)
     return f"<{TAG}>\n{text.strip()}\n</{TAG}>"
 
 
-def _within(text: str, room: int) -> str:
+def _cut_at_line(text: str, room: int) -> str:
     """A checkpoint that is too long loses its last lines, and says so."""
     if len(text) <= room or not text:
         return text

@@ -25,7 +25,9 @@ FILES = "server*.json"
 PATH = "/v1/hook"
 MOST_FILES = 16  # that are looked at, the newest first
 HOSTS = ("127.0.0.1", "localhost", "::1")
-LARGEST_FILE, LARGEST_ANSWER = 4_096, 4 * 1024 * 1024
+LARGEST_FILE = 4_096  # bytes: an address and a number
+# Bytes: a result of a tool in its shape, cut to its budget, but with all of its other fields.
+LARGEST_ANSWER = 4 * 1024 * 1024
 
 
 def announce(root: Path, address: str) -> Path:
@@ -34,9 +36,10 @@ def announce(root: Path, address: str) -> Path:
     path = root / FOLDER / f"server-{urlsplit(address).port}.json"
     refuse_links(path)
     make_hidden(path.parent)
-    for left in path.parent.glob(FILES):
-        if _told(left).get("pid") is not None and not _is_alive(_told(left)["pid"]):
-            left.unlink(missing_ok=True)
+    for other in path.parent.glob(FILES):
+        pid = _content(other).get("pid")
+        if pid is not None and not _is_alive(pid):
+            other.unlink(missing_ok=True)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     temporary.unlink(missing_ok=True)
     with open(temporary, "x", encoding="utf-8", opener=private.opener) as file:
@@ -49,7 +52,7 @@ def withdraw(path: Path) -> None:
     """The server that has announced itself there has stopped; what another one has announced
     since stays."""
     with suppress(OSError):
-        if _told(path).get("pid") == os.getpid():
+        if _content(path).get("pid") == os.getpid():
             path.unlink()
 
 
@@ -57,33 +60,41 @@ def addresses_of(root: Path) -> list[tuple[str, int]]:
     """The host and port of each of the project's servers on this machine, the newest first; one
     may be gone."""
     try:
-        files = sorted((root / FOLDER).glob(FILES), key=lambda path: -path.lstat().st_mtime_ns)[
-            :MOST_FILES
-        ]
+        files = sorted((root / FOLDER).glob(FILES), key=lambda path: -path.lstat().st_mtime_ns)
     except OSError:
         return []
-    return [found for told in map(_told, files) if (found := _address(told))]
+    addresses = []
+    for path in files[:MOST_FILES]:
+        address = _address(_content(path))
+        if address is not None:
+            addresses.append(address)
+    return addresses
 
 
-def _told(path: Path) -> dict[str, Any]:
+def _content(path: Path) -> dict[str, Any]:
     """What a file says; nothing where it says nothing that can be read."""
     from foreword.errors import ForewordError
 
     try:
-        told = json.loads(trusted_files.tail(path, LARGEST_FILE))
+        content = json.loads(trusted_files.tail(path, LARGEST_FILE))
     except (ForewordError, ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
-def _address(told: Mapping[str, Any]) -> tuple[str, int] | None:
+def _address(content: Mapping[str, Any]) -> tuple[str, int] | None:
+    """Host and port of a server on this machine that is still running."""
     try:
-        parts = urlsplit(told["address"])
-        host, port = parts.hostname, parts.port
+        parts = urlsplit(content["address"])
+        host = parts.hostname
+        port = parts.port
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    here = parts.scheme == "http" and host in HOSTS and _is_alive(told.get("pid", os.getpid()))
-    return (str(host), port) if here and port else None
+    if parts.scheme != "http" or host is None or host not in HOSTS or not port:
+        return None
+    if not _is_alive(content.get("pid", os.getpid())):
+        return None
+    return host, port
 
 
 def _is_alive(pid: object) -> bool:
@@ -104,14 +115,10 @@ def ask(
 ) -> dict[str, Any] | None:
     """What a server of this root answers, `{"output": ...}`; nothing where there is none or it
     can't."""
-    for host, port in addresses_of(root):
+    for address in addresses_of(root):
         try:
-            return _answer(
-                host,
-                port,
-                {"root": str(root), "event": json.loads(raw), **options},
-                timeout_seconds,
-            )
+            request = {"root": str(root), "event": json.loads(raw), **options}
+            return _post(address, request, timeout_seconds)
         except ConnectionRefusedError:
             continue  # it died, and its number is somebody else's
         except (OSError, ValueError, RecursionError):
@@ -119,21 +126,21 @@ def ask(
     return None
 
 
-def _answer(
-    host: str, port: int, asked: Mapping[str, Any], timeout_seconds: float
+def _post(
+    address: tuple[str, int], request: Mapping[str, Any], timeout_seconds: float
 ) -> dict[str, Any] | None:
     from http.client import HTTPConnection, HTTPException
 
+    host, port = address
     connection = HTTPConnection(host, port, timeout=timeout_seconds)
     try:
-        connection.request(
-            "POST", PATH, json.dumps(asked).encode(), {"Content-Type": "application/json"}
-        )
+        body = json.dumps(request).encode()
+        connection.request("POST", PATH, body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         text = response.read(LARGEST_ANSWER + 1)
-        answer = (
-            json.loads(text) if response.status == 200 and len(text) <= LARGEST_ANSWER else None
-        )
+        if response.status != 200 or len(text) > LARGEST_ANSWER:
+            return None
+        answer = json.loads(text)
     except HTTPException:
         return None
     finally:

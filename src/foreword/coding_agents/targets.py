@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from foreword.coding_agents import jsonc
@@ -20,40 +19,49 @@ from foreword.errors import BadSource
 
 PLUGIN = "foreword/claude-code"
 HOOK = "foreword hook"
-BEGIN, END = "<!-- foreword init: begin -->", "<!-- foreword init: end -->"
+BEGIN = "<!-- foreword init: begin -->"
+END = "<!-- foreword init: end -->"
 _BLOCK = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
 
-Added = Callable[[str], str]  # the text of a file with ours in it
-Kept = Callable[[str], list[str]]  # which of our settings a file has with another value
+AddTo = Callable[[str], str]  # the text of a file with ours in it
+OtherSettings = Callable[[str], list[str]]  # which of our settings a file has with another value
+
+
+def _no_settings(text: str) -> list[str]:
+    return []
 
 
 @dataclass(frozen=True, slots=True)
 class TargetFile:
-    """One file: `content` where it is ours, `added` where it is the user's."""
+    """One file: `content` where it is ours, `add_to` where it is the user's."""
 
     path: str
     content: str = ""
-    added: Added | None = None
-    kept: Kept = lambda before: []
+    add_to: AddTo | None = None
+    other_settings: OtherSettings = _no_settings
 
 
 def target_files(agents: Sequence[str]) -> list[TargetFile]:
     """The files for these agents, each once; the recipe first."""
     recipe = TargetFile(f"foreword/recipes/{RECIPE}.yaml", text("coding.yaml"))
-    every = [recipe, *(one for agent in agents for one in AGENTS[agent]())]
-    return list({one.path: one for one in every}.values())
+    by_path = {recipe.path: recipe}
+    for agent in agents:
+        for file in AGENTS[agent]():
+            by_path[file.path] = file
+    return list(by_path.values())
 
 
 # --- the agents -----------------------------------------------------------------------------------
 
 
 def _claude_code() -> list[TargetFile]:
-    ours = {
+    plugin_files = {
         ".claude-plugin/plugin.json": "plugin.json",
         ".claude-plugin/marketplace.json": "marketplace.json",
         "hooks/hooks.json": "hooks.json",
         "skills/context/SKILL.md": "SKILL.md",
     }
+    server = {"command": "foreword", "args": ["mcp"]}
     settings = {
         ("extraKnownMarketplaces", "foreword-project"): {
             "source": {"source": "directory", "path": f"./{PLUGIN}"}
@@ -61,16 +69,12 @@ def _claude_code() -> list[TargetFile]:
         ("enabledPlugins", "foreword@foreword-project"): True,
         ("statusLine",): {"type": "command", "command": "foreword statusline", "padding": 0},
     }
-    return [
-        *(
-            TargetFile(f"{PLUGIN}/{path}", text(f"claude-code/{name}"))
-            for path, name in ours.items()
-        ),
-        _members(
-            ".mcp.json", {("mcpServers", "foreword"): {"command": "foreword", "args": ["mcp"]}}
-        ),
-        _members(".claude/settings.json", settings),
-    ]
+    files = []
+    for path, name in plugin_files.items():
+        files.append(TargetFile(f"{PLUGIN}/{path}", text(f"claude-code/{name}")))
+    files.append(_members(".mcp.json", {("mcpServers", "foreword"): server}))
+    files.append(_members(".claude/settings.json", settings))
+    return files
 
 
 def _cursor() -> list[TargetFile]:
@@ -81,10 +85,10 @@ def _cursor() -> list[TargetFile]:
 
 def _codex() -> list[TargetFile]:
     table = '[mcp_servers.foreword]\ncommand = "foreword"\nargs = ["mcp"]\n'
-    config = TargetFile(
-        ".codex/config.toml", added=partial(_with_table, ".codex/config.toml", table)
-    )
-    return [config, TargetFile(".codex/hooks.json", added=_with_codex_hooks), *_agents_md()]
+    path = ".codex/config.toml"
+    config = TargetFile(path, add_to=lambda before: _with_table(path, table, before))
+    hooks = TargetFile(".codex/hooks.json", add_to=_with_codex_hooks)
+    return [config, hooks, *_agents_md()]
 
 
 def _opencode() -> list[TargetFile]:
@@ -105,7 +109,7 @@ def _vscode() -> list[TargetFile]:
 
 
 def _agents_md() -> list[TargetFile]:
-    return [TargetFile("AGENTS.md", added=_with_block)]
+    return [TargetFile("AGENTS.md", add_to=_with_block)]
 
 
 AGENTS: Mapping[str, Callable[[], list[TargetFile]]] = {
@@ -124,45 +128,50 @@ AGENTS: Mapping[str, Callable[[], list[TargetFile]]] = {
 def _members(
     path: str, members: Mapping[tuple[str, ...], Any], *, comments: bool = False
 ) -> TargetFile:
-    def added(before: str) -> str:
+    """A JSON file of the user's that gets these members, by their paths."""
+
+    def add_to(before: str) -> str:
         after = before if before.strip() else "{}\n"
         for place, value in members.items():
             after = jsonc.with_member(after, path, place, value, comments=comments)
         return after
 
-    def kept(text: str) -> list[str]:
-        other = partial(jsonc.differs, text, path, comments=comments)
-        return [".".join(place) for place, value in members.items() if other(place, value)]
+    def other_settings(text: str) -> list[str]:
+        names = []
+        for place, value in members.items():
+            if jsonc.differs(text, path, place, value, comments=comments):
+                names.append(".".join(place))
+        return names
 
-    return TargetFile(path, added=added, kept=kept)
+    return TargetFile(path, add_to=add_to, other_settings=other_settings)
 
 
 def _with_codex_hooks(before: str) -> str:
-    path, after = ".codex/hooks.json", before if before.strip() else "{}\n"
-    again = {"type": "command", "command": HOOK, "timeout": 10}
-    before_it = {"type": "command", "command": f"{HOOK} --timeout 20", "timeout": 30}
+    after = before if before.strip() else "{}\n"
+    # Codex's own limit is the longer one of each, so that ours ends the hook and can log it.
+    at_start = {"type": "command", "command": HOOK, "timeout": 10}
+    before_compaction = {"type": "command", "command": f"{HOOK} --timeout 20", "timeout": 30}
     groups = {
-        "SessionStart": {"matcher": "compact|resume", "hooks": [again]},
-        "PreCompact": {"hooks": [before_it]},
+        "SessionStart": {"matcher": "compact|resume", "hooks": [at_start]},
+        "PreCompact": {"hooks": [before_compaction]},
     }
     for event, group in groups.items():
-        after = jsonc.with_item(after, path, ("hooks", event), group, HOOK)
+        after = jsonc.with_item(after, ".codex/hooks.json", ("hooks", event), group, mark=HOOK)
     return after
 
 
 def _with_table(path: str, table: str, before: str) -> str:
     """A TOML file with a table behind all that is there, unless it has one of that name."""
-    data = _parsed(path, before)
+    data = _parse_toml(path, before)
     servers = data.get("mcp_servers", {})
     if isinstance(servers, dict) and "foreword" in servers:
         return before
-    gap = "" if not before.strip() else "\n" if before.endswith("\n") else "\n\n"
-    after = before + gap + table
-    _parsed(path, after)
+    after = before + _gap_after(before) + table
+    _parse_toml(path, after)
     return after
 
 
-def _parsed(path: str, content: str) -> dict[str, Any]:
+def _parse_toml(path: str, content: str) -> dict[str, Any]:
     try:
         return tomllib.loads(content.removeprefix("\ufeff").replace("\r\n", "\n"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -174,5 +183,11 @@ def _with_block(before: str) -> str:
     block = f"{BEGIN}\n{text('agents.md')}{END}"
     if _BLOCK.search(before):
         return _BLOCK.sub(lambda _: block, before, count=1)
-    gap = "" if not before.strip() else "\n" if before.endswith("\n") else "\n\n"
-    return f"{before}{gap}{block}\n"
+    return f"{before}{_gap_after(before)}{block}\n"
+
+
+def _gap_after(text: str) -> str:
+    """What makes an empty line between a text and what is put behind it."""
+    if not text.strip():
+        return ""
+    return "\n" if text.endswith("\n") else "\n\n"

@@ -15,6 +15,7 @@ from foreword.coding_agents.hook_events import HookEvent
 from foreword.errors import BadSource, OutsideRoot
 
 MARKS = ("foreword/recipes", ".foreword", ".checkpoints")  # of a project that wants us
+# Of a transcript only the last of it is read, which is more than a window holds.
 LARGEST_BYTES = 24 * 1024 * 1024
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -27,12 +28,12 @@ def project_of(event: HookEvent, root: str = "") -> Path | None:
     where we were started.
     """
     if root:
-        return _marked(_resolved(root))
+        return _nearest_marked(_resolved(root))
     base = _resolved(os.environ.get("CLAUDE_PROJECT_DIR") or ".")
     inside = _resolved(event.cwd) if event.cwd else None
-    if inside is not None and _is_within(inside, [base, home()]):
-        return _marked(inside) or _marked(base)
-    return _marked(base)
+    if inside is not None and is_within(inside, [base, home()]):
+        return _nearest_marked(inside) or _nearest_marked(base)
+    return _nearest_marked(base)
 
 
 def read_bytes(path: str, project: Path) -> bytes:
@@ -41,7 +42,7 @@ def read_bytes(path: str, project: Path) -> bytes:
     real = _resolved(path)
     if real is None:
         raise BadSource(path, "not a valid file name")
-    if not _is_within(real, [project, home()]):
+    if not is_within(real, [project, home()]):
         raise OutsideRoot(path, f"{project} and the user's home")
     return tail(real, LARGEST_BYTES)
 
@@ -72,14 +73,24 @@ def home() -> Path | None:
     return folder if folder != Path(folder.anchor) else None
 
 
-def _marked(folder: Path | None) -> Path | None:
+def _nearest_marked(folder: Path | None) -> Path | None:
     """The nearest folder with a mark; one that everybody may write to is nobody's project, and
     home is no project."""
-    above = [folder, *folder.parents] if folder is not None else []
-    marked = (each for each in above if any(_mode(each / mark) is not None for mark in MARKS))
-    return next(
-        (each for each in marked if each != home() and not (_mode(each) or 0) & stat.S_IWOTH), None
-    )
+    if folder is None:
+        return None
+    for candidate in (folder, *folder.parents):
+        if _has_mark(candidate) and candidate != home() and not _is_open_to_all(candidate):
+            return candidate
+    return None
+
+
+def _has_mark(folder: Path) -> bool:
+    return any(_mode(folder / mark) is not None for mark in MARKS)
+
+
+def _is_open_to_all(folder: Path) -> bool:
+    mode = _mode(folder)
+    return mode is not None and bool(mode & stat.S_IWOTH)
 
 
 def _mode(folder: Path) -> int | None:
@@ -98,5 +109,6 @@ def _resolved(path: str) -> Path | None:
         return None
 
 
-def _is_within(path: Path, folders: list[Path | None]) -> bool:
+def is_within(path: Path, folders: list[Path | None]) -> bool:
+    """Whether a path that is resolved lies in one of the folders."""
     return any(folder is not None and path.is_relative_to(folder) for folder in folders)

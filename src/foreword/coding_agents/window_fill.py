@@ -14,50 +14,53 @@ from typing import Any
 from foreword.coding_agents import trusted_files
 from foreword.errors import ForewordError
 
-CELLS = 10
-WARN, FULL = 0.8, 0.9  # 160K and 180K of 200K
-WINDOW = 200_000
-TAIL_BYTES = 512 * 1024
-LARGEST = 10**9
+CELLS = 10  # of the bar: one for each tenth
+# Shares of the window: 160K and 180K of 200K. Agents compact not far behind the second.
+WARN = 0.8
+FULL = 0.9
+WINDOW = 200_000  # where the agent does not say
+TAIL_BYTES = 512 * 1024  # of a transcript: the last call is in it unless its result is larger
+LARGEST = 10**9  # tokens; what is beyond is no number of tokens
 INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 NOTHING = f"[{'-' * CELLS}] no figures yet"
 
 
 def line(data: dict[str, Any]) -> str:
     """The status line for what the agent said."""
-    window = _of(data, "context_window")
+    window = _object(data, "context_window")
     size = _number(window.get("context_window_size")) or WINDOW
-    used = _sum(window.get("current_usage")) or _by_share(window, size) or _last_call(data)
+    used = _sum(window.get("current_usage"))
+    if not used:
+        used = _by_share(window, size) or _last_call(data)
     if not used:
         return NOTHING
     share = used / size
     cells = min(CELLS, round(share * CELLS))
-    state = (
-        "  nearly full: compaction is close"
-        if share >= FULL
-        else "  filling up"
-        if share >= WARN
-        else ""
-    )
-    return (
-        f"[{'#' * cells}{'-' * (CELLS - cells)}] {share:.0%}  {_short(used)} of"
-        f" {_short(size)}{state}"
-    )
+    bar = "#" * cells + "-" * (CELLS - cells)
+    warning = ""
+    if share >= FULL:
+        warning = "  nearly full: compaction is close"
+    elif share >= WARN:
+        warning = "  filling up"
+    return f"[{bar}] {share:.0%}  {_short(used)} of {_short(size)}{warning}"
 
 
-def _of(data: Any, key: str) -> dict[str, Any]:
+def _object(data: Any, key: str) -> dict[str, Any]:
     value = data.get(key) if isinstance(data, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def _number(value: object) -> int:
-    is_one = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= LARGEST
-    return int(value) if is_one else 0  # type: ignore[call-overload]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 < value <= LARGEST else 0
 
 
 def _sum(usage: object) -> int:
     """What a call read: a reply counts with the next one."""
-    return sum(_number(usage.get(name)) for name in INPUT) if isinstance(usage, dict) else 0
+    if not isinstance(usage, dict):
+        return 0
+    return sum(_number(usage.get(name)) for name in INPUT)
 
 
 def _by_share(window: dict[str, Any], size: int) -> int:
@@ -72,13 +75,16 @@ def _last_call(data: dict[str, Any]) -> int:
         return 0
     try:
         real = Path(path).resolve()
-        home, here = trusted_files.home(), Path.cwd()
-        if not (real.is_relative_to(here) or (home is not None and real.is_relative_to(home))):
+        if not trusted_files.is_within(real, [Path.cwd(), trusted_files.home()]):
             return 0
         rows = trusted_files.tail(real, TAIL_BYTES).splitlines()
     except (ForewordError, OSError, ValueError, RuntimeError):
         return 0
-    return next((used for row in reversed(rows) if (used := _usage(row))), 0)
+    for row in reversed(rows):
+        used = _usage(row)
+        if used:
+            return used
+    return 0
 
 
 def _usage(row: bytes) -> int:
@@ -90,10 +96,12 @@ def _usage(row: bytes) -> int:
         return 0
     if not isinstance(value, dict) or value.get("isSidechain"):
         return 0
-    return _sum(_of(value, "message").get("usage"))
+    return _sum(_object(value, "message").get("usage"))
 
 
 def _short(tokens: int) -> str:
     if tokens < 1_000:
         return str(tokens)
-    return f"{tokens / 1_000_000:.3g}M" if tokens >= 1_000_000 else f"{tokens / 1_000:.3g}K"
+    if tokens < 1_000_000:
+        return f"{tokens / 1_000:.3g}K"
+    return f"{tokens / 1_000_000:.3g}M"

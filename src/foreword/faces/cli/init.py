@@ -73,7 +73,7 @@ def _show_change(change: FileChange) -> None:
     click.echo(f"{STATES[change.state]}: {printable(change.path)}")
     for line in change.preview():
         click.echo(printable(f"  {line}"))
-    for setting in change.kept:
+    for setting in change.user_settings:
         screen.warn(f"{change.path} has its own {setting}, which stays as it is")
 
 
