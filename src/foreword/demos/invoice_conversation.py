@@ -68,6 +68,9 @@ TROUBLE = (
         "the account needs to be invited as an editor",
     ),
 )
+# Of the turns: enough for a summary to have something to keep, so few that work is most of it.
+TROUBLE_SHARE = 0.2
+WISH_SHARE = 0.25
 WISHES = (
     "Use the sender's name as it is in the mail, not the address.",
     "Leave out anything below 5 euros.",
@@ -91,11 +94,12 @@ class Step:
 def conversation(turns: int, seed: int = 7) -> Iterator[Step]:
     """So many turns; the first one brings the system prompt, the wish and the first plan."""
     chance = random.Random(seed)
-    yield Step([_said("system", SYSTEM), _said("user", FIRST)], plan=(_plan(0), "first plan"))
-    each = max(1, turns // sum(len(tasks) for _, tasks in STAGES))
+    first = [_message("system", SYSTEM), _message("user", FIRST)]
+    yield Step(first, plan=(_plan(0), "first plan"))
+    each = max(1, turns // len(_tasks()))  # turns for a task
     for turn in range(1, turns):
         done = turn // each
-        step = Step(list(_messages(turn, done, chance)))
+        step = Step(list(_turn_messages(turn, done, chance)))
         if turn % each == 0:
             step.plan = (_plan(done), f"{_task(done - 1)} works")
             step.node = _node(done)
@@ -109,59 +113,59 @@ def conversation(turns: int, seed: int = 7) -> Iterator[Step]:
         yield step
 
 
-def _messages(turn: int, done: int, chance: random.Random) -> Iterator[dict[str, Any]]:
+def _turn_messages(turn: int, done: int, chance: random.Random) -> Iterator[dict[str, Any]]:
     """A look at something, what it showed, and a remark; now and then trouble, now and then a
     wish."""
-    task, call = _task(done), f"call_{turn}"
+    task = _task(done)
+    call = f"call_{turn}"
     tool = chance.choice(("look_at_page", "run_node", "read_mail", "read_log"))
+    words = chance.choice(("", f"For {task.lower()} I need to see this first."))
+    function = {"name": tool, "arguments": json.dumps({"about": task})}
     yield {
         "role": "assistant",
-        "content": chance.choice(("", f"For {task.lower()} I need to see this first.")) or None,
-        "tool_calls": [
-            {
-                "id": call,
-                "type": "function",
-                "function": {"name": tool, "arguments": json.dumps({"about": task})},
-            }
-        ],
+        "content": words or None,
+        "tool_calls": [{"id": call, "type": "function", "function": function}],
     }
-    yield {"role": "tool", "tool_call_id": call, "content": _result(tool, turn, chance)}
-    if chance.random() < 0.2:
+    yield {"role": "tool", "tool_call_id": call, "content": _tool_result(tool, turn, chance)}
+    yield _message("assistant", _remark(task, chance))
+    if chance.random() < WISH_SHARE:
+        yield _message("user", chance.choice(WISHES))
+
+
+def _remark(task: str, chance: random.Random) -> str:
+    """What the agent says about a result: what went wrong, or that it is done."""
+    if chance.random() < TROUBLE_SHARE:
         error, cause = chance.choice(TROUBLE)
-        yield _said(
-            "assistant",
-            f"{task}: it failed with `{error}`. The reason: {cause}. I change the node and try"
-            " again.",
-        )
-    else:
-        yield _said(
-            "assistant",
-            f"{task}: done for {chance.choice(SENDERS)}. The selector is stable over three loads.",
-        )
-    if chance.random() < 0.25:
-        yield _said("user", chance.choice(WISHES))
+        remedy = "I change the node and try again."
+        return f"{task}: it failed with `{error}`. The reason: {cause}. {remedy}"
+    sender = chance.choice(SENDERS)
+    return f"{task}: done for {sender}. The selector is stable over three loads."
 
 
-def _result(tool: str, turn: int, chance: random.Random) -> str:
+def _tool_result(tool: str, turn: int, chance: random.Random) -> str:
     if tool == "read_mail":
-        return json.dumps([_invoice(chance) for _ in range(chance.randint(6, 14))], indent=1)
+        count = chance.randint(6, 14)
+        return json.dumps([_invoice(chance) for _ in range(count)], indent=1)
     if tool == "read_log":
-        lines = (
-            f"2026-11-{1 + turn % 28:02} 07:{n:02}:13 INFO  node {chance.randint(1, 15)} ok"
-            for n in range(25)
-        )
+        day = 1 + turn % 28
+        lines = []
+        for minute in range(25):
+            node = chance.randint(1, 15)
+            lines.append(f"2026-11-{day:02} 07:{minute:02}:13 INFO  node {node} ok")
         return "\n".join(lines)
+    count = chance.randint(12, 24)
+    elements = [_page_element(chance) for _ in range(count)]
+    return json.dumps({"url": f"https://mail.example/inbox?page={turn}", "elements": elements})
+
+
+def _page_element(chance: random.Random) -> dict[str, Any]:
     kinds = ("button", "link", "textbox", "row", "cell", "heading")
-    rows = [
-        {
-            "role": chance.choice(kinds),
-            "name": f"{chance.choice(SENDERS)} {chance.randint(1000, 9999)}",
-            "selector": f"#{chance.choice(kinds)}-{chance.randint(1, 400)}",
-            "visible": chance.random() < 0.9,
-        }
-        for _ in range(chance.randint(12, 24))
-    ]
-    return json.dumps({"url": f"https://mail.example/inbox?page={turn}", "elements": rows})
+    return {
+        "role": chance.choice(kinds),
+        "name": f"{chance.choice(SENDERS)} {chance.randint(1000, 9999)}",
+        "selector": f"#{chance.choice(kinds)}-{chance.randint(1, 400)}",
+        "visible": chance.random() < 0.9,
+    }
 
 
 def _invoice(chance: random.Random) -> dict[str, Any]:
@@ -173,35 +177,41 @@ def _invoice(chance: random.Random) -> dict[str, Any]:
     }
 
 
+def _tasks() -> list[str]:
+    """The tasks of all stages, in their order."""
+    found: list[str] = []
+    for _, tasks in STAGES:
+        found += tasks
+    return found
+
+
 def _task(done: int) -> str:
-    tasks = [task for _, tasks in STAGES for task in tasks]
+    """The task at hand when so many are done; the last one, when all are."""
+    tasks = _tasks()
     return tasks[min(done, len(tasks) - 1)]
 
 
 def _plan(done: int) -> dict[str, Any]:
     """The plan when so many tasks are done."""
-    phases, number = [], 0
-    for name, tasks in STAGES:
-        listed = []
-        for task in tasks:
+    phases = []
+    number = 0
+    for name, descriptions in STAGES:
+        tasks = []
+        statuses = set()
+        for description in descriptions:
             number += 1
-            status = (
-                "completed"
-                if number <= done
-                else "in_progress"
-                if number == done + 1
-                else "pending"
-            )
-            listed.append({"task_id": number, "description": task, "status": status})
-        states = {task["status"] for task in listed}
-        phases.append(
-            {
-                "phase_name": name,
-                "status": states.pop() if len(states) == 1 else "in_progress",
-                "tasks": listed,
-            }
-        )
+            status = _task_status(number, done)
+            statuses.add(status)
+            tasks.append({"task_id": number, "description": description, "status": status})
+        phase_status = statuses.pop() if len(statuses) == 1 else "in_progress"
+        phases.append({"phase_name": name, "status": phase_status, "tasks": tasks})
     return {"overall_goal": GOAL, "phases": phases}
+
+
+def _task_status(number: int, done: int) -> str:
+    if number <= done:
+        return "completed"
+    return "in_progress" if number == done + 1 else "pending"
 
 
 def _node(done: int) -> dict[str, Any]:
@@ -215,5 +225,5 @@ def _node(done: int) -> dict[str, Any]:
     }
 
 
-def _said(role: str, words: str) -> dict[str, Any]:
-    return {"role": role, "content": words}
+def _message(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "content": text}

@@ -1,27 +1,28 @@
-"""`foreword checkpoint`: where tasks stood at the end of their phases, and how to go on from
-there."""
+"""`foreword checkpoint`: where tasks were at the end of their phases, and how to go on from there.
+
+Reading and comparing them is `work.checkpoints`' business.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from foreword.engine.table import printable, shorten_name
 from foreword.faces.cli import screen
 from foreword.faces.cli.groups import Commands
-from foreword.faces.cli.options import store_options
+from foreword.faces.cli.options import Command, store_options
 
 if TYPE_CHECKING:
     from foreword.store.database import Database
     from foreword.work.checkpoints import CheckpointEntry, RestoredCheckpoint
 
-LONGEST_TASK, LONGEST_PHASE = 40, 20
-
-Command = TypeVar("Command", bound=Callable[..., Any])
+LONGEST_TASK = 40  # columns
+LONGEST_PHASE = 20  # columns
 
 
 @click.group(cls=Commands)
@@ -37,7 +38,7 @@ def checkpoint() -> None:
     """
 
 
-def one_checkpoint(command: Command) -> Command:
+def checkpoint_options(command: Command) -> Command:
     """What says which checkpoint is meant, and where it is."""
     options = [
         click.argument("task"),
@@ -70,39 +71,41 @@ def list_checkpoints(task: str | None, db: str | None, root: str) -> None:
     """
     from foreword.work.checkpoints import checkpoint_entries
 
-    with _opened(db, root) as (folder, store):
-        found = checkpoint_entries(folder, store, task)
-    if not found:
+    with _root_and_store(db, root) as (folder, store):
+        entries = checkpoint_entries(folder, store, task)
+    if not entries:
         screen.say(f"no checkpoints yet in {folder}")
         return
-    _show_table(found)
-    for note in (note for one in found for note in one.notes):
-        screen.warn(note)
+    _show_table(entries)
+    for entry in entries:
+        for note in entry.notes:
+            screen.warn(note)
 
 
-def _show_table(found: Sequence[CheckpointEntry]) -> None:
-    tasks = [shorten_name(one.task, LONGEST_TASK) for one in found]
-    phases = [shorten_name(one.phase, LONGEST_PHASE) for one in found]
-    first, second = max(len("task"), *map(len, tasks)), max(len("phase"), *map(len, phases))
-    head = (
-        f"{'task':<{first}}  {'phase':<{second}}  number  {'written (UTC)':<19}  done pending "
-        " where"
-    )
-    click.echo(head, err=True)
-    for one, task, phase in zip(found, tasks, phases, strict=True):
-        click.echo(printable(f"{task:<{first}}  {phase:<{second}}  {_line(one)}"))
+def _show_table(entries: Sequence[CheckpointEntry]) -> None:
+    tasks = [shorten_name(entry.task, LONGEST_TASK) for entry in entries]
+    phases = [shorten_name(entry.phase, LONGEST_PHASE) for entry in entries]
+    task_width = max(map(len, ["task", *tasks]))
+    phase_width = max(map(len, ["phase", *phases]))
+    head = f"{'task':<{task_width}}  {'phase':<{phase_width}}  number  {'written (UTC)':<19}"
+    click.echo(f"{head}  done pending  where", err=True)
+    for entry, task, phase in zip(entries, tasks, phases, strict=True):
+        name = f"{task:<{task_width}}  {phase:<{phase_width}}"
+        click.echo(printable(f"{name}  {_entry_columns(entry)}"))
 
 
-def _line(one: CheckpointEntry) -> str:
-    kept = one.checkpoint
-    if kept is None:
-        return f"DAMAGED: {one.problem}"
-    size = f"{len(kept.done):>4,} {len(kept.pending):>7,}"
-    return f"{kept.sequence:>6,}  {kept.written_at[:19]:<19}  {size}  {', '.join(one.sources)}"
+def _entry_columns(entry: CheckpointEntry) -> str:
+    """What a line says behind task and phase."""
+    found = entry.checkpoint
+    if found is None:
+        return f"DAMAGED: {entry.problem}"
+    size = f"{len(found.done):>4,} {len(found.pending):>7,}"
+    where = ", ".join(entry.sources)
+    return f"{found.sequence:>6,}  {found.written_at[:19]:<19}  {size}  {where}"
 
 
 @checkpoint.command()
-@one_checkpoint
+@checkpoint_options
 @store_options
 def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
     """Print a checkpoint as it was written.
@@ -117,7 +120,7 @@ def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> 
     """
     from foreword.work.checkpoint import as_data, as_plain_text, without_secrets
 
-    restored = _restored(task, phase, db, root)
+    restored = _restore(task, phase, db=db, root=root)
     for note in restored.notes:
         screen.warn(note)
     if form == "json":
@@ -127,7 +130,7 @@ def show(task: str, phase: str | None, form: str, db: str | None, root: str) -> 
 
 
 @checkpoint.command()
-@one_checkpoint
+@checkpoint_options
 @store_options
 def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -> None:
     """Print what a model needs to go on with a task, and what has changed since.
@@ -142,12 +145,16 @@ def resume(task: str, phase: str | None, form: str, db: str | None, root: str) -
     """
     from foreword.work.checkpoint import as_data, as_text, without_secrets
 
-    restored = _restored(task, phase, db, root)
+    restored = _restore(task, phase, db=db, root=root)
     for change in restored.changes:
         screen.warn(change)
     if form == "json":
-        told = {"changes": list(restored.changes), "source": restored.source}
-        screen.show_json({"checkpoint": as_data(without_secrets(restored.checkpoint)), **told})
+        value = {
+            "checkpoint": as_data(without_secrets(restored.checkpoint)),
+            "changes": list(restored.changes),
+            "source": restored.source,
+        }
+        screen.show_json(value)
     else:
         _print(as_text(restored.checkpoint, restored.changes))
 
@@ -165,11 +172,13 @@ def schema() -> None:
     screen.show_json(json_schema())
 
 
-def _restored(task: str, phase: str | None, db: str | None, root: str) -> RestoredCheckpoint:
+def _restore(task: str, phase: str | None, *, db: str | None, root: str) -> RestoredCheckpoint:
     from foreword.work.checkpoints import newest, read
 
-    with _opened(db, root) as (folder, store):
-        return newest(folder, store, task) if phase is None else read(folder, store, task, phase)
+    with _root_and_store(db, root) as (folder, store):
+        if phase is None:
+            return newest(folder, store, task)
+        return read(folder, store, task, phase)
 
 
 def _print(text: str) -> None:
@@ -177,7 +186,7 @@ def _print(text: str) -> None:
 
 
 @contextmanager
-def _opened(db: str | None, root: str) -> Iterator[tuple[Path, Database | None]]:
+def _root_and_store(db: str | None, root: str) -> Iterator[tuple[Path, Database | None]]:
     """The root and its store; no store is made where there is none, since there are the files."""
     from foreword.sources.project_root import project_root
     from foreword.store.paths import is_there
@@ -185,7 +194,8 @@ def _opened(db: str | None, root: str) -> Iterator[tuple[Path, Database | None]]
 
     folder = project_root(root)
     place = place_of(db, folder)
-    store = open_database(db, folder) if not isinstance(place, Path) or is_there(place) else None
+    is_missing = isinstance(place, Path) and not is_there(place)
+    store = None if is_missing else open_database(db, folder)
     try:
         yield folder, store
     finally:

@@ -1,5 +1,7 @@
 """`foreword flow`: a workflow's phases, each asked of a model, kept, and gone on with after a
-crash."""
+crash. Running them is `work.flow_runs`' business; here options become its request, and a status
+becomes lines.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,10 @@ from foreword.regular_file import Unusable, read_argument_beginning
 if TYPE_CHECKING:
     from foreword.work.flow_status import FlowStatus, PhaseStatus
 
+# A task is a few pages in every phase's context; a file past this is data, or a mistaken name.
 LARGEST_TASK_BYTES = 1024 * 1024
-FILES = (".md", ".txt", ".markdown")
+TASK_SUFFIXES = (".md", ".txt", ".markdown")
+LONGEST_TITLE = 40  # columns of a phase's title
 FORMATS = click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
@@ -29,12 +33,12 @@ DIFF = click.option(
     default="",
     help="A change, for the phases that have a panel look at one.",
 )
-_NEXT = {
+_NEXT_HINTS = {
     "failed": "`foreword flow resume {task}` tries it again; what is done stays done",
     "stopped": "`foreword flow resume {task}` goes on",
     "interrupted": "`foreword flow resume {task}` goes on",
 }
-_REJECTED = (
+_REJECTED_HINT = (
     "mend the change, then `foreword flow resume {task} --diff REV|FILE` has the panel look at it"
 )
 
@@ -132,12 +136,15 @@ def run(
             ),
         )
     folder = project_root(root)
-    change = read_change(diff, folder, _stdin) if diff else None
-    task_id, words = (task_id, _task(task)) if task else _planned(folder, task_id)
+    change = read_change(diff, folder, command_input.read_stdin) if diff else None
+    if task:
+        text = _task_text(task)
+    else:
+        task_id, text = _planned_task(folder, task_id)
     done = flow_runs.run(
         folder,
         name,
-        words,
+        text,
         model,
         db,
         task_id=task_id,
@@ -198,7 +205,7 @@ def resume(
     from foreword.work import flow_runs
 
     folder = project_root(root)
-    change = read_change(diff, folder, _stdin) if diff else None
+    change = read_change(diff, folder, command_input.read_stdin) if diff else None
     done = flow_runs.resume(
         folder,
         task,
@@ -236,11 +243,12 @@ def status(task: str, form: str, db: str | None, root: str) -> None:
     if not found:
         screen.say("no flow has been run here yet")
     for place, one in enumerate(found):
-        click.echo("\n" * bool(place), nl=False)
-        _show(one, how_to_read=len(found) == 1)
+        if place:
+            click.echo()
+        _show_flow(one, how_to_read=len(found) == 1)
 
 
-def _planned(root: Path, task_id: str) -> tuple[str, str]:
+def _planned_task(root: Path, task_id: str) -> tuple[str, str]:
     """The active plan: what it is called, unless the user says, and what it is for."""
     from foreword.work.factory_project import active_task
 
@@ -254,99 +262,90 @@ def _planned(root: Path, task_id: str) -> tuple[str, str]:
     return task_id or found.partition(":")[0], found
 
 
-def _task(given: str) -> str:
+def _task_text(task: str) -> str:
     """The task: standard input, what is in a file, or the words themselves."""
-    if given == "-":
-        return _stdin().decode("utf-8", "replace")
+    if task == command_input.STDIN:
+        return command_input.read_stdin().decode("utf-8", "replace")
     try:
-        path = Path(given)
+        path = Path(task)
         if not path.is_file() and not path.is_fifo():
-            return _words(given)
+            _refuse_missing_file(task)
+            return task
         raw = read_argument_beginning(path, LARGEST_TASK_BYTES + 1)
     except (OSError, ValueError):  # too long for a name, or a NUL in it
-        return given
+        return task
     except Unusable as unusable:
         raise BadSource(
-            given, unusable.reason, hint="say in a few pages what is to be done"
+            task, unusable.reason, hint="say in a few pages what is to be done"
         ) from None
     if len(raw) > LARGEST_TASK_BYTES:
-        raise BadSource(given, "is larger than 1 MB", hint="say in a few pages what is to be done")
+        raise BadSource(task, "is larger than 1 MB", hint="say in a few pages what is to be done")
     return raw.decode("utf-8", "replace")
 
 
-def _words(given: str) -> str:
-    """The words of a task, unless they can only be meant as a file: a typo in its name is no
-    task."""
-    if len(given.split()) == 1 and ("/" in given or given.lower().endswith(FILES)):
+def _refuse_missing_file(task: str) -> None:
+    """Words that can only be meant as a file are no task: there is a typo in its name."""
+    is_one_word = len(task.split()) == 1
+    if is_one_word and ("/" in task or task.lower().endswith(TASK_SUFFIXES)):
         raise BadSource(
-            given,
+            task,
             "there is no such file",
             hint="name a file that says what is to be done, or say it",
         )
-    return given
-
-
-def _stdin() -> bytes:
-    return command_input.read_bytes(command_input.STDIN)
 
 
 def _finish(done: FlowStatus, form: str) -> None:
     if form == "json":
         screen.show_json(done.to_dict())
     else:
-        _show(done)
+        _show_flow(done)
     if done.status == "failed" or done.rejected:
         raise click.exceptions.Exit(1)
 
 
-def _show(one: FlowStatus, *, how_to_read: bool = True) -> None:
+def _show_flow(one: FlowStatus, *, how_to_read: bool = True) -> None:
     """A line for the flow and one for each phase; what to do next, and how to read what was
     handed on."""
     reason = f": {one.why}" if one.why else ""
     click.echo(printable(f"{one.run}  {one.flow}  {one.status}{reason}"))
     width = max((len(phase.phase) for phase in one.phases), default=0)
-    titles = min(40, max((len(phase.title) for phase in one.phases), default=0))
+    longest = max((len(phase.title) for phase in one.phases), default=0)
+    title_width = min(LONGEST_TITLE, longest)
     for phase in one.phases:
-        click.echo(
-            printable(
-                f"  {phase.phase:<{width}}  {phase.title[:titles]:<{titles}}  {_told(phase)}"
-            ).rstrip()
-        )
+        title = phase.title[:title_width]
+        line = f"  {phase.phase:<{width}}  {title:<{title_width}}  {_phase_status(phase)}"
+        click.echo(printable(line).rstrip())
     for phase in one.phases:
         if phase.phase in one.gates:
             screen.say(f"gate of phase {phase.phase}: {phase.gate or 'it says nothing'}")
-    if how_to_read and (reading := _reading(one)):
-        screen.say(reading)
-    screen.show_hint(
-        (_REJECTED if one.rejected else _NEXT.get(one.status, "")).format(task=one.task)
-    )
+    if how_to_read and (line := _recall_line(one)):
+        screen.say(line)
+    hint = _REJECTED_HINT if one.rejected else _NEXT_HINTS.get(one.status, "")
+    screen.show_hint(hint.format(task=one.task))
 
 
-def _reading(one: FlowStatus) -> str:
+def _recall_line(one: FlowStatus) -> str:
     """How to read what was handed on last, or what a panel said that has not approved."""
-    last = next(
-        (phase for phase in reversed(one.phases) if phase.handle and phase.status != "done"), None
-    )
-    last = last or next((phase for phase in reversed(one.phases) if phase.handle), None)
-    if last is None:
+    with_result = [phase for phase in one.phases if phase.handle]
+    if not with_result:
         return ""
-    what = (
-        f"[{last.artifact}]"
-        if last.artifact and last.status == "done"
-        else f"what phase {last.phase} came to"
-    )
+    unfinished = [phase for phase in with_result if phase.status != "done"]
+    last = unfinished[-1] if unfinished else with_result[-1]
+    if last.artifact and last.status == "done":
+        what = f"[{last.artifact}]"
+    else:
+        what = f"what phase {last.phase} came to"
     return f"`foreword recall {last.handle}` prints {what}"
 
 
-def _told(phase: PhaseStatus) -> str:
+def _phase_status(phase: PhaseStatus) -> str:
+    """How far a phase is, with what it came to."""
     verdict = f"{phase.verdict.replace('_', ' ')}  " if phase.verdict else ""
     if phase.status == "rejected":
         return f"rejected  {verdict}{phase.handle}  {phase.error}"
     if phase.status != "done":
         return f"{phase.status}  {phase.error}".rstrip()
     name = f"[{phase.artifact}]  " if phase.artifact else ""
+    tokens = f"{phase.tokens:,} token{'' if phase.tokens == 1 else 's'}"
     note = f"  ({phase.note})" if phase.note else ""
-    return (
-        f"done     {name}{verdict}{phase.tokens:,} token{'' if phase.tokens == 1 else 's'} "
-        f" {phase.handle}{note}"
-    )
+    return f"done     {name}{verdict}{tokens}  {phase.handle}{note}"

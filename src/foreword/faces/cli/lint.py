@@ -1,7 +1,7 @@
 """`foreword lint`: check recipes, and the instruction files of a project.
 
-What is wrong with a recipe is `recipe.load`'s to say, what is wrong with documents
-`runtime.authoring`'s; here paths become the one or the other, and problems become lines.
+What is wrong with a recipe is `recipe.load`'s to say, what is wrong with documents is
+`foreword.lint`'s; here paths become the one or the other, and problems become lines.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ from foreword.tokens import COUNTERS
 if TYPE_CHECKING:
     from foreword.lint import LintResult, Problem
 
-OWN = Path("foreword/recipes")
+RECIPE_FOLDER = Path("foreword/recipes")
 YAML = (".yaml", ".yml")
-_RECIPE = re.compile(rb"^(?:sections|extends)[ \t]*:", re.MULTILINE)
-_BEGINNING = 65_536
+_RECIPE_KEY = re.compile(rb"^(?:sections|extends)[ \t]*:", re.MULTILINE)
+# A recipe has one of these keys on its first pages; data may be gigabytes, and is not read.
+_BEGINNING_BYTES = 65_536
 
-_Show = Callable[[str], str]  # a path from the root as the user would write it
+_DisplayPath = Callable[[str], str]  # a path from the root as the user would write it
 
 
 @dataclass(kw_only=True)
-class _FileProblems:
-    """What all the paths came to."""
+class _Findings:
+    """What was found on all paths, filled path by path."""
 
     recipes: list[str] = field(default_factory=list)
     documents: int = 0
     problems: list[Problem] = field(default_factory=list)
     excused: list[Problem] = field(default_factory=list)
     fixed: list[Problem] = field(default_factory=list)
-    looked: list[str] = field(default_factory=list)
+    empty_folders: list[str] = field(default_factory=list)  # nothing to check in them
 
     def count(self, severity: str) -> int:
         return sum(problem.severity == severity for problem in self.problems)
@@ -47,7 +48,7 @@ class _FileProblems:
 
 @dataclass(frozen=True)
 class _LintOptions:
-    """The options."""
+    """How documents are checked."""
 
     recipe: str | None
     counter: str | None
@@ -109,42 +110,56 @@ def lint(
       foreword lint --fix
       foreword lint foreword/recipes/mine.yaml director
     """  # noqa: E501 - a table, shown as it is written
-    found, asked = _FileProblems(), _LintOptions(recipe, counter, fix)
+    found = _Findings()
+    options = _LintOptions(recipe=recipe, counter=counter, fix=fix)
     for path in paths or (".",):
-        _check(path, asked, found, is_given=bool(paths))
+        _check(path, options, found, is_given=bool(paths))
     found.problems = _in_order(found.problems)
     if form == "json":
-        _show_json(found, show_excused, fix)
+        _show_json(found, show_excused=show_excused, fix=fix)
     else:
-        _show(found, show_excused)
-    _sum_up(found)
+        _show_lines(found, show_excused)
+    _say_totals(found)
     if found.count("error"):
         raise click.exceptions.Exit(1)
 
 
-def _check(path: str, asked: _LintOptions, found: _FileProblems, is_given: bool) -> None:
+def _check(path: str, options: _LintOptions, found: _Findings, is_given: bool) -> None:
     """One path: a project, a folder of recipes, a Markdown file, a project's YAML file or a
     recipe."""
     place = Path(path)
-    if _is(place, "dir"):
-        _check_folder(place, asked, found, is_given)
-    elif path.endswith(".md") or (
-        path.endswith(YAML) and _is(place, "file") and not _is_recipe(place)
-    ):
-        _check_file(place, asked, found)
-    elif path.endswith(YAML) and not _is(place, "file"):
-        raise BadSource(
-            path, "there is no such file", hint="give a project, a Markdown file or a recipe"
-        )
-    else:
+    if _is_folder(place):
+        _check_folder(place, options, found, is_given)
+    elif path.endswith(".md"):
+        _check_file(place, options, found)
+    elif not path.endswith(YAML):
         _check_recipes([path], found)
+    elif not _is_file(place):
+        raise _no_such_file(path)
+    elif _is_recipe(place):
+        _check_recipes([path], found)
+    else:
+        _check_file(place, options, found)
 
 
-def _is(path: Path, what: str) -> bool:
+def _is_folder(path: Path) -> bool:
     try:
-        return path.is_dir() if what == "dir" else path.is_file()
+        return path.is_dir()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def _no_such_file(path: str) -> BadSource:
+    return BadSource(
+        path, "there is no such file", hint="give a project, a Markdown file or a recipe"
+    )
 
 
 def _is_recipe(path: Path) -> bool:
@@ -152,10 +167,10 @@ def _is_recipe(path: Path) -> bool:
     another."""
     from foreword.regular_file import Unusable, read_beginning
 
-    if path.resolve().parent.name == OWN.name:
+    if path.resolve().parent.name == RECIPE_FOLDER.name:
         return True
     try:
-        return _RECIPE.search(read_beginning(path, _BEGINNING)) is not None
+        return _RECIPE_KEY.search(read_beginning(path, _BEGINNING_BYTES)) is not None
     except Unusable:
         return True  # why it can't be read is for the recipe's own check to say
 
@@ -163,7 +178,7 @@ def _is_recipe(path: Path) -> bool:
 # --- recipes --------------------------------------------------------------------------------------
 
 
-def _check_recipes(names: Iterable[str], found: _FileProblems, root: Path = Path()) -> None:
+def _check_recipes(names: Iterable[str], found: _Findings, root: Path = Path()) -> None:
     from foreword.lint import Problem
     from foreword.recipe import load as loading
 
@@ -174,7 +189,9 @@ def _check_recipes(names: Iterable[str], found: _FileProblems, root: Path = Path
         except RecipeError as problem:
             problems = [problem]
         except UnknownName as unknown:
-            raise _nowhere(name, unknown) from None
+            if "/" in name:
+                raise BadSource(name, "there is no such file or folder") from None
+            raise unknown from None
         for one in problems:
             found.problems.append(
                 Problem(
@@ -188,33 +205,28 @@ def _check_recipes(names: Iterable[str], found: _FileProblems, root: Path = Path
             )
 
 
-def _nowhere(name: str, unknown: UnknownName) -> BadSource | UnknownName:
-    return BadSource(name, "there is no such file or folder") if "/" in name else unknown
-
-
-def _recipe_files(folder: Path, inside: str, found: _FileProblems) -> list[str]:
-    """The YAML files in a folder of a project; links out of it and shut folders are told."""
+def _recipe_files(folder: Path, inside: str, found: _Findings) -> list[str]:
+    """The YAML files in a folder of a project; links out of it and folders that can't be read are
+    problems."""
     from foreword.lint.problem import shut_folder, warning
     from foreword.recipe import load as loading
     from foreword.sources import files
 
-    unread, paths = list[files.Skip](), list[str]()
+    unread: list[files.Skip] = []
+    paths: list[str] = []
     for suffix in YAML:
-        paths += [
-            str(folder / path) for path in files.find(folder, f"{inside}**/*{suffix}", unread)
-        ]
+        matches = files.find(folder, f"{inside}**/*{suffix}", unread)
+        paths += [str(folder / path) for path in matches]
     if inside:  # what is no regular file can be named all the same, and is an error then
-        own = [
-            str(path) for path in loading.names(folder).values() if path.parent != loading.BUILTIN
-        ]
-        paths = list(dict.fromkeys([*paths, *own]))
+        for path in loading.names(folder).values():
+            if path.parent != loading.BUILTIN and str(path) not in paths:
+                paths.append(str(path))
     for skip in dict.fromkeys(unread):
         place = str(folder / skip.path)
         if skip.is_shut:
             found.problems.append(shut_folder(place, skip.reason))
-        elif (
-            inside and place not in paths
-        ):  # elsewhere, links are no business of whoever looks for recipes
+        elif inside and place not in paths:
+            # elsewhere, links are no business of whoever looks for recipes
             found.problems.append(warning(place, 1, "unused-link", f"{skip.reason}: left out"))
     return paths
 
@@ -222,80 +234,76 @@ def _recipe_files(folder: Path, inside: str, found: _FileProblems) -> list[str]:
 # --- documents ------------------------------------------------------------------------------------
 
 
-def _check_folder(folder: Path, asked: _LintOptions, found: _FileProblems, is_given: bool) -> None:
-    checked = _check_project(folder, asked, found)
-    recipes = _recipe_files(folder, f"{OWN}/", found)
+def _check_folder(folder: Path, options: _LintOptions, found: _Findings, is_given: bool) -> None:
+    checked = _check_project(folder, options, found)
+    recipes = _recipe_files(folder, f"{RECIPE_FOLDER}/", found)
     if is_given and not recipes and not checked:
         recipes = [path for path in _recipe_files(folder, "", found) if _is_recipe(Path(path))]
     _check_recipes(recipes, found, folder)
     if not recipes and not checked:
-        found.looked.append(str(folder.resolve()))
+        found.empty_folders.append(str(folder.resolve()))
 
 
-def _check_project(folder: Path, asked: _LintOptions, found: _FileProblems) -> bool:
+def _check_project(folder: Path, options: _LintOptions, found: _Findings) -> bool:
     """The documents of a project, if it has any."""
     try:
-        return _check_documents(folder, folder.resolve(), asked, found)
+        return _check_documents(folder, folder.resolve(), options, found)
     except RecipeError as wrong:
-        if asked.recipe:
+        if options.recipe:
             raise
         screen.warn(f"{folder}: documents are not checked, for their recipe is wrong: {wrong.path}")
         return False
 
 
-def _check_file(path: Path, asked: _LintOptions, found: _FileProblems) -> None:
-    if not _is(path, "file"):
-        raise BadSource(
-            str(path), "there is no such file", hint="give a project, a Markdown file or a recipe"
-        )
-    _check_documents(path, path.parent.resolve() / path.name, asked, found)
+def _check_file(path: Path, options: _LintOptions, found: _Findings) -> None:
+    if not _is_file(path):
+        raise _no_such_file(str(path))
+    _check_documents(path, path.parent.resolve() / path.name, options, found)
 
 
-def _check_documents(given: Path, real: Path, asked: _LintOptions, found: _FileProblems) -> bool:
+def _check_documents(path: Path, real: Path, options: _LintOptions, found: _Findings) -> bool:
     """A file or a folder, held against the project it belongs to; whether there was anything to
     check."""
     from foreword import lint
 
-    root = lint.root_of(real, asked.recipe or lint.DEFAULT, Path().resolve())
-    recipe = asked.recipe or lint.own_recipe(root)
+    root = lint.root_of(real, options.recipe or lint.DEFAULT, Path().resolve())
+    recipe = options.recipe or lint.own_recipe(root)
     only = "" if real == root else real.relative_to(root).as_posix()
 
-    def show(file: str) -> str:
-        return str(given / (Path(file).relative_to(only) if only else file))
+    def display_path(file: str) -> str:
+        return str(path / (Path(file).relative_to(only) if only else file))
 
-    checked = lint.lint_project(root, recipe, counter=asked.counter, only=only)
-    if asked.fix and _fix(root, checked, show, found):
-        checked = lint.lint_project(root, recipe, counter=asked.counter, only=only)
-    _take(checked, show, found)
+    checked = lint.lint_project(root, recipe, counter=options.counter, only=only)
+    if options.fix and _fix(root, checked, display_path, found):
+        checked = lint.lint_project(root, recipe, counter=options.counter, only=only)
+    _add_result(checked, display_path, found)
     return bool(checked.documents)
 
 
-def _take(checked: LintResult, show: _Show, found: _FileProblems) -> None:
+def _add_result(checked: LintResult, display_path: _DisplayPath, found: _Findings) -> None:
     found.documents += len(checked.documents)
-    found.problems += [replace(problem, file=show(problem.file)) for problem in checked.problems]
-    found.excused += [replace(problem, file=show(problem.file)) for problem in checked.excused]
+    for problem in checked.problems:
+        found.problems.append(replace(problem, file=display_path(problem.file)))
+    for problem in checked.excused:
+        found.excused.append(replace(problem, file=display_path(problem.file)))
 
 
-def _fix(root: Path, checked: LintResult, show: _Show, found: _FileProblems) -> bool:
+def _fix(root: Path, checked: LintResult, display_path: _DisplayPath, found: _Findings) -> bool:
     """Repair what can be, and say so; whether anything was changed."""
     from foreword import lint
 
-    problems, before = (
-        [problem for problem in checked.problems if problem.fixable],
-        len(found.fixed),
-    )
+    before = len(found.fixed)
+    problems = [problem for problem in checked.problems if problem.fixable]
     for file in dict.fromkeys(problem.file for problem in problems):
+        name = display_path(file)
         fixed = lint.fix(root, file)
         if fixed.refused:
-            screen.warn(f"{show(file)}: not fixed: {fixed.refused}")
+            screen.warn(f"{name}: not fixed: {fixed.refused}")
         for repair in fixed.repairs:
-            mine = [
-                one
-                for one in problems
-                if (one.file, one.line, one.code) == (file, repair.line, repair.code)
-            ]
-            found.fixed += [replace(one, file=show(file)) for one in mine]
-            screen.say(f"fixed {show(file)}:{repair.line}: {repair.code} {repair.right.strip()}")
+            for problem in problems:
+                if (problem.file, problem.line, problem.code) == (file, repair.line, repair.code):
+                    found.fixed.append(replace(problem, file=name))
+            screen.say(f"fixed {name}:{repair.line}: {repair.code} {repair.right.strip()}")
     return len(found.fixed) > before
 
 
@@ -305,47 +313,37 @@ def _fix(root: Path, checked: LintResult, show: _Show, found: _FileProblems) -> 
 def _in_order(problems: Iterable[Problem]) -> list[Problem]:
     from foreword.sources.files import natural
 
-    return sorted(
-        dict.fromkeys(problems), key=lambda one: (natural(one.file), one.line, one.column)
-    )
+    unique = dict.fromkeys(problems)
+    return sorted(unique, key=lambda problem: (natural(problem.file), problem.line, problem.column))
 
 
-def _show(found: _FileProblems, show_excused: bool) -> None:
+def _show_lines(found: _Findings, show_excused: bool) -> None:
     for problem in found.problems:
-        click.echo(printable(_line(problem)))
-    for problem in found.excused if show_excused else ():
-        click.echo(
-            printable(
-                f"{problem.file}:{problem.line}: {problem.code} {problem.message} [excused:"
-                f" {problem.excused}]"
-            )
-        )
+        label = f"{problem.severity}, fixable" if problem.fixable else problem.severity
+        click.echo(printable(_problem_line(problem, label)))
+    if show_excused:
+        for problem in found.excused:
+            click.echo(printable(_problem_line(problem, f"excused: {problem.excused}")))
 
 
-def _line(problem: Problem) -> str:
+def _problem_line(problem: Problem, label: str) -> str:
     if problem.code == "bad-recipe":
         return f"{at(problem.file, problem.line, problem.column)}: {problem.message}"
-    marked = f"{problem.severity}, fixable" if problem.fixable else problem.severity
-    return f"{problem.file}:{problem.line}: {problem.code} {problem.message} [{marked}]"
+    return f"{problem.file}:{problem.line}: {problem.code} {problem.message} [{label}]"
 
 
-def _show_json(found: _FileProblems, show_excused: bool, fix: bool) -> None:
-    excused = (
-        {"excused": [_as_json(one) | {"reason": one.excused} for one in found.excused]}
-        if show_excused
-        else {}
-    )
-    fixed = {"fixed": [_as_json(problem) for problem in found.fixed]} if fix else {}
-    screen.show_json(
-        {
-            "problems": [_as_json(problem) for problem in found.problems],
-            "checked": found.documents + len(found.recipes),
-            "errors": found.count("error"),
-            "warnings": found.count("warning"),
-            **excused,
-            **fixed,
-        }
-    )
+def _show_json(found: _Findings, *, show_excused: bool, fix: bool) -> None:
+    value: dict[str, object] = {
+        "problems": [_as_json(problem) for problem in found.problems],
+        "checked": found.documents + len(found.recipes),
+        "errors": found.count("error"),
+        "warnings": found.count("warning"),
+    }
+    if show_excused:
+        value["excused"] = [_as_json(one) | {"reason": one.excused} for one in found.excused]
+    if fix:
+        value["fixed"] = [_as_json(problem) for problem in found.fixed]
+    screen.show_json(value)
 
 
 def _as_json(problem: Problem) -> dict[str, object]:
@@ -359,29 +357,28 @@ def _as_json(problem: Problem) -> dict[str, object]:
     }
 
 
-def _sum_up(found: _FileProblems) -> None:
-    for place in found.looked:
+def _say_totals(found: _Findings) -> None:
+    for place in found.empty_folders:
         screen.say(
-            f"nothing to check: no recipes in {place}/{OWN}, no instructions.md, personas/ or"
-            f" prompts/ in {place}"
+            f"nothing to check: no recipes in {place}/{RECIPE_FOLDER}, no instructions.md,"
+            f" personas/ or prompts/ in {place}"
         )
-    recipes, errors, warnings = len(found.recipes), found.count("error"), found.count("warning")
-    if found.looked and not recipes and not found.documents:
-        return None
-    if not found.documents:
-        return screen.say(
-            f"{_many(recipes, 'recipe')} checked, {_many(len(found.problems), 'problem')}"
-        )
-    what = (
-        _many(found.documents, "document")
-        if not recipes
-        else f"{_many(recipes, 'recipe')} and {_many(found.documents, 'document')}"
-    )
+    if found.documents:
+        _say_checked_documents(found)
+    elif found.recipes or not found.empty_folders:
+        recipes = _many(len(found.recipes), "recipe")
+        screen.say(f"{recipes} checked, {_many(len(found.problems), 'problem')}")
+
+
+def _say_checked_documents(found: _Findings) -> None:
+    checked = _many(found.documents, "document")
+    if found.recipes:
+        checked = f"{_many(len(found.recipes), 'recipe')} and {checked}"
+    errors = _many(found.count("error"), "error")
+    warnings = _many(found.count("warning"), "warning")
     fixable = sum(problem.fixable for problem in found.problems)
     hint = f" ({fixable} can be fixed with --fix)" if fixable else ""
-    return screen.say(
-        f"{what} checked, {_many(errors, 'error')}, {_many(warnings, 'warning')}{hint}"
-    )
+    screen.say(f"{checked} checked, {errors}, {warnings}{hint}")
 
 
 def _many(count: int, what: str) -> str:

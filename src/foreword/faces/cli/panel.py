@@ -1,8 +1,12 @@
-"""`foreword panel`: personas that look at one change, each on its own, and one result."""
+"""`foreword panel`: personas that look at one change, each on its own, and one result.
+
+Asking them is `work.panel_runs`' business, the verdict `review.verdict`'s; here it is written as
+text or as Markdown.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
 ROOT = click.option(
     "--root", metavar="DIR", default=".", show_default=True, help="The project's folder."
 )
-_SAID = {
+_VERDICTS = {
     "approve": "approve",
     "changes_requested": "changes requested",
     "inconclusive": "inconclusive",
@@ -120,7 +124,7 @@ def run(
     folder = project_root(root)
     # a name that is mistyped is an error before anything is said
     factory_project.read_panel(folder, name)
-    change = read_change(diff, folder, _stdin)
+    change = read_change(diff, folder, command_input.read_stdin)
     files = len(change.change.files)
     screen.say(
         f"{name}: {change.change.lines:,} changed lines in {files:,}"
@@ -129,7 +133,8 @@ def run(
     asking = panel_runs.PanelRequest(model, timeout_seconds, moderator=moderator)
     result = panel_runs.run(folder, name, change, asking, db=db, watch=RunBoard())
     _show(result, form)
-    if (check and result.verdict != "approve") or len(result.without_answer) == len(result.members):
+    nobody_answered = len(result.without_answer) == len(result.members)
+    if nobody_answered or (check and result.verdict != "approve"):
         raise click.exceptions.Exit(1)
 
 
@@ -176,15 +181,12 @@ def schema() -> None:
     screen.show_json(SCHEMA)
 
 
-def _stdin() -> bytes:
-    return command_input.read_bytes(command_input.STDIN)
-
-
 def _show(result: PanelResult, form: str) -> None:
     if form == "json":
         screen.show_json(result.to_dict())
         return
-    for line in as_text(result) if form == "text" else as_markdown(result):
+    lines = as_text(result) if form == "text" else as_markdown(result)
+    for line in lines:
         click.echo(printable(line))
     for note in result.notes:
         screen.warn(note)
@@ -192,36 +194,49 @@ def _show(result: PanelResult, form: str) -> None:
 
 def as_text(result: PanelResult) -> Iterator[str]:
     """The verdict, the findings by severity, and who did not answer."""
-    yield f"{_SAID[result.verdict]}: {result.title}"
-    yield from (f"  {reason}" for reason in result.reasons)
+    yield f"{_VERDICTS[result.verdict]}: {result.title}"
+    for reason in result.reasons:
+        yield f"  {reason}"
     for severity, findings in groupby(result.findings, key=lambda finding: finding.severity):
         yield ""
         for finding in findings:
             yield f"{_place(finding)}  {severity}  {finding.title} ({', '.join(finding.said_by)})"
-            yield from (f"    {line}" for line in finding.remediation.splitlines())
+            for line in finding.remediation.splitlines():
+                yield f"    {line}"
     if result.without_answer:
         yield ""
         yield "did not answer:"
-        yield from (f"  {line}" for line in _unheard(result.without_answer))
+    for member in result.without_answer:
+        yield f"  {_failure_line(member)}"
 
 
 def as_markdown(result: PanelResult) -> Iterator[str]:
     """The same for a comment on a pull request."""
-    yield f"# {result.title}: {_SAID[result.verdict]}"
+    yield f"# {result.title}: {_VERDICTS[result.verdict]}"
     yield ""
-    yield from (f"- {_quiet(reason)}" for reason in result.reasons)
+    for reason in result.reasons:
+        yield f"- {_escape(reason)}"
     for severity, findings in groupby(result.findings, key=lambda finding: finding.severity):
-        yield from ("", f"## {severity.capitalize()}", "")
+        yield ""
+        yield f"## {severity.capitalize()}"
+        yield ""
         for finding in findings:
-            yield (
-                f"- `{_place(finding).replace('`', '')}` **{_quiet(finding.title)}**"
-                f" ({', '.join(finding.said_by)})"
-            )
-            yield from (f"  {_quiet(line)}" for line in finding.detail.splitlines())
-            yield from (f"  *Remedy:* {_quiet(line)}" for line in finding.remediation.splitlines())
+            yield from _finding_as_markdown(finding)
     if result.without_answer:
-        yield from ("", "## Did not answer", "")
-        yield from (f"- {_quiet(line)}" for line in _unheard(result.without_answer))
+        yield ""
+        yield "## Did not answer"
+        yield ""
+    for member in result.without_answer:
+        yield f"- {_escape(_failure_line(member))}"
+
+
+def _finding_as_markdown(finding: Finding) -> Iterator[str]:
+    place = _place(finding).replace("`", "")
+    yield f"- `{place}` **{_escape(finding.title)}** ({', '.join(finding.said_by)})"
+    for line in finding.detail.splitlines():
+        yield f"  {_escape(line)}"
+    for line in finding.remediation.splitlines():
+        yield f"  *Remedy:* {_escape(line)}"
 
 
 def _place(finding: Finding) -> str:
@@ -230,11 +245,12 @@ def _place(finding: Finding) -> str:
     return f"{finding.file}:{finding.line}" if finding.line else finding.file
 
 
-def _unheard(members: Iterable[MemberResult]) -> Iterator[str]:
-    for member in members:
-        yield f"{member.name}: {member.status}" + (f", {member.why}" if member.why else "")
+def _failure_line(member: MemberResult) -> str:
+    """Who did not answer, and why."""
+    reason = f", {member.why}" if member.why else ""
+    return f"{member.name}: {member.status}{reason}"
 
 
-def _quiet(text: str) -> str:
+def _escape(text: str) -> str:
     """Text of a model's as Markdown shows it: no tags, no pictures, nobody mentioned."""
     return text.replace("<", "&lt;").replace("![", "!\u200b[").replace("@", "@\u200b")

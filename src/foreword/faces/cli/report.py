@@ -1,4 +1,7 @@
-"""`foreword report`: the reports of earlier contexts, and what changed from one to another."""
+"""`foreword report`: the reports of earlier contexts, and what changed from one to another.
+
+What a difference is, `context.report_diff` says; here it is drawn.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,9 @@ if TYPE_CHECKING:
     from foreword.store.project_stores import ProjectStores
     from foreword.store.reports import StoredReport
 
-BAR, LONGEST_NAME = 12, 40
-ASKED = ("agent", "skill", "purpose", "phase", "workflow")
+BAR = 12  # columns
+LONGEST_NAME = 40  # columns of a section's tag
+REQUEST_FIELDS = ("agent", "skill", "purpose", "phase", "workflow")
 
 
 @click.group(cls=Commands)
@@ -54,8 +58,8 @@ def list_reports(last: int, db: str | None, root: str) -> None:
       foreword report list --last 5
     """
     with _store(db, root) as store:
-        kept = store.reports(last) if store else []
-    if not kept:
+        reports = store.reports(last) if store else []
+    if not reports:
         screen.say(f"no reports yet in {_place(db, root)}")
         return
     heading = (
@@ -63,15 +67,17 @@ def list_reports(last: int, db: str | None, root: str) -> None:
         "  status"
     )
     click.echo(heading, err=True)
-    for report in kept:
-        click.echo(printable(_line(report)))
+    for stored in reports:
+        click.echo(printable(_report_line(stored)))
 
 
-def _line(kept: StoredReport) -> str:
-    asked = " ".join(str(kept.report[kind]) for kind in ASKED if kind in kept.report)
-    size = f"{kept.report['total_tokens']:>9,} of {kept.report['budget_tokens']:>9,}"
-    when, what = kept.created[:19], f"{kept.report['recipe']:<15} {asked:<16}"
-    return f"{kept.number:>5}  {when}  {what} {size}  {kept.report.get('status', '')}"
+def _report_line(stored: StoredReport) -> str:
+    report = stored.report
+    request = " ".join(str(report[name]) for name in REQUEST_FIELDS if name in report)
+    what = f"{report['recipe']:<15} {request:<16}"
+    size = f"{report['total_tokens']:>9,} of {report['budget_tokens']:>9,}"
+    status = report.get("status", "")
+    return f"{stored.number:>5}  {stored.created[:19]}  {what} {size}  {status}"
 
 
 def _place(db: str | None, root: str) -> str:
@@ -90,12 +96,12 @@ def _store(db: str | None, root: str) -> Iterator[ProjectStores | None]:
     from foreword.sources.project_root import project_root
     from foreword.store.project_stores import open_existing
 
-    kept = open_existing(project_root(root), db)
+    store = open_existing(project_root(root), db)
     try:
-        yield kept
+        yield store
     finally:
-        if kept is not None:
-            kept.close()
+        if store is not None:
+            store.close()
 
 
 @report.command("show")
@@ -109,17 +115,17 @@ def show_report(number: int, db: str | None, root: str) -> None:
       foreword report show 12
     """
     with _store(db, root) as store:
-        kept = _existing(store, number)
-    screen.show_json({"number": kept.number, "created": kept.created, **kept.report})
+        stored = _existing_report(store, number)
+    screen.show_json({"number": stored.number, "created": stored.created, **stored.report})
 
 
-def _existing(store: ProjectStores | None, number: int) -> StoredReport:
-    kept = store.report(number) if store else None
-    if kept is None:
+def _existing_report(store: ProjectStores | None, number: int) -> StoredReport:
+    stored = store.report(number) if store else None
+    if stored is None:
         raise UsageError(
             f"there is no report {number}", hint="`foreword report list` shows those there are"
         )
-    return kept
+    return stored
 
 
 @report.command("diff")
@@ -134,23 +140,30 @@ def diff_reports(old: int, new: int, db: str | None, root: str) -> None:
       foreword report diff 11 12
     """
     with _store(db, root) as store:
-        before, after = _existing(store, old), _existing(store, new)
-    screen.say(f"report {old} ({_asked(before)}) -> {new} ({_asked(after)})")
-    for line in _changes(before.report, after.report):
+        before = _existing_report(store, old)
+        after = _existing_report(store, new)
+    screen.say(f"report {old} ({_request(before)}) -> {new} ({_request(after)})")
+    for line in _difference_lines(before.report, after.report):
         click.echo(printable(line))
 
 
-def _asked(kept: StoredReport) -> str:
-    asked = (f"{kind} {kept.report[kind]}" for kind in ASKED if kind in kept.report)
-    return ", ".join([str(kept.report["recipe"]), *asked])
+def _request(stored: StoredReport) -> str:
+    """What the context was asked for."""
+    report = stored.report
+    fields = [f"{name} {report[name]}" for name in REQUEST_FIELDS if name in report]
+    return ", ".join([str(report["recipe"]), *fields])
 
 
-def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def _difference_lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """A row for each section, those that changed most first, and one for all."""
-    found = sections(before, after)
-    largest = max([1, *(abs(one.change) for one in found)])
-    width = min(LONGEST_NAME, max([len("section"), *(len(one.tag) for one in found)]))
-    rows = [_row(one, width, largest) for one in found]
+    differences = sections(before, after)
+    largest = 1
+    width = len("section")
+    for one in differences:
+        largest = max(largest, abs(one.change))
+        width = max(width, len(one.tag))
+    width = min(LONGEST_NAME, width)
+    rows = [_row(one, width, largest) for one in differences]
     head = f"{'section':<{width}}  {'before':>9} {'after':>9} {'change':>9}"
     total = SectionDifference("total", before["total_tokens"], after["total_tokens"])
     return [head, *rows, _row(total, width, 0), *notes(before, after)]
