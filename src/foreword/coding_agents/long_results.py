@@ -142,7 +142,7 @@ def _excerpt(text: str, room: int, *, counter: Counter, handle: str, query: str)
         what = f"{lines:,} lines, " if lines > 1 else ""
         return f"[... {what}{counter.tokens(units):,} tokens left out: {RECALLS} {handle}]"
 
-    shorter = cut.excerpt(text, room, counter.measure, mark, query=query=query)
+    shorter = cut.excerpt(text, room, counter.measure, mark, query=query)
     return mark(0, counter.measure(text)) if shorter is None else shorter
 
 
