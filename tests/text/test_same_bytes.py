@@ -8,14 +8,25 @@ import sys
 
 CUTS = """
 from foreword.text import cut
-log = "".join(f"2026-01-{n % 28 + 1:02} host{n % 3} app: level={n % 4} took {n % 7} ms\\n" for n in range(150))
-table = "| host | state | note |\\n|---|---|---|\\n" + "| a | up | fine again |\\n| b | down | see ERR-7 |\\n" * 40
-listed = "".join(f"# Part {n % 5}\\n\\nThe pump stops. The valve stops.\\n\\n- pump\\n- valve\\n\\n" for n in range(25))
+
+def tokens(part):
+    return -(-len(part) // 4)
+
+def mark(lines, units):
+    return f"[... {(lines, units)}]"
+
+log = "".join(
+    f"2026-01-{n % 28 + 1:02} host{n % 3} app: level={n % 4} took {n % 7} ms\\n" for n in range(150)
+)
+rows = "| a | up | fine again |\\n| b | down | see ERR-7 |\\n"
+table = "| host | state | note |\\n|---|---|---|\\n" + rows * 40
+body = "The pump stops. The valve stops.\\n\\n- pump\\n- valve\\n\\n"
+listed = "".join(f"# Part {n % 5}\\n\\n{body}" for n in range(25))
 for text in (log, table, listed, log + table + listed):
     for way in (cut.summary, cut.relevant, cut.excerpt):
         for query in ("", "why does host1 report ERR-7 for the pump and valve"):
             for room in (90, 300):
-                print(way(text, room, lambda part: -(-len(part) // 4), lambda *left: f"[... {left}]", query))
+                print(way(text, room, tokens, mark, query=query))
 """
 
 

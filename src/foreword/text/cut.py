@@ -21,28 +21,40 @@ __all__ = ["Mark", "Measure", "excerpt", "relevant", "summary"]
 
 Mark = Callable[[int, int], str]
 
-OPENING, CLOSING, OUTLINE = 0.3, 0.2, 0.8
+OPENING = 0.3  # of the room of an excerpt: how a text begins says most about it
+CLOSING = 0.2  # of the same: how it ends; half of the room is left for the middle
+OUTLINE = 0.8  # of the room of a summary: at most this goes to the first piece of each section
 
+# Times the room is filled, measured and filled again: what is joined measures otherwise than its
+# parts. Most cuts need two or three; the limit is for a measure that never agrees with itself.
 _ROUNDS = 24
-_TRIES = 400
+_TRIES = 400  # pieces that are tried for a part that fits: the best ones, whatever the text's size
+# What the next piece of a section is worth beside the one before it: without it a summary would be
+# all of one section.
 _SECTION_DECAY = 0.94
-_MUCH = 0.3
+_MUCH = 0.3  # of the room: with more left over, even a whole sentence is torn to use it
+_LITTLE = 0.01  # of the room: what is left over and smaller stays empty
+_TEARABLE = 0.03  # of the room: with more left over, what is torn anyway is torn once more
 _ENDS = re.compile(r"""[.!?:;。！？；：|{}\[\]]\s*\Z|["\]}\d],\s*\Z""")
+# What a piece carries for itself, beside what it says to the query: enough to tell pieces apart
+# that the query does not, too little to outweigh any match.
 _CARRY_SHARE = 0.05
-_USEFUL_CHARS = 60
-_SAID = ("paragraph", "item", "quote")
-_ATTACHED = ("heading", "fence", "rule")
+_USEFUL_CHARS = 60  # of room: with less, the opening words of the first piece would say nothing
+_PROSE_KINDS = ("paragraph", "item", "quote")
+_ATTACHED_KINDS = ("heading", "fence", "rule")
+_LED_KINDS = ("item", "code", "table", "fence")
 
 
-def summary(text: str, room: int, measure: Measure, mark: Mark, query: str = "") -> str | None:
+def summary(text: str, room: int, measure: Measure, mark: Mark, *, query: str = "") -> str | None:
     """The headings, and under each the sentences and items that carry the most; the mark is the
     last line."""
-    if (total := measure(text)) <= max(0, room):
+    total = measure(text)
+    if total <= max(0, room):
         return text
     work = _Work(
         text=text, total=total, room=room, measure=measure, mark=mark, query=query, finely=True
     )
-    scores = _added(weight.carry(work.pieces), relevance.rank(_passages(work.pieces), query))
+    scores = _sum_scores(weight.carry(work.pieces), relevance.rank(_passages(work.pieces), query))
     sections = [section for section in _sections(work.pieces) if section]
     leaders = _leaders(work.pieces, sections, scores)
     work.open_with(leaders[:1])
@@ -50,27 +62,30 @@ def summary(text: str, room: int, measure: Measure, mark: Mark, query: str = "")
     for section in sections:
         for place, at in enumerate(_best_first(section, scores)):
             scores[at] *= _SECTION_DECAY**place
-    return work.settled(_best_first(range(len(scores)), scores))
+    return work.fill_room(_best_first(range(len(scores)), scores))
 
 
-def relevant(text: str, room: int, measure: Measure, mark: Mark, query: str = "") -> str | None:
+def relevant(text: str, room: int, measure: Measure, mark: Mark, *, query: str = "") -> str | None:
     """The passages that answer the query with the headings above them; without a query the same
     as `summary`."""
     if not query.strip():
         return summary(text, room, measure, mark)
-    if (total := measure(text)) <= max(0, room):
+    total = measure(text)
+    if total <= max(0, room):
         return text
     work = _Work(
         text=text, total=total, room=room, measure=measure, mark=mark, query=query, gaps=True
     )
-    ranked = relevance.rank(_passages(work.pieces), query)
-    scores = _added(ranked, [_CARRY_SHARE * carried for carried in weight.carry(work.pieces)])
-    return work.settled(_best_first(range(len(scores)), scores))
+    ranks = relevance.rank(_passages(work.pieces), query)
+    weights = [_CARRY_SHARE * carried for carried in weight.carry(work.pieces)]
+    scores = _sum_scores(ranks, weights)
+    return work.fill_room(_best_first(range(len(scores)), scores))
 
 
-def excerpt(text: str, room: int, measure: Measure, mark: Mark, query: str = "") -> str | None:
+def excerpt(text: str, room: int, measure: Measure, mark: Mark, *, query: str = "") -> str | None:
     """The opening, the closing and the best of the middle; the mark stands at the first gap."""
-    if (total := measure(text)) <= max(0, room):
+    total = measure(text)
+    if total <= max(0, room):
         return text
     work = _Work(
         text=text,
@@ -86,11 +101,10 @@ def excerpt(text: str, room: int, measure: Measure, mark: Mark, query: str = "")
     work.choice.run(range(count), int(OPENING * room), work.body_room)
     closing = range(count - 1, len(work.choice.picked), -1)
     work.choice.run(closing, work.choice.used + int(CLOSING * room), work.body_room)
-    ranked = relevance.rank(_passages(work.pieces), query)
-    scores = _added(
-        ranked, [_CARRY_SHARE * carried for carried in _smoothed(weight.carry(work.pieces))]
-    )
-    return work.settled(_best_first(range(count), scores))
+    ranks = relevance.rank(_passages(work.pieces), query)
+    weights = [_CARRY_SHARE * carried for carried in _smooth(weight.carry(work.pieces))]
+    scores = _sum_scores(ranks, weights)
+    return work.fill_room(_best_first(range(count), scores))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -127,80 +141,78 @@ class _Work:
         """Take what the text leads with before anything else, if need be only its opening words."""
         self.choice.fill(leader, self.body_room)
         if not self.choice.picked and self.body_room >= _USEFUL_CHARS * self.per_char:
-            said = [at for at in leader if self.pieces[at].kind in _SAID]
-            if not self._opened(said, self.body_room):
-                self._shorten(said, self.body_room)
+            prose = [at for at in leader if self.pieces[at].kind in _PROSE_KINDS]
+            if not self._take_whole_opening(prose, self.body_room):
+                self._take_opening_words(prose, self.body_room)
 
-    def settled(self, order: Sequence[int]) -> str | None:
+    def fill_room(self, order: Sequence[int]) -> str | None:
         """Fill the room in the order given, then trim or add until the measured whole fits it
         closely."""
         if self.body_room <= 0:
             return None
         order = [at for at in order if self._stands_alone(at)] or order
         self.choice.fill(order, self.body_room)
-        best, fullest = None, 0
+        best = None
+        fullest = 0
         for _ in range(_ROUNDS):
-            if not self.choice.picked and not self._opened(order, self.body_room):
-                self._shorten(order, self.body_room)
+            if not self.choice.picked and not self._take_whole_opening(order, self.body_room):
+                self._take_opening_words(order, self.body_room)
             if not self.choice.picked:
                 break
-            written = self._written()
+            written = self._text_with_mark()
             size = self.measure(written)
             if size > self.room:
                 # What was given up is not tried again: its parts sum to less than they take, and
                 # this would never end.
-                dropped = self._trimmed(size - self.room)
+                dropped = self._drop_last(size - self.room)
                 order = [at for at in order if at not in dropped]
                 continue
             if size > fullest:
-                best, fullest = written, size
-            if not self._topped_up(order, self.room - size):
+                best = written
+                fullest = size
+            if not self._use_spare(order, self.room - size):
                 break
         return best
 
     def _stands_alone(self, at: int) -> bool:
         """Whether a piece is worth having for itself; the others come along with those that need
         them."""
-        piece, following = (
-            self.pieces[at],
-            self.pieces[at + 1] if at + 1 < len(self.pieces) else None,
-        )
-        leads = (
-            is_lead(piece)
-            and following is not None
-            and following.kind in ("item", "code", "table", "fence")
-        )
-        return piece.kind not in _ATTACHED and not leads and not is_markup(piece)
+        piece = self.pieces[at]
+        if piece.kind in _ATTACHED_KINDS or is_markup(piece):
+            return False
+        is_last = at + 1 == len(self.pieces)
+        return is_last or not is_lead(piece) or self.pieces[at + 1].kind not in _LED_KINDS
 
-    def _trimmed(self, excess: int) -> set[int]:
+    def _drop_last(self, excess: int) -> set[int]:
         """Give up the pieces taken last until the excess is gone."""
-        goal, dropped = self.choice.used - excess, set()
+        goal = self.choice.used - excess
+        dropped: set[int] = set()
         while self.choice.picked and self.choice.used > goal:
-            dropped.add(last := next(reversed(self.choice.picked)))
+            last = next(reversed(self.choice.picked))
+            dropped.add(last)
             self.choice.drop(last)
         return dropped
 
-    def _topped_up(self, order: Sequence[int], spare: int) -> bool:
+    def _use_spare(self, order: Sequence[int], spare: int) -> bool:
         """Add what still fits; then tear what is torn anyway, and where much is left over, a
         sentence."""
         before = self.choice.used
-        if spare > 0.01 * self.room:
+        if spare > _LITTLE * self.room:
             self.choice.fill(order, before + spare)
-        if (
-            self.choice.used == before
-            and spare > 0.03 * self.room
-            and not self._opened(order, spare)
-        ):
-            self._shorten(
-                order if spare > _MUCH * self.room else [at for at in order if self._is_torn(at)],
-                spare,
-            )
+        if self.choice.used > before:
+            return True
+        if spare > _TEARABLE * self.room and not self._take_whole_opening(order, spare):
+            if spare <= _MUCH * self.room:
+                order = [at for at in order if self._is_torn(at)]
+            self._take_opening_words(order, spare)
         return self.choice.used > before
 
-    def _opened(self, order: Sequence[int], spare: int) -> bool:
+    def _take_whole_opening(self, order: Sequence[int], spare: int) -> bool:
         """Take as many whole lines or sentences from the beginning of a piece as fit; say
         whether any did."""
-        for at in [at for at in order[:_TRIES] if not self.choice.holds(at)]:
+        for at in order[:_TRIES]:
+            if self.choice.holds(at):
+                continue
             left = spare - self.choice.cost(at) + self.choice.size(at)
             part = self._whole_opening(self.pieces[at], left) if left > 2 else ""
             if _says_something(part):
@@ -213,7 +225,8 @@ class _Work:
         sentence ends."""
         lines = piece.text.splitlines(keepends=True)
         parts = lines if len(lines) > 1 else sentences(piece.text)
-        opening, whole = "", ""
+        opening = ""
+        whole = ""
         for part in parts[:-1]:
             opening += part
             if self.measure(opening) > room:
@@ -225,36 +238,47 @@ class _Work:
     def _is_torn(self, at: int) -> bool:
         """Whether a piece is part of something that has no whole: an endless line, or one longer
         than the room."""
-        following = self.pieces[at + 1].begins if at + 1 < len(self.pieces) else ""
-        return (
-            "middle" in (self.pieces[at].begins, following) or self.choice.size(at) > self.body_room
-        )
+        if self.pieces[at].begins == "middle":
+            return True
+        if at + 1 < len(self.pieces) and self.pieces[at + 1].begins == "middle":
+            return True
+        return self.choice.size(at) > self.body_room
 
-    def _shorten(self, order: Sequence[int], spare: int) -> None:
+    def _take_opening_words(self, order: Sequence[int], spare: int) -> None:
         """Take the opening words of the best piece that is too long: the room is worth more than
         the full stop."""
         left_out = [at for at in order[:_TRIES] if not self.choice.holds(at)]
         for at in sorted(left_out, key=lambda at: self.pieces[at].kind == "table"):
             left = spare - self.choice.cost(at) + self.choice.size(at) - self.measure(" ...")
-            part = self._opening(self.pieces[at].text, left) if left > 2 else ""
-            part = part if self.pieces[at].kind == "code" else _closed(part)
+            part = self._opening_words(self.pieces[at].text, left) if left > 2 else ""
+            if self.pieces[at].kind != "code":
+                part = _without_open_end(part)
             if _says_something(part):
                 self.choice.shorten(at, part)
                 return
 
-    def _opening(self, text: str, room: int) -> str:
-        low, high = 0, min(len(text), int(4 * room / self.per_char) + 8)
+    def _opening_words(self, text: str, room: int) -> str:
+        """As many whole words as fit; characters where the words would leave half of the room."""
+        low = 0
+        high = min(len(text), int(4 * room / self.per_char) + 8)
         while low < high:
             middle = (low + high + 1) // 2
-            low, high = (middle, high) if self.measure(text[:middle]) <= room else (low, middle - 1)
+            if self.measure(text[:middle]) <= room:
+                low = middle
+            else:
+                high = middle - 1
         part = text[:low]
         words = part.rpartition(" ")[0] if low < len(text) and not text[low].isspace() else part
         return words.rstrip() if len(words) > low // 2 else part
 
-    def _written(self) -> str:
+    def _text_with_mark(self) -> str:
         kept = self.choice.kept
-        lines = self.text.count("\n") - sum(self.choice.text(at).count("\n") for at in kept)
-        mark = self.mark(max(0, lines), max(0, self.total - sum(map(self.choice.size, kept))))
+        lines = self.text.count("\n")
+        units = self.total
+        for at in kept:
+            lines -= self.choice.text(at).count("\n")
+            units -= self.choice.size(at)
+        mark = self.mark(max(0, lines), max(0, units))
         body = self.choice.write(lambda place, evident: self._gap(place, evident, mark))
         if self.mark_first and mark in body:
             return body
@@ -269,6 +293,8 @@ class _Work:
 def _largest(room_chars: float) -> int:
     """How long a piece may be: long enough for a sentence, short enough that several fit the
     room."""
+    # A sentence of 80 characters in the smallest room, a third of a room up to 1,200; in larger
+    # ones an eighth, and never more than a paragraph.
     return int(max(80, min(room_chars / 3, max(400, room_chars / 8), 1200)))
 
 
@@ -278,7 +304,7 @@ def _says_something(part: str) -> bool:
     return len(part.encode(errors="replace")) > 12 and not 0 < part.count(" ") < 3
 
 
-def _closed(part: str) -> str:
+def _without_open_end(part: str) -> str:
     """The part without the code or the bracket it ends in the middle of."""
     open_tick = part.rfind("`") if part.count("`") % 2 else len(part)
     open_bracket = part.rfind("(") if part.rfind("(") > part.rfind(")") else len(part)
@@ -313,13 +339,11 @@ def _leaders(
 ) -> list[int]:
     """The first piece of each section, which says what it is about; the most telling first,
     early sections favoured."""
-    thrift = [
-        score / (len(piece.text) + 80) ** 0.5 for score, piece in zip(scores, pieces, strict=True)
-    ]
-    early = {
-        section[0]: thrift[section[0]] * (1 + 4 / (1 + place))
-        for place, section in enumerate(sections)
-    }
+    early: dict[int, float] = {}
+    for place, section in enumerate(sections):
+        first = section[0]
+        thrift = scores[first] / (len(pieces[first].text) + 80) ** 0.5
+        early[first] = thrift * (1 + 4 / (1 + place))
     return sorted(early, key=lambda at: -early[at])
 
 
@@ -327,14 +351,16 @@ def _best_first(places: Iterable[int], scores: Sequence[float]) -> list[int]:
     return sorted(places, key=lambda at: (-scores[at], at))
 
 
-def _added(first: Sequence[float], second: Sequence[float]) -> list[float]:
+def _sum_scores(first: Sequence[float], second: Sequence[float]) -> list[float]:
     """Two scores summed, the first brought to a top of 1 and the second too unless it is smaller
     on purpose."""
-    tops = max(first, default=0.0) or 1.0, max(1.0, max(second, default=0.0))
-    return [one / tops[0] + other / tops[1] for one, other in zip(first, second, strict=True)]
+    first_top = max(first, default=0.0) or 1.0
+    second_top = max(1.0, max(second, default=0.0))
+    pairs = zip(first, second, strict=True)
+    return [one / first_top + other / second_top for one, other in pairs]
 
 
-def _smoothed(scores: Sequence[float]) -> list[float]:
+def _smooth(scores: Sequence[float]) -> list[float]:
     """Each score mixed with its neighbours', so that the middle of an excerpt comes in runs and
     not in crumbs."""
     padded = [0.0, *scores, 0.0]
