@@ -24,7 +24,7 @@ from typing import Any
 
 import psycopg
 
-from foreword.work import question_queue, runs
+from foreword.work import runs
 from tests.postgres import new_database
 
 PANELS, MEMBERS = 100, 10
@@ -146,7 +146,7 @@ def by_workers(count: int, model: Provider, concurrency: int) -> dict[str, float
         _warm(db, model)
         before = _spent(processes, watch)
         began = time.perf_counter()
-        with question_queue.launch_engine(db, Path(), "bench", queues=()) as engine:
+        with runs.launch_engine(db, Path(), "bench", queues=()) as engine:
             for panel in range(PANELS):
                 engine.submit("panel", f"bench-{panel}", payload(panel, model.model))
         submitted = time.perf_counter() - began
@@ -163,7 +163,7 @@ def by_workers(count: int, model: Provider, concurrency: int) -> dict[str, float
 
 def _warm(db: str, model: Provider) -> None:
     """One panel, so that everything is imported; not counted."""
-    with question_queue.launch_engine(db, Path(), "warm", queues=()) as engine:
+    with runs.launch_engine(db, Path(), "warm", queues=()) as engine:
         engine.submit("panel", "warm", payload(0, model.model))
         engine.result("warm")
     model.asked()

@@ -50,7 +50,7 @@ db = open_database(None, root) if sys.argv[4] == "store" else None
 print("ready", flush=True)
 for number in range(most) if most else count():
     state = {"who": who, "number": number, "fill": [who] * 2_000}
-    write(root, db, Checkpoint("T", str(number % 3), state=state))
+    write(root, db, Checkpoint(task="T", phase=str(number % 3), state=state))
     print(number, flush=True)
 """
 
@@ -494,7 +494,7 @@ from foreword.work.checkpoint import Checkpoint
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
-    write(sys.argv[1], None, Checkpoint("T", "1", state={"fill": "x" * 100_000}))
+    write(sys.argv[1], None, Checkpoint(task="T", phase="1", state={"fill": "x" * 100_000}))
 except StoreError as error:
     print(error.message, flush=True)
 """

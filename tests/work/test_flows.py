@@ -15,9 +15,9 @@ from foreword.errors import CyclicFlow, StoreError, UnknownName, UsageError
 from foreword.plan.flow import Flow, Phase
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
 from foreword.work import flow_runs
-from foreword.work.artifact_lookup import looked_up, lookup_tool
+from foreword.work.artifact_lookup import artifact_text, lookup_tool
 from foreword.work.flow_status import FlowStatus
-from foreword.work.question_queue import RunStatus
+from foreword.work.run_status import RunStatus
 from foreword.work.workers import run_worker
 from tests.work.flow_scene import (
     ARTIFACTS,
@@ -88,12 +88,14 @@ def test_a_long_artifact_is_looked_up_within_its_budget(tmp_path: Path) -> None:
     )
     with fake_provider(long) as provider:
         done = flow_runs.run(root, ONE, TASK, provider.openai)
-    found = looked_up(None, root, done.task, "FEAT-1", about="station 1234", most_tokens=300)
+    found = artifact_text(
+        None, root, task=done.task, name="FEAT-1", about="station 1234", most_tokens=300
+    )
     assert "station 1234 " in found
     assert "left out" in found
     assert len(found) < 2_000
     with pytest.raises(UnknownName, match="unknown artifact 'FEAT-9'"):
-        looked_up(None, root, done.task, "FEAT-9")
+        artifact_text(None, root, task=done.task, name="FEAT-9")
 
 
 def test_agents_look_up_documents_where_the_project_is_on_their_machine(tmp_path: Path) -> None:
@@ -107,7 +109,8 @@ def test_agents_look_up_documents_where_the_project_is_on_their_machine(tmp_path
         first, second = [json.dumps(body, ensure_ascii=False) for body in provider.requests]
     assert done.status == "done"
     assert (glossary in first, glossary in second) == (False, True)
-    near, far = lookup_tool(None, root, done.task, root), lookup_tool(None, root, done.task)
+    near = lookup_tool(None, root, task=done.task, project=root)
+    far = lookup_tool(None, root, task=done.task)
     assert glossary in near("glossary")
     assert near("[FEAT-1]") == far("feat-1") == "as it says"
     for tool, name in ((far, "glossary"), (near, "FEAT-9")):

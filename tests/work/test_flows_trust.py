@@ -15,7 +15,7 @@ import pytest
 
 from foreword.errors import StoreError, UsageError
 from foreword.testing import fake_provider
-from foreword.work import flow_runs, question_queue
+from foreword.work import flow_runs, run_status, runs
 from foreword.work.workers import run_worker
 from tests.work.flow_scene import PHASES, Agent, kept, project
 from tests.work.test_flows_killed import command, until
@@ -72,10 +72,10 @@ def test_a_pickle_in_the_database_is_never_read(tmp_path: Path) -> None:
         root,
         "UPDATE workflow_status SET serialization = 'py_pickle', status = 'ENQUEUED',"
         " queue_name = ?",
-        question_queue.AGENTS,
+        runs.AGENTS,
     )
     with run_worker(None, root):
-        until(lambda: set(question_queue.statuses([done.run]).values()) == {"ERROR"})
+        until(lambda: set(run_status.statuses([done.run]).values()) == {"ERROR"})
     assert flow_runs.status(root) == []
     assert not sprung.exists()
 

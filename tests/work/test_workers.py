@@ -19,7 +19,7 @@ import pytest
 from foreword.store import workers as rows
 from foreword.store.urls import open_database
 from foreword.testing import Reply, fake_provider
-from foreword.work import question_queue, workers
+from foreword.work import run_status, runs, workers
 from tests.command import run_in_process
 from tests.postgres import new_database
 from tests.store.databases import KINDS, new_url

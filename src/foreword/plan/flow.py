@@ -1,7 +1,7 @@
 """A flow: the phases of a piece of work, and which of them wait for which.
 
-Plain values and their order. Reading them out of a project's Markdown is the business of `sources`;
-running them is that of `work.flow_runs`.
+Plain values and their order. Reading them out of a project's Markdown is the business of
+`work.factory_project`; running them is that of `work.flow_runs`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from typing import Any
 
 from foreword.errors import CyclicFlow, UnknownName, UsageError
 
-LONGEST_GATE = 200  # characters of what is shown of a gate
-_GATE = re.compile(
+LONGEST_GATE = 200  # characters of what is shown of a gate: two lines in the status of a flow
+# `## GATE`, `> **Approval gate**`: where a phase says what must hold before the next one.
+GATE = re.compile(
     r"^(?:#{2,6}[ \t]+|[>*_ \t-]{0,8}\*\*)(?:approval )?GATE\b", re.IGNORECASE | re.MULTILINE
 )
+_QUOTE_MARKS = re.compile(r"^[>\s]+", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[>\s]*\n")
 
 
@@ -43,13 +45,17 @@ class Phase:
     def gate_text(self) -> str:
         """What must hold before the next phase, in the author's words; nothing where the gate
         says nothing."""
-        found = _GATE.search(self.text) if self.gate else None
-        behind = _PARAGRAPH.split(self.text[found.end() :]) if found else []
-        lines = (
-            " ".join(re.sub(r"^[>\s]+", " ", part, flags=re.MULTILINE).split()) for part in behind
-        )
-        said = next((bare for line in lines if (bare := line.strip("*_: "))), "")
-        return said if len(said) <= LONGEST_GATE else f"{said[:LONGEST_GATE].rsplit(' ', 1)[0]} ..."
+        gate = GATE.search(self.text) if self.gate else None
+        if gate is None:
+            return ""
+        for paragraph in _PARAGRAPH.split(self.text[gate.end() :]):
+            words = _QUOTE_MARKS.sub(" ", paragraph).split()
+            text = " ".join(words).strip("*_: ")
+            if len(text) > LONGEST_GATE:
+                return f"{text[:LONGEST_GATE].rsplit(' ', 1)[0]} ..."
+            if text:
+                return text
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +78,8 @@ class Flow:
 
 def ready(flow: Flow, done: Collection[str]) -> tuple[Phase, ...]:
     """The phases that are not done and wait for none that is not."""
-    return tuple(
-        phase
-        for phase in flow.phases
-        if phase.name not in done and all(one in done for one in phase.after)
-    )
+    not_done = [phase for phase in flow.phases if phase.name not in done]
+    return tuple(phase for phase in not_done if all(name in done for name in phase.after))
 
 
 def waves(flow: Flow) -> tuple[tuple[Phase, ...], ...]:
@@ -86,12 +89,12 @@ def waves(flow: Flow) -> tuple[tuple[Phase, ...], ...]:
     found: list[tuple[Phase, ...]] = []
     done: set[str] = set()
     while len(done) < len(flow.phases):
-        now = ready(flow, done)
-        if not now:
-            left = (phase for phase in flow.phases if phase.name not in done)
-            raise CyclicFlow(flow.name, _cycle({phase.name: phase.after for phase in left}))
-        found.append(now)
-        done.update(phase.name for phase in now)
+        wave = ready(flow, done)
+        if not wave:
+            after = {phase.name: phase.after for phase in flow.phases if phase.name not in done}
+            raise CyclicFlow(flow.name, _cycle(after))
+        found.append(wave)
+        done.update(phase.name for phase in wave)
     return tuple(found)
 
 
@@ -104,13 +107,8 @@ def check(flow: Flow) -> None:
             hint="mark them with <!-- PHASE:1 --> or `## Phase 1: Name` headings",
         )
     names = [phase.name for phase in flow.phases]
-    for what, given in (("phase", names), ("artifact", [phase.key for phase in flow.phases])):
-        twice = _repeated(given)
-        if twice:
-            raise UsageError(
-                f"flow {flow.name!r} has {what} {twice!r} twice",
-                hint=f"give each {what} a name of its own",
-            )
+    _refuse_repeated(flow, "phase", names)
+    _refuse_repeated(flow, "artifact", [phase.key for phase in flow.phases])
     for phase in flow.phases:
         for name in phase.after:
             if name not in names:
@@ -130,29 +128,40 @@ def as_data(flow: Flow) -> dict[str, Any]:
 def from_data(data: Mapping[str, Any]) -> Flow:
     """The flow of data that `as_data` gave."""
     return Flow(
-        str(data["name"]), str(data["source"]), tuple(_phase(phase) for phase in data["phases"])
+        name=str(data["name"]),
+        source=str(data["source"]),
+        phases=tuple(_phase_from_data(phase) for phase in data["phases"]),
     )
 
 
-def _phase(data: Mapping[str, Any]) -> Phase:
-    known: dict[str, Any] = {one.name: data[one.name] for one in fields(Phase) if one.name in data}
-    lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
-    return Phase(**{**known, **lists})
+def _phase_from_data(data: Mapping[str, Any]) -> Phase:
+    values: dict[str, Any] = {}
+    for field in fields(Phase):
+        if field.name in data:
+            value = data[field.name]
+            values[field.name] = tuple(value) if isinstance(value, list) else value
+    return Phase(**values)
 
 
-def _repeated(names: Iterable[str]) -> str:
+def _refuse_repeated(flow: Flow, what: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            return name
+            raise UsageError(
+                f"flow {flow.name!r} has {what} {name!r} twice",
+                hint=f"give each {what} a name of its own",
+            )
         seen.add(name)
-    return ""
 
 
 def _cycle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """One round of phases that wait for each other, in the order they would run; the first one
     is also the last."""
-    path = [next(iter(after))]
-    while path[-1] not in path[:-1]:
-        path.append(next(name for name in after[path[-1]] if name in after))
-    return tuple(reversed(path[path.index(path[-1]) :]))
+    path: list[str] = []
+    name, *_ = after
+    while name not in path:
+        path.append(name)
+        # every phase that is left waits for another one that is left, or it would be ready
+        name = next(earlier for earlier in after[name] if earlier in after)
+    cycle = [*path[path.index(name) :], name]
+    return tuple(reversed(cycle))

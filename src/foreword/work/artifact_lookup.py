@@ -20,46 +20,52 @@ from foreword.store.urls import open_database
 from foreword.text.cut import relevant
 
 COUNTER = "o200k"
-MOST_TOKENS = 4_000  # of one answer
-_SHAPE = re.compile(r"[A-Z][A-Z0-9_]*-\d+[a-z]?|fw_[0-9a-f]+")  # of what is never a document's name
-_ARTIFACTS_ONLY = """Fetch an artifact of an earlier phase by its name, as in FEAT-1.
+# Of one answer: several pages. What an agent looks up stays in its conversation for the rest of the
+# phase, so twice as much would fill it twice as soon; the rest can be looked up by another `about`.
+MOST_TOKENS = 4_000
+_NEVER_A_DOCUMENT = re.compile(r"[A-Z][A-Z0-9_]*-\d+[a-z]?|fw_[0-9a-f]+")
+# What models read as the description of the tool and of its arguments.
+_ABOUT = (
+    "    about: What you want to know; of an artifact that is too long, the passages about that are"
+    " returned.\n"
+)
+_ARTIFACTS_ONLY = f"""Fetch an artifact of an earlier phase by its name, as in FEAT-1.
 
 Args:
     name: The name between the brackets of its reference.
-    about: What you want to know; of an artifact that is too long, the passages about that are returned.
-"""
+{_ABOUT}"""
+_WITH_DOCUMENTS = (
+    "Fetch an artifact of an earlier phase by its name, as in FEAT-1, or a document of the project."
+    "\n\nArgs:\n"
+    "    name: The name between the brackets of an artifact's reference, or a document's name or"
+    " path, or a few words\n"
+    "        about what you need.\n"
+    f"{_ABOUT}"
+)
 
 
 def lookup_tool(
-    db: str | None, root: Path, task: str, project: Path | None = None
+    db: str | None, root: Path, *, task: str, project: Path | None = None
 ) -> Callable[..., str]:
     """The tool that fetches an artifact of a task or, where the project's folder is there, a
     document of it."""
 
     def lookup(name: str, about: str = "") -> str:
-        """Fetch an artifact of an earlier phase by its name, as in FEAT-1, or a document of the
-        project.
-
-        Args:
-            name: The name between the brackets of an artifact's reference, or a document's name or path, or a few words
-                about what you need.
-            about: What you want to know; of an artifact that is too long, the passages about that are returned.
-        """
         try:
-            return looked_up(db, root, task, name, about)
+            return artifact_text(db, root, task=task, name=name, about=about)
         except UnknownName:
-            if project is None or _SHAPE.fullmatch(_bare(name)):
+            if project is None or _NEVER_A_DOCUMENT.fullmatch(_without_brackets(name)):
                 raise
-        return _document(project, name)
+        return _document_text(project, name)
 
-    if project is None:
-        lookup.__doc__ = _ARTIFACTS_ONLY
+    lookup.__doc__ = _ARTIFACTS_ONLY if project is None else _WITH_DOCUMENTS
     return lookup
 
 
-def looked_up(
+def artifact_text(
     db: str | None,
     root: Path,
+    *,
     task: str,
     name: str,
     about: str = "",
@@ -67,14 +73,16 @@ def looked_up(
 ) -> str:
     """The text of an artifact within so many tokens; what is left out is said, with the way to
     it."""
-    wanted = _bare(name)
+    wanted = _without_brackets(name)
     with closing(open_database(db, root)) as store:
-        kept = artifacts.of_task(store, task)
-        found = next(
-            (one for one in kept if wanted.lower() in (one.name.lower(), one.handle)), None
-        )
+        known = artifacts.of_task(store, task)
+        found = None
+        for artifact in known:
+            if wanted.lower() in (artifact.name.lower(), artifact.handle):
+                found = artifact
+                break
         if found is None:
-            raise UnknownName("artifact", wanted, [one.name for one in kept])
+            raise UnknownName("artifact", wanted, [artifact.name for artifact in known])
         text = artifacts.text_of(store, found)
     counter = tokens.counter(COUNTER)
 
@@ -84,15 +92,15 @@ def looked_up(
             " `about`]"
         )
 
-    shorter = relevant(text, counter.room(most_tokens), counter.measure, mark, about)
+    shorter = relevant(text, counter.room(most_tokens), counter.measure, mark, query=about)
     return found.reference if shorter is None else shorter
 
 
-def _document(project: Path, name: str) -> str:
+def _document_text(project: Path, name: str) -> str:
     from foreword.context.lookup import lookup
 
     return lookup(name, root=project, budget=MOST_TOKENS, counter=COUNTER, save=False).text
 
 
-def _bare(name: str) -> str:
+def _without_brackets(name: str) -> str:
     return name.strip().strip("[]").strip()

@@ -1,8 +1,8 @@
 """A checkpoint: what a task needs to go on after its conversation is gone.
 
 The value itself, the name it is kept under, what has changed since it was written, and how a model
-reads it. Pure: where checkpoints are kept is `store`'s business, putting the two together
-`runtime`'s. What a file of one must look like is told by `checkpoint_schema`.
+reads it. Pure: writing checkpoints to a file and to the store is the business of `checkpoints`; the
+shape of the file is in `checkpoint_schema`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from foreword.secrets.masking import hide, mask
 from foreword.sources.git_status import GitStatus
 
 FORMAT = 1
-LONGEST_NAME = 240  # of a file, in bytes; most file systems take 255
-SHORT = 12  # of a commit or a digest, as people read it
-_BETWEEN, _END = "-phase-", ".json"
-_UNSEEN = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# Of a file, in bytes. Most file systems take 255; the rest is for the ending of a temporary file.
+LONGEST_NAME = 240
+SHORT = 12  # characters of a commit or a digest, as git abbreviates them in large repositories
+_BETWEEN = "-phase-"
+_END = ".json"
+_INVISIBLE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentState:
-    """How things stand now, to compare a checkpoint with."""
+    """How things are now, to compare a checkpoint with."""
 
     git: GitStatus = field(default_factory=GitStatus)
     # commits that HEAD has more and fewer; `None` where git can't tell
@@ -74,7 +76,8 @@ def file_name(task: str, phase: str) -> str:
     file system is escaped."""
     try:
         # The phase is what stands behind the last `-phase-`, so it may not have one of its own.
-        name = _escaped(task) + _BETWEEN + _escaped(phase).replace("phase-", "phase%2D") + _END
+        escaped_phase = _escape(phase).replace("phase-", "phase%2D")
+        name = f"{_escape(task)}{_BETWEEN}{escaped_phase}{_END}"
     except UnicodeEncodeError:
         raise UsageError(
             f"{task!r}, phase {phase!r}: half a character can't be in a name"
@@ -96,50 +99,57 @@ def file_name(task: str, phase: str) -> str:
 def named_by(file: str) -> tuple[str, str] | None:
     """The task and the phase that a file name stands for, or nothing where it is no
     checkpoint's."""
-    task, between, phase = file.removesuffix(_END).rpartition(_BETWEEN)
-    if not between or not task or not phase:
+    escaped_task, between, escaped_phase = file.removesuffix(_END).rpartition(_BETWEEN)
+    if not between or not escaped_task or not escaped_phase:
         return None
-    found = unquote(task, errors="replace"), unquote(phase, errors="replace")
+    task = unquote(escaped_task, errors="replace")
+    phase = unquote(escaped_phase, errors="replace")
     try:
-        return found if file_name(*found) == file else None
+        return (task, phase) if file_name(task, phase) == file else None
     except UsageError:
         return None
 
 
-def _escaped(name: str) -> str:
+def _escape(name: str) -> str:
     escaped = quote(name, safe="")
     return "%2E" + escaped[1:] if escaped.startswith(".") else escaped
 
 
 # --- to and from JSON -----------------------------------------------------------------------------
 
-KNOWN = ("format", *(one.name for one in fields(Checkpoint) if one.name != "extra"))
+_FIELDS = tuple(field.name for field in fields(Checkpoint) if field.name != "extra")
+KNOWN = ("format", *_FIELDS)
 _LISTS = ("decisions", "findings", "done", "pending")
-_LEADS = ("handle", "digest", "path", "tokens")  # to an artifact
+_REFERENCE_FIELDS = ("handle", "digest", "path", "tokens")  # of an artifact
 
 
 def as_data(checkpoint: Checkpoint) -> dict[str, Any]:
     """The checkpoint as its file has it."""
-    known = {name: getattr(checkpoint, name) for name in KNOWN[1:]}
-    known |= {name: list(known[name]) for name in _LISTS}
-    git = {
+    data: dict[str, Any] = {"format": FORMAT}
+    for name in _FIELDS:
+        value = getattr(checkpoint, name)
+        data[name] = list(value) if name in _LISTS else value
+    data["git"] = {
         "branch": checkpoint.git.branch,
         "head": checkpoint.git.head,
         "dirty": checkpoint.git.dirty,
     }
-    return {"format": FORMAT, **known, "git": git} | {
-        n: v for n, v in checkpoint.extra.items() if n not in KNOWN
-    }
+    extra = {name: value for name, value in checkpoint.extra.items() if name not in KNOWN}
+    return data | extra
 
 
 def from_data(data: Mapping[str, Any]) -> Checkpoint:
     """The checkpoint of data that has its shape."""
-    known = {name: data[name] for name in KNOWN[1:] if name in data}
-    known |= {name: tuple(known[name]) for name in _LISTS if name in known}
+    values: dict[str, Any] = {}
+    for name in _FIELDS:
+        if name in data:
+            values[name] = tuple(data[name]) if name in _LISTS else data[name]
     git = data.get("git") or {}
+    values["git"] = GitStatus(
+        branch=git.get("branch"), head=git.get("head"), dirty=git.get("dirty")
+    )
     extra = {name: value for name, value in data.items() if name not in KNOWN}
-    known["git"] = GitStatus(git.get("branch"), git.get("head"), git.get("dirty"))
-    return Checkpoint(**known, extra=extra)
+    return Checkpoint(**values, extra=extra)
 
 
 def as_json(checkpoint: Checkpoint) -> bytes:
@@ -151,26 +161,30 @@ def as_json(checkpoint: Checkpoint) -> bytes:
 
 def without_secrets(checkpoint: Checkpoint) -> Checkpoint:
     """The same with every secret hidden in what people and models have put in."""
-    data: dict[str, Any] = {
-        name: hide(getattr(checkpoint, name))
-        for name in ("state", "decisions", "findings", "extra")
+    free_form: dict[str, Any] = {
+        "state": hide(checkpoint.state),
+        "decisions": hide(checkpoint.decisions),
+        "findings": hide(checkpoint.findings),
+        "extra": hide(checkpoint.extra),
     }
     return replace(
         checkpoint,
         objective=mask(checkpoint.objective),
-        artifacts={name: _reference(about) for name, about in checkpoint.artifacts.items()},
-        done=[mask(one) for one in checkpoint.done],
-        pending=[mask(one) for one in checkpoint.pending],
-        **data,
+        artifacts={name: _hide_title(about) for name, about in checkpoint.artifacts.items()},
+        done=[mask(step) for step in checkpoint.done],
+        pending=[mask(step) for step in checkpoint.pending],
+        **free_form,
     )
 
 
-def _reference(about: Mapping[str, Any]) -> dict[str, Any]:
+def _hide_title(artifact: Mapping[str, Any]) -> dict[str, Any]:
     """What leads to an artifact is not searched for secrets: a handle that was hidden would lead
     nowhere."""
-    shown = hide({name: value for name, value in about.items() if name not in _LEADS})
-    assert isinstance(shown, dict)
-    return shown | {name: about[name] for name in _LEADS if name in about}
+    reference = {name: artifact[name] for name in _REFERENCE_FIELDS if name in artifact}
+    others = {name: value for name, value in artifact.items() if name not in _REFERENCE_FIELDS}
+    hidden = hide(others)
+    assert isinstance(hidden, dict)
+    return hidden | reference
 
 
 # --- what has changed since -----------------------------------------------------------------------
@@ -178,13 +192,18 @@ def _reference(about: Mapping[str, Any]) -> dict[str, Any]:
 
 def changes_since(checkpoint: Checkpoint, now: CurrentState) -> tuple[str, ...]:
     """What is no longer as the checkpoint says, each in one line."""
-    newer = [f"there is a newer checkpoint: {now.newer}"] if now.newer else []
-    moved = _moved(checkpoint.git, now) if checkpoint.git.head or checkpoint.git.branch else ()
-    files = [f"artifact {name}: {became}" for name, became in now.files.items()]
-    return (*newer, *moved, *files, *_reloaded(checkpoint.tiers, now.tiers))
+    lines: list[str] = []
+    if now.newer:
+        lines.append(f"there is a newer checkpoint: {now.newer}")
+    if checkpoint.git.head or checkpoint.git.branch:
+        lines += _git_changes(checkpoint.git, now)
+    lines += [f"artifact {name}: {change}" for name, change in now.files.items()]
+    if now.tiers is not None:
+        lines += _tier_changes(checkpoint.tiers, now.tiers)
+    return tuple(lines)
 
 
-def _moved(then: GitStatus, now: CurrentState) -> Iterator[str]:
+def _git_changes(then: GitStatus, now: CurrentState) -> Iterator[str]:
     git = now.git
     if git == GitStatus():
         yield "there is no git repository any more"
@@ -195,41 +214,37 @@ def _moved(then: GitStatus, now: CurrentState) -> Iterator[str]:
             f" {then.branch or 'none'}"
         )
     if git.head != then.head:
-        yield f"HEAD is {_short(git.head)}, it was {_short(then.head)}: {_apart(now.apart)}"
+        distance = _commits_in_words(now.apart)
+        yield f"HEAD is {_short(git.head)}, it was {_short(then.head)}: {distance}"
     elif then.dirty and git.dirty is False:
         yield "the changes that were not committed then are gone"
     if git.dirty and then.dirty is False:
         yield "there are changes that are not committed"
 
 
-def _apart(apart: tuple[int, int] | None) -> str:
+def _commits_in_words(apart: tuple[int, int] | None) -> str:
     if apart is None:
         return "that commit is not in this repository"
-    told = [
-        f"{count:,} {'commit' if count == 1 else 'commits'} {way}"
-        for count, way in zip(apart, _WAYS, strict=True)
-    ]
-    return (
-        ", ".join(one for one, count in zip(told, apart, strict=True) if count)
-        or "the same history"
-    )
+    ahead, behind = apart
+    parts = []
+    if ahead:
+        parts.append(f"{ahead:,} {'commit' if ahead == 1 else 'commits'} ahead")
+    if behind:
+        parts.append(f"{behind:,} {'commit' if behind == 1 else 'commits'} behind")
+    return ", ".join(parts) or "the same history"
 
 
-_WAYS = ("ahead", "behind")
-
-
-def _reloaded(then: Mapping[str, Any], now: Mapping[str, Any] | None) -> Iterator[str]:
-    for tier in dict.fromkeys([*then, *now]) if now is not None else ():
-        before, after = (
-            _short(side[tier].get("digest")) if tier in side else "" for side in (then, now or {})
-        )
-        if not (before and after):
-            yield (
-                f"tier {tier} was {'loaded' if before else 'not loaded'} then and is"
-                f" {'' if after else 'not '}now"
-            )
-        elif then[tier].get("digest") != (now or {})[tier].get("digest"):
-            yield f"tier {tier} reads differently: {after}, it was {before}"
+def _tier_changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    for tier in dict.fromkeys([*then, *now]):
+        if tier not in now:
+            yield f"tier {tier} was loaded then and is not now"
+        elif tier not in then:
+            yield f"tier {tier} was not loaded then and is now"
+        else:
+            before = then[tier].get("digest")
+            after = now[tier].get("digest")
+            if before != after:
+                yield f"tier {tier} reads differently: {_short(after)}, it was {_short(before)}"
 
 
 def _short(digest: str | None) -> str:
@@ -242,93 +257,93 @@ def _short(digest: str | None) -> str:
 def as_text(checkpoint: Checkpoint, changes: Iterable[str] = ()) -> str:
     """All a model needs to go on, in a fixed order and no longer than it has to be; every value
     stays on its line."""
-    one = without_secrets(checkpoint)
-    return "\n".join(
-        [
-            *_line("task", " ".join(filter(None, (one.task, one.flow and f"(flow {one.flow})")))),
-            *_line("objective", one.objective),
-            *_line("phase", one.phase),
-            *_line(
-                "checkpoint", f"{one.sequence}, written {one.written_at}" if one.sequence else ""
-            ),
-            *_line("git", _standing(one.git)),
-            *_block("changed since", map(_told, changes)),
-            *_line("done", ", ".join(map(_told, one.done))),
-            *_line("pending", ", ".join(map(_told, one.pending))),
-            *_line("next", _next(one)),
-            *_block("decisions", map(_decision, one.decisions)),
-            *_block("findings", map(_told, one.findings)),
-            *_block("artifacts", (_artifact(name, about) for name, about in one.artifacts.items())),
-            *_block(
-                "state", (f"{_told(name)}: {_told(value)}" for name, value in one.state.items())
-            ),
-            *_block(
-                "more", (f"{_told(name)}: {_told(value)}" for name, value in one.extra.items())
-            ),
-            "",
-        ]
-    )
+    masked = without_secrets(checkpoint)
+    task = f"{masked.task} (flow {masked.flow})" if masked.flow else masked.task
+    number = f"{masked.sequence}, written {masked.written_at}" if masked.sequence else ""
+    artifacts = [_artifact_line(name, about) for name, about in masked.artifacts.items()]
+    lines = [
+        *_line("task", task),
+        *_line("objective", masked.objective),
+        *_line("phase", masked.phase),
+        *_line("checkpoint", number),
+        *_line("git", _git_line(masked.git)),
+        *_block("changed since", map(_one_line, changes)),
+        *_line("done", ", ".join(map(_one_line, masked.done))),
+        *_line("pending", ", ".join(map(_one_line, masked.pending))),
+        *_line("next", _next_phase(masked)),
+        *_block("decisions", map(_decision_line, masked.decisions)),
+        *_block("findings", map(_one_line, masked.findings)),
+        *_block("artifacts", artifacts),
+        *_block("state", _member_lines(masked.state)),
+        *_block("more", _member_lines(masked.extra)),
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def as_plain_text(checkpoint: Checkpoint) -> str:
     """Every field for a person, as it was written: nothing is compared and nothing worked out."""
-    one = without_secrets(checkpoint)
-    told = {name: value for name, value in as_data(one).items() if value not in (None, "", [], {})}
-    lines = [line for name, value in told.items() for line in _field(name, value)]
-    return "\n".join([f"{one.name}, as it was written", *lines, ""])
+    masked = without_secrets(checkpoint)
+    lines = [f"{masked.name}, as it was written"]
+    for name, value in as_data(masked).items():
+        if value not in (None, "", [], {}):
+            lines += _field_lines(name, value)
+    return "\n".join([*lines, ""])
 
 
-def _field(name: str, value: object) -> list[str]:
+def _field_lines(name: str, value: object) -> list[str]:
     """A field on its line, or one line for each of its members."""
     if isinstance(value, Mapping):
-        return _block(
-            _told(name), (f"{_told(key)}: {_told(member)}" for key, member in value.items())
-        )
-    return (
-        _block(_told(name), map(_told, value))
-        if isinstance(value, list)
-        else [f"{_told(name)}: {_told(value)}"]
-    )
+        return _block(_one_line(name), _member_lines(value))
+    if isinstance(value, list):
+        return _block(_one_line(name), map(_one_line, value))
+    return [f"{_one_line(name)}: {_one_line(value)}"]
 
 
-def _next(one: Checkpoint) -> str:
+def _next_phase(checkpoint: Checkpoint) -> str:
     """The phase to go on with: this one where it is not done, else the first that is pending."""
-    return one.phase if one.phase in one.pending else next(iter(one.pending), "")
+    if checkpoint.phase in checkpoint.pending:
+        return checkpoint.phase
+    return checkpoint.pending[0] if checkpoint.pending else ""
 
 
 def _line(name: str, value: str) -> list[str]:
-    return [f"{name}: {_told(value)}"] if value else []
+    return [f"{name}: {_one_line(value)}"] if value else []
 
 
 def _block(name: str, lines: Iterable[str]) -> list[str]:
-    told = [f"- {line}" for line in lines]
-    return [f"{name}:", *told] if told else []
+    items = [f"- {line}" for line in lines]
+    return [f"{name}:", *items] if items else []
 
 
-def _told(value: object) -> str:
+def _member_lines(values: Mapping[str, Any]) -> list[str]:
+    return [f"{_one_line(name)}: {_one_line(value)}" for name, value in values.items()]
+
+
+def _one_line(value: object) -> str:
     """A text on one line as it is, anything else as compact JSON, so that no value can forge a
     line."""
     if isinstance(value, str) and value.isprintable():
         return value
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _standing(git: GitStatus) -> str:
+def _git_line(git: GitStatus) -> str:
     if git == GitStatus():
         return ""
-    return (
-        f"{git.branch or 'no branch'} at"
-        f" {_short(git.head)}{', with changes not committed' if git.dirty else ''}"
-    )
+    changes = ", with changes not committed" if git.dirty else ""
+    return f"{git.branch or 'no branch'} at {_short(git.head)}{changes}"
 
 
-def _decision(decision: Mapping[str, Any]) -> str:
-    what, why = decision.get("what", ""), decision.get("why", "")
-    return _told(what) + (f" (why: {_told(why)})" if why else "")
+def _decision_line(decision: Mapping[str, Any]) -> str:
+    what = _one_line(decision.get("what", ""))
+    why = decision.get("why", "")
+    return f"{what} (why: {_one_line(why)})" if why else what
 
 
-def _artifact(name: str, about: Mapping[str, Any]) -> str:
+def _artifact_line(name: str, about: Mapping[str, Any]) -> str:
     size = f"{about['tokens']:,} tokens" if about.get("tokens") is not None else ""
     parts = (about.get("title"), about.get("path"), about.get("handle"), size)
-    return " ".join([f"[{_told(name)}]", ", ".join(_told(part) for part in parts if part)]).rstrip()
+    description = ", ".join(_one_line(part) for part in parts if part)
+    return f"[{_one_line(name)}] {description}".rstrip()

@@ -19,7 +19,7 @@ from foreword.plan import shape_check
 from foreword.work.checkpoint import FORMAT, KNOWN, Checkpoint, as_data, from_data, without_secrets
 
 LARGEST = 2**53  # of a number, so that any reader of JSON can hold it
-MOST_TOLD = 3
+MOST_PROBLEMS = 3  # in one message: a file of another kind has as many as the shape has fields
 CONTENT = ("content", "text", "body")  # what an artifact must not carry
 
 
@@ -109,37 +109,33 @@ def json_schema() -> dict[str, Any]:
 def read_checkpoint(text: str | bytes) -> Checkpoint | Damage:
     """The checkpoint in a text, or what is wrong with it."""
     try:
-        data = json.loads(
-            text.decode() if isinstance(text, bytes) else text, parse_constant=_refuse
-        )
+        decoded = text.decode() if isinstance(text, bytes) else text
+        data = json.loads(decoded, parse_constant=_refuse_constant)
     except UnicodeDecodeError:
         return Damage("it is not UTF-8")
     except json.JSONDecodeError as error:
         return Damage(f"it is not JSON: {error.msg} (line {error.lineno}, column {error.colno})")
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # NaN, a number of thousands of digits, or thousands of brackets
+    # NaN, a number of thousands of digits, or thousands of brackets
+    except (ValueError, RecursionError) as error:
         return Damage(f"it is not usable JSON: {error}")
     problems = _problems(data)
     if problems:
-        more = f" and {len(problems) - MOST_TOLD} more" if len(problems) > MOST_TOLD else ""
-        return Damage("; ".join(problems[:MOST_TOLD]) + more)
+        reason = "; ".join(problems[:MOST_PROBLEMS])
+        if len(problems) > MOST_PROBLEMS:
+            reason += f" and {len(problems) - MOST_PROBLEMS} more"
+        return Damage(reason)
     return from_data(data)
 
 
 def prepare_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
     """A checkpoint of a caller's as it may be kept: checked, made of plain JSON, secrets hidden."""
     data = {**as_data(checkpoint), "sequence": 1}  # time and number are still to come
-    problems = [
-        f"extra.{name}: the checkpoint has a field of that name"
-        for name in checkpoint.extra
-        if name in KNOWN
-    ]
+    doubled = [name for name in checkpoint.extra if name in KNOWN]
+    problems = [f"extra.{name}: the checkpoint has a field of that name" for name in doubled]
     problems += shape_check.depth(data)
     if not problems:
         data = _as_plain_json(data)
-        problems = [*_problems(data), *_contents(data.get("artifacts"))]
+        problems = [*_problems(data), *_content_problems(data.get("artifacts"))]
     if problems:
         raise BadCheckpoint(problems)
     return without_secrets(from_data(data))
@@ -157,40 +153,43 @@ def _as_plain_json(data: Mapping[str, Any]) -> dict[str, Any]:
 def _problems(data: object) -> list[str]:
     if not isinstance(data, dict):
         return [f"it must be a mapping, not {shape_check.value_in_words(data)}"]
-    known = data.get("format")
-    if isinstance(known, int) and known > FORMAT:
-        return [f"it was written by a newer Foreword (format {known}, this one knows {FORMAT})"]
-    deep = [*shape_check.depth(data)]
-    if deep:
-        return deep
+    format_number = data.get("format")
+    if isinstance(format_number, int) and format_number > FORMAT:
+        return [
+            f"it was written by a newer Foreword (format {format_number}, this one knows {FORMAT})"
+        ]
+    too_deep = list(shape_check.depth(data))
+    if too_deep:
+        return too_deep
     try:
         CheckpointSpec.model_validate(data)
     except ValidationError as error:
-        return [
-            _worded(one["loc"], one["msg"])
-            for one in error.errors(include_url=False, include_input=False)
-        ]
+        details = error.errors(include_url=False, include_input=False)
+        return [_problem_line(detail["loc"], detail["msg"]) for detail in details]
     return []
 
 
-def _worded(place: tuple[str | int, ...], message: str) -> str:
-    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(
-        "."
-    )
+def _problem_line(place: tuple[str | int, ...], message: str) -> str:
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in place]
+    path = "".join(steps).lstrip(".")
     if message == "Field required":
         return f"{path}: missing"
     return f"{path}: {message.replace('Input should', 'must').replace('String should', 'must')}"
 
 
-def _contents(artifacts: object) -> list[str]:
-    each = artifacts.items() if isinstance(artifacts, dict) else ()
-    return [
-        f"artifacts.{name}.{member}: an artifact is a reference, so its content stays where it is"
-        for name, about in each
-        for member in CONTENT
-        if isinstance(about, dict) and member in about
-    ]
+def _content_problems(artifacts: object) -> list[str]:
+    if not isinstance(artifacts, dict):
+        return []
+    problems = []
+    for name, about in artifacts.items():
+        if not isinstance(about, dict):
+            continue
+        for member in CONTENT:
+            if member in about:
+                reason = "an artifact is a reference, so its content stays where it is"
+                problems.append(f"artifacts.{name}.{member}: {reason}")
+    return problems
 
 
-def _refuse(constant: str) -> NoReturn:
+def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")

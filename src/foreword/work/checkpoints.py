@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from foreword.session.workflow_state import checked_name
 from foreword.sources import files, git_status
 from foreword.sources.project_root import project_root
 from foreword.store import checkpoint_files, workflows
-from foreword.store import checkpoints as kept
+from foreword.store import checkpoints as rows
 from foreword.store.checkpoint_files import FOLDER
 from foreword.store.database import Database, stamp
 from foreword.store.paths import FOLDER as STORE_FOLDER
@@ -34,7 +35,8 @@ from foreword.work.checkpoint import (
 )
 from foreword.work.checkpoint_schema import Damage, prepare_checkpoint, read_checkpoint
 
-FILE, STORE = "file", "store"
+FILE = "file"
+STORE = "store"
 OURS = (FOLDER, STORE_FOLDER)  # what we write ourselves is no change to the project
 
 Tiers = Mapping[str, Mapping[str, Any]]
@@ -83,15 +85,18 @@ def write(root: str | Path, db: Database | None, checkpoint: Checkpoint) -> Path
     """Keep a checkpoint, whole or not at all, with its time, its number and where git stands;
     returns its file."""
     folder = project_root(root)
-    given = prepare_checkpoint(checkpoint)
-    name = file_name(checked_name(given.task, "task"), checked_name(given.phase, "phase"))
-    given = replace(given, git=git_status.git_status(folder, OURS))
-    with _turn(db, given.task), checkpoint_files.open_folder(folder) as place:
-        _refuse_another(folder, name, given)
-        made = _numbered(folder, db, given)
-        path = place.put(name, _limited(as_json(made)))
+    prepared = prepare_checkpoint(checkpoint)
+    name = file_name(checked_name(prepared.task, "task"), checked_name(prepared.phase, "phase"))
+    prepared = replace(prepared, git=git_status.git_status(folder, OURS))
+    with _lock(db, prepared.task), checkpoint_files.open_folder(folder) as place:
+        _refuse_another(folder, name, prepared)
+        numbered = _add_number(folder, db, prepared)
+        content = as_json(numbered)
+        _refuse_too_large(content)
+        path = place.put(name, content)
         if db is not None:
-            kept.keep(db, workflows.ensure(db, made.task).id, made.phase, as_data(made))
+            workflow = workflows.ensure(db, numbered.task)
+            rows.keep(db, workflow.id, numbered.phase, as_data(numbered))
     return path
 
 
@@ -100,19 +105,20 @@ def read(
 ) -> RestoredCheckpoint:
     """The checkpoint of one phase; `CheckpointDamaged` names the nearest that can be used.
 
-    `tiers` are those loaded now, to compare with; if not told, what a task of that name would load.
+    `tiers` are those loaded now, to compare with; without them, what a task of that name would
+    load.
     """
     folder = project_root(root)
-    found = _of_task(folder, db, task)
-    wanted = next((one for one in found if one.phase == phase), None)
+    entries = _entries_of(folder, db, task)
+    wanted = next((entry for entry in entries if entry.phase == phase), None)
     if wanted is None:
-        raise UnknownName(
-            "phase", phase, [one.phase for one in found], where=f"among the checkpoints of {task!r}"
-        )
+        phases = [entry.phase for entry in entries]
+        raise UnknownName("phase", phase, phases, where=f"among the checkpoints of {task!r}")
     if wanted.checkpoint is None:
-        raise _damaged(wanted, found)
-    newer = found[-1].name if found[-1].sequence > wanted.sequence else ""
-    return _restored(folder, wanted, wanted.checkpoint, tiers, newer=newer)
+        raise _damaged_error(wanted, entries)
+    last = entries[-1]
+    newer = last.name if last.sequence > wanted.sequence else ""
+    return _restore(folder, wanted, wanted.checkpoint, tiers, newer=newer)
 
 
 def newest(
@@ -120,16 +126,16 @@ def newest(
 ) -> RestoredCheckpoint:
     """The newest checkpoint of a task that can be used; a line tells of those that can't."""
     folder = project_root(root)
-    found = _of_task(folder, db, task)
-    last = found[-1]
+    entries = _entries_of(folder, db, task)
+    last = entries[-1]
     if last.checkpoint is None:
-        raise _damaged(last, found)
-    bad = [
-        f"checkpoint {one.name} can't be used ({one.problem}), so this is the newest"
-        for one in found
-        if one.problem
+        raise _damaged_error(last, entries)
+    damaged = [entry for entry in entries if entry.problem]
+    notes = [
+        f"checkpoint {entry.name} can't be used ({entry.problem}), so this is the newest"
+        for entry in damaged
     ]
-    return _restored(folder, last, last.checkpoint, tiers, notes=bad)
+    return _restore(folder, last, last.checkpoint, tiers, notes=notes)
 
 
 def checkpoint_entries(
@@ -138,89 +144,112 @@ def checkpoint_entries(
     """The checkpoints of one task or of all, each task's in the order they were written, damaged
     ones first."""
     folder = project_root(root)
-    return _found(folder, db) if task is None else _of_task(folder, db, task)
+    return _find_entries(folder, db) if task is None else _entries_of(folder, db, task)
 
 
 # --- writing --------------------------------------------------------------------------------------
 
 
-def _turn(db: Database | None, task: str) -> AbstractContextManager[None]:
+def _lock(db: Database | None, task: str) -> AbstractContextManager[None]:
+    """Two that write a checkpoint of one task do it one after the other, or get the same number."""
     return nullcontext() if db is None else db.transaction(f"foreword: checkpoints {task}")
 
 
-def _numbered(root: Path, db: Database | None, given: Checkpoint) -> Checkpoint:
-    before = [one.checkpoint for one in _found(root, db, given.task) if one.checkpoint]
-    others = [one.name for one in before if one.phase != given.phase]
-    number = max((one.sequence for one in before), default=0) + 1
-    return replace(
-        given, written_at=stamp(), sequence=number, previous=others[-1] if others else None
-    )
+def _add_number(root: Path, db: Database | None, checkpoint: Checkpoint) -> Checkpoint:
+    """The checkpoint with its time, its number, and the name of the one before it."""
+    number = 1
+    previous = None
+    for entry in _find_entries(root, db, checkpoint.task):
+        if entry.checkpoint is None:
+            continue
+        number = max(number, entry.checkpoint.sequence + 1)
+        if entry.phase != checkpoint.phase:
+            previous = entry.name
+    return replace(checkpoint, written_at=stamp(), sequence=number, previous=previous)
 
 
-def _refuse_another(root: Path, name: str, given: Checkpoint) -> None:
+def _refuse_another(root: Path, name: str, checkpoint: Checkpoint) -> None:
     """Where a file system takes `FEAT-1` and `feat-1` for the same, the second may not replace
     the first."""
-    there = _from_file(root, name)
-    if isinstance(there, Checkpoint) and (there.task, there.phase) != (given.task, given.phase):
+    there = _read_file(root, name)
+    if not isinstance(there, Checkpoint):
+        return
+    if (there.task, there.phase) != (checkpoint.task, checkpoint.phase):
         raise UsageError(
             f"{FOLDER}/{name} holds phase {there.phase!r} of task {there.task!r} already",
             hint="give the task another name, or move the file away",
         )
 
 
-def _limited(content: bytes) -> bytes:
+def _refuse_too_large(content: bytes) -> None:
     if len(content) > files.LARGEST_BYTES:
         raise UsageError(
             f"the checkpoint would have {len(content):,} bytes, more than {files.LARGEST_BYTES:,}",
             hint="keep references to large things in it, not the things",
         )
-    return content
 
 
 # --- finding --------------------------------------------------------------------------------------
 
 
-def _of_task(root: Path, db: Database | None, task: str) -> list[CheckpointEntry]:
+def _entries_of(root: Path, db: Database | None, task: str) -> list[CheckpointEntry]:
     file_name(checked_name(task, "task"), "1")  # or an error that says what a name may be
-    found = _found(root, db, task)
-    if not found:
+    entries = _find_entries(root, db, task)
+    if not entries:
         raise UnknownName("task", task, _tasks(root, db), where=f"among the checkpoints in {root}")
-    return found
+    return entries
 
 
 def _tasks(root: Path, db: Database | None) -> list[str]:
-    in_files = [found[0] for found in map(named_by, checkpoint_files.names(root)) if found]
-    return sorted({*in_files, *(kept.workflows_with(db) if db is not None else ())})
-
-
-def _found(root: Path, db: Database | None, task: str | None = None) -> list[CheckpointEntry]:
-    """The checkpoints of a task, or of every one, the newest of each last."""
-    copies: dict[tuple[str, str], Copies] = {}
-    for place, name, copy in (*_in_files(root, task), *_in_store(db, task)):
-        copies.setdefault(name, {})[place] = _claimed(copy, *name)
-    chosen = (_chosen(*name, each) for name, each in copies.items())
-    return sorted(chosen, key=lambda one: (one.task, one.sequence))
-
-
-def _in_files(root: Path, task: str | None) -> Iterator[Copy]:
+    tasks: set[str] = set()
     for file in checkpoint_files.names(root):
         name = named_by(file)
-        copy = _from_file(root, file) if name and task in (None, name[0]) else None
-        if name and copy:
+        if name is not None:
+            task, _ = name
+            tasks.add(task)
+    if db is not None:
+        tasks.update(rows.workflows_with(db))
+    return sorted(tasks)
+
+
+def _find_entries(
+    root: Path, db: Database | None, task: str | None = None
+) -> list[CheckpointEntry]:
+    """The checkpoints of a task, or of every one, the newest of each last."""
+    copies: dict[tuple[str, str], Copies] = {}
+    for place, name, copy in chain(_copies_in_files(root, task), _copies_in_store(db, task)):
+        copies.setdefault(name, {})[place] = _check_name(copy, *name)
+    entries = [_choose_copy(*name, by_place) for name, by_place in copies.items()]
+    return sorted(entries, key=lambda entry: (entry.task, entry.sequence))
+
+
+def _copies_in_files(root: Path, task: str | None) -> Iterator[Copy]:
+    for file in checkpoint_files.names(root):
+        name = named_by(file)
+        if name is None or task not in (None, name[0]):
+            continue
+        copy = _read_file(root, file)
+        if copy is not None:
             yield FILE, name, copy
 
 
-def _in_store(db: Database | None, task: str | None) -> Iterator[Copy]:
+def _copies_in_store(db: Database | None, task: str | None) -> Iterator[Copy]:
     if db is None:
         return
-    only = workflows.find(db, task) if task is not None else None
-    wanted = kept.workflows_with(db) if task is None else {task: only.id} if only else {}
-    for name, workflow in wanted.items():
-        for phase, text in kept.texts(db, workflow).items():
+    for name, workflow in _workflows(db, task).items():
+        for phase, text in rows.texts(db, workflow).items():
             yield STORE, (name, phase), read_checkpoint(text)
 
 
-def _from_file(root: Path, name: str) -> Checkpoint | Damage | None:
+def _workflows(db: Database, task: str | None) -> Mapping[str, int]:
+    """The numbers of the workflows that may have checkpoints, by name."""
+    if task is None:
+        return rows.workflows_with(db)
+    workflow = workflows.find(db, task)
+    return {task: workflow.id} if workflow else {}
+
+
+def _read_file(root: Path, name: str) -> Checkpoint | Damage | None:
     """The checkpoint in a file, what is wrong with it, or nothing where there is no file."""
     if (root / FOLDER / name).is_symlink():
         return Damage("it is a symbolic link, so it is not used")
@@ -230,59 +259,69 @@ def _from_file(root: Path, name: str) -> Checkpoint | Damage | None:
     return Damage(f"it is {found.reason}") if found.reason != "missing" else None
 
 
-def _claimed(copy: Checkpoint | Damage, task: str, phase: str) -> Checkpoint | Damage:
+def _check_name(copy: Checkpoint | Damage, task: str, phase: str) -> Checkpoint | Damage:
     """What is kept under a name has to be what the name says."""
     if isinstance(copy, Checkpoint) and (copy.task, copy.phase) != (task, phase):
         return Damage(f"it is of task {copy.task!r}, phase {copy.phase!r}")
     return copy
 
 
-def _chosen(task: str, phase: str, copies: Copies) -> CheckpointEntry:
+def _choose_copy(task: str, phase: str, copies: Copies) -> CheckpointEntry:
     """Of file and store the newer one that can be used, with a note where they are not the same."""
-    good = {place: copy for place, copy in copies.items() if isinstance(copy, Checkpoint)}
-    file = f"{FOLDER}/{file_name(task, phase)}"
-    bad = [
-        f"{file if place == FILE else place}: {copy.reason}"
-        for place, copy in copies.items()
-        if isinstance(copy, Damage)
-    ]
-    if not good:
+    usable: dict[str, Checkpoint] = {}
+    problems: list[str] = []
+    for place, copy in copies.items():
+        if isinstance(copy, Checkpoint):
+            usable[place] = copy
+        else:
+            where = f"{FOLDER}/{file_name(task, phase)}" if place == FILE else place
+            problems.append(f"{where}: {copy.reason}")
+    if not usable:
         return CheckpointEntry(
-            task=task, phase=phase, sources=tuple(copies), checkpoint=None, problem="; ".join(bad)
+            task=task,
+            phase=phase,
+            sources=tuple(copies),
+            checkpoint=None,
+            problem="; ".join(problems),
         )
-    places = sorted(good, key=lambda place: (-good[place].sequence, place))  # of equals the file
-    best = good[places[0]]
+    # the newest first; of equals the file, whose name comes first in the alphabet, too
+    places = sorted(usable, key=lambda place: (-usable[place].sequence, place))
+    source = places[0]
+    best = usable[source]
     notes = [
-        f"a copy of {best.name} can't be used ({one}): taken from the {places[0]}" for one in bad
+        f"a copy of {best.name} can't be used ({problem}): taken from the {source}"
+        for problem in problems
     ]
-    if any(copy != best for copy in good.values()):
-        numbers = ", ".join(f"{place} has number {good[place].sequence}" for place in places)
-        notes.append(
-            f"file and store differ in {best.name} ({numbers}): taken from the {places[0]}"
-        )
+    if any(copy != best for copy in usable.values()):
+        numbers = ", ".join(f"{place} has number {usable[place].sequence}" for place in places)
+        notes.append(f"file and store differ in {best.name} ({numbers}): taken from the {source}")
     return CheckpointEntry(
         task=task, phase=phase, sources=tuple(places), checkpoint=best, notes=tuple(notes)
     )
 
 
-def _damaged(wanted: CheckpointEntry, found: list[CheckpointEntry]) -> CheckpointDamaged:
+def _damaged_error(wanted: CheckpointEntry, entries: list[CheckpointEntry]) -> CheckpointDamaged:
     """The error for one that can't be used, with the last before it, or else the first that can be.
 
-    Its own number can't be read, so what came after it is told by who names it as the one before.
+    Its own number can't be read, so what came after it is known by who names it as the one before.
     """
-    good = [one.checkpoint for one in found if one.checkpoint]
-    after = min((one.sequence for one in good if one.previous == wanted.name), default=None)
-    earlier = [one for one in good if after is None or one.sequence < after]
-    nearest = next((one.phase for one in [*earlier[-1:], *good[:1]]), None)
+    usable = [entry.checkpoint for entry in entries if entry.checkpoint]
+    followers = [one.sequence for one in usable if one.previous == wanted.name]
+    earlier = [one for one in usable if not followers or one.sequence < min(followers)]
+    nearest = None
+    if earlier:
+        nearest = earlier[-1].phase
+    elif usable:
+        nearest = usable[0].phase
     return CheckpointDamaged(wanted.name, wanted.problem, task=wanted.task, before=nearest)
 
 
 # --- comparing ------------------------------------------------------------------------------------
 
 
-def _restored(
+def _restore(
     root: Path,
-    one: CheckpointEntry,
+    entry: CheckpointEntry,
     checkpoint: Checkpoint,
     tiers: Tiers | None,
     *,
@@ -290,35 +329,37 @@ def _restored(
     notes: Sequence[str] = (),
 ) -> RestoredCheckpoint:
     git = git_status.git_status(root, OURS)
-    apart = (
-        git_status.commits_apart(root, checkpoint.git.head)
-        if git.head != checkpoint.git.head
-        else None
-    )
-    loaded = _loaded(root, checkpoint) if tiers is None and checkpoint.tiers else tiers
+    apart = None
+    if git.head != checkpoint.git.head:
+        apart = git_status.commits_apart(root, checkpoint.git.head)
+    if tiers is None and checkpoint.tiers:
+        # the way from a request to a context, which few need here
+        from foreword.work.tier_digests import lasting_now
+
+        tiers = lasting_now(root, checkpoint)
     now = CurrentState(
-        git=git, apart=apart, files=dict(_became(root, checkpoint)), tiers=loaded, newer=newer
+        git=git, apart=apart, files=_changed_files(root, checkpoint), tiers=tiers, newer=newer
     )
-    told = (*notes, *one.notes)
+    all_notes = (*notes, *entry.notes)
     return RestoredCheckpoint(
-        checkpoint, (*told, *changes_since(checkpoint, now)), one.sources[0], told
+        checkpoint=checkpoint,
+        changes=(*all_notes, *changes_since(checkpoint, now)),
+        source=entry.sources[0],
+        notes=all_notes,
     )
 
 
-def _loaded(root: Path, checkpoint: Checkpoint) -> Tiers | None:
-    from foreword.work.tier_digests import (
-        lasting_now,  # the way from a request to a context, which few need here
-    )
-
-    return lasting_now(root, checkpoint)
-
-
-def _became(root: Path, checkpoint: Checkpoint) -> Iterator[tuple[str, str]]:
+def _changed_files(root: Path, checkpoint: Checkpoint) -> dict[str, str]:
     """What became of the files that artifacts name, where it is not what it was."""
+    changes = {}
     for name, about in checkpoint.artifacts.items():
-        path, digest = about.get("path"), about.get("digest")
-        found = files.read(root, path) if path else None
-        if isinstance(found, files.Skip):
-            yield name, f"{found.path} is {found.reason}"
-        elif found and digest and digest != hashlib.sha256(found.raw).hexdigest():
-            yield name, f"{found.path} has changed"
+        path = about.get("path")
+        if not path:
+            continue
+        digest = about.get("digest")
+        file = files.read(root, path)
+        if isinstance(file, files.Skip):
+            changes[name] = f"{file.path} is {file.reason}"
+        elif digest and digest != hashlib.sha256(file.raw).hexdigest():
+            changes[name] = f"{file.path} has changed"
+    return changes

@@ -31,10 +31,14 @@ APPLICATION = "foreword"
 VERSION = "foreword-1"
 SCHEMA = "foreword_flows"
 LOG = "FOREWORD_LOG"
-# of one process to its server, at most; writes are short, so many threads share them
+# Of one process to its server, at most. Writes are short, so many threads share them; PostgreSQL
+# takes 100 unless it is set up otherwise, which is a dozen workers.
 CONNECTIONS = 8
+# How often a process looks into its own SQLite file: quick enough for a person, and a query of
+# microseconds.
 TICK_SECONDS = 0.1
-SHARED_POLL_SECONDS = 0.25  # where every process of many asks the same server
+# The same where every process of many asks one server: docs/scaling.md has what it costs.
+SHARED_POLL_SECONDS = 0.25
 NOT_YOURS = "move it away; it will be made anew, and unfinished flows in it are not continued"
 
 
@@ -73,7 +77,7 @@ def made_url(db: str | None, root: Path) -> str:
     if isinstance(place, Path):
         prepare(place)
         if not flows_file(place).exists():
-            _make(flows_file(place), _maker(place))
+            _make_file(flows_file(place), _maker_token(place))
     return str(known_url(db, root))
 
 
@@ -89,7 +93,7 @@ def known_url(db: str | None, root: Path) -> str | None:
         return None
     tighten(path)
     refuse_foreign_journal(path)
-    _check(path, _maker(place))
+    _check_file(path, _maker_token(place))
     return _url(path)
 
 
@@ -107,7 +111,7 @@ def _url(path: Path) -> str:
     return f"sqlite:///{path.absolute()}"
 
 
-def _make(path: Path, maker: str) -> None:
+def _make_file(path: Path, maker: str) -> None:
     """Make the file, whole or not at all: dbos makes its tables one by one, and killed on the way
     it would never end.
 
@@ -121,7 +125,7 @@ def _make(path: Path, maker: str) -> None:
         with translate_errors():
             private.make_file(new)
             driver().DBOS.migrate(_url(new))
-        with _opened(new) as file:
+        with _open_file(new) as file:
             # readers and the one writer do not wait for each other
             file.execute("PRAGMA journal_mode = wal")
             file.execute("CREATE TABLE foreword_maker (token TEXT NOT NULL)")
@@ -132,17 +136,17 @@ def _make(path: Path, maker: str) -> None:
         new.unlink(missing_ok=True)
 
 
-def _check(path: Path, maker: str) -> None:
+def _check_file(path: Path, maker: str) -> None:
     """An error where the file is somebody else's, or has tables that the dbos in use does not
     know."""
     driver()
     from dbos._migration import sqlite_migrations
 
-    with _opened(path) as file:
+    with _open_file(path) as file:
         file.execute("PRAGMA trusted_schema = OFF")
         refuse_programs(path, file.execute(OBJECTS))
-        makers = _found(file, "SELECT token FROM foreword_maker")
-        versions = _found(file, "SELECT version FROM dbos_migrations")
+        makers = _rows(file, "SELECT token FROM foreword_maker")
+        versions = _rows(file, "SELECT version FROM dbos_migrations")
     if makers != [(maker,)]:
         raise StoreError(f"{path} was not made by you on this machine", hint=NOT_YOURS)
     newest = len(sqlite_migrations)
@@ -157,7 +161,7 @@ def _check(path: Path, maker: str) -> None:
         )
 
 
-def _found(file: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
+def _rows(file: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
     try:
         return file.execute(query).fetchall()
     except sqlite3.OperationalError:  # no such table
@@ -165,7 +169,7 @@ def _found(file: sqlite3.Connection, query: str) -> list[tuple[Any, ...]]:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _open_file(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         with closing(sqlite3.connect(path, timeout=WAIT_MILLISECONDS / 1000)) as file, file:
             yield file
@@ -175,7 +179,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         ) from None
 
 
-def _maker(store: Path) -> str:
+def _maker_token(store: Path) -> str:
     """A word that only this user knows, kept in their cache folder; a file that the user has
     named needs none."""
     if not is_ours(store):
@@ -195,7 +199,7 @@ def quiet() -> Iterator[None]:
     does."""
     logger = logging.getLogger("dbos")
     handler = logging.StreamHandler(sys.stderr) if os.environ.get(LOG) else logging.NullHandler()
-    handler.setFormatter(_Masked("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_MaskingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger.addHandler(handler)
     logger.propagate = False
     try:
@@ -204,7 +208,7 @@ def quiet() -> Iterator[None]:
         logger.removeHandler(handler)
 
 
-class _Masked(logging.Formatter):
+class _MaskingFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return mask(super().format(record))
 
@@ -216,14 +220,14 @@ def no_pickles() -> Iterator[None]:
     from dbos._serialization import DefaultSerializer
 
     before = DefaultSerializer.deserialize
-    setattr(DefaultSerializer, "deserialize", _refuse)  # noqa: B010 - a method, which mypy would guard
+    setattr(DefaultSerializer, "deserialize", _refuse_pickle)  # noqa: B010 - mypy guards methods
     try:
         yield
     finally:
         setattr(DefaultSerializer, "deserialize", before)  # noqa: B010
 
 
-def _refuse(*_: object) -> Any:
+def _refuse_pickle(*_: object) -> Any:
     raise StoreError("the database of flows holds a pickle, which is never read", hint=NOT_YOURS)
 
 
@@ -236,7 +240,9 @@ def translate_errors() -> Iterator[None]:
     try:
         yield
     except (foreign.DBOSException, SQLAlchemyError, OSError) as error:
-        what = mask((str(error).strip() or type(error).__name__).splitlines()[0])
+        message = str(error).strip() or type(error).__name__
+        first_line = mask(message.splitlines()[0])
         raise StoreError(
-            f"the database of flows can't be used: {what}", hint="check its address and rights"
+            f"the database of flows can't be used: {first_line}",
+            hint="check its address and rights",
         ) from None

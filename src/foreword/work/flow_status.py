@@ -1,4 +1,8 @@
-"""How flows stand, read from the database without taking part in anything."""
+"""How far flows are, read from the database without taking part in anything.
+
+A flow's attempts and agents are rows of dbos, its finished phases are artifacts of the store; both
+together are its status. Running and resuming is the business of `flow_runs`.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,11 @@ from typing import Any
 
 from foreword.plan.flow import Phase, from_data
 from foreword.store import artifacts
+from foreword.store.artifacts import Artifact
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.work import dbos_setup
-from foreword.work.run_status import SPENT, RunStatus, run_status, why
+from foreword.work.run_status import USAGE_FIELDS, RunStatus, failure_reason, run_status
 from foreword.work.runs import root_queue
 from foreword.work.workers import living_workers
 
@@ -60,25 +65,23 @@ class FlowStatus:
     # phases whose panel has not approved: verdict, why, handle
     rejected: Mapping[str, Mapping[str, str]]
     gates: tuple[str, ...] = ()  # phases after which it stopped
-    standings: tuple[RunStatus, ...] = ()
+    agents: tuple[RunStatus, ...] = ()
     phases: tuple[PhaseStatus, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        shown = (
-            "run",
-            "task",
-            "flow",
-            "model",
-            "status",
-            "why",
-            "started",
-            "attempt",
-            "gates",
-            "usage",
-        )
-        return {name: getattr(self, name) for name in shown} | {
-            "phases": [one.to_dict() for one in self.phases]
+        return {
+            "run": self.run,
+            "task": self.task,
+            "flow": self.flow,
+            "model": self.model,
+            "status": self.status,
+            "why": self.why,
+            "started": self.started,
+            "attempt": self.attempt,
+            "gates": self.gates,
+            "usage": self.usage,
+            "phases": [phase.to_dict() for phase in self.phases],
         }
 
     @property
@@ -89,14 +92,17 @@ class FlowStatus:
         provider has told: a call with tools is charged for their descriptions, too, and tells
         nothing.
         """
-        found: dict[str, dict[str, int]] = {}
-        for spent in (one.spent for one in self.standings if one.spent.get("asked")):
-            total = found.setdefault(str(spent["asked"]), dict.fromkeys(("answers", *SPENT), 0))
+        totals: dict[str, dict[str, int]] = {}
+        for agent in self.agents:
+            model = agent.usage.get("asked")
+            if not model:
+                continue
+            total = totals.setdefault(str(model), dict.fromkeys(("answers", *USAGE_FIELDS), 0))
             total["answers"] += 1
-            told = SPENT if spent.get("charged_tokens") else SPENT[:2]
-            for name in told:
-                total[name] += int(spent.get(name, 0))
-        return found
+            fields = USAGE_FIELDS if agent.usage.get("charged_tokens") else USAGE_FIELDS[:2]
+            for name in fields:
+                total[name] += int(agent.usage.get(name, 0))
+        return totals
 
 
 def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
@@ -105,78 +111,88 @@ def known_runs(root: Path, db: str | None) -> list[FlowStatus]:
     if url is None:
         return []
     with _client(url) as client, dbos_setup.no_pickles():
-        mine = [
-            row for row in _rows(client) if (row.attributes or {}).get("queue") == root_queue(root)
-        ]
         newest: dict[str, tuple[Any, Mapping[str, Any]]] = {}
         began: dict[str, int] = {}
-        for row in mine:
-            if order := _order(row):
+        for row in _rows(client, root_queue(root)):
+            order = _order(row)
+            if order is not None:
                 newest.setdefault(order["run"], (row, order))
                 began[order["run"]] = row.created_at
         with closing(open_database(db, root)) as store:
             alive = living_workers(store)
-        return [
-            _status(row, order, began[run], alive, _standings(client, row))
-            for run, (row, order) in newest.items()
-        ]
+        flows = []
+        for run, (row, order) in newest.items():
+            agents = _agents(client, row)
+            flows.append(_status(row, order, began=began[run], alive=alive, agents=agents))
+        return flows
 
 
 def flow_status(flow: FlowStatus, store: Database) -> FlowStatus:
     """The flow with each of its phases."""
-    kept = {one.phase: one for one in artifacts.artifacts_of(store, flow.run)}
-    agents = by_phase(flow.standings)
-    has_change = bool(flow.order.get("diff"))
+    finished = {artifact.phase: artifact for artifact in artifacts.artifacts_of(store, flow.run)}
+    agents = agents_by_phase(flow.agents)
     phases = []
     for place, phase in enumerate(from_data(flow.order["flow"]).phases, 1):
-        told = PhaseStatus(
+        status = PhaseStatus(
             phase=phase.name,
             title=phase.title,
             status="pending",
             artifact=phase.artifact,
             gate=phase.gate_text,
         )
-        if done := kept.get(phase.name):
-            verdict = _verdict(artifacts.text_of(store, done)) if phase.panel and has_change else ""
-            note = f"{not_run(phase)}, no diff was given" if phase.panel and not has_change else ""
-            told = replace(
-                told,
-                status="done",
-                handle=done.handle,
-                tokens=done.tokens,
-                verdict=verdict,
-                note=note,
-            )
+        if phase.name in finished:
+            status = _done(status, phase, finished[phase.name], flow, store)
         elif phase.name in flow.failed:
-            told = replace(told, status="failed", error=flow.failed[phase.name])
+            status = replace(status, status="failed", error=flow.failed[phase.name])
         elif phase.name in flow.rejected:
-            said = flow.rejected[phase.name]
-            told = replace(
-                told,
+            rejection = flow.rejected[phase.name]
+            status = replace(
+                status,
                 status="rejected",
-                handle=said["handle"],
-                verdict=said["verdict"],
-                error=said["why"],
+                handle=rejection["handle"],
+                verdict=rejection["verdict"],
+                error=rejection["why"],
             )
         elif place in agents and flow.status in ("running", "waiting"):
-            idle = all(one.status == "waiting" for one in agents[place])
-            told = replace(told, status="waiting" if idle else "running")
-        phases.append(told)
+            idle = all(agent.status == "waiting" for agent in agents[place])
+            status = replace(status, status="waiting" if idle else "running")
+        phases.append(status)
     return replace(flow, phases=tuple(phases))
 
 
-def by_phase(standings: Iterable[RunStatus]) -> dict[int, list[RunStatus]]:
+def _done(
+    status: PhaseStatus, phase: Phase, artifact: Artifact, flow: FlowStatus, store: Database
+) -> PhaseStatus:
+    """The status of a phase whose artifact is kept."""
+    verdict = ""
+    note = ""
+    if phase.panel and flow.order.get("diff"):
+        verdict = _verdict(artifacts.text_of(store, artifact))
+    elif phase.panel:
+        note = f"{panel_not_run(phase)}, no diff was given"
+    return replace(
+        status,
+        status="done",
+        handle=artifact.handle,
+        tokens=artifact.tokens,
+        verdict=verdict,
+        note=note,
+    )
+
+
+def agents_by_phase(agents: Iterable[RunStatus]) -> dict[int, list[RunStatus]]:
     """The agents of a flow by the place of their phase in it, from 1 on: their runs are called
     `run/place/agent`."""
-    found: dict[int, list[RunStatus]] = {}
-    for one in standings:
-        place = one.run.split("/")[-2:-1]
-        if place and place[0].isdecimal():
-            found.setdefault(int(place[0]), []).append(one)
-    return found
+    by_place: dict[int, list[RunStatus]] = {}
+    for agent in agents:
+        parts = agent.run.split("/")
+        place = parts[-2] if len(parts) > 1 else ""
+        if place.isdecimal():
+            by_place.setdefault(int(place), []).append(agent)
+    return by_place
 
 
-def not_run(phase: Phase) -> str:
+def panel_not_run(phase: Phase) -> str:
     """That a phase's panel looks at nothing."""
     return f"panel {PurePosixPath(phase.panel).stem} not run"
 
@@ -206,8 +222,9 @@ def _client(url: str) -> Iterator[Any]:
             client.destroy()
 
 
-def _rows(client: Any) -> list[Any]:
-    """The attempts of all flows, the newest first; none where dbos has no tables yet."""
+def _rows(client: Any, queue: str) -> list[Any]:
+    """The attempts of the flows of a queue, the newest first; none where dbos has no tables
+    yet."""
     from sqlalchemy.exc import DBAPIError
 
     try:
@@ -216,58 +233,55 @@ def _rows(client: Any) -> list[Any]:
         if "workflow_status" in str(error.orig):
             return []
         raise
-    return rows
+    return [row for row in rows if (row.attributes or {}).get("queue") == queue]
 
 
 def _order(row: Any) -> Mapping[str, Any] | None:
     """What a run was started with, or nothing where that can't be read: the file may have been
     meddled with."""
     try:
-        order = row.input["args"][0]
+        order: Mapping[str, Any] = row.input["args"][0]
         from_data(order["flow"])
-        return (
-            order
-            if all(isinstance(order[name], str) for name in ("run", "task", "model"))
-            else None
-        )
+        names = [order["run"], order["task"], order["model"]]
     except (KeyError, TypeError, IndexError):
         return None
+    return order if all(isinstance(name, str) for name in names) else None
 
 
-def _standings(client: Any, row: Any) -> tuple[RunStatus, ...]:
-    return tuple(
-        map(run_status, client.list_workflows(parent_workflow_id=row.workflow_id, load_input=False))
-    )
+def _agents(client: Any, row: Any) -> tuple[RunStatus, ...]:
+    rows = client.list_workflows(parent_workflow_id=row.workflow_id, load_input=False)
+    return tuple(map(run_status, rows))
 
 
 def _status(
     row: Any,
     order: Mapping[str, Any],
+    *,
     began: int,
     alive: frozenset[str],
-    standings: tuple[RunStatus, ...],
+    agents: tuple[RunStatus, ...],
 ) -> FlowStatus:
     output = row.output if isinstance(row.output, dict) else {}
     failed = {str(phase): str(reason) for phase, reason in output.get("failed", {}).items()}
-    rejected = {str(phase): dict(said) for phase, said in output.get("rejected", {}).items()}
+    rejected = {str(phase): dict(result) for phase, result in output.get("rejected", {}).items()}
     gates = tuple(map(str, output.get("gates", ())))
-    reasons = [
-        *(
-            [why(row)]
-            if row.status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
-            else []
-        ),
-        *([str(output["why"])] if output.get("why") else []),
-        *(f"phase {phase}: {what}" for phase, what in failed.items()),
-        *(f"phase {phase}: {verdict_in_words(one['verdict'])}" for phase, one in rejected.items()),
-        *([f"at the gate after phase {', '.join(gates)}"] if gates else []),
-    ]
+    reasons = []
+    if row.status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"):
+        reasons.append(failure_reason(row))
+    if output.get("why"):
+        reasons.append(str(output["why"]))
+    for phase, reason in failed.items():
+        reasons.append(f"phase {phase}: {reason}")
+    for phase, result in rejected.items():
+        reasons.append(f"phase {phase}: {verdict_in_words(result['verdict'])}")
+    if gates:
+        reasons.append(f"at the gate after phase {', '.join(gates)}")
     return FlowStatus(
         run=order["run"],
         task=order["task"],
         flow=str(order["flow"]["name"]),
         model=order["model"],
-        status=_word(row, output, alive),
+        status=_status_word(row, output, alive),
         started=_time(began),
         attempt=_attempt(row.workflow_id),
         attempt_id=row.workflow_id,
@@ -276,7 +290,7 @@ def _status(
         failed=failed,
         rejected=rejected,
         gates=gates,
-        standings=standings,
+        agents=agents,
     )
 
 
@@ -285,7 +299,7 @@ def verdict_in_words(verdict: str) -> str:
     return f"the panel says {verdict.replace('_', ' ')}"
 
 
-def _word(row: Any, output: Mapping[str, Any], alive: frozenset[str]) -> str:
+def _status_word(row: Any, output: Mapping[str, Any], alive: frozenset[str]) -> str:
     match row.status:
         case "ENQUEUED" | "DELAYED":
             return "waiting"
@@ -298,6 +312,7 @@ def _word(row: Any, output: Mapping[str, Any], alive: frozenset[str]) -> str:
 
 
 def _attempt(name: str) -> int:
+    """The number of an attempt: the third run of `flow-x` is called `flow-x.3`."""
     number = name.rpartition(".")[2]
     return int(number) if number.isdigit() else 1
 

@@ -38,7 +38,9 @@ from foreword.store import originals
 from foreword.store.project_stores import open_store
 from foreword.text.diffs import excerpt
 from foreword.tokens import counter
-from foreword.work.question_queue import ACTIVE, Engine, RunStatus, ask_all, statuses, workflow
+from foreword.work.question_queue import ask_all
+from foreword.work.run_status import ACTIVE, RunStatus, statuses
+from foreword.work.runs import Engine, workflow
 
 KIND = "panel"
 MODERATOR = "moderator"

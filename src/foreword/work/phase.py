@@ -4,8 +4,8 @@
 Each phase is asked with its own context; its answer is kept as an artifact, once, and a checkpoint
 is written. Later phases are given the references of the artifacts only. Whatever is done here may
 be done again after a crash, so that every step that changes something changes nothing the second
-time. Where a phase has a panel and a gate, the panel has to approve: its result is kept for whoever
-wants to read it, and the phase is not done.
+time. Where a phase has a panel and a gate, the panel has to approve; else its result is kept for
+whoever wants to read it, and the phase is not done.
 """
 
 from __future__ import annotations
@@ -25,17 +25,20 @@ from foreword.store import artifacts, originals
 from foreword.store.artifacts import Artifact
 from foreword.store.database import Database, storable_text
 from foreword.store.urls import open_database
-from foreword.work import question_queue
+from foreword.work import runs
 from foreword.work.artifact_lookup import COUNTER
-from foreword.work.flow_status import not_run
-from foreword.work.question_queue import QuestionBatch
+from foreword.work.flow_status import panel_not_run
+from foreword.work.question_queue import QuestionBatch, start_all
 
 if TYPE_CHECKING:
     from foreword.engine.package import Package
 
-SHAPE = 2  # of the steps of a run: one that was begun in another shape can't be gone on with
-TIMEOUT_SECONDS = 600.0  # for one phase
-ATTEMPTS = 3
+# Of the steps of a run: one that was begun in another shape can't be gone on with. The names of the
+# steps (`question 1`, `keep 1`) are part of it.
+SHAPE = 2
+# For one phase: an agent that writes a whole document and looks things up on the way.
+TIMEOUT_SECONDS = 600.0
+ATTEMPTS = 3  # a provider that is overloaded answers the second or third time
 APPROVED = "approve"
 _REQUEST = """\
 Do phase {name} of this work and nothing else: {title}.
@@ -62,8 +65,8 @@ class Order:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        plain = {name: getattr(self, name) for name in self.__slots__ if name != "flow"}
-        return {**plain, "flow": as_data(self.flow), "shape": SHAPE}
+        data = {name: getattr(self, name) for name in self.__slots__ if name != "flow"}
+        return {**data, "flow": as_data(self.flow), "shape": SHAPE}
 
 
 def order_of(data: Mapping[str, Any]) -> Order:
@@ -74,10 +77,10 @@ def order_of(data: Mapping[str, Any]) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class PhaseStart:
-    """A phase that is under way: what was made for its agents, and what they were asked."""
+    """A phase that is under way: its one question or its panel, and what was put in the queue."""
 
-    made: Mapping[str, Any]
-    asked: QuestionBatch
+    prepared: Mapping[str, Any]
+    batch: QuestionBatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,69 +91,70 @@ class PhaseResult:
     rejected: Mapping[str, str] = field(default_factory=dict)
 
 
-def foreseen(root: Path, order: Order, done: Sequence[str] = ()) -> list[str]:
+def find_warnings(root: Path, order: Order, done: Sequence[str] = ()) -> list[str]:
     """What there is to warn of before anybody is asked, each thing once; a context that can't be
     made is an error."""
-    told: list[str] = []
+    warnings: list[str] = []
     for phase in order.flow.phases:
         if phase.name in done:
             continue
-        if _looks(order, phase):
-            told += _foreseen_of_panel(root, order, phase)
+        if _is_review(order, phase):
+            warnings += _panel_warnings(root, order, phase)
             continue
         if phase.panel:
-            told.append(f"phase {phase.name}: {not_run(phase)}, no --diff given")
-        told += _tried(root, order, phase).report.warnings
-    return list(dict.fromkeys(told))
+            warnings.append(f"phase {phase.name}: {panel_not_run(phase)}, no --diff given")
+        warnings += _trial_context(root, order, phase).report.warnings
+    return list(dict.fromkeys(warnings))
 
 
-def _foreseen_of_panel(root: Path, order: Order, phase: Phase) -> list[str]:
-    prepared = _prepared(root, order, phase)
-    missing = [
-        f"panel {prepared['panel']}: there is no persona {name!r}" for name in prepared["missing"]
-    ]
-    return [*missing, *prepared["notes"]]
+def _panel_warnings(root: Path, order: Order, phase: Phase) -> list[str]:
+    panel = _prepare_panel(root, order, phase)
+    missing = [f"panel {panel['panel']}: there is no persona {name!r}" for name in panel["missing"]]
+    return [*missing, *panel["notes"]]
 
 
-def begin(order: Order, phase: Phase) -> PhaseStart | str:
+def begin_phase(order: Order, phase: Phase) -> PhaseStart | str:
     """Inside a run: ask the agent of a phase, or all members of its panel; or say why they can't
     be asked."""
-    prepare, what = (_panel, "panel") if _looks(order, phase) else (_question, "question")
-    made = runs.step(f"{what} {phase.name}", prepare, order.to_dict(), phase.name)
-    if "error" in made:
-        return str(made["error"])
+    if _is_review(order, phase):
+        prepared = runs.step(f"panel {phase.name}", _panel, order.to_dict(), phase.name)
+    else:
+        prepared = runs.step(f"question {phase.name}", _question, order.to_dict(), phase.name)
+    if "error" in prepared:
+        return str(prepared["error"])
     place = order.flow.phases.index(phase) + 1
-    return PhaseStart(made, question_queue.start_all(made.get("questions", [made]), str(place)))
+    questions = prepared.get("questions", [prepared])
+    return PhaseStart(prepared, start_all(questions, group=str(place)))
 
 
-def end(
-    order: Order, phase: Phase, begun: PhaseStart, answers: Sequence[Mapping[str, Any]]
+def end_phase(
+    order: Order, phase: Phase, start: PhaseStart, answers: Sequence[Mapping[str, Any]]
 ) -> PhaseResult:
     """Inside a run: keep what a phase came to and write its checkpoint, unless it failed or may
     not pass its gate."""
-    answer = _concluded(begun.made, answers) if _looks(order, phase) else answers[0]
+    if _is_review(order, phase):
+        answer: Mapping[str, Any] = _panel_answer(start.prepared, answers)
+    else:
+        (answer,) = answers
     if answer["status"] != "answered":
         return PhaseResult(failed=str(answer.get("error") or answer["status"]))
     if phase.gate and answer.get("verdict", APPROVED) != APPROVED:
-        handle = runs.step(f"rejected {phase.name}", _remember, str(answer["text"]))
-        return PhaseResult(
-            rejected={
-                "verdict": str(answer["verdict"]),
-                "why": str(answer["why"]),
-                "handle": handle,
-            }
-        )
-    runs.step(
-        f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"])
-    )
+        handle = runs.step(f"rejected {phase.name}", _keep_rejected, str(answer["text"]))
+        rejected = {
+            "verdict": str(answer["verdict"]),
+            "why": str(answer["why"]),
+            "handle": handle,
+        }
+        return PhaseResult(rejected=rejected)
+    runs.step(f"keep {phase.name}", _keep, order.to_dict(), phase.name, str(answer["text"]))
     ensure_checkpoint(order, phase)
     return PhaseResult()
 
 
 def finished_phases(order: Order) -> list[str]:
     """Inside a run: the phases whose answers are kept already."""
-    found: list[str] = runs.step("finished", _finished, order.run)
-    return found
+    names: list[str] = runs.step("finished", _read_finished, order.run)
+    return names
 
 
 def ensure_checkpoint(order: Order, phase: Phase) -> None:
@@ -158,12 +162,14 @@ def ensure_checkpoint(order: Order, phase: Phase) -> None:
     runs.step(f"checkpoint {phase.name}", _checkpoint, order.to_dict(), phase.name)
 
 
-def _looks(order: Order, phase: Phase) -> bool:
+def _is_review(order: Order, phase: Phase) -> bool:
     """Whether a phase is its panel looking at the change."""
     return bool(phase.panel and order.diff)
 
 
-def _concluded(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _panel_answer(
+    payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     """What the panel of a phase says about the change, as an answer."""
     from foreword.work import panel_runs
 
@@ -180,20 +186,21 @@ def _concluded(payload: Mapping[str, Any], answers: Sequence[Mapping[str, Any]])
     }
 
 
-def _finished(run: str) -> list[str]:
-    with _store() as store:
-        return [one.phase for one in artifacts.artifacts_of(store, run)]
+def _read_finished(run: str) -> list[str]:
+    with _open_store() as store:
+        return [artifact.phase for artifact in artifacts.artifacts_of(store, run)]
 
 
 def _question(payload: dict[str, Any], name: str) -> dict[str, Any]:
     """What the agent of a phase is asked, or why it can't be; made where the files are."""
     order = order_of(payload)
     phase = order.flow.phase(name)
-    root = question_queue.current().root
-    with _store() as store:
-        known = _handed_on(order.flow, artifacts.of_task(store, order.task))
+    root = runs.current_engine().root
+    with _open_store() as store:
+        known = _named_artifacts(order.flow, artifacts.of_task(store, order.task))
+    references = {artifact.name: artifact.reference for artifact in known}
     try:
-        package = _context(root, order, phase, {one.name: one.reference for one in known})
+        package = _context(root, order, phase, references)
     except ForewordError as error:
         return {"error": error.message}
     return {
@@ -217,7 +224,7 @@ def _context(root: Path, order: Order, phase: Phase, references: Mapping[str, st
     return phase_context(root, order.flow, phase, task=line, artifacts=references)
 
 
-def _tried(root: Path, order: Order, phase: Phase) -> Package:
+def _trial_context(root: Path, order: Order, phase: Phase) -> Package:
     """The context of a phase before there is anything to refer to; nobody is asked with it, so
     it is not kept."""
     from foreword.context.assemble import assemble
@@ -244,27 +251,25 @@ def _panel(payload: dict[str, Any], name: str) -> dict[str, Any]:
     """What the members of a phase's panel are asked, or why they can't be."""
     order = order_of(payload)
     try:
-        return _prepared(question_queue.current().root, order, order.flow.phase(name))
+        return _prepare_panel(runs.current_engine().root, order, order.flow.phase(name))
     except ForewordError as error:
         return {"error": error.message}
 
 
-def _prepared(root: Path, order: Order, phase: Phase) -> dict[str, Any]:
+def _prepare_panel(root: Path, order: Order, phase: Phase) -> dict[str, Any]:
     from foreword.sources.diff_source import as_diff
     from foreword.work import panel_runs
 
     diff = as_diff(order.diff.encode("utf-8", "surrogatepass"), order.diff_source)
-    return panel_runs.prepare(
-        root,
-        phase.panel,
-        diff,
-        panel_runs.PanelRequest(order.model, order.timeout_seconds, order.attempts),
+    request = panel_runs.PanelRequest(
+        order.model, timeout_seconds=order.timeout_seconds, attempts=order.attempts
     )
+    return panel_runs.prepare(root, phase.panel, diff, request)
 
 
-def _remember(text: str) -> str:
-    """Keep what a panel said that has not approved, for whoever wants to read it."""
-    with _store() as store:
+def _keep_rejected(text: str) -> str:
+    """Keep the result of a panel that has not approved, for whoever wants to read it."""
+    with _open_store() as store:
         return originals.keep(store, storable_text(text).encode())
 
 
@@ -272,11 +277,18 @@ def _keep(payload: dict[str, Any], name: str, text: str) -> str:
     """Keep what a phase hands on; doing it twice changes nothing."""
     order = order_of(payload)
     phase = order.flow.phase(name)
-    with _store() as store:
-        size = tokens.counter(COUNTER).count(text)
-        return artifacts.keep(
-            store, run=order.run, name=phase.key, phase=phase.name, title=phase.title, text=text, tokens=size, task=order.task
-        ).handle
+    with _open_store() as store:
+        artifact = artifacts.keep(
+            store,
+            run=order.run,
+            name=phase.key,
+            phase=phase.name,
+            title=phase.title,
+            text=text,
+            tokens=tokens.counter(COUNTER).count(text),
+            task=order.task,
+        )
+    return artifact.handle
 
 
 def _checkpoint(payload: dict[str, Any], name: str) -> str:
@@ -287,59 +299,60 @@ def _checkpoint(payload: dict[str, Any], name: str) -> str:
     from foreword.work.tier_digests import lasting_tiers
 
     order = order_of(payload)
-    with _store() as store:
-        root = question_queue.current().root
-        if _is_written(root, store, order, name):
+    with _open_store() as store:
+        root = runs.current_engine().root
+        if _has_checkpoint(root, store, order, name):
             return name
         kept = artifacts.artifacts_of(store, order.run)
-        done = [
-            phase.name for phase in order.flow.phases if phase.name in {one.phase for one in kept}
-        ]
-        checkpoints.write(
-            root,
-            store,
-            Checkpoint(
-                task=order.task,
-                phase=name,
-                objective=order.objective,
-                flow=order.flow.name,
-                state={"run": order.run},
-                artifacts={
-                    one.name: {"title": one.title, "handle": one.handle, "tokens": one.tokens}
-                    for one in _handed_on(order.flow, kept)
-                },
-                done=done,
-                pending=[phase.name for phase in order.flow.phases if phase.name not in done],
-                tiers=lasting_tiers(root, order.task, order.objective),
-            ),
+        phases = [phase.name for phase in order.flow.phases]
+        finished = {artifact.phase for artifact in kept}
+        named = {}
+        for artifact in _named_artifacts(order.flow, kept):
+            named[artifact.name] = {
+                "title": artifact.title,
+                "handle": artifact.handle,
+                "tokens": artifact.tokens,
+            }
+        checkpoint = Checkpoint(
+            task=order.task,
+            phase=name,
+            objective=order.objective,
+            flow=order.flow.name,
+            state={"run": order.run},
+            artifacts=named,
+            done=[phase for phase in phases if phase in finished],
+            pending=[phase for phase in phases if phase not in finished],
+            tiers=lasting_tiers(root, task=order.task, objective=order.objective),
         )
+        checkpoints.write(root, store, checkpoint)
     return name
 
 
-def _is_written(root: Path, store: Database, order: Order, name: str) -> bool:
+def _has_checkpoint(root: Path, store: Database, order: Order, name: str) -> bool:
     """Whether both copies of a checkpoint are there, the same, and of this run."""
     from foreword.work import checkpoints
 
     try:
-        found = checkpoints.checkpoint_entries(root, store, order.task)
+        entries = checkpoints.checkpoint_entries(root, store, order.task)
     except UnknownName:
         return False
-    mine = [
-        one.checkpoint
-        for one in found
-        if one.phase == name and len(one.sources) > 1 and not one.notes
-    ]
-    return any(one is not None and one.state.get("run") == order.run for one in mine)
+    for entry in entries:
+        both_copies = len(entry.sources) > 1 and not entry.notes
+        if entry.phase != name or not both_copies or entry.checkpoint is None:
+            continue
+        if entry.checkpoint.state.get("run") == order.run:
+            return True
+    return False
 
 
-def _handed_on(flow: Flow, kept: Sequence[Artifact]) -> list[Artifact]:
+def _named_artifacts(flow: Flow, kept: Sequence[Artifact]) -> list[Artifact]:
     """The artifacts that the authors gave a name."""
-    named = {phase.artifact for phase in flow.phases if phase.artifact}
-    return [one for one in kept if one.name in named]
+    names = {phase.artifact for phase in flow.phases if phase.artifact}
+    return [artifact for artifact in kept if artifact.name in names]
 
 
 @contextmanager
-def _store() -> Iterator[Database]:
-    engine = question_queue.current()
+def _open_store() -> Iterator[Database]:
+    engine = runs.current_engine()
     with closing(open_database(engine.db, engine.root)) as store:
         yield store

@@ -42,8 +42,8 @@ from foreword.work.runs import (
 
 # For a call to end by itself, with its own error, before it is given up from outside.
 GRACE_SECONDS = 2.0
-# The longest wait for a process that is free: docs/scaling.md promises it. Without an end a run would
-# wait for workers that nobody starts.
+# The longest wait for a process that is free: docs/scaling.md promises it. Without an end a run
+# would wait for workers that nobody starts.
 QUEUE_SECONDS = 600.0
 
 Question = Mapping[str, Any]

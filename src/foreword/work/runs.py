@@ -26,19 +26,19 @@ from foreword.errors import StoreError, UsageError
 from foreword.secrets.masking import mask
 from foreword.store.database import storable_text
 from foreword.work import dbos_setup
-from foreword.work.run_status import ACTIVE, RunStatus, outcome, agent_statuses, statuses
+from foreword.work.run_status import ACTIVE, RunStatus, agent_statuses, outcome, statuses
 
 AGENTS = "foreword-agents"
 RUNS = "foreword-runs"
 # where runs are defined
 RUN_MODULES = ("foreword.work.question_queue", "foreword.work.graph", "foreword.work.panel_runs")
 # Questions that one process asks at the same time, each in a thread that mostly waits for a model.
-# docs/scaling.md has what was measured with 12 and with 64; `foreword worker --concurrency` changes it.
+# docs/scaling.md has what was measured with 12 and with 64; `foreword worker` can change it.
 AT_ONCE = 64
 # Flows and panels of one process: each is a thread that waits for its questions.
 RUNS_AT_ONCE = 32
-# Between two looks at a run that nothing happens in. Waiting begins at a tick and grows to this, so a
-# run of minutes costs one query a second, and its end is noticed at most so late.
+# Between two looks at a run in which nothing happens. Pauses begin at a tick and grow to this, so
+# a run of minutes costs one query a second, and its end is noticed at most so late.
 LONGEST_POLL_SECONDS = 1.0
 _POLL_GROWTH = 1.2  # each pause is so much longer than the one before: a second after 13 looks
 # For questions that were taken for others to be answered when a process ends; then they are left to

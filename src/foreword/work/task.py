@@ -30,10 +30,13 @@ from foreword.store import artifacts
 from foreword.store.database import Database
 from foreword.store.urls import open_database
 from foreword.tokens import Counter
-from foreword.work import checkpoints, tier_digests
+from foreword.work import checkpoints
 from foreword.work.checkpoint import Checkpoint, as_text
 from foreword.work.factory_project import read_flow
+from foreword.work.tier_digests import lasting_tiers
 
+# Room for the conversation beside the tiers: a phase of some dozen turns with what they looked up.
+# What does not fit is cut like any other section; what must not be lost belongs into a checkpoint.
 CONVERSATION_TOKENS = 20_000
 LAST_TIER = 2
 BEFORE_ANY = "0"  # the phase of a checkpoint that is written before a phase was entered
@@ -56,32 +59,30 @@ class Task:
         self,
         library: Library,
         db: Database,
+        *,
         name: str,
         objective: str,
         flow: Flow | None,
-        *,
         recipe: str,
-        model: str | None,
         counter: Counter,
         conversation_tokens: int,
     ) -> None:
-        self.library, self.db, self.name, self.objective, self.flow = (
-            library,
-            db,
-            name,
-            objective,
-            flow,
-        )
+        self.library = library
+        self.db = db
+        self.name = name
+        self.objective = objective
+        self.flow = flow
         self.phase = ""
         self.known = TaskState()
         self.conversation: list[Message] = []
         self.events: list[str] = []  # what was loaded, released and kept, in order
-        self._recipe, self._model, self._counter = recipe, model, counter
+        self._recipe = recipe
+        self._counter = counter
         self._conversation_tokens = conversation_tokens
         # kind and path of what the phase has loaded on the way
         self._invoked: list[tuple[str, str]] = []
-        self._restored = ""  # the checkpoint the model goes on from
-        self._last: Package | None = None
+        self._checkpoint_text = ""  # of the checkpoint the model goes on from
+        self._last_package: Package | None = None
 
     @classmethod
     def open(
@@ -104,18 +105,18 @@ class Task:
         beside the tiers.
         """
         library = library_of(root, recipe)
-        named = workflow or read_values(library.root, library.recipe)[0].get("workflow", "")
-        flow = _flow(library, named, recipe, must=workflow is not None)
-        name, counting = checked_name(task, "task"), choose_counter(counter, model)
+        flow_name = workflow or read_values(library.root, library.recipe)[0].get("workflow", "")
+        flow = _find_flow(library, flow_name, recipe, must=workflow is not None)
+        name = checked_name(task, "task")
+        chosen_counter = choose_counter(counter, model)
         return cls(
             library,
             open_database(db, library.root),
-            name,
-            objective,
-            flow,
+            name=name,
+            objective=objective,
+            flow=flow,
             recipe=recipe,
-            model=model,
-            counter=counting,
+            counter=chosen_counter,
             conversation_tokens=conversation_tokens,
         )
 
@@ -123,14 +124,14 @@ class Task:
     def resume(cls, root: str | Path = ".", *, task: str, **opening: Any) -> Self:
         """Go on from the newest checkpoint: tier 0, the checkpoint, then what the phase needs of
         tiers 1 and 2."""
-        opened = cls.open(root, task=task, **opening)
+        resumed = cls.open(root, task=task, **opening)
         try:
-            restored = checkpoints.newest(opened.library.root, opened.db, opened.name)
-            opened._restore(restored.checkpoint, restored.changes)
+            newest = checkpoints.newest(resumed.library.root, resumed.db, resumed.name)
+            resumed._restore(newest.checkpoint, newest.changes)
         except BaseException:
-            opened.close()
+            resumed.close()
             raise
-        return opened
+        return resumed
 
     def close(self) -> None:
         """Close the store; what was not in a checkpoint is gone."""
@@ -151,14 +152,14 @@ class Task:
 
     def enter(self, phase: str | int) -> Package:
         """Enter a phase: what the last one loaded goes, with a checkpoint of what it came to."""
-        wanted = self._checked_phase(str(phase))
-        if self.phase and wanted != self.phase:
+        entered = self._phase_name(str(phase))
+        if self.phase and entered != self.phase:
             self.finish()
         self._invoked = []
-        self.phase = wanted
+        self.phase = entered
         # entered again, it is open again
-        self.known.done = [name for name in self.known.done if name != wanted]
-        self.events.append(f"loaded tier 2 of phase {wanted}")
+        self.known.done = [name for name in self.known.done if name != entered]
+        self.events.append(f"loaded tier 2 of phase {entered}")
         return self.context()
 
     def finish(self) -> Path:
@@ -170,9 +171,10 @@ class Task:
         self.known.done = [*self.known.done, self.phase]
         path = self.checkpoint()
         self.events.append(f"released tier 2 of phase {self.phase}")
-        self.phase, self._invoked = "", []
-        if self._restored:  # what the model goes on from is this one now
-            self._restored = self._newest_as_text()
+        self.phase = ""
+        self._invoked = []
+        if self._checkpoint_text:  # what the model goes on from is this one now
+            self._checkpoint_text = self._newest_as_text()
         return path
 
     def invoke(self, *names: str) -> Package:
@@ -182,25 +184,24 @@ class Task:
         the conversation are released, the new one is loaded, and the checkpoint is given to the
         model in their place.
         """
-        before, added, restored = (
-            self._invoked,
-            [self._document(name) for name in names],
-            list[str](),
-        )
+        before = self._invoked
+        added = [self._find_invoked(name) for name in names]
         self._invoked = [*before, *added]
         package = self.context()
-        if self._wanted(package) > self.usage[-1].limit:
+        too_large = _last_tier_tokens(package) > self.usage[-1].limit
+        if too_large:
             self._invoked = before
             self._make_room()
             self._invoked = added
-            self._restored = self._newest_as_text()
-            restored = ["restored the checkpoint"]
+            self._checkpoint_text = self._newest_as_text()
             package = self.context()
-        self.events += [*(f"loaded {path}" for _, path in added), *restored]
+        self.events += [f"loaded {path}" for _, path in added]
+        if too_large:
+            self.events.append("restored the checkpoint")
         return package
 
     def _make_room(self) -> None:
-        """Write down where things stand, and let go of what the phase has loaded on the way."""
+        """Write a checkpoint, and let go of what the phase has loaded on the way."""
         self.events.append(f"checkpoint {self.checkpoint().name}")
         self.reset()
         self._invoked = []
@@ -232,11 +233,13 @@ class Task:
             "task_reference": f"{self.name}: {self.objective}" if self.objective else self.name
         }
         for kind in INVOKED:
-            values[f"invoked_{kind}s"] = ", ".join(path for of, path in self._invoked if of == kind)
-        if handed_on := artifacts.of_task(self.db, self.name):
-            values["artifacts"] = "\n".join(artifact.reference for artifact in handed_on)
-        if self._restored:
-            values["checkpoint"] = self._restored
+            paths = [path for path_kind, path in self._invoked if path_kind == kind]
+            values[f"invoked_{kind}s"] = ", ".join(paths)
+        known = artifacts.of_task(self.db, self.name)
+        if known:
+            values["artifacts"] = "\n".join(artifact.reference for artifact in known)
+        if self._checkpoint_text:
+            values["checkpoint"] = self._checkpoint_text
         total = sum(self.library.recipe.tiers.values())
         package = assemble(
             self._recipe,
@@ -249,13 +252,13 @@ class Task:
             budget=total + (self._conversation_tokens if self.conversation else 0),
             counter=self._counter,
         )
-        self._last = package
+        self._last_package = package
         return package
 
     @property
     def usage(self) -> list[TierUse]:
         """How full each tier was in the last call."""
-        package = self._last or self.context()
+        package = self._last_package or self.context()
         return tiers.usage(package.report, self.library.recipe.tiers)
 
     @property
@@ -288,36 +291,45 @@ class Task:
                 f"artifact {name!r} is empty", hint="hand on what the phase has come to"
             )
         kept = artifacts.correct(
-            self.db, run=self.name, name=name, phase=self.phase, title=title or name, text=text, tokens=self._counter.count(text)
+            self.db,
+            run=self.name,
+            name=name,
+            phase=self.phase,
+            title=title or name,
+            text=text,
+            tokens=self._counter.count(text),
         )
         return kept.reference
 
     def checkpoint(self) -> Path:
         """Write down everything that is needed to go on."""
         phases = [phase.name for phase in self.flow.phases] if self.flow else []
-        handed_on = {one.name: one for one in artifacts.of_task(self.db, self.name)}
-        return checkpoints.write(
-            self.library.root,
-            self.db,
-            Checkpoint(
+        named = {}
+        for artifact in artifacts.of_task(self.db, self.name):
+            named[artifact.name] = {
+                "title": artifact.title,
+                "handle": artifact.handle,
+                "tokens": artifact.tokens,
+            }
+        checkpoint = Checkpoint(
+            task=self.name,
+            phase=self.phase or BEFORE_ANY,
+            objective=self.objective,
+            flow=self.flow.name if self.flow else "",
+            state=self.known.state,
+            decisions=self.known.decisions,
+            findings=self.known.findings,
+            artifacts=named,
+            done=self.known.done,
+            pending=[name for name in phases if name not in self.known.done],
+            tiers=lasting_tiers(
+                self.library.root,
                 task=self.name,
-                phase=self.phase or BEFORE_ANY,
                 objective=self.objective,
-                flow=self.flow.name if self.flow else "",
-                state=self.known.state,
-                decisions=self.known.decisions,
-                findings=self.known.findings,
-                artifacts={
-                    n: {"title": a.title, "handle": a.handle, "tokens": a.tokens}
-                    for n, a in handed_on.items()
-                },
-                done=self.known.done,
-                pending=[name for name in phases if name not in self.known.done],
-                tiers=tier_digests.lasting_tiers(
-                    self.library.root, self.name, self.objective, self._recipe
-                ),
+                recipe=self._recipe,
             ),
         )
+        return checkpoints.write(self.library.root, self.db, checkpoint)
 
     def reset(self) -> None:
         """Throw the conversation away, as a full window does; tiers and checkpoints stay."""
@@ -326,53 +338,54 @@ class Task:
     def _restore(self, checkpoint: Checkpoint, changes: Sequence[str]) -> None:
         self.objective = self.objective or checkpoint.objective
         self.known = TaskState(
-            dict(checkpoint.state),
-            [dict(one) for one in checkpoint.decisions],
-            list(checkpoint.findings),
-            list(checkpoint.done),
+            state=dict(checkpoint.state),
+            decisions=[dict(decision) for decision in checkpoint.decisions],
+            findings=list(checkpoint.findings),
+            done=list(checkpoint.done),
         )
         if checkpoint.flow and (self.flow is None or self.flow.name != checkpoint.flow):
-            self.flow = _flow(self.library, checkpoint.flow, self._recipe, must=True)
-        self.phase = "" if checkpoint.phase == BEFORE_ANY else self._checked_phase(checkpoint.phase)
-        # it stopped at the gate
-        if self.phase in self.known.done or (self.known.done and not self.phase):
-            self.phase = next((name for name in checkpoint.pending), "")
-        self._restored = as_text(checkpoint, changes)
+            self.flow = _find_flow(self.library, checkpoint.flow, self._recipe, must=True)
+        self.phase = "" if checkpoint.phase == BEFORE_ANY else self._phase_name(checkpoint.phase)
+        stopped_at_gate = self.phase in self.known.done or (self.known.done and not self.phase)
+        if stopped_at_gate:
+            self.phase = checkpoint.pending[0] if checkpoint.pending else ""
+        self._checkpoint_text = as_text(checkpoint, changes)
         self.events.append(f"restored {checkpoint.name}")
 
     # --- small things -----------------------------------------------------------------------------
 
-    def _checked_phase(self, phase: str) -> str:
+    def _phase_name(self, phase: str) -> str:
         if self.flow is None:
             raise UsageError(
                 "the task has no workflow, so it has no phases", hint="open it with workflow=NAME"
             )
         return self.flow.phase(phase.lower()).name
 
-    def _document(self, name: str) -> tuple[str, str]:
+    def _find_invoked(self, name: str) -> tuple[str, str]:
+        """Kind and path of a prompt, panel or persona."""
+        known: list[str] = []
         for kind in INVOKED:
             document = self.library.find(name, kind)
             if document is not None:
                 return kind, document.path
-        known = [document.name for kind in INVOKED for document in self.library.of_kind(kind)]
+            known += [document.name for document in self.library.of_kind(kind)]
         raise UnknownName("prompt, panel or persona", name, known)
 
     def _newest_as_text(self) -> str:
-        return as_text(
-            checkpoints.newest(self.library.root, self.db, self.name, tiers={}).checkpoint
-        )
+        newest = checkpoints.newest(self.library.root, self.db, self.name, tiers={})
+        return as_text(newest.checkpoint)
 
     def _artifact_texts(self) -> dict[str, str]:
-        return {
-            one.name: artifacts.text_of(self.db, one)
-            for one in artifacts.of_task(self.db, self.name)
-        }
-
-    def _wanted(self, package: Package) -> int:
-        return sum(row.original_tokens for row in package.report.sections if row.tier == LAST_TIER)
+        known = artifacts.of_task(self.db, self.name)
+        return {artifact.name: artifacts.text_of(self.db, artifact) for artifact in known}
 
 
-def _flow(library: Library, name: str, recipe: str, *, must: bool) -> Flow | None:
+def _last_tier_tokens(package: Package) -> int:
+    """What the last tier would take if all of it were there."""
+    return sum(row.original_tokens for row in package.report.sections if row.tier == LAST_TIER)
+
+
+def _find_flow(library: Library, name: str, recipe: str, *, must: bool) -> Flow | None:
     """The workflow of that name; where it was only the project's default it may be missing."""
     if not must and (not name or library.find(name, "workflow") is None):
         return None

@@ -1,5 +1,5 @@
-"""What tiers 0 and 1 of a task read as, in a few bytes: kept in its checkpoints, to tell later what
-has changed.
+"""A digest of what tiers 0 and 1 of a task say, in a few bytes: kept in its checkpoints, to tell
+later what has changed.
 
 Made of what the files say, whole, not of what fits: another budget or counter is no change. What a
 request brings (the task, an artifact) is left out; it is in the checkpoint itself. Tier 2 is the
@@ -20,43 +20,43 @@ from foreword.sources.library import RECIPE
 from foreword.work.checkpoint import Checkpoint
 
 LASTING = (0, 1)
-_OF_THE_REQUEST = "recipe "  # how the source of a section begins that is in no file
+_NOT_A_FILE = "recipe "  # how the source of a section begins that comes from the request
 
 
 def lasting_tiers(
-    root: Path, task: str, objective: str, recipe: str = RECIPE
+    root: Path, *, task: str, objective: str, recipe: str = RECIPE
 ) -> dict[str, dict[str, Any]]:
     """The tiers that last for a session: digest, size and recipe of each."""
-    told = {"task_reference": f"{task}: {objective}" if objective else task}
-    package = assemble(recipe, root=root, purpose="work", values=told, save=False)
-    return {
-        str(tier): {
-            "digest": _digest(
-                [section for section in package.report.came_in if section.rule.tier == tier]
-            ),
-            "tokens": sum(row.tokens for row in package.report.sections if row.tier == tier),
+    values = {"task_reference": f"{task}: {objective}" if objective else task}
+    package = assemble(recipe, root=root, purpose="work", values=values, save=False)
+    tiers = {}
+    for tier in LASTING:
+        sections = [section for section in package.report.came_in if section.rule.tier == tier]
+        rows = [row for row in package.report.sections if row.tier == tier]
+        tiers[str(tier)] = {
+            "digest": _digest(sections),
+            "tokens": sum(row.tokens for row in rows),
             "recipe": recipe,
         }
-        for tier in LASTING
-    }
+    return tiers
 
 
 def _digest(sections: list[Section]) -> str:
-    texts = [
-        f"{one.source}\0{one.text}"
-        for one in sections
-        if not one.source.startswith(_OF_THE_REQUEST)
-    ]
-    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+    from_files = [one for one in sections if not one.source.startswith(_NOT_A_FILE)]
+    text = "\0".join(f"{section.source}\0{section.text}" for section in from_files)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def lasting_now(root: Path, checkpoint: Checkpoint) -> Mapping[str, Mapping[str, Any]] | None:
     """The same for the task of a checkpoint as things are now: none where nothing can be loaded
     any more, and `None` where it has nothing to compare with."""
-    recipe = next((str(tier.get("recipe", "")) for tier in checkpoint.tiers.values()), "")
+    tiers = list(checkpoint.tiers.values())
+    recipe = str(tiers[0].get("recipe", "")) if tiers else ""
     if not recipe:
         return None
     try:
-        return lasting_tiers(root, checkpoint.task, checkpoint.objective, recipe)
+        return lasting_tiers(
+            root, task=checkpoint.task, objective=checkpoint.objective, recipe=recipe
+        )
     except ForewordError:
         return {}

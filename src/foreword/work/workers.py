@@ -1,10 +1,10 @@
 """A process at work: its heartbeat in the database, and taking over what a dead one held.
 
 dbos hands a dead process' runs to nobody by itself. So every process has a row with the time it was
-last heard of, and each looks out for the silent: under one lock it has dbos put what they held back
-into its queue. Whoever dies at that leaves the rows as they were, and the next one does it. A
-process that was only slow loses its runs, and dbos refuses what it still writes: every claim of a
-run has a token of its own.
+last heard of (`store.workers`), and each looks out for the silent: under one lock it has dbos put
+what they held back into its queue. Whoever dies at that leaves the rows as they were, and the next
+one does it. A process that was only slow loses its runs, and dbos refuses what it still writes:
+every claim of a run has a token of its own.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ from foreword.store.urls import open_database
 from foreword.store.workers import Worker
 from foreword.work.runs import AGENTS, RUNS, Engine, launch_engine
 
+# One small write each; also how late a process notices that another one has died.
 BEAT_SECONDS = 2.0
-DEAD_SECONDS = 10  # of silence
+# Of silence, after which a process is taken for dead: five beats. One that was only slow loses its
+# runs and has asked its models for nothing, so less would punish a busy machine; with more,
+# everybody waits longer for what a dead process held.
+DEAD_SECONDS = 10
 LOCK = "foreword: recovery"
 _log = logging.getLogger("dbos.foreword")  # heard where dbos is
 
@@ -58,7 +62,8 @@ def run_worker(
     processes held.
 
     That is whatever it has started itself or waits for; with `take_over_all`, all that belongs into
-    those queues. `notice` is told what was taken over, and when the database can't be reached.
+    those queues. `notice` is called with what was taken over, and when the database can't be
+    reached.
     """
     me = Identity()
     with closing(open_database(db, root)) as store:
@@ -76,7 +81,7 @@ def run_worker(
                     take_over_all=take_over_all,
                 )
             )
-            block.enter_context(_heart(engine, me, notice))
+            block.enter_context(_heartbeat(engine, me, notice))
             yield engine
     finally:
         with suppress(StoreError), closing(open_database(db, root)) as store:
@@ -86,39 +91,35 @@ def run_worker(
 def recover(store: Database, engine: Engine, me: Identity) -> list[str]:
     """Put back what the dead held; returns the runs. Two that notice at once do it one after the
     other."""
-    if not engine.runs_held_by(_dead(store, me, engine)):
+    if not engine.runs_held_by(_dead_executors(store, me, engine)):
         return []
     with store.transaction(LOCK):
-        return engine.requeue(_dead(store, me, engine))
+        return engine.requeue(_dead_executors(store, me, engine))
 
 
 def living_workers(store: Database) -> frozenset[str]:
     """Everyone who is at work, as far as this process can tell."""
     me = Identity()
-    return frozenset(one.executor for one in workers.all_workers(store) if not _is_dead(one, me))
-
-
-def _dead(store: Database, me: Identity, engine: Engine) -> list[str]:
     everyone = workers.all_workers(store)
-    dead = [
-        other.executor
-        for other in everyone
-        if other.executor != me.executor and _is_dead(other, me)
-    ]
-    return [*dead, *engine.unknown_executors([other.executor for other in everyone])]
+    return frozenset(worker.executor for worker in everyone if not _is_dead(worker, me))
+
+
+def _dead_executors(store: Database, me: Identity, engine: Engine) -> list[str]:
+    everyone = workers.all_workers(store)
+    others = [worker for worker in everyone if worker.executor != me.executor]
+    dead = [other.executor for other in others if _is_dead(other, me)]
+    return [*dead, *engine.unknown_executors([worker.executor for worker in everyone])]
 
 
 def _is_dead(other: Worker, me: Identity) -> bool:
     """Whether a process is gone: it said so, it is silent, or it was on this machine and isn't
     any more."""
-    return (
-        other.gone
-        or other.silent_seconds > DEAD_SECONDS
-        or (other.host == me.host and not _runs(other.pid))
-    )
+    if other.gone or other.silent_seconds > DEAD_SECONDS:
+        return True
+    return other.host == me.host and not _exists(other.pid)
 
 
-def _runs(pid: int) -> bool:
+def _exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -138,7 +139,7 @@ def _process_space() -> int:
 
 
 @contextmanager
-def _heart(engine: Engine, me: Identity, notice: Callable[[str], None]) -> Iterator[None]:
+def _heartbeat(engine: Engine, me: Identity, notice: Callable[[str], None]) -> Iterator[None]:
     stop = Event()
     thread = Thread(
         target=_keep_beating, args=(engine, me, stop, notice), name="foreword-heart", daemon=True
@@ -160,9 +161,9 @@ def _keep_beating(engine: Engine, me: Identity, stop: Event, notice: Callable[[s
         try:
             store = store or open_database(engine.db, engine.root)
             _beat(store, me)
-            taken = recover(store, engine, me)
-            if taken:
-                notice(f"took over from processes that are gone: {name_list(taken)}")
+            runs = recover(store, engine, me)
+            if runs:
+                notice(f"took over from processes that are gone: {name_list(runs)}")
             if trouble:
                 notice("the database answers again")
             trouble = ""
