@@ -153,7 +153,7 @@ def test_the_scout_has_its_own_conversation_and_leaves_only_its_report(job: Job)
     last = json.dumps(job.own[-1])
     assert "Register button: `[data-testid" in last
     assert "the rows of the list of letters and their parts" not in last, "the scout's own words"
-    assert "scout-1" not in [tab["name"] for tab in job.director.desk.browser.tabs()]
+    assert "scout-1" not in [tab["name"] for tab in job.director.tool_context.browser.tabs()]
 
 
 def test_events_tell_what_happens_as_it_happens(job: Job) -> None:
@@ -180,7 +180,7 @@ def test_a_tool_is_stopped_while_it_runs_and_every_call_has_a_result(job: Job) -
     slow = {"url": f"{job.desk.url}/slow?seconds=3", "reason": "wait for long"}
     script: list[str | Reply] = [calls(debug_navigate=slow, get_current_plan={}), "Here."]
     with fake_provider(script) as provider:
-        job.director.desk.model = provider.openai
+        job.director.tool_context.model = provider.openai
         watching = Thread(target=stop_when_asked)
         watching.start()
         assert job.director.say("Wait", cancel=cancel).stopped
@@ -199,7 +199,7 @@ def test_a_run_is_stopped_at_its_next_step(job: Job) -> None:
             cancel.set()
 
     with fake_provider([calls(run_workflow={}), "It stopped."]) as provider:
-        job.director.desk.model = provider.openai
+        job.director.tool_context.model = provider.openai
         assert job.director.say("Run it again", on_event=stop, cancel=cancel).stopped
         assert len(job.desk.sent) == sent + 1
         assert job.director.say("What happened?").text == "It stopped."

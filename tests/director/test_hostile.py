@@ -17,7 +17,7 @@ from foreword.browser import Browser, Rules
 from foreword.demos.site import PASSWORD, Site
 from foreword.director import Director, assets
 from foreword.director.browser_files import place
-from foreword.director.turn_lock import alone
+from foreword.director.turn_lock import conversation_lock
 from foreword.errors import StoreError
 from foreword.store.carried_items import write_items
 from foreword.testing import Reply, ToolCall, fake_provider
@@ -185,7 +185,7 @@ def test_what_a_stranger_wrote_into_the_list_is_offered_only_where_it_is_an_orig
     tmp_path: Path,
 ) -> None:
     with opened(tmp_path) as director:
-        place = assets._place(director.session)
+        place = assets._items_name(director.session)
         titles = [
             "https://cdn.example",
             "https://a.example --origin *",
@@ -208,5 +208,5 @@ def test_a_pipe_in_the_place_of_the_lock_is_not_waited_for(tmp_path: Path) -> No
         lock = place(session).with_suffix(".lock")
         lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.mkfifo(lock)
-        with pytest.raises(StoreError, match="can't be used"), alone(session):
+        with pytest.raises(StoreError, match="can't be used"), conversation_lock(session):
             pass

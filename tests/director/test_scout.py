@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from foreword import tokens
 from foreword.browser import Browser
 from foreword.demos.site import Site
 from foreword.director import Director
@@ -112,11 +113,11 @@ def test_a_scout_stays_within_its_own_budget(browser: Browser, desk: Site, tmp_p
             provider, browser, tmp_path, desk, compress_at=4_000, warn_at=3_500, compress_to=1_000
         )
         with director:
-            size = director.session._counter.count
-            sizes = [
-                sum(size(str(m.get("content") or "")) for m in body["messages"])
-                for body in provider.requests
-            ]
+            count_tokens = tokens.counter(director.session.conversation.counter).count
+            sizes = []
+            for body in provider.requests:
+                contents = [str(message.get("content") or "") for message in body["messages"]]
+                sizes.append(sum(count_tokens(content) for content in contents))
     assert json.loads(told)["report"] == "Done."
     assert max(sizes) <= 4_000
 

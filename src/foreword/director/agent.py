@@ -2,8 +2,8 @@
 is an answer.
 
 Everything is kept before it is acted on: a reply before its calls are made, a result before the
-next request. So a process that dies leaves at most calls without results, and `settle` answers
-those. Secrets are hidden in all of it.
+next request. So a process that dies leaves at most calls without results, and
+`answer_lost_calls` answers those. Secrets are hidden in all of it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,22 @@ from foreword import models
 from foreword.director import runner
 from foreword.director.stream_mask import StreamMask
 from foreword.director.tool import DirectorTool
-from foreword.director.tool_calls import Outcome, perform, shown_arguments
+from foreword.director.tool_calls import Outcome, arguments_without_secrets, perform
 from foreword.director.tool_context import ToolContext
 from foreword.errors import ModelFailed
 from foreword.message import Message, Part, Text, ToolCall, ToolResult
 from foreword.store import messages
 from foreword.store.messages import Range
 
-MOST_REQUESTS = 100  # until an answer is due
-LATEST = 50  # messages in which a call may still wait for its result
+# Until an answer is due: a model that goes round in circles does so at the user's expense. `go_on`
+# gives it as many again.
+MOST_REQUESTS = 100
+# For one request, and how often it is made: a model that is busy gets another chance, a person
+# waits no longer than some minutes.
+TIMEOUT_SECONDS = 120
+ATTEMPTS = 3
+# Messages in which a call may still wait for its result: more than the calls of one reply.
+LATEST = 50
 STOPPED = "[stopped by the user]"
 RUN = "run_workflow"
 NOT_BEGUN = "not done: stopped by the user"
@@ -49,206 +56,207 @@ class TurnResult:
 
 @dataclass(slots=True, kw_only=True)
 class Agent:
-    """One conversation: its desk, its tools, and how its model is asked."""
+    """One conversation: its context, its tools, and how its model is asked."""
 
-    desk: ToolContext
+    tool_context: ToolContext
     tools: Mapping[str, DirectorTool]
     most_requests: int = MOST_REQUESTS
-    timeout_seconds: float = 120
-    attempts: int = 3
+    timeout_seconds: float = TIMEOUT_SECONDS
+    attempts: int = ATTEMPTS
     _warned: set[str] = field(default_factory=set)
 
-    def hear(self, text: str) -> None:
-        """Take in what the user says, without secrets: they belong into variables."""
-        self.desk.learn()
-        shown = self.desk.secrets.text(text)
-        if shown != text:
+    def add_user_message(self, text: str) -> None:
+        """Keep what the user says, without secrets: they belong into variables."""
+        self.tool_context.learn()
+        without_secrets = self.tool_context.secrets.text(text)
+        if without_secrets != text:
             self._warn(
                 "a secret in the message was hidden; keep it as a variable (foreword variable set),"
                 " and the director can use it as {{name}}"
             )
-        self._append(Message("user", (Text(shown),)))
+        self._append(Message("user", (Text(without_secrets),)))
 
     def turn(self) -> TurnResult:
         """Ask and act until there is an answer without calls."""
-        made = TurnResult(text="")
-        while made.requests < self.most_requests:
-            said = StreamMask(self.desk.secrets, self._say)
+        turn = TurnResult(text="")
+        while turn.requests < self.most_requests:
+            stream = StreamMask(self.tool_context.secrets, self._tell_text)
             try:
-                reply = self._asked(said)
+                reply = self._request_reply(stream)
             except ModelFailed:
-                if not self.desk.cancel.is_set():
+                if not self.tool_context.cancel.is_set():
                     raise
-                return self._stopped(made, said.text)
-            made = _counted(made, reply)
+                return self._stop_turn(turn, stream.text)
+            turn = _add_reply(turn, reply)
             if not reply.message.calls:
-                return replace(made, text=self.desk.secrets.text(reply.message.text))
+                return replace(turn, text=self.tool_context.secrets.text(reply.message.text))
             if not self._call_all(reply.message):
-                return self._stopped(made)
-        self._warn(f"no answer after {made.requests} requests; say go on, or what to do instead")
-        return replace(made, unfinished=True)
+                return self._stop_turn(turn)
+        self._warn(f"no answer after {turn.requests} requests; say go on, or what to do instead")
+        return replace(turn, unfinished=True)
 
-    def settle(self) -> Message | None:
+    def answer_lost_calls(self) -> Message | None:
         """Answer the calls that a process left behind; returns the last message, none where
         nothing was said."""
-        conversation = self.desk.session.conversation.id
-        last = messages.up_to(self.desk.session.db, conversation).seq
-        lines = messages.between(
-            self.desk.session.db, Range(conversation, max(1, last - LATEST), last)
-        )
+        session = self.tool_context.session
+        conversation = session.conversation.id
+        last = messages.up_to(session.db, conversation).seq
+        lines = messages.between(session.db, Range(conversation, max(1, last - LATEST), last))
         latest = [line.message for line in lines if line.message.is_history]
-        for call in _waiting(latest):
-            run = runner.unfinished_run(self.desk.session) if call.name == RUN else None
-            more = f"; run_workflow with resume {run} goes on where it stopped" if run else ""
-            self._result(call, Outcome(NOT_KNOWN + more, failed=True))
+        for call in _calls_without_result(latest):
+            text = NOT_KNOWN
+            run = runner.unfinished_run(session) if call.name == RUN else None
+            if run:
+                text += f"; run_workflow with resume {run} goes on where it stopped"
+            self._add_result(call, Outcome(text, failed=True))
         return latest[-1] if latest else None
 
     # --- asking -----------------------------------------------------------------------------------
 
-    def _asked(self, said: StreamMask) -> models.ModelReply:
-        desk = self.desk
-        desk.learn()
-        desk.session.browser = desk.tabs()
-        package = desk.session.context()
+    def _request_reply(self, stream: StreamMask) -> models.ModelReply:
+        """Send the context as it is now to the model, and keep what it replies."""
+        context = self.tool_context
+        context.learn()
+        context.session.browser = context.tabs()
+        package = context.session.context()
         for warning in package.report.warnings:
             self._warn(warning)
-        specs = [tool.spec for tool in self.tools.values()]
-        sent = [self._sent(message) for message in package.messages]
         reply = models.reply(
-            desk.model,
-            sent,
-            specs,
+            context.model,
+            [self._message_to_send(message) for message in package.messages],
+            [tool.spec for tool in self.tools.values()],
             timeout_seconds=self.timeout_seconds,
             attempts=self.attempts,
-            on_text=said,
-            cancel=desk.cancel,
+            on_text=stream,
+            cancel=context.cancel,
         )
-        said.end()
-        self._append(
-            replace(reply.message, parts=tuple(map(self._without_secrets, reply.message.parts)))
-        )
+        stream.end()
+        parts = tuple(self._without_secrets(part) for part in reply.message.parts)
+        self._append(replace(reply.message, parts=parts))
         return reply
 
-    def _sent(self, message: Message) -> Message:
+    def _message_to_send(self, message: Message) -> Message:
         """A message as the model gets it: what has turned out to be secret since it was kept is
         hidden in it."""
-        known = self.desk.secrets.known
-
-        def shown(part: Part) -> Part:
+        hide_known = self.tool_context.secrets.known
+        parts = list[Part]()
+        for part in message.parts:
             match part:
                 case Text(text=text) | ToolResult(text=text):
-                    return replace(part, text=known(text))
+                    parts.append(replace(part, text=hide_known(text)))
                 case ToolCall(arguments=arguments):
-                    return replace(part, arguments=known(arguments))
+                    parts.append(replace(part, arguments=hide_known(arguments)))
                 case _:
-                    return part
-
-        return replace(message, parts=tuple(map(shown, message.parts)))
+                    parts.append(part)
+        return replace(message, parts=tuple(parts))
 
     def _without_secrets(self, part: Part) -> Part:
         match part:
             case Text(text=text):
-                return replace(part, text=self.desk.secrets.text(text))
+                return replace(part, text=self.tool_context.secrets.text(text))
             case ToolCall(arguments=arguments):
-                return replace(
-                    part, arguments=json.dumps(self._shown(arguments), ensure_ascii=False)
-                )
+                shown = self._arguments_without_secrets(arguments)
+                return replace(part, arguments=json.dumps(shown, ensure_ascii=False))
             case _:
                 return part
 
-    def _shown(self, arguments: str) -> object:
+    def _arguments_without_secrets(self, arguments: str) -> object:
         """The arguments of a call without secrets; what is no JSON is one text."""
-        read = _read(arguments)
-        return (
-            {"arguments": self.desk.secrets.text(arguments)}
-            if read is None
-            else shown_arguments(self.desk, read)
-        )
+        parsed = _parse_json(arguments)
+        if parsed is None:
+            return {"arguments": self.tool_context.secrets.text(arguments)}
+        return arguments_without_secrets(self.tool_context, parsed)
 
-    def _stopped(self, made: TurnResult, said: str = "") -> TurnResult:
+    def _stop_turn(self, turn: TurnResult, text: str = "") -> TurnResult:
         """Keep how far the answer came, and that it was stopped."""
-        self._append(Message("assistant", (Text(f"{said}\n{STOPPED}".strip()),)))
-        return replace(made, text=said, stopped=True)
+        self._append(Message("assistant", (Text(f"{text}\n{STOPPED}".strip()),)))
+        return replace(turn, text=text, stopped=True)
 
     # --- acting -----------------------------------------------------------------------------------
 
     def _call_all(self, message: Message) -> bool:
         """Make the calls of a reply in order; says whether it was not stopped."""
-        failed = ""
-        for call in (part for part in message.parts if isinstance(part, ToolCall)):
-            self.desk.tell(
-                {
-                    "type": "call",
-                    "id": call.id,
-                    "name": call.name,
-                    "arguments": self._shown(call.arguments),
-                }
-            )
-            if self.desk.cancel.is_set():
+        failed_name = ""  # of a debugging tool: what follows it would find another page
+        for call in message.parts:
+            if not isinstance(call, ToolCall):
+                continue
+            event = {
+                "type": "call",
+                "id": call.id,
+                "name": call.name,
+                "arguments": self._arguments_without_secrets(call.arguments),
+            }
+            self.tool_context.tell(event)
+            if self.tool_context.cancel.is_set():
                 outcome = Outcome(NOT_BEGUN, failed=True)
-            elif failed:
-                outcome = Outcome(f"not done: {failed} before it failed", failed=True)
+            elif failed_name:
+                outcome = Outcome(f"not done: {failed_name} before it failed", failed=True)
             else:
-                outcome = perform(self.desk, self.tools, call.name, _read(call.arguments))
+                arguments = _parse_json(call.arguments)
+                outcome = perform(self.tool_context, self.tools, call.name, arguments)
                 tool = self.tools.get(call.name)
-                failed = (
-                    call.name if outcome.failed and tool is not None and tool.is_debugging else ""
-                )
-            self._result(call, outcome)
-        return not self.desk.cancel.is_set()
+                if outcome.failed and tool is not None and tool.is_debugging:
+                    failed_name = call.name
+            self._add_result(call, outcome)
+        return not self.tool_context.cancel.is_set()
 
-    def _result(self, call: ToolCall, outcome: Outcome) -> None:
+    def _add_result(self, call: ToolCall, outcome: Outcome) -> None:
+        """Keep what came of a call, and tell it."""
         tool = self.tools.get(call.name)
-        self._append(
-            Message(
-                "tool",
-                (ToolResult(call.id, outcome.text, outcome.failed),),
-                tool.kind if tool else "conversation",
-            )
-        )
-        told = {"id": call.id, "name": call.name, "failed": outcome.failed, "text": outcome.text}
-        self.desk.tell({"type": "result", **told})
+        result = ToolResult(call.id, outcome.text, outcome.failed)
+        self._append(Message("tool", (result,), tool.kind if tool else "conversation"))
+        event = {
+            "type": "result",
+            "id": call.id,
+            "name": call.name,
+            "failed": outcome.failed,
+            "text": outcome.text,
+        }
+        self.tool_context.tell(event)
 
     # --- keeping and telling ----------------------------------------------------------------------
 
     def _append(self, message: Message) -> None:
-        for warning in self.desk.session.append(message).warnings:
+        for warning in self.tool_context.session.append(message).warnings:
             self._warn(warning)
 
-    def _say(self, text: str) -> None:
-        self.desk.tell({"type": "text", "text": text})
+    def _tell_text(self, text: str) -> None:
+        self.tool_context.tell({"type": "text", "text": text})
 
     def _warn(self, warning: str) -> None:
         """Tell a warning once."""
         if warning not in self._warned:
             self._warned.add(warning)
-            self.desk.tell({"type": "warning", "text": self.desk.secrets.text(warning)})
+            text = self.tool_context.secrets.text(warning)
+            self.tool_context.tell({"type": "warning", "text": text})
 
 
-def _counted(made: TurnResult, reply: models.ModelReply) -> TurnResult:
+def _add_reply(turn: TurnResult, reply: models.ModelReply) -> TurnResult:
+    """The turn with one more request, and what it took."""
     return replace(
-        made,
-        requests=made.requests + 1,
-        calls=made.calls + len(reply.message.calls),
-        input_tokens=made.input_tokens + reply.input_tokens,
-        output_tokens=made.output_tokens + reply.output_tokens,
+        turn,
+        requests=turn.requests + 1,
+        calls=turn.calls + len(reply.message.calls),
+        input_tokens=turn.input_tokens + reply.input_tokens,
+        output_tokens=turn.output_tokens + reply.output_tokens,
     )
 
 
-def _waiting(latest: Sequence[Message]) -> list[ToolCall]:
+def _calls_without_result(latest: Sequence[Message]) -> list[ToolCall]:
     """The calls of the last reply that have no result."""
-    at = next((at for at in reversed(range(len(latest))) if latest[at].role == "assistant"), None)
-    if at is None:
-        return []
-    answered = {call for message in latest[at:] for call in message.results}
-    return [
-        part for part in latest[at].parts if isinstance(part, ToolCall) and part.id not in answered
-    ]
+    answered = set[str]()
+    for message in reversed(latest):
+        answered.update(message.results)
+        if message.role == "assistant":
+            calls = [part for part in message.parts if isinstance(part, ToolCall)]
+            return [call for call in calls if call.id not in answered]
+    return []
 
 
-def _read(arguments: str) -> object | None:
+def _parse_json(arguments: str) -> object | None:
+    """The arguments of a call; nothing where they are no JSON."""
     try:
-        read: object = json.loads(arguments or "{}")
-        return read
+        value: object = json.loads(arguments or "{}")
     except (ValueError, RecursionError):
         return None
+    return value

@@ -14,7 +14,7 @@ from typing import Any
 from foreword.browser.blocked import BlockedOrigin
 from foreword.browser.rules import ASSET_KINDS, Rules, origin_of
 from foreword.session.workflow_state import WorkflowState
-from foreword.store.carried_items import read_items, write_items
+from foreword.store.carried_items import ItemKey, read_items, write_items
 
 # Of one workflow. A page that works loads from some twenty others at most; more would be no offer
 # that anyone reads.
@@ -26,28 +26,28 @@ def remember(state: WorkflowState, blocked: Iterable[BlockedOrigin]) -> None:
     """Keep what is new, up to a number; an origin that is hidden, because there is a secret in
     it, is none."""
     known = {one.origin: set(one.kinds) for one in stored_origins(state)}
-    new: dict[tuple[str, str], dict[str, Any]] = {}
+    new: dict[ItemKey, dict[str, Any]] = {}
     for one in blocked:
-        wanted = _read(one.origin, one.kinds)
-        if wanted is None or (wanted.origin not in known and len(known) >= MOST_KEPT):
+        valid = _validated(one.origin, one.kinds)
+        if valid is None or (valid.origin not in known and len(known) >= MOST_KEPT):
             continue
-        kinds = known.setdefault(wanted.origin, set())
-        if not kinds.issuperset(wanted.kinds):
-            kinds.update(wanted.kinds)
+        kinds = known.setdefault(valid.origin, set())
+        if not kinds.issuperset(valid.kinds):
+            kinds.update(valid.kinds)
             text = " ".join(sorted(kinds))
-            new[_KIND, wanted.origin] = {"kind": _KIND, "title": wanted.origin, "text": text}
+            new[_KIND, valid.origin] = {"kind": _KIND, "title": valid.origin, "text": text}
     if new:
-        write_items(state.db, _place(state), new)
+        write_items(state.db, _items_name(state), new)
 
 
 def stored_origins(state: WorkflowState) -> list[BlockedOrigin]:
     """Everything that is kept; a store may have come from a stranger, so what is no origin is
     left out."""
     found = []
-    for item in read_items(state.db, _place(state))[:MOST_KEPT]:
-        wanted = _read(item["title"], item["text"].split())
-        if wanted is not None:
-            found.append(wanted)
+    for item in read_items(state.db, _items_name(state))[:MOST_KEPT]:
+        valid = _validated(item["title"], item["text"].split())
+        if valid is not None:
+            found.append(valid)
     return found
 
 
@@ -56,12 +56,14 @@ def origins_to_offer(state: WorkflowState, rules: Rules) -> list[BlockedOrigin]:
     return [one for one in stored_origins(state) if rules.refuses(one.origin, one.kinds[0])]
 
 
-def _read(origin: str, kinds: Iterable[str]) -> BlockedOrigin | None:
-    found, wanted = origin_of(origin), tuple(sorted(ASSET_KINDS.intersection(kinds)))
-    if found is None or str(found) != origin or not wanted:
+def _validated(origin: str, kinds: Iterable[str]) -> BlockedOrigin | None:
+    """An origin with the kinds of assets that it is wanted for; nothing where it is none."""
+    parsed = origin_of(origin)
+    asset_kinds = tuple(sorted(ASSET_KINDS.intersection(kinds)))
+    if parsed is None or str(parsed) != origin or not asset_kinds:
         return None
-    return BlockedOrigin(origin=origin, requests=0, kinds=wanted)
+    return BlockedOrigin(origin=origin, requests=0, kinds=asset_kinds)
 
 
-def _place(state: WorkflowState) -> str:
+def _items_name(state: WorkflowState) -> str:
     return f"blocked in the browser of workflow {state.workflow.id}"

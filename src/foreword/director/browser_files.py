@@ -15,14 +15,14 @@ from foreword.session.workflow_state import WorkflowState
 from foreword.store.paths import FOLDER, make_hidden
 
 BROWSERS = "browser"
+_DIGEST_DIGITS = 12  # 48 bits: the workflows of one project do not meet by chance
 
 
 def place(state: WorkflowState) -> Path:
     """The file of a workflow, whether it is there or not."""
-    whose = f"{state.db.name}\n{state.workflow.name}".encode("utf-8", "replace")
-    return (
-        state.root / FOLDER / BROWSERS / f"workflow-{hashlib.sha256(whose).hexdigest()[:12]}.json"
-    )
+    owner = f"{state.db.name}\n{state.workflow.name}".encode("utf-8", "replace")
+    digest = hashlib.sha256(owner).hexdigest()[:_DIGEST_DIGITS]
+    return state.root / FOLDER / BROWSERS / f"workflow-{digest}.json"
 
 
 def prepare(path: Path) -> None:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from foreword.director.agent import Agent, TurnResult
 from foreword.director.system_prompt import DIRECTOR
-from foreword.director.tool_calls import Outcome, perform, shown_arguments
+from foreword.director.tool_calls import Outcome, arguments_without_secrets, perform
 from foreword.director.tool_context import Start, ToolContext, nobody
 from foreword.director.tools import TOOLS
-from foreword.director.turn_lock import BY_HAND, alone
+from foreword.director.turn_lock import BY_HAND, conversation_lock
 from foreword.errors import UsageError
 from foreword.message import Message, Text
 from foreword.session.session import Session
@@ -39,9 +39,9 @@ OnEvent = Callable[[dict[str, Any]], None]
 class Director:
     """One workflow's director; each thread opens its own."""
 
-    def __init__(self, desk: ToolContext) -> None:
-        self.desk = desk
-        self.agent = Agent(desk=desk, tools=TOOLS)
+    def __init__(self, context: ToolContext) -> None:
+        self.tool_context = context
+        self.agent = Agent(tool_context=context, tools=TOOLS)
         self._is_alone = False
 
     @classmethod
@@ -77,7 +77,7 @@ class Director:
     @property
     def session(self) -> Session:
         """The conversation, the plan, the nodes and the variables."""
-        return self.desk.session
+        return self.tool_context.session
 
     def say(
         self, text: str, *, on_event: OnEvent = nobody, cancel: Event | None = None
@@ -92,8 +92,8 @@ class Director:
             raise UsageError("there is nothing to say")
         self._begin(on_event, cancel)
         with self.alone():
-            self.agent.settle()
-            self.agent.hear(text)
+            self.agent.answer_lost_calls()
+            self.agent.add_user_message(text)
             return self._turn()
 
     def go_on(self, *, on_event: OnEvent = nobody, cancel: Event | None = None) -> TurnResult:
@@ -101,11 +101,11 @@ class Director:
         unknown."""
         self._begin(on_event, cancel)
         with self.alone():
-            last = self.agent.settle()
+            last = self.agent.answer_lost_calls()
             if last is None:
                 raise UsageError("there is nothing to go on with", hint="say what is wanted")
             if last.role == "assistant" and not last.calls:
-                self.desk.tell({"type": "done"})
+                self.tool_context.tell({"type": "done"})
                 return TurnResult(text=last.text)
             return self._turn()
 
@@ -116,7 +116,7 @@ class Director:
         if self._is_alone:
             yield
             return
-        with alone(self.session):
+        with conversation_lock(self.session):
             self._is_alone = True
             try:
                 yield
@@ -126,18 +126,19 @@ class Director:
     def call(self, name: str, arguments: Mapping[str, Any] | None = None) -> Outcome:
         """Call a tool by hand; what it does is in the conversation, as done by the user."""
         given = dict(arguments or {})
-        outcome = perform(self.desk, TOOLS, name, given)
+        outcome = perform(self.tool_context, TOOLS, name, given)
         tool = TOOLS.get(name)
         if tool is not None and not tool.reads:
-            shown = json.dumps(shown_arguments(self.desk, given), ensure_ascii=False)
-            told = Text(f"{BY_HAND}: {name} {shown}\n{outcome.text}")
-            self.session.append(Message("user", (told,), tool.kind))
+            without_secrets = arguments_without_secrets(self.tool_context, given)
+            written = json.dumps(without_secrets, ensure_ascii=False)
+            text = Text(f"{BY_HAND}: {name} {written}\n{outcome.text}")
+            self.session.append(Message("user", (text,), tool.kind))
         return outcome
 
     def close(self) -> None:
         """Close the browser, if it was started here, and the store."""
         try:
-            self.desk.close()
+            self.tool_context.close()
         finally:
             self.session.close()
 
@@ -148,11 +149,12 @@ class Director:
         self.close()
 
     def _begin(self, on_event: OnEvent, cancel: Event | None) -> None:
-        if self.desk.model is None:
+        if self.tool_context.model is None:
             raise UsageError("the director has no model", hint=NO_MODEL)
-        self.desk.tell, self.desk.cancel = on_event, cancel or Event()
+        self.tool_context.tell = on_event
+        self.tool_context.cancel = cancel or Event()
 
     def _turn(self) -> TurnResult:
         turn = self.agent.turn()
-        self.desk.tell({"type": "done"})
+        self.tool_context.tell({"type": "done"})
         return turn

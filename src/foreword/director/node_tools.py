@@ -22,6 +22,7 @@ from foreword.session.workflow_state import WorkflowState
 from foreword.store import workflows
 
 CHANGEABLE = ("type", "config", "description")
+LONGEST_NAME = 80  # characters of a node's name in an error; a model may make up any
 
 
 def create_node(
@@ -39,20 +40,19 @@ def create_node(
     `parent` is the loop or the condition that it stands in ("top": none), `branch` the way of a
     condition, then or else. Its id is `node` and a number that no node of this workflow ever had.
     """
-    made = kinds.validate_node(type, config, description)
-    with _changing(state) as tree:
-        number = workflows.next_node(
-            state.db, state.workflow.id, highest([*tree.nodes, *state.variables])
-        )
+    valid_config = kinds.validate_node(type, config, description)
+    with _edit_tree(state) as tree:
+        least = highest([*tree.nodes, *state.variables])
+        number = workflows.next_node(state.db, state.workflow.id, least)
         node = {
             "id": f"node{number}",
             "position": 0,
             "type": type,
-            "config": made,
+            "config": valid_config,
             "description": description,
         }
         tree.put(node, after, parent, branch)
-    return _shown(state, str(node["id"]), _doubts(tree, str(node["id"])))
+    return _node_answer(state, tree, str(node["id"]))
 
 
 def update_node(state: WorkflowState, node: str, **changes: Any) -> dict[str, Any]:
@@ -62,14 +62,17 @@ def update_node(state: WorkflowState, node: str, **changes: Any) -> dict[str, An
     A status that was of another type or config is gone.
     """
     known = ", ".join(CHANGEABLE)
-    unknown = [
+    problems = [
         f"{name}: can't be changed so, only {known}" for name in changes if name not in CHANGEABLE
     ]
-    if unknown or not changes:
-        raise BadNode(unknown or [f"nothing to change: give {known}"], str(node)[:80])
-    with _changing(state) as tree:
+    if not changes:
+        problems = [f"nothing to change: give {known}"]
+    if problems:
+        raise BadNode(problems, str(node)[:LONGEST_NAME])
+    with _edit_tree(state) as tree:
         found = tree.get(node)
-        name, merged = str(found["id"]), {**found, **changes}
+        name = str(found["id"])
+        merged = {**found, **changes}
         if isinstance(merged["config"], Mapping) and merged["type"] == found["type"]:
             merged["config"] = {**found["config"], **merged["config"]}
         merged["config"] = kinds.validate_node(
@@ -79,22 +82,27 @@ def update_node(state: WorkflowState, node: str, **changes: Any) -> dict[str, An
         if merged["type"] != found["type"] or merged["config"] != found["config"]:
             merged.pop("status", None)
         tree.nodes[name] = merged
-    return _shown(state, name, _doubts(tree, name))
+    return _node_answer(state, tree, name)
 
 
 def delete_node(state: WorkflowState, node: str) -> dict[str, Any]:
     """Remove a node with all that is inside it; tells which, and who misses it."""
-    with _changing(state) as tree:
-        gone = [str(one["id"]) for one in tree.drop(str(tree.get(node)["id"]))]
-    warnings = [
-        f"{user} uses {{{{{expression}}}}}"
-        for user, expression in _uses(tree.nodes.values())
-        if any(number_of(expression) and of_node({f"{expression}.": 0}, name) for name in gone)
-    ]
-    left = [name for one in gone for name in of_node(state.variables, one)]
-    if left:
-        warnings.append(f"still set: {', '.join(left)}; clear_variable removes them")
-    return {"deleted": gone, **({"warnings": warnings} if warnings else {})}
+    with _edit_tree(state) as tree:
+        name = str(tree.get(node)["id"])
+        deleted = [str(one["id"]) for one in tree.drop(name)]
+    warnings = []
+    for user, expression in _uses(tree.nodes.values()):
+        if _names_one_of(expression, deleted):
+            warnings.append(f"{user} uses {{{{{expression}}}}}")
+    still_set = list[str]()
+    for one in deleted:
+        still_set += of_node(state.variables, one)
+    if still_set:
+        warnings.append(f"still set: {', '.join(still_set)}; clear_variable removes them")
+    answer: dict[str, Any] = {"deleted": deleted}
+    if warnings:
+        answer["warnings"] = warnings
+    return answer
 
 
 def move_node(
@@ -111,10 +119,10 @@ def move_node(
         raise UsageError(
             "where to?", hint='give after (a node or "start"), or parent (a node or "top")'
         )
-    with _changing(state) as tree:
+    with _edit_tree(state) as tree:
         found = tree.get(node)
         tree.put(found, after, parent, branch)
-    return _shown(state, str(found["id"]), _doubts(tree, str(found["id"])))
+    return _node_answer(state, tree, str(found["id"]))
 
 
 def set_status(state: WorkflowState, node: str, status: str | None) -> None:
@@ -122,8 +130,9 @@ def set_status(state: WorkflowState, node: str, status: str | None) -> None:
     with state.db.transaction(_lock(state)):
         found = read(state).nodes.get(node)
         if found is not None and found.get("status") != status:
-            rest = {name: value for name, value in found.items() if name != "status"}
-            changed = {**rest, **({"status": status} if status else {})}
+            changed = {name: value for name, value in found.items() if name != "status"}
+            if status:
+                changed["status"] = status
             workflows.put_node(state.db, state.workflow.id, read_node(changed))
 
 
@@ -133,7 +142,7 @@ def read(state: WorkflowState) -> Tree:
 
 
 @contextmanager
-def _changing(state: WorkflowState) -> Iterator[Tree]:
+def _edit_tree(state: WorkflowState) -> Iterator[Tree]:
     """The nodes, to be changed; what is different afterwards is written, all or nothing."""
     with state.db.transaction(_lock(state)):
         before = {str(node["id"]): node for node in workflows.nodes(state.db, state.workflow.id)}
@@ -151,11 +160,12 @@ def _lock(state: WorkflowState) -> str:
 
 
 def _refuse_lost_children(tree: Tree, name: str, kind: str) -> None:
+    """An error where nodes inside this one would stand nowhere, once it is of that kind."""
     inside = [str(one["id"]) for one in tree.read(name)]
-    holds = kinds.TYPES[kind].holds and (
-        kind == "condition" or not tree.children(name, kinds.BRANCHES[1])
-    )
-    if inside and not holds:
+    can_hold = kinds.TYPES[kind].holds
+    if kind != "condition" and tree.children(name, kinds.BRANCHES[1]):
+        can_hold = False  # only a condition has another side
+    if inside and not can_hold:
         raise UsageError(
             f"{name} holds {', '.join(inside)}, which would stand nowhere",
             hint="move or delete those nodes first",
@@ -169,18 +179,23 @@ def _doubts(tree: Tree, name: str) -> list[str]:
     around = {str(node["config"].get("as")) for node in tree.around(name) if node["type"] == "loop"}
     found = []
     for _, expression in _uses([tree.nodes[name]]):
-        number, first = (
-            number_of(expression),
-            expression.partition(".")[0].partition("[")[0].strip(),
-        )
-        maker = next((one for one in order if number and number_of(one) == number), None)
-        if not number or first in around:
+        number = number_of(expression)
+        first_word = expression.partition(".")[0].partition("[")[0].strip()
+        if not number or first_word in around:
             continue
-        if maker is None:
+        makers = [one for one in order if number_of(one) == number]
+        if not makers:
             found.append(f"{{{{{expression}}}}}: there is no node{number}")
-        elif order.index(maker) >= order.index(name):
-            found.append(f"{{{{{expression}}}}}: {maker} comes later")
+        elif order.index(makers[0]) >= order.index(name):
+            found.append(f"{{{{{expression}}}}}: {makers[0]} comes later")
     return found
+
+
+def _names_one_of(expression: str, nodes: Sequence[str]) -> bool:
+    """Whether a template's expression is about a variable of one of these nodes."""
+    if not number_of(expression):
+        return False
+    return any(of_node({f"{expression}.": 0}, name) for name in nodes)
 
 
 def _uses(nodes: Any) -> Iterator[tuple[str, str]]:
@@ -189,7 +204,9 @@ def _uses(nodes: Any) -> Iterator[tuple[str, str]]:
             yield str(node["id"]), expression
 
 
-def _shown(state: WorkflowState, name: str, warnings: Sequence[str]) -> dict[str, Any]:
-    shown = hide(read(state).get(name))
-    assert isinstance(shown, dict)
-    return {**shown, **({"warnings": list(warnings)} if warnings else {})}
+def _node_answer(state: WorkflowState, tree: Tree, name: str) -> dict[str, Any]:
+    """A node as it was written, without secrets, and what is doubtful about it."""
+    answer = hide(read(state).get(name))
+    assert isinstance(answer, dict)
+    warnings = _doubts(tree, name)
+    return {**answer, "warnings": warnings} if warnings else answer

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 OnStep = Callable[[dict[str, Any]], None]
 _LOADS = ("navigate", "click")  # what may have loaded another page
+_DIGEST_DIGITS = 16  # 64 bits: two lists of one loop do not meet by chance
 
 
 class WalkStop(Exception):
@@ -40,7 +41,8 @@ class WalkStop(Exception):
 
     def __init__(self, key: str, *, failed: bool) -> None:
         super().__init__(key)
-        self.key, self.failed = key, failed
+        self.key = key
+        self.failed = failed
 
 
 @dataclass(slots=True, kw_only=True)
@@ -64,14 +66,17 @@ class NodeWalk:
     def go(self) -> None:
         """Go all the way; `WalkStop` where it ends before."""
         self.done = node_results.of_run(self.state.db, self.state.workflow.id, self.run)
-        self._inside("", "", {}, "")
+        self._walk_children("", branch="", loops={}, path="")
 
-    def _inside(self, parent: str, branch: str, loops: Mapping[str, Any], path: str) -> None:
+    def _walk_children(
+        self, parent: str, *, branch: str, loops: Mapping[str, Any], path: str
+    ) -> None:
         """Everything that stands in one place."""
         for node in self.tree.children(parent, branch):
-            self._node(node, loops, f"{path}{node['id']}", path)
+            self._walk_node(node, loops, path)
 
-    def _node(self, node: Node, loops: Mapping[str, Any], key: str, path: str) -> None:
+    def _walk_node(self, node: Node, loops: Mapping[str, Any], path: str) -> None:
+        key = f"{path}{node['id']}"
         before = self.done.get(key)
         if before is not None and before.status == SUCCESS:
             self._pass(node, loops, before, path)
@@ -80,36 +85,44 @@ class NodeWalk:
         if turn.status == FAILED:
             raise WalkStop(key, failed=not self.is_stopped())
         if node["type"] == "condition":
-            self._inside(str(node["id"]), BRANCHES[not turn.value], loops, path)
+            self._walk_branch(node, bool(turn.value), loops, path)
         if node["type"] == "loop":
-            self._turns(node, loops, key, turn)
+            self._walk_turns(node, loops, key, turn)
+
+    def _walk_branch(self, node: Node, holds: bool, loops: Mapping[str, Any], path: str) -> None:
+        """The nodes on the way that a condition has decided for."""
+        then, otherwise = BRANCHES
+        branch = then if holds else otherwise
+        self._walk_children(str(node["id"]), branch=branch, loops=loops, path=path)
 
     def _pass(self, node: Node, loops: Mapping[str, Any], before: Result, path: str) -> None:
         """A node that is done: a loop with all its turns, a condition as far as it decided."""
         if node["type"] == "condition":
             holds = bool((before.output.get("result") or {}).get("holds"))
-            self._inside(str(node["id"]), BRANCHES[not holds], loops, path)
+            self._walk_branch(node, holds, loops, path)
             return
-        kinds = {str(one["type"]) for one in (node, *self.tree.read(str(node["id"])))}
+        inside = self.tree.read(str(node["id"]))
+        kinds = {str(one["type"]) for one in (node, *inside)}
         if not kinds.isdisjoint(_LOADS):
             self.typed.clear()
         elif "type" in kinds:
-            self.typed.append((node, Scope(self._known(), loops)))
+            self.typed.append((node, Scope(self._current_variables(), loops)))
 
-    def _turns(self, node: Node, loops: Mapping[str, Any], key: str, turn: NodeOutcome) -> None:
+    def _walk_turns(
+        self, node: Node, loops: Mapping[str, Any], key: str, turn: NodeOutcome
+    ) -> None:
         name = str(node["config"]["as"])
         before = self.done.get(key)
-        if (
-            before is not None
-            and before.status == RUNNING
-            and before.output.get("digest") != _digest(turn.value)
-        ):
+        has_begun = before is not None and before.status == RUNNING
+        if before and has_begun and before.output.get("digest") != _digest(turn.value):
             self.notes.append(
                 f"{key}: the list is not the one that the loop began with; turns that are done stay"
                 " done"
             )
         for number, value in enumerate(turn.value):
-            self._inside(str(node["id"]), "", {**loops, name: value}, f"{key}[{number}]/")
+            scoped = {**loops, name: value}
+            path = f"{key}[{number}]/"
+            self._walk_children(str(node["id"]), branch="", loops=scoped, path=path)
         self._keep(node, key, turn, SUCCESS)
 
     def _step(self, node: Node, loops: Mapping[str, Any], key: str) -> NodeOutcome:
@@ -118,21 +131,21 @@ class NodeWalk:
             raise ShuttingDown
         if self.is_stopped():
             raise WalkStop(key, failed=False)
-        taken: list[NodeOutcome] = []
+        outcomes: list[NodeOutcome] = []  # one: the engine keeps the status, nothing else of it
 
         def work() -> str:
-            taken.append(self._taken(node, Scope(self._known(), loops), key))
-            return taken[0].status
+            outcomes.append(self._take_turn(node, Scope(self._current_variables(), loops), key))
+            return outcomes[0].status
 
-        self._tell({"node": node["id"], "key": key, "status": RUNNING})
+        self._report_step({"node": node["id"], "key": key, "status": RUNNING})
         step(key, work)
-        self.steps.append(
-            {"node": node["id"], "key": key, "status": taken[0].status, **taken[0].output}
-        )
-        self._tell(self.steps[-1])
-        return taken[0]
+        (outcome,) = outcomes
+        done = {"node": node["id"], "key": key, "status": outcome.status, **outcome.output}
+        self.steps.append(done)
+        self._report_step(done)
+        return outcome
 
-    def _taken(self, node: Node, scope: Scope, key: str) -> NodeOutcome:
+    def _take_turn(self, node: Node, scope: Scope, key: str) -> NodeOutcome:
         node_tools.set_status(self.state, str(node["id"]), RUNNING)
         in_browser = TYPES[str(node["type"])].in_browser
         if in_browser:
@@ -149,10 +162,11 @@ class NodeWalk:
     def _keep(self, node: Node, key: str, turn: NodeOutcome, status: str) -> None:
         """Write a result down, with the variables it sets and the status of its node, all or
         nothing."""
-        workflow, name = self.state.workflow.id, str(node["id"])
-        digest = (
-            {"digest": _digest(turn.value)} if node["type"] == "loop" and status == RUNNING else {}
-        )
+        workflow = self.state.workflow.id
+        name = str(node["id"])
+        output = dict(turn.output)
+        if node["type"] == "loop" and status == RUNNING:
+            output["digest"] = _digest(turn.value)
         with self.state.db.transaction(f"foreword: node results {workflow}"):
             if node_results.keep(
                 self.state.db,
@@ -161,7 +175,7 @@ class NodeWalk:
                 key=key,
                 node=name,
                 status=status,
-                output={**turn.output, **digest},
+                output=output,
             ):
                 for variable, value in turn.variables.items():
                     self.state.set_variable(variable, value, f"{key} of {self.run}")
@@ -182,34 +196,36 @@ class NodeWalk:
                 )
 
     def _save_browser(self) -> None:
-        if self.browser is not None:
-            try:
-                browser_files.prepare(path := browser_files.place(self.state))
-                self.browser.save(path)
-            except ForewordError as error:
-                self._note_once(
-                    f"the browser could not be saved, so that its tabs may be lost: {error.message}"
-                )
+        if self.browser is None:
+            return
+        path = browser_files.place(self.state)
+        try:
+            browser_files.prepare(path)
+            self.browser.save(path)
+        except ForewordError as error:
+            self._note_once(
+                f"the browser could not be saved, so that its tabs may be lost: {error.message}"
+            )
 
     def _note_once(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
 
-    def _known(self) -> dict[str, Any]:
+    def _current_variables(self) -> dict[str, Any]:
         """The variables as they are now, read again where somebody has changed one."""
         stamp = workflows.stamps(self.state.db, self.state.workflow.id).variables
         if stamp != self.stamp:
-            self.stamp, self.variables = stamp, self.state.variables
+            self.stamp = stamp
+            self.variables = self.state.variables
             self.secrets.learn([self.variables])
         return self.variables
 
-    def _tell(self, what: dict[str, Any]) -> None:
+    def _report_step(self, event: dict[str, Any]) -> None:
         if self.on_step:
-            self.on_step(what)
+            self.on_step(event)
 
 
 def _digest(values: Any) -> str:
     """What tells one list from another without giving it away."""
-    return hashlib.sha256(
-        json.dumps(values, sort_keys=True, default=str).encode("utf-8", "replace")
-    ).hexdigest()[:16]
+    written = json.dumps(values, sort_keys=True, default=str)
+    return hashlib.sha256(written.encode("utf-8", "replace")).hexdigest()[:_DIGEST_DIGITS]

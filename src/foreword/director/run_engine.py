@@ -24,14 +24,16 @@ QUEUE = "foreword-nodes"
 
 
 @dataclass(slots=True)
-class _Shared:
+class _SharedEngine:
+    """An engine that is running, and how many runs are in it."""
+
     block: AbstractContextManager[Engine]
     engine: Engine
     users: int = 0
 
 
 _lock = Lock()
-_shared: dict[tuple[str | None, Path], _Shared] = {}
+_shared: dict[tuple[str | None, Path], _SharedEngine] = {}
 
 
 @contextmanager
@@ -41,7 +43,7 @@ def run_engine(db: str | None, root: Path) -> Iterator[Engine]:
     with _lock:
         if place not in _shared:
             block = run_worker(db, root, queues=())
-            _shared[place] = _Shared(block, block.__enter__())
+            _shared[place] = _SharedEngine(block, engine=block.__enter__())
         _shared[place].users += 1
     try:
         yield _shared[place].engine

@@ -1,13 +1,13 @@
 """Test a node, run a workflow, and go on with a run that failed or whose process died.
 
-A run happens in this process, since the browser is here, on the durable engine: `walk` is its way
-through the nodes. What is done is not done again. Each attempt at a run is of its own there, so
+A run happens in this process, since the browser is here, on the durable engine: `node_walk` is its
+way through the nodes. What is done is not done again. Each attempt at a run is of its own there, so
 that nodes may be repaired in between.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from foreword.browser import Browser
 
 KIND = "nodes"
-LOOK_SECONDS = 1.0  # how often it is looked whether a run that says nothing is still there
+LONGEST_NAME = 80  # characters of a run's name in an error; a model may make up any
+# How often it is looked whether a run that says nothing is still there; one that ends says so at
+# once.
+LOOK_SECONDS = 1.0
 
 
 def test_single_node(
@@ -52,12 +55,13 @@ def test_single_node(
     """
     tree = node_tools.read(state)
     found = tree.get(node)
-    name, known = str(found["id"]), Scope(state.variables, dict(scope or {}))
+    name = str(found["id"])
+    known = Scope(state.variables, dict(scope or {}))
     secrets = KnownValues()
     secrets.learn([known.variables])
-    told: dict[str, Any] = {}
+    tested_in = dict[str, str]()
     if scope is None:
-        known, told = _first_turns(tree, name, known, secrets)
+        known, tested_in = _first_turns(tree, name, known, secrets)
     node_tools.set_status(state, name, RUNNING)
     try:
         turn = take(found, known, browser, secrets)
@@ -71,7 +75,10 @@ def test_single_node(
         for variable, value in turn.variables.items():
             state.set_variable(variable, value, f"test of {name}")
         node_tools.set_status(state, name, turn.status)
-    return {"node": name, "status": turn.status, **turn.output, **told}
+    result = {"node": name, "status": turn.status, **turn.output}
+    if tested_in:
+        result["tested_in"] = tested_in
+    return result
 
 
 def run_workflow(
@@ -89,10 +96,11 @@ def run_workflow(
     `restore=saved_browser(...)`. `on_step` is told, in the thread of the run, when a turn of a node
     begins and what came of it.
     """
-    tree, began = node_tools.read(state), monotonic()
+    began = monotonic()
+    tree = node_tools.read(state)
     _refuse_unready(tree)
     with run_engine(state.url, state.root) as engine:
-        run = _begun(state, engine, resume)
+        run = _begin_run(state, engine, resume)
         job = _RunJob(
             state=state,
             browser=browser,
@@ -115,17 +123,18 @@ def run_workflow(
             raise
         finally:
             _jobs.pop(attempt, None)
-    return {**_told(job), "seconds": round(monotonic() - began, 3)}
+    return {**_run_summary(job), "seconds": round(monotonic() - began, 3)}
 
 
 def unfinished_run(state: WorkflowState) -> str | None:
     """The newest run, if it has not come to its end and nobody is at it."""
-    newest = next(iter(node_runs.runs_of(state.db, state.workflow.id)), None)
-    if (
-        newest is None
-        or newest.status == SUCCESS
-        or (newest.status == RUNNING and newest.executor in living_workers(state.db))
-    ):
+    runs = node_runs.runs_of(state.db, state.workflow.id)
+    if not runs:
+        return None
+    newest = runs[0]
+    if newest.status == SUCCESS:
+        return None
+    if newest.status == RUNNING and newest.executor in living_workers(state.db):
         return None
     return newest.run
 
@@ -185,14 +194,15 @@ def _conduct(payload: dict[str, Any]) -> dict[str, Any]:
         try:
             job.walk.go()
             job.status = SUCCESS
-        except WalkStop as halted:
-            job.status, job.key = FAILED if halted.failed else STOPPED, halted.key
+        except WalkStop as stop:
+            job.status = FAILED if stop.failed else STOPPED
+            job.key = stop.key
         finally:
-            _ended(state, job)
+            _end_attempt(state, job)
     return {"status": job.status}
 
 
-def _ended(state: WorkflowState, job: _RunJob) -> None:
+def _end_attempt(state: WorkflowState, job: _RunJob) -> None:
     """Write down how an attempt ended; nothing where another has begun since."""
     try:
         noted = node_runs.end(
@@ -204,58 +214,42 @@ def _ended(state: WorkflowState, job: _RunJob) -> None:
         job.over.set()
 
 
-def _told(job: _RunJob) -> dict[str, Any]:
+def _run_summary(job: _RunJob) -> dict[str, Any]:
+    """What is answered when an attempt is over."""
     walk = job.walk
     assert walk
-    before = sum(one.status == SUCCESS for one in walk.done.values())
-    told: dict[str, Any] = {"run": job.run.run, "status": job.status, "steps": walk.steps}
-    if before:
-        told["done_before"] = before
+    summary: dict[str, Any] = {"run": job.run.run, "status": job.status, "steps": walk.steps}
+    done_before = sum(one.status == SUCCESS for one in walk.done.values())
+    if done_before:
+        summary["done_before"] = done_before
     if walk.notes:
-        told["notes"] = walk.notes
+        summary["notes"] = walk.notes
     if job.status == SUCCESS:
-        return told
+        return summary
     name = job.key.rpartition("/")[2]
-    told |= {"failed_at" if job.status == FAILED else "stopped_at": name, "key": job.key}
+    summary["failed_at" if job.status == FAILED else "stopped_at"] = name
+    summary["key"] = job.key
     if job.status == FAILED and walk.steps:
-        told |= {
-            key: value for key, value in walk.steps[-1].items() if key in ("error", "hint", "page")
-        }
-    return {
-        **told,
-        "next": (
-            f"repair {name} if need be, then run_workflow with resume {job.run.run} goes on there"
-        ),
-    }
+        failure = walk.steps[-1]
+        summary |= {key: failure[key] for key in ("error", "hint", "page") if key in failure}
+    summary["next"] = (
+        f"repair {name} if need be, then run_workflow with resume {job.run.run} goes on there"
+    )
+    return summary
 
 
 # ---- before it ----
 
 
-def _begun(state: WorkflowState, engine: Engine, resume: str | None) -> Run:
+def _begin_run(state: WorkflowState, engine: Engine, resume: str | None) -> Run:
     """The next attempt at a run, or a new one; nobody else may be at this workflow."""
     from dbos import DBOS
 
     workflow_id = state.workflow.id
     with state.db.transaction(f"foreword: node run {workflow_id}"):
-        before = None
-        known = node_runs.runs_of(state.db, workflow_id)
-        alive = living_workers(state.db)
-        busy = next((one for one in known if one.status == RUNNING and one.executor in alive), None)
-        if busy:
-            raise UsageError(
-                f"{busy.run} of {state.workflow.name!r} is under way",
-                hint="wait until it is over, or stop it",
-            )
-        if resume is not None:
-            before = next((one for one in known if one.run == resume), None)
-            if before is None:
-                raise UnknownName("run", str(resume)[:80], [one.run for one in known])
-            if before.status == SUCCESS:
-                raise UsageError(
-                    f"{resume} has come to its end",
-                    hint="leave resume away to run the workflow again",
-                )
+        runs = node_runs.runs_of(state.db, workflow_id)
+        _refuse_busy(state, runs)
+        before = None if resume is None else _resumable(runs, resume)
         run = node_runs.begin(
             state.db, workflow_id, run=resume or f"run-{uuid4().hex[:10]}", executor=engine.executor
         )
@@ -264,6 +258,29 @@ def _begun(state: WorkflowState, engine: Engine, resume: str | None) -> Run:
         # its process is gone, or was asleep and ends at its next step
         DBOS.cancel_workflows([_attempt(before)])
     return run
+
+
+def _refuse_busy(state: WorkflowState, runs: Sequence[Run]) -> None:
+    alive = living_workers(state.db)
+    for run in runs:
+        if run.status == RUNNING and run.executor in alive:
+            raise UsageError(
+                f"{run.run} of {state.workflow.name!r} is under way",
+                hint="wait until it is over, or stop it",
+            )
+
+
+def _resumable(runs: Sequence[Run], name: str) -> Run:
+    """The run of that name, if there is more of it to do."""
+    for run in runs:
+        if run.run == name:
+            if run.status == SUCCESS:
+                raise UsageError(
+                    f"{name} has come to its end",
+                    hint="leave resume away to run the workflow again",
+                )
+            return run
+    raise UnknownName("run", str(name)[:LONGEST_NAME], [run.run for run in runs])
 
 
 def _forget_running(state: WorkflowState) -> None:
@@ -276,30 +293,28 @@ def _forget_running(state: WorkflowState) -> None:
 def _refuse_unready(tree: Tree) -> None:
     if not tree.nodes:
         raise UsageError("the workflow has no nodes", hint="create_node makes one")
-    problems = [
-        f"{name}: {problem}"
-        for name, node in tree.nodes.items()
-        for problem in kinds.problems(
-            node["type"], node.get("config"), node.get("description") or ""
-        )
-    ]
+    problems = list[str]()
+    for name, node in tree.nodes.items():
+        description = node.get("description") or ""
+        found = kinds.problems(node["type"], node.get("config"), description)
+        problems += [f"{name}: {problem}" for problem in found]
     if problems:
         raise BadNode(problems, "workflow")
 
 
 def _first_turns(
     tree: Tree, name: str, scope: Scope, secrets: KnownValues
-) -> tuple[Scope, dict[str, Any]]:
+) -> tuple[Scope, dict[str, str]]:
     """The scope inside the loops around a node in their first turn, as far as their lists are
-    known."""
-    told = {}
+    known; and, in words, which turn of each loop that is."""
+    turns = dict[str, str]()
     for around in tree.around(name):
         if around["type"] == "loop":
             turn = take(around, scope, None, secrets)
             if turn.value:
                 scope = scope.inside(str(around["config"]["as"]), turn.value[0])
-                told[str(around["id"])] = f"its first turn of {len(turn.value)}"
-    return scope, {"tested_in": told} if told else {}
+                turns[str(around["id"])] = f"its first turn of {len(turn.value)}"
+    return scope, turns
 
 
 def _attempt(run: Run) -> str:

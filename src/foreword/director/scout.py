@@ -26,41 +26,47 @@ if TYPE_CHECKING:
     from foreword.browser import Browser
 
 RECIPE = Path(__file__).parent / "scout.yaml"
+# Of a scout's context. The elements of some pages and a report are small; a page as a whole is not
+# what a scout is for.
 BUDGET_TOKENS = 30_000
+# Until its report is due: a scout that is lost costs no more than this.
 MOST_REQUESTS = 30
 REPORT_NOW = "Stop exploring and report what you have found so far. Call no more tools."
 BLANK = "about:blank"
 NO_MODEL = "explore with inspect_tab and debug_navigate, or open the director with a model"
 
 
-def deploy_scout(desk: ToolContext, given: Arguments) -> Answer:
+def deploy_scout(context: ToolContext, given: Arguments) -> Answer:
     """Send a scout; its report, and the name of the conversation in which it came about."""
-    if desk.model is None:
+    if context.model is None:
         raise UsageError("a scout needs a model", hint=NO_MODEL)
     if not given["instruction"].strip():
         raise UsageError("what is the scout to find out?", hint="give an instruction")
     with (
-        _session(desk) as session,
-        _tab(desk, session.conversation.name, given.get("url")) as (tab, not_ours),
+        _session(context) as session,
+        _tab(context, session.conversation.name, given.get("url")) as (tab, not_ours),
     ):
-        own = desk.lent(session, tab, not_ours, _told(desk.tell, session.conversation.name))
+        name = session.conversation.name
+        own_context = context.for_scout(
+            session, tab=tab, not_ours=not_ours, tell=_scout_events(context.tell, name)
+        )
         agent = Agent(
-            desk=own,
+            tool_context=own_context,
             tools={tool.name: tool for tool in debug_tools.TOOLS},
             most_requests=MOST_REQUESTS,
         )
-        return {"report": _report(agent, given), "conversation": session.conversation.name}
+        return {"report": _report(agent, given), "conversation": name}
 
 
 def _report(agent: Agent, given: Arguments) -> str:
-    agent.hear(
-        given["instruction"]
-        + (f"\n\nBegin at {given['url']}, which is open in your tab." if given.get("url") else "")
-    )
+    instruction = given["instruction"]
+    if given.get("url"):
+        instruction += f"\n\nBegin at {given['url']}, which is open in your tab."
+    agent.add_user_message(instruction)
     turn = agent.turn()
     if turn.unfinished:
         agent.most_requests = 1
-        agent.hear(REPORT_NOW)
+        agent.add_user_message(REPORT_NOW)
         turn = agent.turn()
     if turn.stopped:
         raise BrowserFailed("the scout was stopped before it could report")
@@ -68,18 +74,19 @@ def _report(agent: Agent, given: Arguments) -> str:
 
 
 @contextmanager
-def _session(desk: ToolContext) -> Iterator[Session]:
+def _session(context: ToolContext) -> Iterator[Session]:
     """A conversation that nobody has had yet, no larger than the director's own may be."""
-    known = set(messages.names(desk.session.db, desk.session.workflow.id))
-    name = next(
-        name for number in range(1, len(known) + 2) if (name := f"scout-{number}") not in known
-    )
-    most = min(BUDGET_TOKENS, desk.session.limits.compress_at)
+    parent = context.session
+    names = messages.names(parent.db, parent.workflow.id)
+    number = 1
+    while f"scout-{number}" in names:
+        number += 1
+    most = min(BUDGET_TOKENS, parent.limits.compress_at)
     with Session.open(
-        desk.session.url,
-        desk.session.workflow.name,
-        root=desk.session.root,
-        conversation=name,
+        parent.url,
+        parent.workflow.name,
+        root=parent.root,
+        conversation=f"scout-{number}",
         recipe=str(RECIPE),
         budget=most,
         warn_at=most * 9 // 10,
@@ -91,21 +98,22 @@ def _session(desk: ToolContext) -> Iterator[Session]:
 
 
 @contextmanager
-def _tab(desk: ToolContext, name: str, url: str | None) -> Iterator[tuple[str, frozenset[str]]]:
+def _tab(context: ToolContext, name: str, url: str | None) -> Iterator[tuple[str, frozenset[str]]]:
     """A tab of the scout's own, and those that are not; whatever it has opened is closed again."""
-    before = desk.browser.tabs()
+    before = context.browser.tabs()
     names = frozenset(tab["name"] for tab in before)
-    opened = desk.browser.open_tab(url or BLANK, name=name)
+    opened = context.browser.open_tab(url or BLANK, name=name)
     try:
         yield str(opened["tab"]), names
     finally:
-        if desk.cancel.is_set():  # whoever said stop does not wait for a page that hangs
-            Thread(target=_tidy, args=(desk.unstopped, before), daemon=True).start()
+        if context.cancel.is_set():  # whoever said stop does not wait for a page that hangs
+            arguments = (context.browser_for_cleanup, before)
+            Thread(target=_restore_tabs, args=arguments, daemon=True).start()
         else:
-            _tidy(desk.unstopped, before)
+            _restore_tabs(context.browser_for_cleanup, before)
 
 
-def _tidy(browser: Browser, before: Sequence[Mapping[str, Any]]) -> None:
+def _restore_tabs(browser: Browser, before: Sequence[Mapping[str, Any]]) -> None:
     """Close the tabs that were not there before, and go back to the one that was in front."""
     names = {tab["name"] for tab in before}
     for tab in browser.tabs():
@@ -113,16 +121,17 @@ def _tidy(browser: Browser, before: Sequence[Mapping[str, Any]]) -> None:
             if tab["name"] not in names:
                 browser.close_tab(tab["name"])
     with suppress(BrowserFailed):
-        for name in [tab["name"] for tab in before if tab.get("active")]:
-            browser.activate(name)
+        for earlier in before:
+            if earlier.get("active"):
+                browser.activate(earlier["name"])
 
 
-def _told(tell: Tell, name: str) -> Tell:
+def _scout_events(tell: Tell, name: str) -> Tell:
     """Who listens to the director hears what its scout does, and whose doing it is; not what it
     says meanwhile."""
 
-    def told(event: dict[str, Any]) -> None:
+    def tell_of_scout(event: dict[str, Any]) -> None:
         if event["type"] != "text":
             tell({**event, "scout": name})
 
-    return told
+    return tell_of_scout

@@ -1,5 +1,7 @@
-"""What a tool of a director is: a name, a description, what it takes, and what it does on a
-desk."""
+"""What a tool of a director is: a name, a description, what it takes, and what it does.
+
+The tools themselves are in `tools` and `debug_tools`; what they work on is a `ToolContext`.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ from foreword.models import ToolSpec
 Arguments = dict[str, Any]
 Answer = Mapping[str, Any]
 Run = Callable[[ToolContext, Arguments], Answer]
-TEXT, INTEGER, NUMBER, FLAG, OBJECT = (
-    {"type": name} for name in ("string", "integer", "number", "boolean", "object")
-)
+TEXT = {"type": "string"}
+INTEGER = {"type": "integer"}
+NUMBER = {"type": "number"}
+FLAG = {"type": "boolean"}
+OBJECT = {"type": "object"}
 ANY = {"description": "Any JSON."}
 REASON = {"reason": TEXT}
 
@@ -36,13 +40,11 @@ class DirectorTool:
     @property
     def schema(self) -> dict[str, Any]:
         """What it takes, as JSON Schema."""
-        needs = {"required": list(self.needs)} if self.needs else {}
-        return {
-            "type": "object",
-            "properties": dict(self.takes),
-            **needs,
-            "additionalProperties": False,
-        }
+        schema: dict[str, Any] = {"type": "object", "properties": dict(self.takes)}
+        if self.needs:
+            schema["required"] = list(self.needs)
+        schema["additionalProperties"] = False
+        return schema
 
     @property
     def spec(self) -> ToolSpec:

@@ -21,8 +21,9 @@ from foreword.secrets.masking import HIDDEN, hide
 from foreword.secrets.placeholders import is_placeholder
 
 FAILED = "failed"
-# as it is: others get no secret
-KEEPING = frozenset({"create_node", "update_node", "set_variable", "debug_action"})
+# The tools that are given their arguments as they are; all others get them without secrets.
+TAKE_SECRETS = frozenset({"create_node", "update_node", "set_variable", "debug_action"})
+_LONGEST_NAME = 80  # characters of a name that a model made up, in an error
 BY_REFERENCE = "name the variable that holds it, such as {{creds.password}}"
 
 
@@ -35,49 +36,50 @@ class Outcome:
 
 
 def perform(
-    desk: ToolContext, tools: Mapping[str, DirectorTool], name: str, arguments: object
+    context: ToolContext, tools: Mapping[str, DirectorTool], name: str, arguments: object
 ) -> Outcome:
-    """Run a tool on the desk."""
+    """Run a tool; an unknown one, or arguments that don't fit, are an outcome too."""
     try:
-        tool = _named(tools, name)
+        tool = _find_tool(tools, name)
         given = validate_arguments(_mapping(arguments), tool.schema)
-        shown = shown_arguments(desk, given)
-        if name in KEEPING:
-            _refuse_misplaced(desk, name, given)
+        without_secrets = arguments_without_secrets(context, given)
+        if name in TAKE_SECRETS:
+            _refuse_misplaced(context, name, given)
+        else:
+            given = _mapping(without_secrets)
         try:
-            answer = tool.run(desk, given if name in KEEPING else _mapping(shown))
+            answer = tool.run(context, given)
         finally:
             if not tool.reads:
-                desk.save()
-            desk.keep_blocked()
-        desk.learn()
-        return Outcome(_told(desk, name, answer), answer.get("status") == FAILED)
+                context.save()
+            context.remember_blocked_origins()
+        context.learn()
+        text = _answer_text(context, name, answer)
+        return Outcome(text, failed=answer.get("status") == FAILED)
     except ForewordError as error:
-        return Outcome(_problem(desk, error), failed=True)
+        return Outcome(_error_text(context, error), failed=True)
     except Exception as error:  # noqa: BLE001 - whatever breaks a tool, the conversation goes on
-        return Outcome(
-            desk.secrets.text(f"{FAILED}: {name} broke: {type(error).__name__}: {error}"),
-            failed=True,
-        )
+        text = f"{FAILED}: {name} broke: {type(error).__name__}: {error}"
+        return Outcome(context.secrets.text(text), failed=True)
 
 
-def shown_arguments(desk: ToolContext, arguments: object) -> object:
+def arguments_without_secrets(context: ToolContext, arguments: object) -> object:
     """The arguments of a call as they are kept and told: without secrets, which are known from
     now on."""
-    desk.learn()
-    desk.secrets.learn([arguments])
+    context.learn()
+    context.secrets.learn([arguments])
     if not isinstance(arguments, dict):
-        return desk.secrets.value(arguments)
+        return context.secrets.value(arguments)
     text = arguments.get("text")
     if arguments.get("secret") is True and isinstance(text, str) and not is_placeholder(text):
-        desk.secrets.learn_texts([text])
+        context.secrets.learn_texts([text])
         arguments = {**arguments, "text": HIDDEN}
-    return desk.secrets.value(arguments)
+    return context.secrets.value(arguments)
 
 
-def _named(tools: Mapping[str, DirectorTool], name: str) -> DirectorTool:
+def _find_tool(tools: Mapping[str, DirectorTool], name: str) -> DirectorTool:
     if name not in tools:
-        raise UnknownName("tool", name[:80], tools)
+        raise UnknownName("tool", name[:_LONGEST_NAME], tools)
     return tools[name]
 
 
@@ -89,40 +91,41 @@ def _mapping(arguments: object) -> dict[str, Any]:
     return arguments
 
 
-def _refuse_misplaced(desk: ToolContext, name: str, given: Mapping[str, Any]) -> None:
+def _refuse_misplaced(context: ToolContext, name: str, given: Mapping[str, Any]) -> None:
     """A secret is kept where it is known to be one, and `[hidden]` is none: typed, it would be
     those very words."""
     kept = {key: value for key, value in given.items() if key != "reason"}
     if HIDDEN in json.dumps(kept, ensure_ascii=False):
         raise UsageError(f"{HIDDEN} is not a value", hint=BY_REFERENCE)
-    if name != "debug_action" and desk.secrets.value(kept) != hide(kept):
+    if name != "debug_action" and context.secrets.value(kept) != hide(kept):
         raise UsageError("a secret can't be kept where it would be shown", hint=BY_REFERENCE)
 
 
-def _told(desk: ToolContext, name: str, answer: Mapping[str, Any]) -> str:
+def _answer_text(context: ToolContext, name: str, answer: Mapping[str, Any]) -> str:
     """The answer without secrets, within the room for a result; what has a `text` was fitted
     where it was made."""
-    shown = desk.secrets.value(answer)
+    shown = context.secrets.value(answer)
     assert isinstance(shown, dict)
     if isinstance(shown.get("text"), str):
         return _with_text(shown)
-    fitted = fitted_values.fit_value(desk.session.db, name, shown, desk.result_tokens)
-    return _written(fitted["value"]) if "value" in fitted else _with_text(fitted)
+    fitted = fitted_values.fit_value(context.session.db, name, shown, context.result_tokens)
+    return _json_text(fitted["value"]) if "value" in fitted else _with_text(fitted)
 
 
 def _with_text(answer: dict[str, Any]) -> str:
     """A long text as it is, behind what is said about it: as JSON every line end in it would
     cost a token more."""
     about = {name: value for name, value in answer.items() if name != "text" and value != []}
-    return f"{_written(about)}\n{answer['text']}" if about else str(answer["text"])
+    return f"{_json_text(about)}\n{answer['text']}" if about else str(answer["text"])
 
 
-def _problem(desk: ToolContext, error: ForewordError) -> str:
+def _error_text(context: ToolContext, error: ForewordError) -> str:
     hint = f" ({error.hint})" if error.hint else ""
-    state = getattr(error, "state", None) if isinstance(error, BrowserFailed) else None
-    page = f"\npage: {_written(desk.secrets.value(dict(state)))}" if state else ""
-    return desk.secrets.text(f"{FAILED}: {error.message}{hint}") + page
+    text = context.secrets.text(f"{FAILED}: {error.message}{hint}")
+    if isinstance(error, BrowserFailed) and error.state:
+        text += f"\npage: {_json_text(context.secrets.value(dict(error.state)))}"
+    return text
 
 
-def _written(value: object) -> str:
+def _json_text(value: object) -> str:
     return json.dumps(fitted_values.encodable(value), ensure_ascii=False)

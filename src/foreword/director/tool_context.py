@@ -25,10 +25,16 @@ if TYPE_CHECKING:
     from foreword.browser import Browser
     from foreword.browser.blocked import BlockedOrigin
 
-LOOK_SECONDS = 0.05  # how often one who waits looks whether to stop
+# How often one who waits looks whether to stop: a stop is heard within a moment, and looking costs
+# next to nothing.
+LOOK_SECONDS = 0.05
 NO_BROWSER = "there is no browser here"
-RESULT_TOKENS, LEAST_RESULT_TOKENS = 4_000, 300  # of one result; the rest is there by its handle
-RESULT_SHARE = 8  # no result takes more than one part in so many of the budget
+# Of one result; the rest is there by its handle. No result takes more than one part in
+# RESULT_SHARE of what the conversation may grow to, so that a few of them don't force it to be
+# compressed; the least still holds an error with the state of its page.
+RESULT_TOKENS = 4_000
+LEAST_RESULT_TOKENS = 300
+RESULT_SHARE = 8
 
 T = TypeVar("T")
 Start = Callable[[Path | None], "Browser"]  # from where another one was saved, if it was
@@ -36,8 +42,8 @@ Tell = Callable[[dict[str, Any]], None]
 
 
 class ToolContext:
-    """One director's things; a scout's desk has a session and a tab of its own and the same
-    browser."""
+    """One director's session, browser and secrets; a scout's has a session and a tab of its own and
+    the same browser."""
 
     def __init__(
         self,
@@ -50,18 +56,21 @@ class ToolContext:
         not_ours: frozenset[str] = frozenset(),
         secrets: KnownValues | None = None,
     ) -> None:
-        self.session, self.model, self.inspect_with = session, model, inspect_with
-        # the tab that is meant where none is named; those that are taboo
-        self.tab, self.not_ours = tab, not_ours
-        self.cancel, self.tell = Event(), cast(Tell, nobody)
+        self.session = session
+        self.model = model
+        self.inspect_with = inspect_with
+        self.tab = tab  # the one that is meant where none is named
+        self.not_ours = not_ours  # tabs that are taboo
+        self.cancel = Event()
+        self.tell: Tell = nobody
         self.secrets = secrets or KnownValues()
-        self._given = browser
+        self._browser_source = browser  # one that is open, or a function that starts one
         self._browser: Browser | None = None
-        self._blocked_kept: list[BlockedOrigin] = []
-        self._known: object = None  # what the workflow held when its secrets were last looked for
-        self.result_tokens = min(
-            RESULT_TOKENS, max(LEAST_RESULT_TOKENS, session.limits.compress_at // RESULT_SHARE)
-        )
+        self._remembered_origins: list[BlockedOrigin] = []
+        # how new the workflow was when its secrets were last looked for
+        self._known_stamps: tuple[int, int] | None = None
+        share = session.limits.compress_at // RESULT_SHARE
+        self.result_tokens = min(RESULT_TOKENS, max(LEAST_RESULT_TOKENS, share))
 
     # --- the browser ------------------------------------------------------------------------------
 
@@ -70,23 +79,24 @@ class ToolContext:
         """The browser, started now if it was not yet; each of its calls is left when `cancel` is
         set."""
         if self._browser is None:
-            if self._given is None:
+            source = self._browser_source
+            if source is None:
                 raise UsageError(
                     NO_BROWSER, hint="open the director with one, or use the tools that need none"
                 )
-            found = self._started(self._given) if callable(self._given) else self._given
-            self._browser = cast("Browser", _Stoppable(self, found))
+            browser = self._start_browser(source) if callable(source) else source
+            self._browser = cast("Browser", _StoppableBrowser(self, browser))
         return self._browser
 
     @property
-    def unstopped(self) -> Browser:
+    def browser_for_cleanup(self) -> Browser:
         """The browser for tidying up, which is not to be stopped."""
-        return cast("Browser", cast(_Stoppable, self.browser).browser)
+        return cast("Browser", cast(_StoppableBrowser, self.browser).browser)
 
     @property
     def browser_or_none(self) -> Browser | None:
         """The browser, for work that may need none."""
-        return None if self._given is None else self.browser
+        return None if self._browser_source is None else self.browser
 
     def tabs(self) -> list[dict[str, Any]] | None:
         """The open tabs, for the fifth part of a context; none while nothing is started.
@@ -94,68 +104,72 @@ class ToolContext:
         A page may put into its address or its title what was typed into it, so secrets are hidden
         in those too.
         """
-        if self._given is None or (self._browser is None and callable(self._given)):
+        if self._browser_source is None:
             return None
-        return [
-            {
-                key: self.secrets.text(value) if isinstance(value, str) else value
-                for key, value in tab.items()
-            }
-            for tab in self.browser.tabs()
-        ]
+        if self._browser is None and callable(self._browser_source):
+            return None
+        return [self._tab_without_secrets(tab) for tab in self.browser.tabs()]
 
-    def blocked(self) -> list[BlockedOrigin]:
+    def _tab_without_secrets(self, tab: Mapping[str, Any]) -> dict[str, Any]:
+        shown = dict(tab)
+        for key, value in tab.items():
+            if isinstance(value, str):
+                shown[key] = self.secrets.text(value)
+        return shown
+
+    def blocked_origins(self) -> list[BlockedOrigin]:
         """The origins that pages asked for things and may not reach; none while nothing is
         started."""
         if self._browser is None:
             return []
-        return [
-            replace(one, origin=self.secrets.known(one.origin)) for one in self.unstopped.blocked()
-        ]
+        found = self.browser_for_cleanup.blocked()
+        return [replace(one, origin=self.secrets.known(one.origin)) for one in found]
 
-    def keep_blocked(self) -> None:
+    def remember_blocked_origins(self) -> None:
         """Keep with the workflow what its pages could not load, to be offered the next time."""
-        found = self.blocked()
-        if found != self._blocked_kept:
+        found = self.blocked_origins()
+        if found != self._remembered_origins:
             with suppress(StoreError):  # a store that can't be written offers nothing
                 assets.remember(self.session, found)
-            self._blocked_kept = found
+            self._remembered_origins = found
 
     def save(self) -> None:
         """Keep how the browser stands, so that another process can go on if this one dies."""
-        if self._browser is not None and callable(self._given):
+        if self._browser is not None and callable(self._browser_source):
+            path = browser_files.place(self.session)
             # one that has crashed is kept as it was before
             with suppress(BrowserFailed, StoreError):
-                browser_files.prepare(path := browser_files.place(self.session))
+                browser_files.prepare(path)
                 self._browser.save(path)
 
     def close(self) -> None:
         """Close the browser if it was started here; what was kept of it goes, unless a run may
         still need it."""
-        self.keep_blocked()
-        if self._browser is not None and callable(self._given):
-            self.unstopped.close()
+        self.remember_blocked_origins()
+        if self._browser is not None and callable(self._browser_source):
+            self.browser_for_cleanup.close()
             if runner.unfinished_run(self.session) is None:
                 browser_files.place(self.session).unlink(missing_ok=True)
         self._browser = None
 
-    def _started(self, start: Start) -> Browser:
+    def _start_browser(self, start: Start) -> Browser:
         """A browser as the last one of this workflow was left by a process that died, or a new
         one."""
-        left = runner.saved_browser(self.session)
+        saved = runner.saved_browser(self.session)
         try:
-            return start(left)
+            return start(saved)
         except BrowserFailed as failure:
-            if left is None:
+            if saved is None:
                 raise
-            self.tell(
-                {"type": "warning", "text": f"the browser is not as it was left: {failure.message}"}
-            )
+            text = f"the browser is not as it was left: {failure.message}"
+            self.tell({"type": "warning", "text": text})
             return start(None)
 
-    def lent(self, session: Session, tab: str, not_ours: frozenset[str], tell: Tell) -> ToolContext:
-        """A desk for a scout: the same browser and secrets, told to stop at the same moment."""
-        desk = ToolContext(
+    def for_scout(
+        self, session: Session, *, tab: str, not_ours: frozenset[str], tell: Tell
+    ) -> ToolContext:
+        """A context for a scout: the same browser and secrets, told to stop at the same moment."""
+        context = ToolContext(
             session,
             self.browser,
             model=self.model,
@@ -164,34 +178,40 @@ class ToolContext:
             not_ours=not_ours,
             secrets=self.secrets,
         )
-        desk.cancel, desk.tell = self.cancel, tell
-        return desk
+        context.cancel = self.cancel
+        context.tell = tell
+        return context
 
     # --- secrets ----------------------------------------------------------------------------------
 
     def learn(self) -> None:
         """Know every secret that the workflow holds now."""
-        now = workflows.stamps(self.session.db, self.session.workflow.id)
-        known = (now.snapshot, now.variables)
-        if known != self._known:
+        stamps = workflows.stamps(self.session.db, self.session.workflow.id)
+        now = (stamps.snapshot, stamps.variables)
+        if now != self._known_stamps:
             nodes = workflows.nodes(self.session.db, self.session.workflow.id)
-            self.secrets.learn([self.session.variables, *(node.get("config") for node in nodes)])
-            self._known = known
+            values: list[object] = [self.session.variables]
+            values += [node.get("config") for node in nodes]
+            self.secrets.learn(values)
+            self._known_stamps = now
 
 
-class _Stoppable:
-    """A browser whose calls are left when the desk is told to stop."""
+class _StoppableBrowser:
+    """A browser whose calls are left when the context is told to stop."""
 
-    def __init__(self, desk: ToolContext, browser: Any) -> None:
-        self._desk, self.browser = desk, browser
+    def __init__(self, context: ToolContext, browser: Any) -> None:
+        self._tool_context = context
+        self.browser = browser
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.browser, name)
         if not callable(found) or name == "tabs":
             return found
-        return lambda *args, **named: wait_unless_stopped(
-            lambda: found(*args, **named), self._desk.cancel
-        )
+
+        def stoppable(*args: Any, **named: Any) -> Any:
+            return wait_unless_stopped(lambda: found(*args, **named), self._tool_context.cancel)
+
+        return stoppable
 
 
 def wait_unless_stopped(work: Callable[[], T], cancel: Event) -> T:

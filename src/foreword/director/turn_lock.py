@@ -11,7 +11,6 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import takewhile
 
 from foreword.director import browser_files
 from foreword.errors import StoreError, UsageError
@@ -21,7 +20,9 @@ from foreword.store import messages, private
 from foreword.store.messages import Range
 
 BY_HAND = "The user did this by hand"
-LATEST = 200  # messages that are looked at
+# Messages that are looked at. Enough to see past what was done by hand since the last turn; with
+# more by hand than that, the turn counts as answered.
+LATEST = 200
 
 
 def is_waiting(session: Session) -> bool:
@@ -30,13 +31,14 @@ def is_waiting(session: Session) -> bool:
     last = messages.up_to(session.db, conversation).seq
     lines = messages.between(session.db, Range(conversation, max(1, last - LATEST), last))
     latest = [line.message for line in lines if line.message.is_history]
-    by_hand = sum(1 for _ in takewhile(_is_by_hand, reversed(latest)))
-    said = latest[: len(latest) - by_hand]
-    return bool(said) and (said[-1].role != "assistant" or bool(said[-1].calls))
+    for message in reversed(latest):
+        if not _is_by_hand(message):
+            return message.role != "assistant" or bool(message.calls)
+    return False
 
 
 @contextmanager
-def alone(session: Session) -> Iterator[None]:
+def conversation_lock(session: Session) -> Iterator[None]:
     """Nobody else on this machine talks in this conversation meanwhile; an error where somebody
     does."""
     path = browser_files.place(session).with_suffix(".lock")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from foreword.browser import Rules
 from foreword.director import Director, assets, browser_files
 from foreword.director.system_prompt import DIRECTOR
-from foreword.director.tool_calls import shown_arguments
+from foreword.director.tool_calls import arguments_without_secrets
 from foreword.director.tool_context import ToolContext
 from foreword.director.tools import TOOLS
 from foreword.errors import ForewordError, StoreError, UnknownName, UsageError
@@ -128,13 +128,17 @@ class Directors:
     def tabs(self, workflow: str) -> list[dict[str, Any]] | None:
         """The tabs of a director's browser; none while there is no browser."""
         seat = self._seats.get(workflow)
-        return seat.director.desk.tabs() if seat and seat.director else None
+        return seat.director.tool_context.tabs() if seat and seat.director else None
 
     def blocked(self, state: WorkflowState) -> list[dict[str, Any]]:
         """What pages of a workflow could not load: now, the most wanted first, and in browsers
         before."""
         seat = self._seats.get(state.workflow.name)
-        now = seat.director.desk.blocked()[:MOST_BLOCKED] if seat and seat.director else []
+        now = (
+            seat.director.tool_context.blocked_origins()[:MOST_BLOCKED]
+            if seat and seat.director
+            else []
+        )
         known = {one.origin for one in now}
         before = [
             one for one in assets.origins_to_offer(state, self._rules()) if one.origin not in known
@@ -277,9 +281,9 @@ def _go_on(director: Director, work: DirectorJob) -> None:
 
 
 def _call(director: Director, work: DirectorJob, given: dict[str, Any]) -> None:
-    desk = director.desk
-    desk.tell, desk.cancel = work.tell, work.cancel
+    context = director.tool_context
+    context.tell, context.cancel = work.tell, work.cancel
     told = {"id": work.id, "name": work.tool}
-    work.tell({"type": "call", **told, "arguments": shown_arguments(desk, given)})
+    work.tell({"type": "call", **told, "arguments": arguments_without_secrets(context, given)})
     work.outcome = director.call(work.tool, given)
     work.tell({"type": "result", **told, "failed": work.outcome.failed, "text": work.outcome.text})
