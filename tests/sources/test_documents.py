@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def found(root: Path) -> list[Document]:
-    return documents.find_all(root, TABLE, WITHIN)
+    return documents.find_documents(root, TABLE, WITHIN)
 
 
 def test_each_document_has_the_first_kind_that_fits_and_a_name(root: Path) -> None:
@@ -69,7 +69,7 @@ def test_each_document_has_the_first_kind_that_fits_and_a_name(root: Path) -> No
 def test_a_document_is_meant_by_path_or_end_of_path_or_name(
     root: Path, wanted: str, near: str, path: str
 ) -> None:
-    meant = documents.resolve(found(root), wanted, near=near)
+    meant = documents.find_document(found(root), wanted, near=near)
     assert meant is not None
     assert meant.path == path
 
@@ -78,12 +78,12 @@ def test_a_document_is_meant_by_path_or_end_of_path_or_name(
     "wanted", ["", "feat", "other/tech-lead.md", "../../../etc/passwd", "nobody"]
 )
 def test_what_nobody_is_called_means_nothing(root: Path, wanted: str) -> None:
-    assert documents.resolve(found(root), wanted, near="instructions.md") is None
+    assert documents.find_document(found(root), wanted, near="instructions.md") is None
 
 
 def test_the_kind_narrows_what_is_meant(root: Path) -> None:
-    assert documents.resolve(found(root), "commit", "persona") is None
-    assert documents.resolve(found(root), "commit", "prompt") is not None
+    assert documents.find_document(found(root), "commit", "persona") is None
+    assert documents.find_document(found(root), "commit", "prompt") is not None
 
 
 def test_links_and_code_refer_and_addresses_globs_and_blanks_do_not() -> None:
@@ -91,12 +91,12 @@ def test_links_and_code_refer_and_addresses_globs_and_blanks_do_not() -> None:
         "[a](b/c.md#part) `d.yaml` `./e/f.json` [w](https://x.org/a.md) `*.md` `{x}.md`"
         " `$HOME/x.md` `two words.md`"
     )
-    assert [path for _, path in references.references(text)] == ["b/c.md", "d.yaml", "./e/f.json"]
-    assert [text[at] for at, _ in references.references(text)] == ["]", "`", "`"]
+    assert [path for _, path in references.linked_paths(text)] == ["b/c.md", "d.yaml", "./e/f.json"]
+    assert [text[at] for at, _ in references.linked_paths(text)] == ["]", "`", "`"]
 
 
 def test_a_long_way_up_is_read_at_once() -> None:
-    assert references.references(f"`{'../' * 90}x y`") == []
+    assert references.linked_paths(f"`{'../' * 90}x y`") == []
 
 
 def test_a_reference_is_there_from_the_root_or_from_its_own_file_and_never_outside(
@@ -119,7 +119,7 @@ def test_a_file_is_named_after_its_folder_only_where_that_is_no_folder_of_docume
 ) -> None:
     for path in ("governance/instructions.md", "personas/auditor/persona.md"):
         save(tmp_path, path, "x")
-    assert {one.path: one.name for one in documents.find_all(tmp_path, TABLE, WITHIN)} == {
+    assert {one.path: one.name for one in documents.find_documents(tmp_path, TABLE, WITHIN)} == {
         "governance/instructions.md": "instructions",
         "personas/auditor/persona.md": "auditor",
     }

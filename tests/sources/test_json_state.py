@@ -42,7 +42,7 @@ VALUES = st.recursive(
 @pytest.mark.parametrize("unit", [5, {"a": 1}, [5], [["a"]], True])
 def test_a_failure_that_names_its_unit_oddly_is_told_with_its_place(unit: object) -> None:
     with pytest.raises(BadSource, match=r"state.json: failures\[1\]\.unit: must be text"):
-        json_state.named_in(
+        json_state.members_named_by(
             [{"name": "a"}], [{"unit": "a"}, {"unit": unit}], "state.json", "failures"
         )
 

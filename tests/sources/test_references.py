@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from foreword.sources.references import Reference, named_in
+from foreword.sources.references import Reference, references_in
 
 
 def names(text: str) -> list[tuple[str, str]]:
-    return [(named.kind, named.name) for named in named_in(text)]
+    return [(named.kind, named.name) for named in references_in(text)]
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_a_line_names_documents(line: str, named: list[tuple[str, str]]) -> None
 
 def test_only_adopting_and_invoking_tells_to_and_places_are_offsets() -> None:
     text = "Adopt persona: a\n\nPersona: `b`\n"
-    assert list(named_in(text)) == [
-        Reference(at=15, name="a", kind="persona", is_told=True, is_path=False),
-        Reference(at=27, name="b", kind="persona", is_told=False, is_path=False),
+    assert list(references_in(text)) == [
+        Reference(at=15, name="a", kind="persona", is_directive=True, is_path=False),
+        Reference(at=27, name="b", kind="persona", is_directive=False, is_path=False),
     ]
 
 

@@ -160,7 +160,7 @@ def phase_of(file: files.File, name: str) -> Part:
 def _invoked_documents(text: str, document: Document, library: Library) -> dict[str, str]:
     """The personas, prompts and panels that a phase names."""
     paths: dict[str, list[str]] = {blank: [] for blank in INVOKED.values()}
-    for named in library.named_in(text, document.path):
+    for named in library.documents_named_in(text, document.path):
         if named.kind in INVOKED:
             paths[INVOKED[named.kind]].append(named.path)
     return {blank: ", ".join(named) for blank, named in paths.items()}

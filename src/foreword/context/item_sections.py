@@ -160,7 +160,7 @@ def part_section(tag: str, selection: Selection, text: str) -> Section:
 def _conversation_sections(
     tag: str, selection: Selection, value: object, where: str
 ) -> tuple[list[Section] | str, list[str]]:
-    entries, prompts, notes = json_state.conversation(value, where)
+    entries, prompts, notes = json_state.conversation_entries(value, where)
     if not entries:
         return "no message in it", notes
     raw = json.dumps(value, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
@@ -201,7 +201,7 @@ def _member_texts(
     members = [member for member in members if _has_fields(member, spec.having)]
     if spec.named_in:
         others = json_state.value_at(data, spec.named_in) or []
-        members = json_state.named_in(
+        members = json_state.members_named_by(
             members, json_state.members(others, where, spec.named_in), where, spec.named_in
         )
     if spec.last:

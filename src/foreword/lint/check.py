@@ -202,7 +202,7 @@ def root_of(path: Path, recipe: str = DEFAULT, within: Path | None = None) -> Pa
     )
     for folder in [*mine, *reversed(above[: stop + 1])]:
         relative = path.relative_to(folder).as_posix()
-        found = documents.find_all(folder, rules.documents, rules.within)
+        found = documents.find_documents(folder, rules.documents, rules.within)
         if any(
             _is_in(one.path, relative)
             for one in found

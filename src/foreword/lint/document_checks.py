@@ -20,7 +20,7 @@ from foreword.plan.flow import Flow, Phase, waves
 from foreword.recipe.schema import Limit
 from foreword.sources import files
 from foreword.sources.documents import Document
-from foreword.sources.references import Reference, find_reference, named_in
+from foreword.sources.references import Reference, find_reference, references_in
 from foreword.text import lines, marks, parts
 from foreword.text.parts import PERSONA_HEADER, Part
 
@@ -223,12 +223,12 @@ def references(reading: DocumentIndex, one: Document, text: str) -> Iterator[Pro
     """Files that are not there: an error where the loader follows the line, else a warning, once
     for each file."""
     starts, told = lines.starts(text), set[str]()
-    for named in named_in(text):
+    for named in references_in(text):
         name = named.name if named.is_path else f"{named.kind} {named.name!r}"
-        if (name in told and not named.is_told) or not _is_in_vain(reading, one, named, text):
+        if (name in told and not named.is_directive) or not _is_in_vain(reading, one, named, text):
             continue
         told.add(name)
-        how = error if named.is_told else warning
+        how = error if named.is_directive else warning
         message = f"there is no {name}{_instead(reading, named.name)}"
         yield how(one.path, bisect_right(starts, named.at), "dangling-reference", message)
 
@@ -240,7 +240,7 @@ def _is_in_vain(reading: DocumentIndex, one: Document, named: Reference, text: s
         named.is_path and reading.is_there(named.name, one.path)
     ):
         return False
-    if named.is_told:
+    if named.is_directive:
         return True
     if not named.is_path:  # behind a label that may as well begin a sentence
         return one.kind == "workflow" and " " not in named.name

@@ -99,7 +99,7 @@ class DocumentIndex:
         asked = (wanted, kind, posixpath.dirname(near))
         if asked not in self._meant:
             others = self._by_file.get(_stem(wanted), []) if "/" in wanted else self.found
-            self._meant[asked] = documents.resolve(others, wanted, kind, near)
+            self._meant[asked] = documents.find_document(others, wanted, kind, near)
         return self._meant[asked]
 
     def namesakes(self, path: str) -> list[Document]:

@@ -9,7 +9,7 @@ What a text says about documents is read by `references`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -29,18 +29,18 @@ class Document:
     path: str
 
 
-def find_all(
+def find_documents(
     root: Path,
-    table: Mapping[str, Sequence[str]],
+    patterns_by_kind: Mapping[str, Sequence[str]],
     within: Sequence[str] = ("",),
     unread: list[files.Skip] | None = None,
 ) -> list[Document]:
-    """Every document under the root, kind by kind in the order of the table, each once.
+    """Every document under the root, kind by kind in the order of the mapping, each once.
 
     Folders and links where some may be that could not be looked into are added to `unread`.
     """
     found = dict[str, Document]()
-    for kind, patterns in table.items():
+    for kind, patterns in patterns_by_kind.items():
         for folder in within:
             for pattern in patterns:
                 for path in files.find(root, f"{folder}/{pattern}" if folder else pattern, unread):
@@ -55,34 +55,46 @@ def name_of(path: str) -> str:
     """What a document is called: its file's name, or its folder's where the file's says nothing."""
     place = PurePosixPath(path)
     stem = place.name.split(".")[0] or place.stem
-    return place.parent.name if stem.lower() in SHARED_NAMES and place.parent.name else stem
+    if stem.lower() in SHARED_NAMES and place.parent.name:
+        return place.parent.name
+    return stem
 
 
-def resolve(
+def find_document(
     documents: Iterable[Document], wanted: str, kind: str = "", near: str = ""
 ) -> Document | None:
     """The document that a name or a path means: by path, from the root or from `near`, else by
     the end of its path, else by its name, in full or as its beginning (`feature` is
     feature-implementation)."""
-    mine = [document for document in documents if not kind or document.kind == kind]
+    candidates = [document for document in documents if not kind or document.kind == kind]
     path = wanted.strip().removeprefix("./")
-    places = {path, _joined(PurePosixPath(near).parent.as_posix(), path)} if near else {path}
-    exact = next((document for document in mine if document.path in places), None)
+    places = _places(path, near)
+    exact = _first(candidates, lambda document: document.path in places)
     if exact is not None:
         return exact
-    ends = [
-        document
-        for document in mine
-        if _without_suffix(document.path).endswith("/" + _without_suffix(path))
-    ]
     if "/" in path:
-        return ends[0] if ends else None
+        end = "/" + _without_suffix(path)
+        return _first(candidates, lambda document: _without_suffix(document.path).endswith(end))
     key = _key(name_of(path))
-    named = [document for document in mine if _key(document.name) == key]
-    begun = [
-        document for document in mine if key and f"{_key(document.name)}-".startswith(f"{key}-")
-    ]
-    return next(iter([*named, *begun]), None)
+    named = _first(candidates, lambda document: _key(document.name) == key)
+    if named is not None or not key:
+        return named
+    return _first(candidates, lambda document: f"{_key(document.name)}-".startswith(f"{key}-"))
+
+
+def _first(documents: Iterable[Document], fits: Callable[[Document], bool]) -> Document | None:
+    for document in documents:
+        if fits(document):
+            return document
+    return None
+
+
+def _places(path: str, near: str) -> list[str]:
+    """Where a path may lead: from the root, and from the file that names it."""
+    places = [path]
+    if near:
+        places.append(_joined(PurePosixPath(near).parent.as_posix(), path))
+    return places
 
 
 def _joined(folder: str, path: str) -> str:
@@ -108,14 +120,17 @@ def _key(name: str) -> str:
 
 def path_in_folders(root: Path, path: str, within: Sequence[str] = ("",)) -> str:
     """Where a file is that may lie in any of these folders; as it is where it is in none."""
-    places = (f"{folder}/{path}" if folder else path for folder in within)
-    return next((place for place in places if is_there(root, place)), path)
+    for folder in within:
+        place = f"{folder}/{path}" if folder else path
+        if is_there(root, place):
+            return place
+    return path
 
 
 def is_there(root: Path, path: str, near: str = "") -> bool:
     """Whether a referenced file exists, from the root or from the file that names it."""
-    places = [path, *([_joined(PurePosixPath(near).parent.as_posix(), path)] if near else [])]
-    return any(place and _is_file(root.resolve(), place) for place in places)
+    base = root.resolve()
+    return any(place and _is_file(base, place) for place in _places(path, near))
 
 
 def _is_file(base: Path, path: str) -> bool:

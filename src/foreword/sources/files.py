@@ -27,9 +27,14 @@ LARGEST_BYTES = 64 * 1024 * 1024
 # and 300 MB, 100,000 files of one byte 20 s and 330 MB, one file of 64 MiB two minutes and up to
 # 1.6 GB. With double, 3 GB are not enough; at half, a single file of the largest size would not be
 # read.
-MOST_FILES, MOST_BYTES = 10_000, LARGEST_BYTES
+MOST_FILES = 10_000
+MOST_BYTES = LARGEST_BYTES
 MOST_FOUND = 200_000  # paths or folders of one search: a path and its place in the order take 1 KB
-MOST_TOLD = 10  # of the files that were left out, by name
+MOST_SKIPS_NAMED = 10  # of the files that were left out; the rest is a number, as a report is read
+
+# At least so many bytes of a text for one control character: old files have a page break here and
+# there, programs and images have far more.
+BYTES_PER_CONTROL = 50
 
 PAST_LIMIT = "past the limit of what is read at once"
 
@@ -41,7 +46,7 @@ _WIDE = (  # the longer mark first: UTF-32's begins with UTF-16's
 )
 _CONTROLS = bytes(code for code in range(32) if chr(code) not in "\t\n\v\f\r\x1b")
 _DIGITS = re.compile(r"(\d+)")
-_OF_TOOLS = frozenset((".git", ".venv", "__pycache__", "node_modules", "venv"))
+_TOOL_FOLDERS = frozenset((".git", ".venv", "__pycache__", "node_modules", "venv"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,8 @@ class Allowance:
         return not is_full and (self.of is None or self.of._has_room_for(size))
 
     def _take(self, size: int) -> None:
-        self.files, self.bytes = self.files - 1, self.bytes - size
+        self.files -= 1
+        self.bytes -= size
         if self.of is not None:
             self.of._take(size)
 
@@ -106,19 +112,19 @@ def read(root: Path, path: str, *, must: Literal[True]) -> File: ...
 def read(root: Path, path: str, *, must: bool = False) -> File | Skip: ...
 def read(root: Path, path: str, *, must: bool = False) -> File | Skip:
     """The file at a path inside the root; with `must`, an error instead of a `Skip`."""
-    shown = path
+    name = path
     try:
         base, parts = regular_file.place_inside(root, path)
-        shown = _shown(root, base, path, parts)
+        name = _display_path(root, base, path, parts)
         raw = regular_file.read_parts(base, parts, LARGEST_BYTES)
         text, notes = decode(raw)
     except Unusable as unusable:
-        return _refuse(root, shown, unusable.reason, must)
+        return _refuse(root, name, unusable.reason, must)
     except UnicodeDecodeError:
-        return _refuse(root, shown, "binary", must)
+        return _refuse(root, name, "binary", must)
     if not text.strip():
-        return _refuse(root, shown, "empty", must)
-    return File(shown, text, raw, notes)
+        return _refuse(root, name, "empty", must)
+    return File(name, text, raw, notes)
 
 
 def decode(raw: bytes) -> tuple[str, tuple[str, ...]]:
@@ -145,26 +151,24 @@ def find(root: Path, pattern: str, unread: list[Skip] | None = None) -> list[str
     could not be looked into count as empty and are added to `unread`, as are links that match and
     lead out of the root or nowhere, and a search that was too large to finish.
     """
-    base, unread = root.resolve(), [] if unread is None else unread
+    base = root.resolve()
+    if unread is None:
+        unread = []
     segments = _segments(root, base, pattern)
     found: set[str] = set()
     waiting = [("", 0)] if segments else []
     seen = set(waiting)
     while waiting and len(found) + len(seen) <= MOST_FOUND:
         folder, index = waiting.pop()
-        for path, following in _step(base, folder, segments, index, unread):
+        for path, following in _step(base, folder, segments, index=index, unread=unread):
             if following == len(segments):
                 found.add(path)
             elif (path, following) not in seen:
                 seen.add((path, following))
                 waiting.append((path, following))
             if len(found) + len(seen) > MOST_FOUND:
-                unread.append(
-                    Skip(
-                        pattern,
-                        f"{UNREADABLE} to its end: more than {MOST_FOUND:,} files and folders",
-                    )
-                )
+                reason = f"{UNREADABLE} to its end: more than {MOST_FOUND:,} files and folders"
+                unread.append(Skip(pattern, reason))
                 break
     return sorted(found, key=natural)
 
@@ -172,19 +176,20 @@ def find(root: Path, pattern: str, unread: list[Skip] | None = None) -> list[str
 def skip_notes(unread: list[Skip]) -> list[str]:
     """What could not be looked into, as notes for a report: each once, the first few by name."""
     notes = [f"{skip.path}: {skip.reason}, left out" for skip in dict.fromkeys(unread)]
-    more = len(notes) - MOST_TOLD
-    return (
-        notes
-        if more < 1
-        else [*notes[:MOST_TOLD], f"{more:,} more files and folders are left out like these"]
-    )
+    more = len(notes) - MOST_SKIPS_NAMED
+    if more < 1:
+        return notes
+    summary = f"{more:,} more files and folders are left out like these"
+    return [*notes[:MOST_SKIPS_NAMED], summary]
 
 
 def natural(path: str) -> tuple[tuple[tuple[str | int, ...], ...], str]:
     """A sort key that orders numbers in names by their value, folder by folder."""
-    return tuple(
-        tuple(_number(part) for part in _DIGITS.split(name.casefold())) for name in path.split("/")
-    ), path
+    return tuple(_natural_name(name) for name in path.split("/")), path
+
+
+def _natural_name(name: str) -> tuple[str | int, ...]:
+    return tuple(_number(part) for part in _DIGITS.split(name.casefold()))
 
 
 def _number(part: str) -> str | int:
@@ -200,7 +205,7 @@ def _refuse(root: Path, path: str, reason: str, must: bool) -> Skip:
     raise BadSource(path, reason, hint=hint)
 
 
-def _shown(root: Path, base: Path, path: str, parts: tuple[str, ...]) -> str:
+def _display_path(root: Path, base: Path, path: str, parts: tuple[str, ...]) -> str:
     """The path to tell people: the one they gave where it is already relative, else the real
     one."""
     given = Path(path)
@@ -215,7 +220,7 @@ def _shown(root: Path, base: Path, path: str, parts: tuple[str, ...]) -> str:
 def _one_byte(raw: bytes) -> tuple[str, tuple[str, ...]]:
     """Text of an older one-byte encoding; bytes with many control characters are no text."""
     controls = len(raw) - len(raw.translate(None, _CONTROLS))
-    if controls * 50 > len(raw):
+    if controls * BYTES_PER_CONTROL > len(raw):
         raise _no_text(raw)
     try:
         return raw.decode("cp1252"), ("not UTF-8: read as cp1252",)
@@ -236,38 +241,43 @@ def _segments(root: Path, base: Path, pattern: str) -> list[str]:
     if posixpath.isabs(plain) or plain.split("/")[0] == "..":
         raise OutsideRoot(pattern, str(root))
     names = [name for name in plain.split("/") if name != "."]
-    names = [
-        name
-        for index, name in enumerate(names)
-        if name != "**" or names[index - 1 : index] != ["**"]
-    ]
-    return [*names, "*"] if names[-1:] == ["**"] else names
+    segments = list[str]()
+    for name in names:
+        if name == "**" and segments[-1:] == ["**"]:
+            continue  # any number of folders, twice, is any number of folders
+        segments.append(name)
+    if segments[-1:] == ["**"]:
+        segments.append("*")
+    return segments
 
 
 def _step(
-    base: Path, folder: str, segments: list[str], index: int, unread: list[Skip]
+    base: Path, folder: str, segments: list[str], *, index: int, unread: list[Skip]
 ) -> Iterator[tuple[str, int]]:
     """From a folder that matches so far: what matches one name more, and how many names then do."""
-    segment, last = segments[index], index + 1 == len(segments)
+    segment = segments[index]
+    is_last = index + 1 == len(segments)
     if segment == "**":
         yield folder, index + 1
     for entry in _entries(base, folder, unread):
         path = f"{folder}/{entry.name}" if folder else entry.name
         if segment == "**":
-            if (
-                entry.name[0] != "."
-                and entry.name not in _OF_TOOLS
-                and entry.is_dir(follow_symlinks=False)
-            ):
+            if _is_searched(entry):
                 yield path, index
-        elif not last and entry.name in _OF_TOOLS and entry.name != segment:
             continue
-        elif (
-            _matches(entry.name, segment)
-            and _inside(base, path, entry, unread)
-            and _is_wanted(entry, last)
-        ):
+        if not is_last and entry.name in _TOOL_FOLDERS and entry.name != segment:
+            continue
+        if not _matches(entry.name, segment) or not _is_inside(base, path, entry, unread):
+            continue
+        if entry.is_file() if is_last else entry.is_dir():
             yield path, index + 1
+
+
+def _is_searched(entry: os.DirEntry[str]) -> bool:
+    """Whether `**` goes into a folder: not into hidden ones, and not into those that tools fill."""
+    if entry.name[0] == "." or entry.name in _TOOL_FOLDERS:
+        return False
+    return entry.is_dir(follow_symlinks=False)
 
 
 def _entries(base: Path, folder: str, unread: list[Skip]) -> Iterator[os.DirEntry[str]]:
@@ -278,8 +288,8 @@ def _entries(base: Path, folder: str, unread: list[Skip]) -> Iterator[os.DirEntr
                 if not _undecodable(entry.name):
                     yield entry
     except OSError as problem:
-        # it may have gone while we were looking
-        if (reason := regular_file.reason_of(problem)) != MISSING:
+        reason = regular_file.reason_of(problem)
+        if reason != MISSING:  # it may have gone while we were looking
             unread.append(Skip(folder or ".", reason))
 
 
@@ -293,7 +303,7 @@ def _matches(name: str, segment: str) -> bool:
     return name == segment or fnmatch.fnmatchcase(name, segment)
 
 
-def _inside(base: Path, path: str, entry: os.DirEntry[str], unread: list[Skip]) -> bool:
+def _is_inside(base: Path, path: str, entry: os.DirEntry[str], unread: list[Skip]) -> bool:
     if not entry.is_symlink():
         return True
     try:
@@ -303,7 +313,3 @@ def _inside(base: Path, path: str, entry: os.DirEntry[str], unread: list[Skip]) 
     except (OSError, RuntimeError):
         unread.append(Skip(path, LEADS_NOWHERE))
     return False
-
-
-def _is_wanted(entry: os.DirEntry[str], is_last: bool) -> bool:
-    return entry.is_file() if is_last else entry.is_dir()

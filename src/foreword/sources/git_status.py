@@ -14,8 +14,18 @@ from pathlib import Path
 
 from foreword.sources import git_command
 
+# Somebody waits for a checkpoint; past that, only branch and commit are asked for.
 _SECONDS = 10.0
-_OUTPUT_BYTES = 8 * 1024 * 1024
+_OUTPUT_BYTES = 8 * 1024 * 1024  # some 80,000 changed files of 100 bytes; more is no answer
+_STATUS = (
+    "status",
+    "--porcelain=v2",
+    "--branch",
+    "-z",
+    "--ignore-submodules=all",
+    "--no-renames",
+    "--",
+)
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _ABSENT = ("(initial)", "(detached)")
 
@@ -32,23 +42,17 @@ class GitStatus:
 def git_status(root: Path, leave_out: Iterable[str] = ()) -> GitStatus:
     """Where the root's repository stands; folders in `leave_out` do not count as changes."""
     excluded = [f":(exclude){folder}" for folder in leave_out]
-    asked = [
-        "status",
-        "--porcelain=v2",
-        "--branch",
-        "-z",
-        "--ignore-submodules=all",
-        "--no-renames",
-        "--",
-    ]
-    told = _run(root, [*asked, ".", *excluded])
-    if told is None:  # no repository, or one that takes too long to look through
+    output = _run(root, [*_STATUS, ".", *excluded])
+    if output is None:  # no repository, or one that takes too long to look through
         branch = _run(root, ["symbolic-ref", "--quiet", "--short", "HEAD"])
         head = _run(root, ["rev-parse", "--quiet", "--verify", "HEAD"])
         return GitStatus(branch and branch.strip(), head and head.strip())
-    lines = [line for line in told.split("\0") if line]
-    head, branch = (_header(lines, name) for name in ("oid", "head"))
-    return GitStatus(branch, head, any(not line.startswith("# ") for line in lines))
+    lines = [line for line in output.split("\0") if line]
+    return GitStatus(
+        branch=_header(lines, "head"),
+        head=_header(lines, "oid"),
+        dirty=any(not line.startswith("# ") for line in lines),
+    )
 
 
 def commits_apart(root: Path, commit: str | None) -> tuple[int, int] | None:
@@ -56,15 +60,18 @@ def commits_apart(root: Path, commit: str | None) -> tuple[int, int] | None:
     can't tell."""
     if commit is None or not _COMMIT.fullmatch(commit):
         return None
-    told = _run(root, ["rev-list", "--left-right", "--count", f"HEAD...{commit}", "--"])
-    counts = told.split() if told else []
+    output = _run(root, ["rev-list", "--left-right", "--count", f"HEAD...{commit}", "--"])
+    counts = output.split() if output else []
     return (int(counts[0]), int(counts[1])) if len(counts) == 2 else None
 
 
 def _header(lines: list[str], name: str) -> str | None:
     start = f"# branch.{name} "
-    found = next((line.removeprefix(start) for line in lines if line.startswith(start)), None)
-    return None if found in _ABSENT else found
+    for line in lines:
+        if line.startswith(start):
+            value = line.removeprefix(start)
+            return None if value in _ABSENT else value
+    return None
 
 
 def _run(root: Path, words: list[str]) -> str | None:

@@ -23,7 +23,7 @@ from foreword.text.clean import clean
 _STDIN = "standard input"
 _HINT = "give a JSON file, a folder of Markdown files, or - for JSON on standard input"
 _SHAPE = '{"items": [{"kind": "decision", "title": "...", "text": "..."}]}'
-_MOST_TOLD = 3  # folders that could not be looked into
+_MOST_UNREAD = 3  # folders that an error names as not looked into; it is one line
 MOST_ITEMS = 100_000  # of JSON: 40 s and 380 MB on two busy cores; a million take more than 1.4 GB
 _MARKDOWN = (".md", ".markdown")
 _DAY = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})")
@@ -33,7 +33,7 @@ _SINGULARS = {
     "hypotheses": "hypothesis",
     "feedback": "feedback",
 }
-_NAMES = {
+_TYPE_NAMES = {
     str: "text",
     bool: "true or false",
     int: "a number",
@@ -74,22 +74,28 @@ def iso(value: str) -> str:
     """A date or time as ISO text, in UTC where it names a zone; empty where it is no date."""
     text = value.strip()
     try:
-        if day := _DAY.fullmatch(text):
-            return date(*(int(part) for part in day.groups())).isoformat()
+        day = _DAY.fullmatch(text)
+        if day:
+            return date(int(day[1]), int(day[2]), int(day[3])).isoformat()
         moment = datetime.fromisoformat(re.sub(r"\s+(?=[+-]\d|Z)", "", text))
         if len(text) <= len("2024-01-01"):
             return moment.date().isoformat()
-        return (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat()
+        if moment.tzinfo:
+            moment = moment.astimezone(UTC)
+        return moment.isoformat()
     except (ValueError, OverflowError):
         return ""
 
 
-# JSON
+# --- JSON -----------------------------------------------------------------------------------------
 
 
 def _from_json(raw: bytes, name: str) -> tuple[list[Item], list[str]]:
-    entries = _entries(_loaded(raw, name), name)
-    found, notes = [], [] if entries else [f"{name}: holds no items"]
+    entries = _entries(_load_json(raw, name), name)
+    found = list[Item]()
+    notes = list[str]()
+    if not entries:
+        notes.append(f"{name}: holds no items")
     for index, entry in enumerate(entries[:MOST_ITEMS]):
         item = _from_entry(entry, f"items[{index}]", name, notes)
         if item.text.strip():
@@ -106,7 +112,7 @@ def _from_json(raw: bytes, name: str) -> tuple[list[Item], list[str]]:
     return found, notes
 
 
-def _loaded(raw: bytes, name: str) -> object:
+def _load_json(raw: bytes, name: str) -> object:
     try:
         text, _ = files.decode(raw)
         if not text.strip():
@@ -127,26 +133,26 @@ def _entries(loaded: object, name: str) -> list[object]:
     entries = loaded.get("items") if isinstance(loaded, dict) else loaded
     if isinstance(entries, list):
         return entries
-    place = (
-        "items: is missing"
-        if isinstance(loaded, dict) and "items" not in loaded
-        else "items: must be a list"
-    )
-    raise BadSource(name, place, hint=f"it takes the form {_SHAPE}, or the list alone")
+    problem = "items: must be a list"
+    if isinstance(loaded, dict) and "items" not in loaded:
+        problem = "items: is missing"
+    raise BadSource(name, problem, hint=f"it takes the form {_SHAPE}, or the list alone")
 
 
 def _from_entry(entry: object, place: str, name: str, notes: list[str]) -> Item:
     if not isinstance(entry, dict):
         raise BadSource(
             name,
-            f"{place}: must be an object, not {_named(entry)}",
+            f"{place}: must be an object, not {_type_name(entry)}",
             hint=f"it takes the form {_SHAPE}",
         )
     text = _string(entry, "text", place, name, missing=None)
     kind = _string(entry, "kind", place, name).strip().lower() or "doc"
     validated = entry.get("validated")
     if not isinstance(validated, bool | None):
-        raise BadSource(name, f"{place}.validated: must be true or false, not {_named(validated)}")
+        raise BadSource(
+            name, f"{place}.validated: must be true or false, not {_type_name(validated)}"
+        )
     created = _string(entry, "created", place, name)
     if created.strip() and not iso(created):
         notes.append(f"{name}: {place}.created: {created!r} is not a date")
@@ -168,53 +174,51 @@ def _string(
     if value is None and missing is not None:
         return missing
     if not isinstance(value, str):
-        problem = f"must be text, not {_named(value)}" if key in entry else "is missing"
+        problem = f"must be text, not {_type_name(value)}" if key in entry else "is missing"
         raise BadSource(name, f"{place}.{key}: {problem}", hint=f"it takes the form {_SHAPE}")
     return clean(value)[0]
 
 
-# Markdown
+# --- Markdown -------------------------------------------------------------------------------------
 
 
 def _from_folder(folder: Path, where: str) -> tuple[list[Item], list[str]]:
     unread = list[files.Skip]()
-    paths = sorted(
-        {path for end in _MARKDOWN for path in files.find(folder, f"**/*{end}", unread)},
-        key=files.natural,
-    )
+    found = set[str]()
+    for suffix in _MARKDOWN:
+        found.update(files.find(folder, f"**/*{suffix}", unread))
+    paths = sorted(found, key=files.natural)
     left_out = files.skip_notes(
-        [files.Skip(_shown(where, skip.path), skip.reason) for skip in unread]
+        [files.Skip(_source_path(where, skip.path), skip.reason) for skip in unread]
     )
     if not paths:
-        raise BadSource(
-            where,
-            "; ".join(["the folder holds no Markdown file", *left_out[:_MOST_TOLD]]),
-            hint=_HINT,
-        )
-    found, notes = _from_files(folder, paths, where)
-    return found, [*left_out, *notes]
+        problem = "; ".join(["the folder holds no Markdown file", *left_out[:_MOST_UNREAD]])
+        raise BadSource(where, problem, hint=_HINT)
+    items, notes = _from_files(folder, paths, where)
+    return items, [*left_out, *notes]
 
 
 def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item], list[str]]:
     found: list[Item] = []
     notes: list[str] = []
-    allowance, left_out = files.Allowance(), 0
+    allowance = files.Allowance()
+    left_out = 0
     for path in paths:
         file = allowance.read(folder, path)
-        shown = _shown(where, path)
-        if isinstance(file, files.Skip) and file.reason == files.PAST_LIMIT:
-            left_out += 1
-            continue
+        source = _source_path(where, path)
         if isinstance(file, files.Skip):
-            notes.append(f"{shown}: {file.reason}, left out")
+            if file.reason == files.PAST_LIMIT:
+                left_out += 1
+            else:
+                notes.append(f"{source}: {file.reason}, left out")
             continue
-        said = list(file.notes)
-        item = _from_markdown(file.text, PurePosixPath(path), shown, said)
+        file_notes = list(file.notes)
+        item = _from_markdown(file.text, PurePosixPath(path), source, file_notes)
         if item.text.strip():
             found.append(item)
         else:
-            said.append("nothing but front matter, left out")
-        notes += [f"{shown}: {note}" for note in said]
+            file_notes.append("nothing but front matter, left out")
+        notes += [f"{source}: {note}" for note in file_notes]
     if left_out:
         limit = f"at most {files.MOST_FILES:,} files and {files.MOST_BYTES // 1024**2} MiB are read"
         notes.insert(
@@ -224,11 +228,11 @@ def _from_files(folder: Path, paths: list[str], where: str) -> tuple[list[Item],
     return found, notes
 
 
-def _shown(where: str, path: str) -> str:
+def _source_path(where: str, path: str) -> str:
     return (PurePosixPath(where) / path).as_posix()
 
 
-def _from_markdown(text: str, path: PurePosixPath, shown: str, notes: list[str]) -> Item:
+def _from_markdown(text: str, path: PurePosixPath, source: str, notes: list[str]) -> Item:
     fields, body, problem = front_matter(text)
     if problem:
         notes.append(f"{problem}; the file is used as a whole")
@@ -241,7 +245,7 @@ def _from_markdown(text: str, path: PurePosixPath, shown: str, notes: list[str])
         created=_created(fields, notes),
         status=_field(fields, "status", notes),
         validated=_validated(fields, notes),
-        source=shown,
+        source=source,
     )
 
 
@@ -253,7 +257,7 @@ def _field(
         return clean(value or "")[0].strip()
     if numbers and isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
-    notes.append(f"{key}: must be text, not {_named(value)}; ignored")
+    notes.append(f"{key}: must be text, not {_type_name(value)}; ignored")
     return ""
 
 
@@ -268,11 +272,11 @@ def _validated(fields: Mapping[str, object], notes: list[str]) -> bool | None:
     value = fields.get("validated")
     if isinstance(value, bool | None):
         return value
-    notes.append(f"validated: must be true or false, not {_named(value)}; ignored")
+    notes.append(f"validated: must be true or false, not {_type_name(value)}; ignored")
     return None
 
 
-# both
+# --- both -----------------------------------------------------------------------------------------
 
 
 def _kind_of(folder: str) -> str:
@@ -300,5 +304,5 @@ def _heading(text: str) -> str:
     return ""
 
 
-def _named(value: object) -> str:
-    return "nothing" if value is None else _NAMES.get(type(value), "a value")
+def _type_name(value: object) -> str:
+    return "nothing" if value is None else _TYPE_NAMES.get(type(value), "a value")

@@ -26,12 +26,12 @@ BLANK = re.compile(r"\{(\w+)(!?)\}")
 
 def read_json(where: str, root: Path, stdin: Callable[[], bytes]) -> dict[str, Any]:
     """The mapping in a JSON file or on standard input (`-`)."""
-    raw = (
-        stdin()
-        if where == "-"
-        else source_argument.read(source_argument.locate(where, root, _HINT), where)
-    )
-    name = "standard input" if where == "-" else where
+    if where == "-":
+        raw = stdin()
+        name = "standard input"
+    else:
+        raw = source_argument.read(source_argument.locate(where, root, _HINT), where)
+        name = where
     try:
         data = json.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -73,12 +73,14 @@ def matching_members(
     found: Iterable[Mapping[str, Any]], where: Mapping[str, Sequence[str]]
 ) -> list[Mapping[str, Any]]:
     """The members whose fields have one of the wanted values."""
-    return [
-        m for m in found if all(str(m.get(field, "")) in wanted for field, wanted in where.items())
-    ]
+    return [member for member in found if _matches(member, where)]
 
 
-def named_in(
+def _matches(member: Mapping[str, Any], where: Mapping[str, Sequence[str]]) -> bool:
+    return all(str(member.get(field, "")) in wanted for field, wanted in where.items())
+
+
+def members_named_by(
     found: Iterable[Mapping[str, Any]],
     others: Sequence[Mapping[str, Any]],
     where: str = "source",
@@ -89,33 +91,42 @@ def named_in(
         for key in ("unit", "units"):
             if not _is_text_or_texts(other.get(key)):
                 raise BadSource(where, f"{path}[{index}].{key}: must be text or a list of texts")
-    return [
-        member
-        for member in found
-        if any(_names(other, str(member.get("name", ""))) for other in others)
-    ]
+    return [member for member in found if _is_named(str(member.get("name", "")), others)]
+
+
+def _is_named(name: str, others: Sequence[Mapping[str, Any]]) -> bool:
+    return any(_names(other, name) for other in others)
 
 
 def _is_text_or_texts(value: object) -> bool:
     if isinstance(value, list):
-        return all(isinstance(one, str) for one in value)
+        return all(isinstance(member, str) for member in value)
     return isinstance(value, str | None)
 
 
 def _names(other: Mapping[str, Any], name: str) -> bool:
     if not name:
         return False
-    stated = other.get("unit") or other.get("units")
-    if stated:
-        return name in ([stated] if isinstance(stated, str) else stated)
+    units = other.get("unit") or other.get("units")
+    if units:
+        return name in ([units] if isinstance(units, str) else units)
     test = str(other.get("test") or other.get("name") or "")
-    wanted, said = _words(name), _words(test)
-    in_words = bool(wanted) and any(said[i : i + len(wanted)] == wanted for i in range(len(said)))
-    return in_words or name.lower() in re.findall(r"\w+", test.lower())
+    if name.lower() in re.findall(r"\w+", test.lower()):
+        return True
+    words = _words(name)
+    test_words = _words(test)
+    if not words:
+        return False
+    starts = range(len(test_words))
+    return any(test_words[start : start + len(words)] == words for start in starts)
 
 
 def _words(name: str) -> list[str]:
-    return [part.lower() for word in re.findall(r"\w+", name) for part in (parts(word) or [word])]
+    """`test_pdfExport` as test, pdf, export."""
+    words = list[str]()
+    for word in re.findall(r"\w+", name):
+        words += [part.lower() for part in parts(word) or [word]]
+    return words
 
 
 def fill_template(template: str, values: Mapping[str, Any]) -> str:
@@ -123,35 +134,41 @@ def fill_template(template: str, values: Mapping[str, Any]) -> str:
 
     `{name!}` takes an empty value or null for a value, too.
     """
-    lines = []
-    for line in template.split("\n"):
-        blanks = {name: bool(even_empty) for name, even_empty in BLANK.findall(line)}
-        if all(
-            name in values and (even_empty or _text(values[name]))
-            for name, even_empty in blanks.items()
-        ):
-            lines.append(
-                BLANK.sub(lambda found: _text(values[found[1]], even_empty=bool(found[2])), line)
-            )
-    return "\n".join(lines)
+
+    def fill(blank: re.Match[str]) -> str:
+        return _text(values[blank[1]], even_empty=bool(blank[2]))
+
+    lines = template.split("\n")
+    return "\n".join(BLANK.sub(fill, line) for line in lines if _has_values(line, values))
+
+
+def _has_values(line: str, values: Mapping[str, Any]) -> bool:
+    """Whether there is a value for every blank of a line; a name that is there twice counts as its
+    last."""
+    blanks = dict(BLANK.findall(line))
+    for name, even_empty in blanks.items():
+        if name not in values or not (even_empty or _text(values[name])):
+            return False
+    return True
 
 
 def _text(value: object, even_empty: bool = False) -> str:
     if isinstance(value, str) and (value or not even_empty):
         return value
-    return "" if value is None and not even_empty else json.dumps(value, ensure_ascii=False)
+    if value is None and not even_empty:
+        return ""
+    return json.dumps(value, ensure_ascii=False)
 
 
-def conversation(value: object, where: str) -> tuple[tuple[Entry, ...], str, list[str]]:
+def conversation_entries(value: object, where: str) -> tuple[tuple[Entry, ...], str, list[str]]:
     """A conversation as entries, the first one pinned; the old system prompts in it; notes on
     what was mended."""
     messages = read_messages(value, where)
-    prompts = "\n\n".join(message.text for message in messages if message.role == "system")
-    spoken, mended = mend([message for message in messages if message.role != "system"])
-    entries = tuple(
-        _entry(group, pinned=index == 0) for index, group in enumerate(together(spoken))
-    )
-    return entries, prompts, [f"messages: {what}" for what in mended]
+    prompts = [message.text for message in messages if message.role == "system"]
+    mended, repairs = mend([message for message in messages if message.role != "system"])
+    groups = enumerate(together(mended))
+    entries = tuple(_entry(group, pinned=index == 0) for index, group in groups)
+    return entries, "\n\n".join(prompts), [f"messages: {repair}" for repair in repairs]
 
 
 def _entry(group: tuple[Message, ...], pinned: bool) -> Entry:

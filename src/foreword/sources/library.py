@@ -7,7 +7,7 @@ Which documents there are is `sources.documents`' business; how they become sect
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
@@ -23,10 +23,11 @@ from foreword.sources.json_state import value_at
 from foreword.sources.project_root import project_root
 
 RECIPE = "factory"  # the recipe that knows documents, where none is named
-NEWEST, NONE = "newest", "none"  # in place of a name
+# in place of a name
+NEWEST = "newest"
+NONE = "none"
 INVOKED = {"persona": "phase_personas", "prompt": "phase_prompts", "panel": "phase_panels"}
-YAML = (".yaml", ".yml")
-MOST_NAMED = 5
+MOST_NAMED = 5  # of the folders that could not be looked into; an error is a few lines
 
 
 @dataclass
@@ -39,17 +40,19 @@ class Library:
     @property
     def documents(self) -> list[Document]:
         """Every document, each of one kind."""
-        return self._looked[0]
+        return self._search[0]
 
     @property
     def unread(self) -> list[files.Skip]:
         """The folders and links where documents may be that could not be looked into, each once."""
-        return self._looked[1]
+        return self._search[1]
 
     @cached_property
-    def _looked(self) -> tuple[list[Document], list[files.Skip]]:
+    def _search(self) -> tuple[list[Document], list[files.Skip]]:
         unread = list[files.Skip]()
-        found = documents.find_all(self.root, self.recipe.documents, self.recipe.within, unread)
+        found = documents.find_documents(
+            self.root, self.recipe.documents, self.recipe.within, unread
+        )
         return found, list(dict.fromkeys(unread))
 
     @property
@@ -60,25 +63,31 @@ class Library:
     def check(self) -> None:
         """A recipe of documents in a folder that has none of them is asked about the wrong
         folder: an error."""
-        named = (path for how in self.recipe.read.values() for path in how.file)
-        places = (documents.path_in_folders(self.root, path, self.recipe.within) for path in named)
-        if (
-            not self.recipe.documents
-            or self.documents
-            or any(documents.is_there(self.root, path) for path in places)
-        ):
+        if not self.recipe.documents or self.documents or self._has_project_file():
             return
-        others = ", ".join(folder for folder in self.recipe.within if folder)
-        unread = "".join(f"; {note}" for note in self.notes[:MOST_NAMED])
+        problem = f"there is no document of recipe {self.recipe.name!r} in this folder"
+        folders = [folder for folder in self.recipe.within if folder]
+        if folders:
+            problem += f", and none in {', '.join(folders)}"
+        for note in self.notes[:MOST_NAMED]:
+            problem += f"; {note}"
         raise BadSource(
             str(self.root),
-            f"there is no document of recipe {self.recipe.name!r} in this folder"
-            f"{others and f', and none in {others}'}{unread}",
+            problem,
             hint=(
                 "give the project's folder with --root, or see one: `foreword demo --sample factory"
                 " --keep DIR`"
             ),
         )
+
+    def _has_project_file(self) -> bool:
+        """Whether a file is there that the recipe reads values from."""
+        for how in self.recipe.read.values():
+            for name in how.file:
+                path = documents.path_in_folders(self.root, name, self.recipe.within)
+                if documents.is_there(self.root, path):
+                    return True
+        return False
 
     def of_kind(self, kind: str) -> list[Document]:
         """The documents of one kind, in natural order."""
@@ -86,7 +95,7 @@ class Library:
 
     def find(self, wanted: str, kind: str = "", near: str = "") -> Document | None:
         """The document that a name or a path means."""
-        return documents.resolve(self.documents, wanted, kind, near)
+        return documents.find_document(self.documents, wanted, kind, near)
 
     def read(self, document: Document) -> files.File | files.Skip:
         """Its text."""
@@ -94,19 +103,20 @@ class Library:
 
     def newest(self, kind: str) -> Document | None:
         """The one of a kind that was changed last; of equals the last by name."""
-        mine = [
-            (self._changed(document), document.path, document) for document in self.of_kind(kind)
-        ]
-        return max(mine, key=lambda one: one[:2], default=(0, "", None))[2]
+        return max(
+            self.of_kind(kind),
+            key=lambda document: (self._changed_ns(document), document.path),
+            default=None,
+        )
 
-    def _changed(self, document: Document) -> int:
+    def _changed_ns(self, document: Document) -> int:
         """When it was changed last; one that has gone since it was found is older than any."""
         try:
             return (self.root / document.path).stat().st_mtime_ns
         except OSError:
             return -1
 
-    def named_in(self, text: str, near: str) -> list[Document]:
+    def documents_named_in(self, text: str, near: str) -> list[Document]:
         """The documents that a text names and that are there."""
         return references.find_references(self.find, text, near)
 
@@ -120,59 +130,67 @@ def library_of(root: str | Path, recipe: str = RECIPE) -> Library:
 def read_values(root: Path, recipe: RecipeSpec) -> tuple[dict[str, str], list[str]]:
     """The values that a recipe reads out of YAML files: lists are joined by commas; what can't
     be read is a note."""
-    values, notes = dict[str, str](), dict[str, None]()
+    values = dict[str, str]()
+    notes = list[str]()
     for name, how in recipe.read.items():
         found, problems = _value(root, how, recipe.within)
         values[name] = found or how.default
-        notes.update(dict.fromkeys(problems))
-    return values, list(notes)
+        notes += problems
+    return values, list(dict.fromkeys(notes))
 
 
 def _value(root: Path, how: Read, within: Sequence[str]) -> tuple[str, list[str]]:
     notes = list[str]()
-    for path in (documents.path_in_folders(root, name, within) for name in how.file):
+    for name in how.file:
+        path = documents.path_in_folders(root, name, within)
         file = files.read(root, path)
         if isinstance(file, files.Skip):
-            notes += [] if file.reason == "missing" else [f"{path}: {file.reason}"]
+            if file.reason != "missing":
+                notes.append(f"{path}: {file.reason}")
             continue
         data, problem = mapping(file.text)
-        notes += [f"{path}: {problem}"] if problem else []
-        for at in how.at:
-            if text := ", ".join(_names(value_at(data, at))):
+        if problem:
+            notes.append(f"{path}: {problem}")
+        for place in how.at:
+            text = ", ".join(_names(value_at(data, place)))
+            if text:
                 return text, notes
     return "", notes
 
 
-def _names(value: object) -> list[str]:
+def _names(value: object) -> Iterator[str]:
     """The names in a value: itself, or those of its members; of a mapping its `name`, `file` or
     `path`."""
     if isinstance(value, list):
-        return [name for member in value for name in _names(member)]
-    if isinstance(value, dict):
-        named = next(
-            (
-                value[key]
-                for key in ("name", "file", "path", "id")
-                if isinstance(value.get(key), str)
-            ),
-            None,
-        )
-        return [named] if named else [name for member in value.values() for name in _names(member)]
-    return (
-        [str(value).strip()]
-        if isinstance(value, str | int | float) and not isinstance(value, bool)
-        else []
-    )
+        for member in value:
+            yield from _names(member)
+    elif isinstance(value, dict):
+        name = _own_name(value)
+        if name:
+            yield name
+        else:
+            for member in value.values():
+                yield from _names(member)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value).strip()
+
+
+def _own_name(value: Mapping[str, object]) -> str:
+    for key in ("name", "file", "path", "id"):
+        name = value.get(key)
+        if isinstance(name, str):
+            return name
+    return ""
 
 
 def fields_of(text: str, patterns: Sequence[str]) -> tuple[str, str]:
     """The fields of a YAML text that fit the patterns, a line each, and what is wrong with it."""
     data, problem = mapping(text)
-    lines = [
-        f"{path.rsplit('.', 1)[-1] if path in patterns else path}: {value}"
-        for path, value in _leaves(data)
-        if any(fnmatch(path.lower(), pattern.lower()) for pattern in patterns)
-    ]
+    lines = list[str]()
+    for path, value in _leaves(data):
+        if any(fnmatch(path.lower(), pattern.lower()) for pattern in patterns):
+            name = path.rsplit(".", 1)[-1] if path in patterns else path
+            lines.append(f"{name}: {value}")
     return "\n".join(dict.fromkeys(lines)), problem
 
 
@@ -184,8 +202,8 @@ def _leaves(data: object, path: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(data, list) and any(isinstance(member, dict | list) for member in data):
         for index, member in enumerate(data):
             yield from _leaves(member, f"{path}[{index}]")
-    elif data is not None and data != []:
-        yield (
-            path,
-            ", ".join(str(member) for member in data) if isinstance(data, list) else str(data),
-        )
+    elif isinstance(data, list):
+        if data:
+            yield path, ", ".join(str(member) for member in data)
+    elif data is not None:
+        yield path, str(data)

@@ -9,7 +9,8 @@ file that is itself a persona is a panel of one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foreword.errors import BadSource
@@ -20,6 +21,8 @@ from foreword.text.markdown import Heading, blocks, headings
 Find = Callable[[str], "tuple[str, str] | None"]
 """From a persona's name or path to (source, text), or None."""
 
+# Each member is a call to a model: a file that names more of them is a mistake, or an attack on the
+# bill.
 MOST_MEMBERS = 100
 _HINT = (
     "list personas under `## Participants`, or describe them under `## Perspectives` with a"
@@ -45,16 +48,27 @@ _PATH = re.compile(r"[\w.@-]+(?:/[\w.@-]+)+|[\w@-]+\.md\b")
 _PLACE = re.compile(rf"`?(?:{_LINK.pattern}|{_PATH.pattern})`?")
 _ASIDE = re.compile(r"\s+(?:--?|[–—])\s+|\s*[:(]\s*|\s*,\s+|[.;]\s")
 _RULE = re.compile(r"(?:\s*^\s*(?:-{3,}|\*{3,}|_{3,})[ \t]*$)+\s*\Z", re.MULTILINE)
-_WHO = frozenset(
-    "participant participants persona personas member members reviewer perspective agent name".split()
+_NAME_COLUMNS = frozenset(
+    (
+        "participant",
+        "participants",
+        "persona",
+        "personas",
+        "member",
+        "members",
+        "reviewer",
+        "perspective",
+        "agent",
+        "name",
+    )
 )
 _NO_ROW = re.compile(r"^[\s|:-]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class _MemberEntry:
-    """One place at the table: names to look a persona up by, and what the file itself says about
-    it."""
+class _RosterEntry:
+    """One member as the file lists it: names to look a persona up by, and what the file itself
+    says about it."""
 
     name: str
     lookups: tuple[str, ...]
@@ -64,128 +78,168 @@ class _MemberEntry:
 
 def read_panel(text: str, name: str, source: str, find: Find) -> Panel:
     """The panel that a file describes; `BadSource` where nobody sits on it."""
-    title = _KIND.sub("", next((one.title for one in headings(text)), "")) or name
-    seats = [seat for seat in _seats(text, title) if seat.name]
-    if len(seats) > MOST_MEMBERS:
+    title = _title(text) or name
+    entries = [entry for entry in _entries(text, title) if entry.name]
+    if len(entries) > MOST_MEMBERS:
         raise BadSource(
-            source, f"names {len(seats):,} personas; a panel has at most {MOST_MEMBERS}", hint=_HINT
+            source,
+            f"names {len(entries):,} personas; a panel has at most {MOST_MEMBERS}",
+            hint=_HINT,
         )
-    members, missing = list[Member](), list[str]()
-    for seat in _told_apart(seats):
-        member = _seated(seat, source, find)
+    members = dict[tuple[str, str], Member]()  # by source and text: nobody sits there twice
+    missing = list[str]()
+    for entry in _with_unique_names(entries):
+        member = _member(entry, source, find)
         if member is None:
-            missing.append(seat.name)
-        elif (member.source, member.text) not in [(one.source, one.text) for one in members]:
-            members.append(member)
+            missing.append(entry.name)
+        else:
+            members.setdefault((member.source, member.text), member)
     if not members and not missing:
         raise BadSource(source, "names no persona", hint=_HINT)
     return Panel(
         name=name,
         title=title,
         source=source,
-        members=tuple(members),
+        members=tuple(members.values()),
         missing=tuple(dict.fromkeys(missing)),
     )
 
 
-def _seats(text: str, title: str) -> Iterator[_MemberEntry]:
+def _title(text: str) -> str:
+    """The first heading, without the word that says what kind of file it is."""
+    found = headings(text)
+    return _KIND.sub("", found[0].title) if found else ""
+
+
+def _entries(text: str, title: str) -> Iterable[_RosterEntry]:
     """Everyone the file names, by the first way of naming them that it uses."""
     fields, body, _ = front_matter(text)
-    listed = next(
-        (fields[key] for key in ("personas", "participants", "members") if key in fields), None
-    )
+    listed = _first_value(fields, ("personas", "participants", "members"))
     if isinstance(listed, list):
-        yield from (_MemberEntry(name, (name,)) for name in map(_field_name, listed))
-        return
+        names = [_field_name(member) for member in listed]
+        return [_RosterEntry(name, (name,)) for name in names]
+    entries = _roster_entries(body)
+    if not entries and _is_persona(body):
+        entries = [_RosterEntry(title, (), body.strip())]
+    entries = entries or list(_table_entries(body, ""))
+    return entries or [entry for entry in _list_entries(body) if _names_a_file(entry)]
+
+
+def _first_value(fields: Mapping[str, object], keys: Sequence[str]) -> object:
+    for key in keys:
+        if key in fields:
+            return fields[key]
+    return None
+
+
+def _roster_entries(body: str) -> list[_RosterEntry]:
+    """Everyone under the headings that announce a roster, those of the highest level."""
     found = headings(body)
     rosters = [one for one in found if one.level > 1 and _ROSTER.search(_plain(one.title))]
-    highest = min((one.level for one in rosters), default=0)
-    seats = [
-        seat for one in rosters if one.level == highest for seat in _in_roster(body, one, found)
-    ]
-    if not seats and _is_persona(body):
-        seats = [_MemberEntry(title, (), body.strip())]
-    yield from (
-        seats or list(_rows(body, "")) or (seat for seat in _listed(body) if _names_a_file(seat))
-    )
+    highest = min((roster.level for roster in rosters), default=0)
+    entries = list[_RosterEntry]()
+    for roster in rosters:
+        if roster.level == highest:
+            entries += _in_roster(body, roster, found)
+    return entries
 
 
 def _field_name(listed: object) -> str:
     """A persona as front matter names it: by a word, or by a mapping with one."""
     if isinstance(listed, dict):
-        listed = next((listed[key] for key in ("name", "file", "path") if listed.get(key)), "")
+        listed = listed.get("name") or listed.get("file") or listed.get("path")
     return listed.strip() if isinstance(listed, str) else ""
 
 
-def _names_a_file(seat: _MemberEntry) -> bool:
-    return any(way.endswith(".md") for way in seat.lookups)
+def _names_a_file(entry: _RosterEntry) -> bool:
+    return any(name.endswith(".md") for name in entry.lookups)
 
 
-def _in_roster(text: str, roster: Heading, found: list[Heading]) -> Iterator[_MemberEntry]:
-    """The seats under a heading: each heading below it, or the lists and tables in them."""
-    inside = [one for one in found if roster.start < one.start < roster.end]
-    highest = min((one.level for one in inside), default=0)
-    below = [one for one in inside if one.level == highest]
+def _in_roster(text: str, roster: Heading, found: list[Heading]) -> Iterator[_RosterEntry]:
+    """The members under a heading: each heading below it, or the lists and tables in them."""
+    inside = [heading for heading in found if roster.start < heading.start < roster.end]
+    highest = min((heading.level for heading in inside), default=0)
     start = roster.body
-    for heading in below:
-        yield from _listed(text[start : heading.start])
-        part, start = text[heading.start : heading.end], heading.end
-        name = _NUMBERED.sub("", _plain(heading.title))
-        if _ROLE.search(part):
-            yield _MemberEntry(name, (), _RULE.sub("", part).strip())
-        elif rows := list(_rows(text[heading.body : heading.end], _GROUPED.sub("", name))):
-            yield from rows
-        elif not text[heading.body : heading.end].strip() or _LINK.search(part):
-            yield _MemberEntry(name, (*_ways(part), name))
-    yield from _listed(text[start : roster.end])
+    for heading in inside:
+        if heading.level == highest:
+            yield from _list_entries(text[start : heading.start])
+            yield from _heading_entries(text, heading)
+            start = heading.end
+    yield from _list_entries(text[start : roster.end])
 
 
-def _listed(text: str) -> Iterator[_MemberEntry]:
-    """One seat for each item of a list and each row of a table of participants."""
+def _heading_entries(text: str, heading: Heading) -> Iterator[_RosterEntry]:
+    """The member that a heading describes, or the rows of the table under it."""
+    part = text[heading.start : heading.end]
+    body = text[heading.body : heading.end]
+    name = _NUMBERED.sub("", _plain(heading.title))
+    if _ROLE.search(part):
+        yield _RosterEntry(name, (), _RULE.sub("", part).strip())
+        return
+    rows = list(_table_entries(body, _GROUPED.sub("", name)))
+    if rows:
+        yield from rows
+    elif not body.strip() or _LINK.search(part):
+        yield _RosterEntry(name, (*_lookups(part), name))
+
+
+def _list_entries(text: str) -> Iterator[_RosterEntry]:
+    """One member for each item of a list and each row of a table of participants."""
     for block in blocks(text):
         if block.kind == "item" and block.level == 0:
             line = _MARKER.sub("", text[block.start : block.end]).splitlines()[0]
-            yield _MemberEntry(_spoken(line), (*_ways(line), _spoken(line)))
-    yield from _rows(text, "")
+            name = _name_in(line)
+            yield _RosterEntry(name, (*_lookups(line), name))
+    yield from _table_entries(text, "")
 
 
-def _rows(text: str, group: str) -> Iterator[_MemberEntry]:
+def _table_entries(text: str, group: str) -> Iterator[_RosterEntry]:
     """The rows of every table whose first column says who."""
-    who = False
+    names_members = False
     for block in blocks(text):
+        row = text[block.start : block.end]
         if block.kind != "table":
-            who = False
-        elif not block.level:
-            cells = _cells(text[block.start : block.end].splitlines()[0])
-            who = bool(cells) and _plain(cells[0]).casefold() in _WHO
-        elif who and not _NO_ROW.match(row := text[block.start : block.end]):
-            first, *rest = _cells(row)
-            places = [cell for cell in rest if _PLACE.fullmatch(cell)]
-            name = _spoken(first) if _PLACE.fullmatch(first) else _plain(first)
-            focus = ". ".join(cell for cell in rest if cell and cell not in places)
-            yield _MemberEntry(name, (*_ways(" ".join([first, *places])), name), focus, group)
+            names_members = False
+        elif not block.level:  # the head of a table
+            cells = _cells(row.splitlines()[0])
+            names_members = bool(cells) and _plain(cells[0]).casefold() in _NAME_COLUMNS
+        elif names_members and not _NO_ROW.match(row):
+            yield _row_entry(row, group)
+
+
+def _row_entry(row: str, group: str) -> _RosterEntry:
+    """A row: who in the first cell; in the others a file to find them by, and what they look at."""
+    first, *rest = _cells(row)
+    places = [cell for cell in rest if _PLACE.fullmatch(cell)]
+    name = _name_in(first) if _PLACE.fullmatch(first) else _plain(first)
+    focus = ". ".join(cell for cell in rest if cell and cell not in places)
+    lookups = (*_lookups(" ".join([first, *places])), name)
+    return _RosterEntry(name, lookups, text=focus, group=group)
 
 
 def _cells(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
-def _ways(text: str) -> tuple[str, ...]:
+def _lookups(text: str) -> tuple[str, ...]:
     """What a persona might be found under, the surest first: the target of a link, a path, a
     word in code."""
-    links = [target.split("#")[0] for _, target in _LINK.findall(text)]
-    return tuple(
-        dict.fromkeys(way for way in [*links, *_PATH.findall(text), *_CODE.findall(text)] if way)
-    )
+    names = [target.split("#")[0] for _, target in _LINK.findall(text)]
+    names += _PATH.findall(text)
+    names += _CODE.findall(text)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _spoken(line: str) -> str:
+def _name_in(line: str) -> str:
     """The name in a line: what is linked or bold, else what stands in front of an aside."""
-    if link := _LINK.search(line):
+    link = _LINK.search(line)
+    if link:
         return _plain(link[1])
-    if bold := _BOLD.search(line):
+    bold = _BOLD.search(line)
+    if bold:
         return _plain(bold[1] or bold[2]).rstrip(" :")
-    if path := _PATH.match(line.strip("`* ")):
+    path = _PATH.match(line.strip("`* "))
+    if path:
         return path[0].rsplit("/", 1)[-1].removesuffix(".md")
     return _ASIDE.split(_plain(line), maxsplit=1)[0].strip(" .:@")
 
@@ -195,52 +249,48 @@ def _plain(text: str) -> str:
 
 
 def _is_persona(text: str) -> bool:
-    return any(
-        _plain(one.title).casefold() in ("role", "evaluate for") for one in headings(text)
-    ) or bool(_ROLE.search(text))
+    titles = {_plain(heading.title).casefold() for heading in headings(text)}
+    return "role" in titles or "evaluate for" in titles or bool(_ROLE.search(text))
 
 
-def _told_apart(seats: list[_MemberEntry]) -> list[_MemberEntry]:
-    """The seats with names that differ: the same name in two groups has the group behind it, or
+def _with_unique_names(entries: list[_RosterEntry]) -> list[_RosterEntry]:
+    """The entries with names that differ: the same name in two groups has the group behind it, or
     else a number."""
-    names = [seat.name for seat in seats]
-    taken, apart = set[str](), list[_MemberEntry]()
-    for seat in seats:
-        name = (
-            f"{seat.name} ({seat.group})"
-            if names.count(seat.name) > 1 and seat.group
-            else seat.name
-        )
-        if name in taken and not seat.text:
+    times = Counter(entry.name for entry in entries)
+    unique = dict[str, _RosterEntry]()
+    for entry in entries:
+        name = entry.name
+        if times[name] > 1 and entry.group:
+            name = f"{name} ({entry.group})"
+        if name in unique and not entry.text:
             continue  # the same persona, listed twice
-        unique = next(
-            each
-            for each in (name, *(f"{name} {n}" for n in range(2, len(seats) + 2)))
-            if each not in taken
-        )
-        taken.add(unique)
-        apart.append(replace(seat, name=unique))
-    return apart
+        numbered = name
+        number = 2
+        while numbered in unique:
+            numbered = f"{name} {number}"
+            number += 1
+        unique[numbered] = replace(entry, name=numbered)
+    return list(unique.values())
 
 
-def _seated(seat: _MemberEntry, source: str, find: Find) -> Member | None:
-    """The member for a seat: by a file of its own, else by what the panel says; None where there
-    is neither."""
-    found = next((persona for way in seat.lookups if (persona := find(way))), None)
-    if found:
-        where, text = found
-        return Member(
-            seat.name, f"{text.rstrip()}\n\nFocus: {seat.text}" if seat.text else text, where
-        )
-    if not seat.text:
+def _member(entry: _RosterEntry, source: str, find: Find) -> Member | None:
+    """The member for an entry: by a file of its own, else by what the panel says; None where
+    there is neither."""
+    for lookup in entry.lookups:
+        found = find(lookup)
+        if found:
+            persona_source, text = found
+            if entry.text:
+                text = f"{text.rstrip()}\n\nFocus: {entry.text}"
+            return Member(entry.name, text, persona_source)
+    if not entry.text:
         return None
-    return Member(seat.name, seat.text if not seat.lookups else _described(seat), source)
+    text = _persona_text(entry) if entry.lookups else entry.text
+    return Member(entry.name, text, source)
 
 
-def _described(seat: _MemberEntry) -> str:
+def _persona_text(entry: _RosterEntry) -> str:
     """A persona of which the panel says only what it looks at."""
-    where = f" in the track {seat.group}" if seat.group else ""
-    return (
-        f"## Role\n\n{seat.name.removesuffix(f' ({seat.group})')}{where}.\n\n## Evaluate"
-        f" For\n\n{seat.text}"
-    )
+    name = entry.name.removesuffix(f" ({entry.group})")
+    track = f" in the track {entry.group}" if entry.group else ""
+    return f"## Role\n\n{name}{track}.\n\n## Evaluate For\n\n{entry.text}"

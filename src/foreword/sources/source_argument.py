@@ -1,7 +1,7 @@
 """What a user names as a source: found from here or from the root, and read whatever it is.
 
 A regular file, or a pipe that a shell makes (`--source <(jq . notes.json)`). It may lie anywhere,
-since the user named it and no project did. What the bytes mean is for `items` and `state`.
+since the user named it and no project did. What the bytes mean is for `items` and `json_state`.
 """
 
 from __future__ import annotations
