@@ -34,7 +34,7 @@ _FILLER = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,%]*(?![.)]\s)")
 _FOLDERS = re.compile(r"(?<!\S)[^\s/]{0,80}/(?:[^\s/]{0,80}/)*")
-_KINDS = {
+_KINDS = {  # what a piece of this kind is worth beside one of prose, whose words it has fewer of
     "fence": 0.0,
     "rule": 0.0,
     "heading": 0.5,
@@ -43,85 +43,104 @@ _KINDS = {
     "code": 0.5,
     "table": 0.9,
 }
-_SAME = 0.8
-_NAMING, _NAMED_BEFORE = 1.0, 0.2
+_SAME = 0.8  # of two pieces' words in common: the later one says the earlier one again
+_NAMING = 1.0  # of naming things, beside being dense in the text's own words, which is up to 1, too
+_NAMED_BEFORE = 0.2  # of a name that a denser piece has named already
+_OFTEN = 12  # uses of a word or name; more of them make it no weightier
+# Characters added to the length of a piece when its names are counted per character, and words to
+# its words when they are: without it, a line of one name would be the densest of all.
+_NAMING_CHARS = 120
+_DENSITY_WORDS = 6
 _LETTER = re.compile(r"[^\W\d_]")
 _LONG_NUMBER = re.compile(r"\d{4}")
 
 
 def carry(pieces: Sequence[Piece]) -> list[float]:
     """A weight from 0 up for each piece, by what it says about the whole text it is part of."""
-    bags = [_content(piece.text) for piece in pieces]
+    bags = [_content_words(piece.text) for piece in pieces]
     salience = _salience(bags)
-    dense = [sum(salience[word] for word in dict.fromkeys(bag)) / (len(bag) + 6) for bag in bags]
-    top = max(dense, default=0.0) or 1.0
-    repeats, naming = _repeats(bags, salience), _naming(pieces)
-    return [
-        (
-            (density / top + _NAMING * naming[at] + _bonus(pieces, at))
-            * _damping(pieces, at, at in repeats)
-            if bags[at] and not is_markup(pieces[at])
-            else 0.0
-        )
-        for at, density in enumerate(dense)
-    ]
+    densities = [_density(bag, salience) for bag in bags]
+    top = max(densities, default=0.0) or 1.0
+    repeats = _repeats(bags, salience)
+    naming = _naming(pieces)
+    weights: list[float] = []
+    for at, piece in enumerate(pieces):
+        if not bags[at] or is_markup(piece):
+            weights.append(0.0)
+            continue
+        score = densities[at] / top + _NAMING * naming[at] + _bonus(pieces, at)
+        weights.append(score * _damping(piece, at in repeats))
+    return weights
 
 
-def _content(text: str) -> list[str]:
-    text = _FOLDERS.sub("", text)
-    return [
-        word[:-1] if word[-1] == "s" and len(word) > 3 else word
-        for word in words(text)
-        if word not in STOP_WORDS
-    ]
+def _density(bag: list[str], salience: dict[str, float]) -> float:
+    """How much of a piece is the text's own words, each counted once."""
+    return sum(salience[word] for word in dict.fromkeys(bag)) / (len(bag) + _DENSITY_WORDS)
+
+
+def _content_words(text: str) -> list[str]:
+    """The words that say something, without the folders of paths and the `s` of a plural."""
+    found = [word for word in words(_FOLDERS.sub("", text)) if word not in STOP_WORDS]
+    return [word[:-1] if word[-1] == "s" and len(word) > 3 else word for word in found]
 
 
 def _salience(bags: list[list[str]]) -> dict[str, float]:
     """Often in the text but not in every piece: frequency with a ceiling, times rarity among the
     pieces."""
-    often = Counter(word for bag in bags for word in bag)
-    spread = Counter(word for bag in bags for word in dict.fromkeys(bag))
+    uses: Counter[str] = Counter()
+    holders: Counter[str] = Counter()
+    for bag in bags:
+        uses.update(bag)
+        holders.update(set(bag))
     return {
-        word: log1p(min(count, 12)) * max(0.2, log(len(bags) / spread[word]))
-        for word, count in often.items()
+        word: log1p(min(count, _OFTEN)) * max(0.2, log(len(bags) / holders[word]))
+        for word, count in uses.items()
     }
 
 
 def _naming(pieces: Sequence[Piece]) -> list[float]:
     """How densely each piece names things that no denser one has named already, up to 1."""
-    found = _named(pieces)
-    worth = _worth(found)
-    room = [len(piece.text) + 120 for piece in pieces]
+    names = _names_by_piece(pieces)
+    worth = _worth(names)
+    room = [len(piece.text) + _NAMING_CHARS for piece in pieces]
     named: set[str] = set()
     scores = [0.0] * len(pieces)
-    for at in sorted(range(len(pieces)), key=lambda at: -len(found[at]) / room[at]):
-        scores[at] = (
-            sum(worth[name] * (_NAMED_BEFORE if name in named else 1.0) for name in found[at])
-            / room[at]
-        )
-        named.update(found[at])
+    for at in sorted(range(len(pieces)), key=lambda at: -len(names[at]) / room[at]):
+        values = [worth[name] * (_NAMED_BEFORE if name in named else 1.0) for name in names[at]]
+        scores[at] = sum(values) / room[at]
+        named.update(names[at])
+    if not scores:
+        return []
     # A few pieces are nothing but names (a list of paths); measured by them, no other would seem to
     # name anything.
-    top = sorted(scores)[int(0.98 * (len(scores) - 1))] or 1.0 if scores else 1.0
+    top = sorted(scores)[int(0.98 * (len(scores) - 1))] or 1.0
     return [min(1.0, score / top) for score in scores]
 
 
 def _worth(found: Sequence[Sequence[str]]) -> dict[str, float]:
     """What it is worth to name each name: much where the text comes back to it, nothing where it
     is everywhere."""
-    often = Counter(name for naming in found for name in naming)
+    uses: Counter[str] = Counter()
+    for names in found:
+        uses.update(names)
     whole = log(len(found) + 1)
-    return {name: log1p(min(count, 12)) * (1 - log(count) / whole) for name, count in often.items()}
+    return {
+        name: log1p(min(count, _OFTEN)) * (1 - log(count) / whole) for name, count in uses.items()
+    }
 
 
-def _named(pieces: Sequence[Piece]) -> list[list[str]]:
+def _names_by_piece(pieces: Sequence[Piece]) -> list[list[str]]:
     """The words of each piece that name one thing: paths, identifiers, codes, long numbers."""
-    judged: dict[str, str] = {}
-    found = []
+    name_of: dict[str, str] = {}  # by word: to tell is the dear part, and most words come again
+    found: list[list[str]] = []
     for piece in pieces:
-        tokens = dict.fromkeys(piece.text.split())
-        judged.update((token, _name(token)) for token in tokens if token not in judged)
-        found.append([name for name in dict.fromkeys(map(judged.__getitem__, tokens)) if name])
+        names: dict[str, None] = {}  # each once, in order
+        for token in piece.text.split():
+            if token not in name_of:
+                name_of[token] = _name(token)
+            if name_of[token]:
+                names[name_of[token]] = None
+        found.append(list(names))
     return found
 
 
@@ -144,8 +163,7 @@ def _bonus(pieces: Sequence[Piece], at: int) -> float:
     )
 
 
-def _damping(pieces: Sequence[Piece], at: int, repeated: bool) -> float:
-    piece = pieces[at]
+def _damping(piece: Piece, repeated: bool) -> float:
     factor = _KINDS.get(piece.kind, 1.0) * (0.2 if repeated else 1.0)
     split_matter = piece.kind == "front_matter" and not piece.text.startswith("---")
     if _FILLER.match(piece.text) or is_lead(piece) or split_matter:
@@ -156,16 +174,14 @@ def _damping(pieces: Sequence[Piece], at: int, repeated: bool) -> float:
 def _repeats(bags: list[list[str]], salience: dict[str, float]) -> set[int]:
     """The pieces that say again what an earlier one said: the same rarest words, and mostly the
     same others."""
-    seen: dict[tuple[str, ...], frozenset[str]] = {}
-    found = set()
+    earlier_bags: dict[tuple[str, ...], frozenset[str]] = {}  # by their rarest words
+    found: set[int] = set()
     for at, bag in enumerate(bags):
         distinct = frozenset(bag)
-        key = tuple(sorted(distinct, key=lambda word: (salience[word], word))[:3])
-        earlier = seen.setdefault(key, distinct)
-        if (
-            bag
-            and earlier is not distinct
-            and len(earlier & distinct) >= _SAME * len(earlier | distinct)
-        ):
+        rarest = sorted(distinct, key=lambda word: (salience[word], word))[:3]
+        earlier = earlier_bags.setdefault(tuple(rarest), distinct)
+        if not bag or earlier is distinct:
+            continue
+        if len(earlier & distinct) >= _SAME * len(earlier | distinct):
             found.add(at)
     return found
