@@ -262,7 +262,7 @@ def _extract(request: _SummaryRequest) -> _SummaryText:
         request.counter,
         earlier=request.earlier,
         keep=request.lasting.identifiers[:MOST_IDENTIFIERS],
-        settled=request.lasting.finished,
+        finished=request.lasting.finished,
     )
     return _SummaryText(made.text, EXTRACT)
 

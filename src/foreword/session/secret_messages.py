@@ -10,8 +10,8 @@ never changed.
 from __future__ import annotations
 
 import json
+import operator
 from dataclasses import replace
-from operator import is_
 
 from foreword.message import Image, Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from foreword.secrets.known_values import KnownValues
@@ -22,9 +22,10 @@ def without_secrets(message: Message, secrets: KnownValues) -> Message:
     """The message with the known values hidden; the same object where there are none in it."""
     if not secrets:
         return message
-    parts = tuple([_part(part, secrets) for part in message.parts])
+    parts = tuple(_part(part, secrets) for part in message.parts)
     extra = _fields(message.extra, secrets)
-    if extra == message.extra and all(map(is_, parts, message.parts)):
+    is_same = all(map(operator.is_, parts, message.parts))
+    if is_same and extra == message.extra:
         return message
     return replace(message, parts=parts, extra=extra, tokens=None)
 
@@ -39,16 +40,11 @@ def _part(part: Part, secrets: KnownValues) -> Part:
             arguments = _arguments(part.arguments, secrets)
             new = replace(part, arguments=arguments, extra=_fields(part.extra, secrets))
         case ToolResult():
-            rest = tuple(
-                [
-                    replace(one, data=_fields(one.data, secrets))
-                    if isinstance(one, Opaque)
-                    else one
-                    for one in part.rest
-                ]
-            )
             new = replace(
-                part, text=secrets.known(part.text), rest=rest, extra=_fields(part.extra, secrets)
+                part,
+                text=secrets.known(part.text),
+                rest=tuple(_result_part(inner, secrets) for inner in part.rest),
+                extra=_fields(part.extra, secrets),
             )
         case Thinking(signature="", redacted=False):
             new = replace(part, text=secrets.known(part.text), extra=_fields(part.extra, secrets))
@@ -57,6 +53,13 @@ def _part(part: Part, secrets: KnownValues) -> Part:
         case Thinking() | Image():
             new = part
     return part if new == part else new
+
+
+def _result_part(part: Image | Opaque, secrets: KnownValues) -> Image | Opaque:
+    """What a result holds besides its text."""
+    if isinstance(part, Opaque):
+        return replace(part, data=_fields(part.data, secrets))
+    return part
 
 
 def _arguments(text: str, secrets: KnownValues) -> str:
@@ -78,19 +81,20 @@ def _json(text: str, secrets: KnownValues, *, numbers: bool) -> str:
     except (ValueError, RecursionError):
         return hidden
     try:
-        return json.dumps(_each(value, secrets, numbers), ensure_ascii=False)
+        return json.dumps(_hide_in(value, secrets, numbers=numbers), ensure_ascii=False)
     except RecursionError:
         return json.dumps(HIDDEN)
 
 
-def _each(value: object, secrets: KnownValues, numbers: bool) -> object:
+def _hide_in(value: object, secrets: KnownValues, *, numbers: bool) -> object:
     if isinstance(value, str):
         return secrets.known(value)
     if isinstance(value, dict):
-        return {
-            secrets.known(name): _each(member, secrets, numbers) for name, member in value.items()
-        }
+        hidden = {}
+        for name, member in value.items():
+            hidden[secrets.known(name)] = _hide_in(member, secrets, numbers=numbers)
+        return hidden
     if isinstance(value, list):
-        return [_each(member, secrets, numbers) for member in value]
+        return [_hide_in(member, secrets, numbers=numbers) for member in value]
     is_number = numbers and isinstance(value, int | float) and not isinstance(value, bool)
     return HIDDEN if is_number and secrets.is_known(str(value)) else value

@@ -27,10 +27,10 @@ from foreword.store.urls import open_database
 from foreword.store.variables import VariableChange
 from foreword.store.workflows import Workflow
 
-ALL = "all"
+ALL = "all"  # in place of a name: every variable
 MEND_PLAN = "restore the database from a copy, or write a new version: `foreword plan update`"
-LONGEST_NAME = 200
-_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+LONGEST_NAME = 200  # characters: a name is shown on one line, in lists and in commands to copy
+_NAME = re.compile(rf"[^\x00-\x1f\x7f]{{1,{LONGEST_NAME}}}")
 
 
 class WorkflowState:
@@ -42,7 +42,8 @@ class WorkflowState:
     root = Path()
 
     def __init__(self, db: Database, workflow: Workflow) -> None:
-        self.db, self.workflow = db, workflow
+        self.db = db
+        self.workflow = workflow
 
     @classmethod
     def open(
@@ -59,7 +60,9 @@ class WorkflowState:
         try:
             found, is_new = find_or_make(db, name, create=create)
             state = cls(db, found)
-            state.is_new, state.url, state.root = is_new, url, project_root(root)
+            state.is_new = is_new
+            state.url = url
+            state.root = project_root(root)
         except BaseException:
             db.close()
             raise
@@ -86,7 +89,7 @@ class WorkflowState:
     def plan(self) -> dict[str, Any] | None:
         """The plan as it is now."""
         newest = plans.current(self.db, self.workflow.id)
-        return self._sound(newest).data if newest else None
+        return self._check(newest).data if newest else None
 
     def get_current_plan(self) -> dict[str, Any] | None:
         """The plan as it is now."""
@@ -102,7 +105,7 @@ class WorkflowState:
 
     def plan_history(self) -> list[Plan]:
         """Every version, the oldest first."""
-        return [self._sound(plan) for plan in plans.history(self.db, self.workflow.id)]
+        return [self._check(plan) for plan in plans.history(self.db, self.workflow.id)]
 
     def plan_version(self, version: int) -> Plan:
         """One version."""
@@ -112,27 +115,27 @@ class WorkflowState:
             raise UnknownName(
                 "plan version", str(version), known, where=f"of {self.workflow.name!r}"
             )
-        return self._sound(found)
+        return self._check(found)
 
-    def _sound(self, kept: Plan) -> Plan:
-        """A version that still has the shape in which every plan comes in."""
+    def _check(self, stored: Plan) -> Plan:
+        """The version, or an error where it no longer has the shape in which every plan comes
+        in."""
         try:
-            planning.read_plan(kept.data)
+            planning.read_plan(stored.data)
         except BadPlan:
             raise altered_error(
-                f"plan version {kept.version} in {self.db.name}", hint=MEND_PLAN
+                f"plan version {stored.version} in {self.db.name}", hint=MEND_PLAN
             ) from None
-        return kept
+        return stored
 
     def plan_diff(self, old: int, new: int) -> list[str]:
         """What changed from one version to another, in words; secrets are hidden in them."""
-        before, after = self.plan_version(old).data, self.plan_version(new).data
-        lines = planning.diff(_hidden(before), _hidden(after))
-        return (
-            lines
-            if lines or not planning.diff(before, after)
-            else ["something that is hidden has changed"]
-        )
+        before = self.plan_version(old).data
+        after = self.plan_version(new).data
+        lines = planning.diff(_without_secrets(before), _without_secrets(after))
+        if not lines and planning.diff(before, after):
+            return ["something that is hidden has changed"]
+        return lines
 
     # --- variables --------------------------------------------------------------------------------
 
@@ -221,7 +224,7 @@ def _reason(text: object) -> str:
     return mask(text)
 
 
-def _hidden(plan: Mapping[str, Any]) -> dict[str, Any]:
+def _without_secrets(plan: Mapping[str, Any]) -> dict[str, Any]:
     hidden = hide(plan)
     assert isinstance(hidden, dict)
     return hidden

@@ -190,8 +190,8 @@ def test_a_settled_task_is_not_opened_again(status: str) -> None:
         assistant("Next I still need to migrate the billing database to version 12."),
         assistant("Remaining: write the release notes."),
     ]
-    settled = [("Migrate the billing database", status)]
-    lines = compress(said, 400, ESTIMATE, settled=settled).text.splitlines()
+    finished = [("Migrate the billing database", status)]
+    lines = compress(said, 400, ESTIMATE, finished=finished).text.splitlines()
     assert all(f"({status}, says the plan)" in line for line in lines if "billing database" in line)
     assert any("release notes" in line for line in lines)
 
@@ -201,9 +201,9 @@ def test_a_settled_task_is_not_opened_again(status: str) -> None:
 def test_there_is_nothing_left_in_a_summary_for_the_plan_to_correct(
     said: list[Message], tasks: list[str]
 ) -> None:
-    settled = [("write the tests", "completed"), *((task, "failed") for task in tasks)]
-    text = compress(said, 500, ESTIMATE, settled=settled).text
-    assert mark_finished_tasks(text, settled) == text
+    finished = [("write the tests", "completed"), *((task, "failed") for task in tasks)]
+    text = compress(said, 500, ESTIMATE, finished=finished).text
+    assert mark_finished_tasks(text, finished) == text
 
 
 def test_the_users_constraints_are_kept_over_chatter() -> None:

@@ -50,7 +50,7 @@ def test_without_settled_tasks_nothing_changes() -> None:
     st.text(max_size=300),
     st.lists(st.tuples(st.text(max_size=30), st.sampled_from(["completed", "failed"]))),
 )
-def test_it_only_adds_and_only_once(text: str, settled: list[tuple[str, str]]) -> None:
-    once = mark_finished_tasks(text, settled)
-    assert mark_finished_tasks(once, settled) == once
+def test_it_only_adds_and_only_once(text: str, finished: list[tuple[str, str]]) -> None:
+    once = mark_finished_tasks(text, finished)
+    assert mark_finished_tasks(once, finished) == once
     assert len(once.split("\n")) == len(text.split("\n"))

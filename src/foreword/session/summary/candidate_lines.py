@@ -3,14 +3,14 @@ weighs.
 
 The authors' own words. Prose comes from the user and the assistant; of results only errors, and
 lines whose names were used again later; an error is joined by the line that tells its fix.
-Repetitions become one. Which of the lines go in is decided in `choice`.
+Repetitions become one. Which of the lines go in is decided in `line_choice`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from foreword.session.summary.facts import WEIGHTS, Kind, is_filler, kind_of
@@ -27,30 +27,43 @@ from foreword.session.summary.summary_text import (
 )
 from foreword.text.words import STOP_WORDS, words
 
-SAME = 0.7  # of the words of two lines, for one to repeat the other
+# Judgements on what a reader of a summary misses first; they order lines, and none of them decides
+# alone.
+SAME = 0.7  # of the words of two lines, for one to repeat the other: two wordings share about that
 FROM_BEFORE = 1.5  # the advantage of what an earlier summary found worth keeping
-PASTED, OWN = 2_500, 400  # characters: a message of so many is pasted, but for so many at its ends
+# Characters: a user who sends more has pasted something, and only so many at either end are the
+# user's own words. What is pasted weighs less than what is said.
+PASTED = 2_500
+OWN = 400
 PASTED_SHARE = 0.4
-SAID_AGAIN = 0.15  # what a wish or a decision weighs more for each time it was repeated
-FEW, MANY = 4, 400  # lines of one result: at first, and where there is room for more
-REACH = 16  # messages from an error to its fix
+REPETITION = 0.15  # what a wish or a decision weighs more for each time it was repeated
+# Lines of one result: at first, so that one long output does not crowd out the rest, and where
+# there is room for more.
+FEW = 4
+MANY = 400
+# From an error to the line that tells its fix, in messages and in lines: further on, a fix is most
+# likely that of another error.
+REACH = 16
+REACH_LINES = 60
+RATHER_LONG = 40  # characters: a polite line of the user's that is longer says something, too
+AGE_BEFORE = 0.3  # the age of what an earlier summary holds, as a share: old, but chosen once
 
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _NUMBERED = re.compile(r"^\s*\d+[\u2192|:\t]\s?")
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _CODE = re.compile(
-    r"[;{}]\s*$|^\s*(?:[)}\]]|[+-]\s*\w+.*[({;]$)|\w+\([^)]*\)\s*\{|:=|=>|</?\w+>|^\S+ ="
-    r" |\w\([\"'&]"
+    r"[;{}]\s*$|^\s*(?:[)}\]]|[+-]\s*\w+.*[({;]$)|\w+\([^)]*\)\s*\{|:=|=>|</?\w+>|^\S+ = "
+    r"|\w\([\"'&]"
 )
 _RULE = re.compile(r"[\s|:=+*_-]*")
 _COMMAND = re.compile(r"command|cmd|script|url", re.IGNORECASE)
 _BREAKS = (", ", "; ", ",", " ")
-_USERS = {"user", "said", "call"}
+_USERS = {"user", "said", "call"}  # the voices that use a name, and not only print it
 _DEFINES = re.compile(
     r"(?:[+-]\s*)?(?:export |public |private |async |static |pub |default )*"
     r"(?:func|def|class|type|interface|struct|fn|function|module|CREATE TABLE)\s+[\w(]"
 )
-_SETTLED = re.compile(r"complete|done|fail|cancel|skip", re.IGNORECASE)
+_FINISHED = re.compile(r"complete|done|fail|cancel|skip", re.IGNORECASE)
 _NUMBER = re.compile(r"\d")
 
 
@@ -78,64 +91,68 @@ def lines(
     most: int = FEW,
 ) -> list[CandidateLine]:
     """Every line worth considering, oldest first, none twice; at most so many of one result."""
-    before = [
-        _line(text, kind, at - len(earlier.lines), length, FROM_BEFORE)
-        for at, (kind, text) in enumerate(earlier.lines)
-    ]
-    latest = max((remark.at for remark in said if remark.key.startswith(TASK)), default=0)
-    now = [
-        line
-        for remark in said
-        if not _is_past(remark, latest)
-        for line in _of_remark(remark, found, length, most)
-    ]
+    before = list[CandidateLine]()
+    for at, (kind, text) in enumerate(earlier.lines):
+        place = at - len(earlier.lines)
+        before.append(_line(text, kind, at=place, length=length, share=FROM_BEFORE))
+    latest_tasks = _place_of_latest_tasks(said)
+    now = list[CandidateLine]()
+    for remark in said:
+        if remark.key.startswith(TASK) and remark.at < latest_tasks:
+            continue  # from a list of tasks that a later one has replaced
+        now += _remark_lines(remark, found, length=length, most=most)
     return _distinct([*before, *_with_fixes(now)])
 
 
-def _of_remark(
-    remark: Remark, found: Mapping[str, Mention], length: int, most: int
+def _place_of_latest_tasks(said: Sequence[Remark]) -> int:
+    return max((remark.at for remark in said if remark.key.startswith(TASK)), default=0)
+
+
+def _remark_lines(
+    remark: Remark, found: Mapping[str, Mention], *, length: int, most: int
 ) -> Iterable[CandidateLine]:
     match remark.voice:
         case "user" | "said":
-            return _prose(remark, length)
+            return _prose_lines(remark, length)
         case "result":
-            return _printed(remark, found, length, most)
+            return _printed_lines(remark, found, length=length, most=most)
         case "edit" if most > FEW:
-            return _printed(remark, found, length, most)
+            return _printed_lines(remark, found, length=length, most=most)
         case "call" if remark.key.startswith(TASK):
             status = remark.key.removeprefix(TASK)
-            kind: Kind = "done" if _SETTLED.match(status) else "open"
-            return [_line(f"[{status}] {shorten_line(remark.text)}", kind, remark.at, length)]
+            kind: Kind = "done" if _FINISHED.match(status) else "open"
+            text = f"[{status}] {shorten_line(remark.text)}"
+            return [_line(text, kind, at=remark.at, length=length)]
         case "call" if _COMMAND.fullmatch(remark.key):
-            return [_line(shorten_line(remark.text), "command", remark.at, length)]
+            return [_line(shorten_line(remark.text), "command", at=remark.at, length=length)]
         case _:
             return []
 
 
-def _is_past(remark: Remark, latest: int) -> bool:
-    """Whether a remark is from a list of tasks that a later one has replaced."""
-    return remark.key.startswith(TASK) and remark.at < latest
-
-
-def _prose(remark: Remark, length: int) -> Iterator[CandidateLine]:
+def _prose_lines(remark: Remark, length: int) -> Iterator[CandidateLine]:
     """What a person or the assistant said, without code, announcements and pleasantries."""
-    fenced, seen, size = False, 0, len(remark.text)
+    fenced = False
+    position = 0
+    size = len(remark.text)
     for row in remark.text.splitlines():
-        seen += len(row) + 1
+        position += len(row) + 1
         if _FENCE.match(row):
             fenced = not fenced
         if fenced or _RULE.fullmatch(row[:400]):
             continue
         # A user who sends pages has pasted them: only how they begin and end is in the user's own
         # words.
-        pasted = remark.voice == "user" and size > PASTED and OWN < seen < size - OWN
+        pasted = remark.voice == "user" and size > PASTED and OWN < position < size - OWN
         voice: Voice = "said" if pasted else remark.voice
         for text in split(row):
-            if _says_something(text, voice == "user"):
-                kind = kind_of(text, voice) if not _CODE.search(text) else "other"
-                names = literals(text)
-                share = (1.0 if names else _fullness(text)) * (PASTED_SHARE if pasted else 1.0)
-                yield _line(text, kind, remark.at, length, share, names)
+            if not _says_something(text, by_user=voice == "user"):
+                continue
+            kind = kind_of(text, voice) if not _CODE.search(text) else "other"
+            names = literals(text)
+            share = 1.0 if names else _fullness(text)
+            if pasted:
+                share *= PASTED_SHARE
+            yield _line(text, kind, at=remark.at, length=length, share=share, names=names)
 
 
 def _fullness(text: str) -> float:
@@ -143,33 +160,42 @@ def _fullness(text: str) -> float:
     return min(1.0, 0.2 + len(_LETTERS.findall(text[:200])) / 10)
 
 
-def _says_something(text: str, by_user: bool) -> bool:
-    few = len(_LETTERS.findall(text[:200])) < (2 if by_user else 4)
-    return not (few or text.endswith(":") or (is_filler(text) and not (by_user and len(text) > 40)))
+def _says_something(text: str, *, by_user: bool) -> bool:
+    least_words = 2 if by_user else 4
+    if len(_LETTERS.findall(text[:200])) < least_words or text.endswith(":"):
+        return False
+    return not is_filler(text) or (by_user and len(text) > RATHER_LONG)
 
 
-def _printed(
-    remark: Remark, found: Mapping[str, Mention], length: int, most: int
+def _printed_lines(
+    remark: Remark, found: Mapping[str, Mention], *, length: int, most: int
 ) -> list[CandidateLine]:
     """Of what a tool printed or a call wrote: errors, lines whose names somebody used
     afterwards, then any others."""
-    kept: list[tuple[float, CandidateLine]] = []
+    lines = list[CandidateLine]()
+    ranks = list[float]()
     for row in remark.text.splitlines():
         for text in _chunks(_NUMBERED.sub("", row)):
             if len(_LETTERS.findall(text)) < 3:
                 continue
-            code = remark.voice != "result" or _NUMBERED.match(row) or _CODE.search(text)
-            kind = kind_of(text, "result") if not code else "other"
+            is_code = remark.voice != "result" or _NUMBERED.match(row) or _CODE.search(text)
+            kind = kind_of(text, "result") if not is_code else "other"
             names = literals(text)
             used = _used_again(names, remark.at, found) if kind == "other" else 0.0
-            used += 0.5 * (_DEFINES.match(text) is not None)
-            rank = 2.0 + remark.failed if kind == "error" else used + 0.1 * bool(names)
-            share = 1.0 if kind == "error" else min(1.0, 0.4 * used + 0.1)
-            kept.append(
-                (rank, _line(text, "finding" if used else kind, remark.at, length, share, names))
-            )
-    best = sorted(range(len(kept)), key=lambda at: (-kept[at][0], at))[:most]
-    return [kept[at][1] for at in sorted(best) if kept[at][0] >= 1.0 or most > FEW]
+            if _DEFINES.match(text):
+                used += 0.5
+            if kind == "error":
+                rank = 2.0 + remark.failed
+                share = 1.0
+            else:
+                rank = used + 0.1 * bool(names)
+                share = min(1.0, 0.4 * used + 0.1)
+            if used:
+                kind = "finding"
+            ranks.append(rank)
+            lines.append(_line(text, kind, at=remark.at, length=length, share=share, names=names))
+    best = sorted(range(len(lines)), key=lambda place: (-ranks[place], place))[:most]
+    return [lines[place] for place in sorted(best) if ranks[place] >= 1.0 or most > FEW]
 
 
 def _chunks(row: str) -> list[str]:
@@ -177,10 +203,8 @@ def _chunks(row: str) -> list[str]:
     row = " ".join(bare(row).split()) if len(row) <= LONGEST_LINE else row
     chunks = []
     while len(row) > LONGEST_LINE:
-        end = (
-            max(row.rfind(mark, LONGEST_LINE // 2, LONGEST_LINE) for mark in _BREAKS) + 1
-            or LONGEST_LINE
-        )
+        last_break = max(row.rfind(mark, LONGEST_LINE // 2, LONGEST_LINE) for mark in _BREAKS)
+        end = last_break + 1 if last_break >= 0 else LONGEST_LINE
         chunks.append(row[:end].strip())
         row = row[end:]
     return [*chunks, row.strip()]
@@ -189,69 +213,78 @@ def _chunks(row: str) -> list[str]:
 def _used_again(names: Iterable[str], at: int, found: Mapping[str, Mention]) -> float:
     """How many of these names were first seen there and used by a later call or reply, or by the
     user."""
-    return sum(
-        1.0
-        for name in names
-        if (mention := found.get(name))
-        and mention.first == at < mention.last
-        and mention.voices & _USERS
-    )
+    count = 0.0
+    for name in names:
+        mention = found.get(name)
+        if mention is None or mention.first != at or mention.last <= at:
+            continue
+        if mention.voices & _USERS:
+            count += 1.0
+    return count
 
 
 def _with_fixes(now: Sequence[CandidateLine]) -> list[CandidateLine]:
     """The lines, each error joined by the first line soon after it that tells its fix."""
-    taken: set[int] = set()
+    used_fixes = set[int]()
     joined = list(now)
-    for at, line in enumerate(now):
+    for place, line in enumerate(now):
         if line.kind != "error":
             continue
-        fix = next(
-            (
-                place
-                for place in _soon_after(now, at)
-                if place not in taken and _tells(now[place], line)
-            ),
-            None,
-        )
-        if fix is not None:
-            taken.add(fix)
-            text = f"{line.text}\n{FIX}{now[fix].text}"
-            names = tuple(dict.fromkeys((*line.names, *now[fix].names)))
-            joined[at] = replace(
-                line, text=text, kind="fix", weight=line.weight + now[fix].weight, names=names
-            )
-    return [line for at, line in enumerate(joined) if at not in taken]
+        fix_place = _fix_place(now, place, used_fixes)
+        if fix_place is not None:
+            used_fixes.add(fix_place)
+            joined[place] = _with_fix(line, now[fix_place])
+    return [line for place, line in enumerate(joined) if place not in used_fixes]
 
 
-def _soon_after(now: Sequence[CandidateLine], at: int) -> Iterator[int]:
-    for place in range(at + 1, min(len(now), at + 60)):
-        if now[place].at > now[at].at + REACH:
-            return
-        yield place
+def _fix_place(
+    now: Sequence[CandidateLine], error_place: int, used_fixes: Container[int]
+) -> int | None:
+    error = now[error_place]
+    for place in range(error_place + 1, min(len(now), error_place + REACH_LINES)):
+        if now[place].at > error.at + REACH:
+            return None
+        if place not in used_fixes and _is_fix_of(now[place], error):
+            return place
+    return None
 
 
-def _tells(line: CandidateLine, error: CandidateLine) -> bool:
+def _with_fix(error: CandidateLine, fix: CandidateLine) -> CandidateLine:
+    return replace(
+        error,
+        text=f"{error.text}\n{FIX}{fix.text}",
+        kind="fix",
+        weight=error.weight + fix.weight,
+        names=tuple(dict.fromkeys((*error.names, *fix.names))),
+    )
+
+
+def _is_fix_of(line: CandidateLine, error: CandidateLine) -> bool:
     if line.kind != "fix" or line.at == error.at:
         return False
-    return (
-        bool(set(line.names) & set(error.names))
-        or len(_content(line.text) & _content(error.text)) >= 2
-    )
+    if set(line.names) & set(error.names):
+        return True
+    return len(_content(line.text) & _content(error.text)) >= 2
 
 
 def _line(
     text: str,
     kind: Kind,
+    *,
     at: int,
     length: int,
     share: float = 1.0,
     names: tuple[str, ...] | None = None,
 ) -> CandidateLine:
+    """A line with what it weighs `length - at` messages later."""
     weight = WEIGHTS[kind]
-    age = 0.5 ** ((length - max(at, 0)) / weight.half_life) if at >= 0 else 0.3
-    held = weight.base * share * (weight.lasting + (1 - weight.lasting) * age)
+    age = 0.5 ** ((length - at) / weight.half_life) if at >= 0 else AGE_BEFORE
     return CandidateLine(
-        text=text, kind=kind, at=at, weight=held, names=literals(text) if names is None else names
+        text=text,
+        kind=kind,
+        at=at,
+        weight=weight.base * share * (weight.lasting + (1 - weight.lasting) * age),
+        names=literals(text) if names is None else names,
     )
 
 
@@ -259,38 +292,45 @@ def _distinct(found: Sequence[CandidateLine]) -> list[CandidateLine]:
     """The lines with repetitions left out: the newest wording stays, at the place of the oldest
     if that is to last."""
     bags = [_content(line.text) for line in found]
-    spread = Counter(word for bag in bags for word in bag)
-    seen: dict[tuple[str, ...], int] = {}
-    kept: dict[int, CandidateLine] = {}
-    for at in range(len(found) - 1, -1, -1):
-        line, bag = found[at], bags[at]
-        key = tuple(sorted(bag, key=lambda word: (spread[word], word))[:3])
-        newer = seen.setdefault(key, at)
-        if newer == at or not _repeats(line, bag, found[newer], bags[newer]):
-            kept[at] = line
+    frequencies = Counter[str]()
+    for bag in bags:
+        frequencies.update(bag)
+    place_by_key: dict[tuple[str, ...], int] = {}
+    distinct: dict[int, CandidateLine] = {}
+    for place in reversed(range(len(found))):
+        line = found[place]
+        # lines that repeat each other nearly always share their three rarest words
+        rarest = sorted(bags[place], key=lambda word: (frequencies[word], word))[:3]
+        key = tuple(rarest)
+        newer = place_by_key.setdefault(key, place)
+        is_new = newer == place or not _has_all_names(line, found[newer])
+        if is_new or not _is_same_content(bags[place], bags[newer]):
+            distinct[place] = line
         elif line.is_lasting:
-            kept[at] = replace(kept.pop(newer), at=line.at, kind=line.kind, weight=line.weight)
-            seen[key] = at
+            newest = distinct.pop(newer)
+            distinct[place] = replace(newest, at=line.at, kind=line.kind, weight=line.weight)
+            place_by_key[key] = place
         else:
-            kept[newer] = _said_again(kept[newer], line)
-    return [kept[at] for at in sorted(kept)]
+            distinct[newer] = _with_repetition(distinct[newer], line)
+    return [distinct[place] for place in sorted(distinct)]
 
 
-def _repeats(
-    line: CandidateLine, bag: frozenset[str], other: CandidateLine, others: frozenset[str]
-) -> bool:
-    numbers = {word for word in bag ^ others if _NUMBER.search(word)}
-    return (
-        not numbers
-        and set(line.names) <= set(other.names)
-        and len(bag & others) >= SAME * len(bag | others)
-    )
+def _has_all_names(line: CandidateLine, newer: CandidateLine) -> bool:
+    return set(line.names) <= set(newer.names)
 
 
-def _said_again(line: CandidateLine, older: CandidateLine) -> CandidateLine:
-    again = SAID_AGAIN if PART_OF[line.kind] in ("user", "decisions") else 0.0
-    return replace(line, weight=max(line.weight, older.weight) + again)
+def _is_same_content(bag: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two lines share most of their words, and differ in no number."""
+    if any(_NUMBER.search(word) for word in bag ^ other):
+        return False
+    return len(bag & other) >= SAME * len(bag | other)
+
+
+def _with_repetition(line: CandidateLine, older: CandidateLine) -> CandidateLine:
+    more = REPETITION if PART_OF[line.kind] in ("user", "decisions") else 0.0
+    return replace(line, weight=max(line.weight, older.weight) + more)
 
 
 def _content(text: str) -> frozenset[str]:
-    return frozenset(word for word in words(text) if word not in STOP_WORDS) or frozenset([text])
+    content = frozenset(word for word in words(text) if word not in STOP_WORDS)
+    return content or frozenset([text])

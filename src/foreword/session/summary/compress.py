@@ -24,7 +24,8 @@ from foreword.tokens import CHARS_PER_TOKEN, Counter
 ASKED_LINE = 2.5  # what the query adds to the line that answers it best
 ASKED_NAME = 1.5  # what a name is multiplied by when the query names it
 PLENTY = 1.5  # times the room in lines to choose from, or more of each result is looked at
-BEFORE = 0.3  # what a mention in an earlier summary weighs
+BEFORE = 0.3  # what a mention in an earlier summary weighs: a tenth of one by the user
+LONGEST_QUERY = 4_000  # characters of a query in which names are looked for: a bound on work
 
 
 def compress(
@@ -34,29 +35,34 @@ def compress(
     *,
     earlier: str = "",
     keep: Iterable[str] = (),
-    settled: Sequence[tuple[str, str]] = (),
+    finished: Sequence[tuple[str, str]] = (),
     query: str = "",
 ) -> Summary:
     """What stands in for the messages and the earlier summary, at most `room` tokens by the
-    counter."""
+    counter.
+
+    `keep` are names to have in it where they occur, `finished` the descriptions and statuses of
+    tasks that are over by the plan; `query` says what the reader will ask.
+    """
     before_text = "\n".join([earlier, *summaries(messages)]).strip()
-    before, said = read(cap_text(before_text, LONGEST_SUMMARY)), remarks(messages)
+    before = read(cap_text(before_text, LONGEST_SUMMARY))
+    said = remarks(messages)
     names_before = named_before(before)
     found = _with_before(find_mentions(said, len(messages)), names_before)
     candidates = lines(said, found, before, len(messages))
     if sum(len(line.text) for line in candidates) < PLENTY * room * CHARS_PER_TOKEN:
         candidates = lines(said, found, before, len(messages), MANY)
-    candidates = _unsettled(candidates, settled)
+    candidates = _without_finished_tasks(candidates, finished)
     draft = Draft(
-        _answering(candidates, query),
-        found,
-        _asked(worth(found), query),
-        names_before,
-        [entry(name) for name in _occurring(keep, messages, before_text)],
-        max(0, counter.room(room)),
-        counter,
+        lines=_weighted_by_query(candidates, query),
+        found=found,
+        worth=_worth_by_query(worth(found), query),
+        names_before=names_before,
+        required=[entry(name) for name in _occurring_names(keep, messages, before_text)],
+        room=max(0, counter.room(room)),
+        counter=counter,
     )
-    text = draft.settle()
+    text = draft.write()
     return Summary(
         text=text,
         tokens=counter.count(text),
@@ -75,22 +81,22 @@ def _with_before(found: dict[str, Mention], names: Iterable[str]) -> dict[str, M
     return found
 
 
-def _unsettled(
-    candidates: Iterable[CandidateLine], settled: Sequence[tuple[str, str]]
+def _without_finished_tasks(
+    candidates: Iterable[CandidateLine], finished: Sequence[tuple[str, str]]
 ) -> list[CandidateLine]:
-    """The lines without those that would reopen what the plan has settled; others that mention
+    """The lines without those that would reopen what the plan has finished; others that mention
     it say so."""
-    if not settled:
+    if not finished:
         return list(candidates)
-    still = [
-        line
-        for line in candidates
-        if line.kind != "open" or not reopens(line.text, settled, among_open=True)
-    ]
-    return [replace(line, text=mark_finished_tasks(line.text, settled)) for line in still]
+    lines = list[CandidateLine]()
+    for line in candidates:
+        if line.kind == "open" and reopens(line.text, finished, among_open=True):
+            continue
+        lines.append(replace(line, text=mark_finished_tasks(line.text, finished)))
+    return lines
 
 
-def _answering(candidates: Sequence[CandidateLine], query: str) -> list[CandidateLine]:
+def _weighted_by_query(candidates: Sequence[CandidateLine], query: str) -> list[CandidateLine]:
     if not query.strip():
         return list(candidates)
     scores = relevance.rank([line.text for line in candidates], query)
@@ -101,23 +107,29 @@ def _answering(candidates: Sequence[CandidateLine], query: str) -> list[Candidat
     ]
 
 
-def _asked(values: dict[str, float], query: str) -> Mapping[str, float]:
-    return values | {
-        name: ASKED_NAME * values[name] for name in literals(query[:4_000]) if name in values
-    }
+def _worth_by_query(values: Mapping[str, float], query: str) -> Mapping[str, float]:
+    weighted = dict(values)
+    for name in literals(query[:LONGEST_QUERY]):
+        if name in values:
+            weighted[name] = ASKED_NAME * values[name]
+    return weighted
 
 
-def _occurring(keep: Iterable[str], messages: Sequence[Message], before: str) -> list[str]:
+def _occurring_names(keep: Iterable[str], messages: Sequence[Message], before: str) -> list[str]:
     """The wanted names that really occur, each once; one that spans lines can't stand in a
     ledger."""
-    texts = [before, *(_whole(part) for message in messages for part in message.parts)]
-    wanted = dict.fromkeys(name.strip() for name in keep)
-    return [
-        name for name in wanted if name and "\n" not in name and any(name in text for text in texts)
-    ]
+    texts = [before]
+    for message in messages:
+        texts += [_part_text(part) for part in message.parts]
+    names = list[str]()
+    for name in dict.fromkeys(name.strip() for name in keep):
+        fits_line = name and "\n" not in name
+        if fits_line and any(name in text for text in texts):
+            names.append(name)
+    return names
 
 
-def _whole(part: object) -> str:
+def _part_text(part: object) -> str:
     match part:
         case Text(text) | ToolResult(text=text):
             return text

@@ -2,7 +2,8 @@
 something open.
 
 Told by the words people use for such things, no more. A line is one kind only, the most telling
-one. How much a kind weighs and for how long is a table here; choosing among lines is in `choice`.
+one. How much a kind weighs and for how long is a table here; choosing among lines is in
+`line_choice`.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ class Weight:
     lasting: float  # the share that age can't take
 
 
+# What the user forbids or asks for outweighs what was decided, that what was found, and that what
+# was only tried. What decides later work (a constraint, a decision) ages slowly; what is open is
+# soon either done or said again. Only the order and the rough distances matter: lines compete by
+# weight for their size.
 WEIGHTS: Mapping[Kind, Weight] = {
     "constraint": Weight(3.0, 60, 0.7),
     "request": Weight(2.0, 30, 0.4),
@@ -54,38 +59,32 @@ WEIGHTS: Mapping[Kind, Weight] = {
 }
 
 _CONSTRAINT = re.compile(
-    r"\b(?:must|never|always|only|don'?t|do"
-    r" not|not|no|should|shouldn'?t|shall|prefer\w*|instead|rather|avoid"
-    r"|require\w*|make sure|ensure|keep|without|at"
-    r" (?:most|least)|limit|budget|deadline|actually|wrong|revert|stop"
-    r"|use|want|need|has to|have to|important|correction)\b",
+    r"\b(?:must|never|always|only|don'?t|do not|not|no|should|shouldn'?t|shall|prefer\w*|instead"
+    r"|rather|avoid|require\w*|make sure|ensure|keep|without|at (?:most|least)|limit|budget"
+    r"|deadline|actually|wrong|revert|stop|use|want|need|has to|have to|important|correction)\b",
     re.IGNORECASE,
 )
 _DECISION = re.compile(
-    r"\b(?:decid\w+|decision|chose|chosen|choos\w+|opt(?:ed|ing) (?:for|to)|going with|go with|went"
-    r" with|agreed"
-    r"|settled on|we(?:'ll| will) use|switch\w* to|instead of|rather"
-    r" than|prefer\w*|trade-?offs?|rationale"
-    r"|reason(?:ing)?|because|so that|by design|on purpose)\b",
+    r"\b(?:decid\w+|decision|chose|chosen|choos\w+|opt(?:ed|ing) (?:for|to)|going with|go with"
+    r"|went with|agreed|settled on|we(?:'ll| will) use|switch\w* to|instead of|rather than"
+    r"|prefer\w*|trade-?offs?|rationale|reason(?:ing)?|because|so that|by design|on purpose)\b",
     re.IGNORECASE,
 )
 _FAILURE = re.compile(
-    r"\b(?:did(?:n't| not) (?:work|help)|does(?:n't| not) work|not"
-    r" work(?:ing)?|revert(?:ed|ing)?|roll(?:ed)? back"
-    r"|abandon\w*|gave up|dead end|tried|attempt(?:ed)?|no longer|won'?t work|rejected|ruled"
-    r" out)\b",
+    r"\b(?:did(?:n't| not) (?:work|help)|does(?:n't| not) work|not work(?:ing)?|revert(?:ed|ing)?"
+    r"|roll(?:ed)? back|abandon\w*|gave up|dead end|tried|attempt(?:ed)?|no longer|won'?t work"
+    r"|rejected|ruled out)\b",
     re.IGNORECASE,
 )
 _FIX = re.compile(
-    r"\b(?:fix(?:ed|es)?|resolved?|solved|solution|root cause|the cause|caused by|turn(?:s|ed)"
-    r" out|works now|now works"
-    r"|the (?:problem|issue|bug|culprit)|workaround|corrected)\b",
+    r"\b(?:fix(?:ed|es)?|resolved?|solved|solution|root cause|the cause|caused by|turn(?:s|ed) out"
+    r"|works now|now works|the (?:problem|issue|bug|culprit)|workaround|corrected)\b",
     re.IGNORECASE,
 )
 _ERROR = re.compile(
-    r"\b(?:\w*error\w*|\w*exception|traceback|fail(?:s|ed|ure|ures|ing)?|panic|fatal|cannot|can't|undefined|undeclared"
-    r"|not found|no such|denied|refused|timed?"
-    r" ?out|invalid|missing|unexpected|mismatch|crash\w*|broken|conflict)\b",
+    r"\b(?:\w*error\w*|\w*exception|traceback|fail(?:s|ed|ure|ures|ing)?|panic|fatal|cannot|can't"
+    r"|undefined|undeclared|not found|no such|denied|refused|timed? ?out|invalid|missing"
+    r"|unexpected|mismatch|crash\w*|broken|conflict)\b",
     re.IGNORECASE,
 )
 _LOUD = re.compile(
@@ -94,33 +93,35 @@ _LOUD = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:todo|next|remaining|pending|still (?:need|to|have)|not yet|left to do|follow[- ]?up|want"
-    r" me to"
-    r"|would you like|should (?:I|we)|shall (?:I|we)|later|upcoming|outstanding|i(?:'ll|"
-    r" will)|we(?:'ll| will)"
-    r"|needs? to)\b|\[ \]",
+    r"\b(?:todo|next|remaining|pending|still (?:need|to|have)|not yet|left to do|follow[- ]?up"
+    r"|want me to|would you like|should (?:I|we)|shall (?:I|we)|later|upcoming|outstanding"
+    r"|i(?:'ll| will)|we(?:'ll| will)|needs? to)\b"
+    r"|\[ \]",
     re.IGNORECASE,
 )
 _FINDING = re.compile(
-    r"\b(?:found|finding|shows?|showed|confirmed|verified|key|insight|actually|means|returns?|contains?|located|exists?"
-    r"|there (?:is|are)|stores?|is (?:now|not|only|already|called|defined|set|stored|used)|are"
-    r" (?:now|not|only|already)"
-    r"|currently|default|depends|uses|handles|expects|requires?|summary|result|note|important|recommend\w*)\b",
+    r"\b(?:found|finding|shows?|showed|confirmed|verified|key|insight|actually|means|returns?"
+    r"|contains?|located|exists?|there (?:is|are)|stores?"
+    r"|is (?:now|not|only|already|called|defined|set|stored|used)|are (?:now|not|only|already)"
+    r"|currently|default|depends|uses|handles|expects|requires?|summary|result|note|important"
+    r"|recommend\w*)\b",
     re.IGNORECASE,
 )
 _DONE = re.compile(
-    r"\b(?:created|added|updated|implemented|removed|renamed|moved|replaced|committed|pushed|merged|deployed|wrote|done"
-    r"|complete[d]?|all (?:tests"
-    r" )?pass\w*|passes|passed|changed|refactored|extracted|installed|configured)\b",
+    r"\b(?:created|added|updated|implemented|removed|renamed|moved|replaced|committed|pushed"
+    r"|merged|deployed|wrote|done|complete[d]?|all (?:tests )?pass\w*|passes|passed|changed"
+    r"|refactored|extracted|installed|configured)\b",
     re.IGNORECASE,
 )
 # A pleasantry gives nothing back once read: a long row of them is read once.
 _FILLER = re.compile(
-    r"(?>(?:[\W_]*+(?:ok(?:ay)?|great|perfect|excellent|good|sure|now|alright|thanks?|thank"
-    r" you|yes|hi|hello)\b)*)"
-    r"[\s,.!-]*+(?:(?:let me|let's|i'?ll|i will|i am going to|i'?m going to|now i|i need to|i"
-    r" should|first,? (?:let|i))"
-    r"\b(?!.{0,200}\b(?:because|instead|decid|since)\b)|here(?:'s| is| are)\b.{0,60}:$|$)",
+    r"(?>(?:[\W_]*+"
+    r"(?:ok(?:ay)?|great|perfect|excellent|good|sure|now|alright|thanks?|thank you|yes|hi|hello)"
+    r"\b)*)[\s,.!-]*+"
+    r"(?:(?:let me|let's|i'?ll|i will|i am going to|i'?m going to|now i|i need to|i should"
+    r"|first,? (?:let|i))\b(?!.{0,200}\b(?:because|instead|decid|since)\b)"
+    r"|here(?:'s| is| are)\b.{0,60}:$"
+    r"|$)",
     re.IGNORECASE,
 )
 
@@ -133,7 +134,10 @@ def kind_of(line: str, voice: Voice) -> Kind:
         return "error" if _LOUD.search(line) else "other"
     if line.rstrip(" *_)").endswith("?"):
         return "open"
-    return next((kind for kind, telling in _TELLING if telling.search(line)), "other")
+    for kind, pattern in _PATTERNS:
+        if pattern.search(line):
+            return kind
+    return "other"
 
 
 def is_filler(line: str) -> bool:
@@ -146,7 +150,8 @@ def presents_as_open(line: str) -> bool:
     return _OPEN.search(line) is not None
 
 
-_TELLING: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+# the most telling first
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("failure", _FAILURE),
     ("decision", _DECISION),
     ("fix", _FIX),

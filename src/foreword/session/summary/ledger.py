@@ -2,7 +2,7 @@
 
 Dense on purpose: a name costs little more than its letters. Each is written once, beside the file
 whose call named it last where there is one, and not at all where a line of the summary says it
-already. What names are worth is in `names`.
+already. What names are worth is in `name_weights`.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ from foreword.section import Measure
 from foreword.session.summary.name_weights import Mention, literals
 from foreword.session.summary.summary_text import EarlierSummary, Part
 
-FROM_BEFORE = 0.5  # of the ledger's room is for what an earlier summary named
+# Of the ledger's room, for what an earlier summary named: half, so that a conversation that is
+# compressed again and again forgets neither its beginning nor its newest names.
+FROM_BEFORE = 0.5
 OLDEST = 0.6  # of that goes to the names that have lasted longest
 FAINT = 0.01  # a name worth less was printed once, long ago, and never used
-THRIFT = 60  # characters that every name is taken to have more than it has
+# Characters that every name is taken to have more than it has. Names are ordered by worth for their
+# length; with 0 short names would always win, with many more length would not matter.
+THRIFT = 60
 
 _PATH = re.compile(r"(?:[\w~@.-]*/)+[\w.@-]*\w")
 _FILE = re.compile(r"[/~.]|.*\.\w{1,8}$")
 _ID = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w-]+")
-_LISTED = re.compile(r"((?:[\w~@.-]*/)+[\w.@-]*\w)(?:: (.*))?")
+_FILE_ROW = re.compile(r"((?:[\w~@.-]*/)+[\w.@-]*\w)(?:: (.*))?")
 _STEP = re.compile(r"[/.]|\(\)")
 _SEPARATOR = ", "
 
@@ -37,29 +41,36 @@ class LedgerEntry:
     file: str = ""
 
     @property
-    def written(self) -> str:
+    def text(self) -> str:
         """About what it adds to the text."""
         return f"- {self.name}\n" if self.part == "files" else f"{_SEPARATOR}{self.name}"
 
 
 def named_before(earlier: EarlierSummary) -> list[str]:
     """Every name of an earlier summary: what has lasted already, then ids, then the rest."""
-    lasted = [name for row in earlier.lasting for name in row.split(_SEPARATOR)]
-    listed = [name for row in reversed(earlier.files) for name in _unlisted(row)]
-    listed += [name for row in earlier.names for name in row.split(_SEPARATOR)]
-    told = [name for _, line in earlier.lines for name in literals(line)]
-    rest = sorted(listed + told, key=lambda name: _ID.fullmatch(name) is None)
-    return [name for name in dict.fromkeys((*lasted, *rest)) if name.strip()]
+    lasting = list[str]()
+    for row in earlier.lasting:
+        lasting += row.split(_SEPARATOR)
+    others = list[str]()
+    for row in reversed(earlier.files):
+        others += _names_in_row(row)
+    for row in earlier.names:
+        others += row.split(_SEPARATOR)
+    for _, line in earlier.lines:
+        others += literals(line)
+    ids_first = sorted(others, key=lambda name: _ID.fullmatch(name) is None)
+    return [name for name in dict.fromkeys([*lasting, *ids_first]) if name.strip()]
 
 
 def entries(found: Mapping[str, Mention], worth: Mapping[str, float]) -> list[LedgerEntry]:
     """The names in play, the most telling for its length first, and all the faint ones behind
     them."""
-    fit = [name for name in found if _SEPARATOR not in name]
-    order = sorted(
-        fit, key=lambda name: (worth[name] < FAINT, -worth[name] / (len(name) + THRIFT), name)
-    )
-    return [entry(name, found[name].subject) for name in order]
+
+    def order(name: str) -> tuple[bool, float, str]:
+        return (worth[name] < FAINT, -worth[name] / (len(name) + THRIFT), name)
+
+    names = [name for name in found if _SEPARATOR not in name]
+    return [entry(name, found[name].subject) for name in sorted(names, key=order)]
 
 
 def entry(name: str, subject: str = "") -> LedgerEntry:
@@ -79,10 +90,10 @@ def take(order: Iterable[LedgerEntry], room: int, measure: Measure, said: str) -
     taken: dict[str, LedgerEntry] = {}
     used = 0
     for each in order:
-        cost = measure(each.written)
+        cost = measure(each.text)
         if used + cost <= room and each.name not in said:
             inside = [name for name in _inside(each.name) if name in taken]
-            used += cost - sum(measure(taken.pop(name).written) for name in inside)
+            used += cost - sum(measure(taken.pop(name).text) for name in inside)
             taken[each.name] = each
             said += f"\n{each.name}"
     return list(taken.values())
@@ -90,20 +101,26 @@ def take(order: Iterable[LedgerEntry], room: int, measure: Measure, said: str) -
 
 def _inside(name: str) -> list[str]:
     """The shorter names that a name says too: the ends of a path, what follows a dot."""
-    return [name[match.end() :] for match in _STEP.finditer(name)] + [
-        name[: match.start()] for match in _STEP.finditer(name)
-    ]
+    steps = list(_STEP.finditer(name))
+    ends = [name[step.end() :] for step in steps]
+    beginnings = [name[: step.start()] for step in steps]
+    return ends + beginnings
 
 
 def take_before(
-    names: Sequence[str], worth: Mapping[str, float], room: int, measure: Measure, said: str
+    names: Sequence[str], worth: Mapping[str, float], *, room: int, measure: Measure, said: str
 ) -> list[LedgerEntry]:
     """Names from an earlier summary: those that lasted longest, then those most in play again."""
     order = [LedgerEntry(name, "before") for name in names]
     first = take(order, int(OLDEST * room), measure, said)
-    left = room - sum(measure(each.written) for each in first)
+    left = room - sum(measure(each.text) for each in first)
     by_worth = sorted(order, key=lambda each: -worth.get(each.name, 0.0))
-    return first + take(by_worth, left, measure, "\n".join([said, *(each.name for each in first)]))
+    return first + take(by_worth, left, measure, with_names(said, first))
+
+
+def with_names(said: str, entries: Iterable[LedgerEntry]) -> str:
+    """What a summary says with these entries, too, for finding names in it."""
+    return "\n".join([said, *(each.name for each in entries)])
 
 
 def parts(taken: Sequence[LedgerEntry], found: Mapping[str, Mention]) -> dict[Part, list[str]]:
@@ -114,17 +131,20 @@ def parts(taken: Sequence[LedgerEntry], found: Mapping[str, Mention]) -> dict[Pa
     for each in taken:
         if each.part != "files":
             files.get(each.file, lists[each.part]).append(each.name)
-    touched = sorted(files, key=lambda file: found[file].last if file in found else -1)
-    rows = [f"{file}: {_SEPARATOR.join(files[file])}" if files[file] else file for file in touched]
-    return {
-        "files": rows,
-        **{part: [_SEPARATOR.join(names)] for part, names in lists.items() if names},
-    }
+    rows: dict[Part, list[str]] = {"files": []}
+    for file in sorted(files, key=lambda file: found[file].last if file in found else -1):
+        names = _SEPARATOR.join(files[file])
+        rows["files"].append(f"{file}: {names}" if names else file)
+    for part, others in lists.items():
+        if others:
+            rows[part] = [_SEPARATOR.join(others)]
+    return rows
 
 
-def _unlisted(row: str) -> list[str]:
+def _names_in_row(row: str) -> list[str]:
     """A file and the names beside it, read back."""
-    listed = _LISTED.fullmatch(row)
+    listed = _FILE_ROW.fullmatch(row)
     if not listed:
         return row.split(_SEPARATOR)
-    return [listed[1], *(listed[2].split(_SEPARATOR) if listed[2] else ())]
+    file, names = listed.groups()
+    return [file, *names.split(_SEPARATOR)] if names else [file]

@@ -16,8 +16,9 @@ from foreword.session.summary.summary_text import HEADINGS, PART_OF, Part
 from foreword.tokens import Counter
 
 NAMED = 2.0  # what naming the likeliest name weighs beside what a line says
-OVERHEAD_TOKENS = 5  # a short line is not better for being short
+OVERHEAD_TOKENS = 5  # added to the size of every line: a short one is not better for being short
 OLDEST = 0.7  # of the room for what lasts goes to the oldest, the rest to the newest
+ROUNDING = 1e-12  # gains that differ by less are the same
 
 
 class LineChoice:
@@ -26,7 +27,9 @@ class LineChoice:
     def __init__(
         self, lines: Sequence[CandidateLine], worth: Mapping[str, float], counter: Counter
     ) -> None:
-        self.lines, self._worth, self._measure = lines, worth, counter.measure
+        self.lines = lines
+        self._worth = worth
+        self._measure = counter.measure
         self._overhead = OVERHEAD_TOKENS * counter.units_per_token
         self._sizes: dict[int, int] = {}
 
@@ -58,41 +61,48 @@ class LineChoice:
     ) -> list[int]:
         """The lines taken and those to take beside them, in order of gain, within the room and
         each part's cap."""
-        chosen, used, spent = list(taken), self.total(taken), self._spent(taken)
-        named = {name for at in taken for name in self.lines[at].names}
-        heap = [(-self._gain(at, named), at) for at in set(range(len(self.lines))) - set(taken)]
+        chosen = list(taken)
+        used = self.total(taken)
+        used_by_part = self._sizes_by_part(taken)
+        named = set[str]()
+        for at in taken:
+            named.update(self.lines[at].names)
+        left = set(range(len(self.lines))) - set(taken)
+        heap = [(-self._gain(at, named), at) for at in left]  # heapq takes the smallest first
         heapify(heap)
         while heap:
-            gain, at = heappop(heap)
-            now = -self._gain(at, named)
-            if now > gain + 1e-12:
-                heappush(heap, (now, at))
+            negative_gain, at = heappop(heap)
+            negative_now = -self._gain(at, named)
+            if negative_now > negative_gain + ROUNDING:
+                heappush(heap, (negative_now, at))
                 continue
-            cost, part = self.size(at), PART_OF[self.lines[at].kind]
+            cost = self.size(at)
+            part = PART_OF[self.lines[at].kind]
             cap = caps.get(part, room) if caps else room
-            if used + cost <= room and spent[part] + cost <= cap:
+            if used + cost <= room and used_by_part[part] + cost <= cap:
                 chosen.append(at)
                 named.update(self.lines[at].names)
                 used += cost
-                spent[part] += cost
+                used_by_part[part] += cost
         return chosen
 
     def _by_age(self) -> list[int]:
         """The lasting lines, oldest first: each part is in order of time, so the first of each
         are the oldest."""
         age: dict[int, int] = {}
-        seen: dict[Part, int] = dict.fromkeys(HEADINGS, 0)
+        count: dict[Part, int] = dict.fromkeys(HEADINGS, 0)
         for at, line in enumerate(self.lines):
             if line.is_lasting:
-                age[at] = seen[PART_OF[line.kind]]
-                seen[PART_OF[line.kind]] += 1
+                part = PART_OF[line.kind]
+                age[at] = count[part]
+                count[part] += 1
         return sorted(age, key=lambda at: (age[at], at))
 
-    def _spent(self, taken: Iterable[int]) -> dict[Part, int]:
-        spent: dict[Part, int] = dict.fromkeys(HEADINGS, 0)
+    def _sizes_by_part(self, taken: Iterable[int]) -> dict[Part, int]:
+        sizes: dict[Part, int] = dict.fromkeys(HEADINGS, 0)
         for at in taken:
-            spent[PART_OF[self.lines[at].kind]] += self.size(at)
-        return spent
+            sizes[PART_OF[self.lines[at].kind]] += self.size(at)
+        return sizes
 
     def _gain(self, at: int, named: set[str]) -> float:
         line = self.lines[at]

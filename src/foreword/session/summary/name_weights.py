@@ -8,16 +8,19 @@ said and a call then used nearly always is. How the names are written out is in 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log1p
 
 from foreword.session.summary.remarks import Remark, Voice
-from foreword.text.words import is_literal, names
+from foreword.text.words import LONGEST_NAME, is_literal, names
 
+# Characters: `text.words` finds names up to its own limit, this module paths up to this one; what
+# is longer is data, and no name.
 LONGEST_PATH = 300
 
+# What one mention weighs by who made it: what the user says or a call uses is asked for again, what
+# a tool printed hardly ever, and there is much of it.
 VOICES: Mapping[Voice, float] = {
     "user": 3.0,
     "said": 2.0,
@@ -26,10 +29,11 @@ VOICES: Mapping[Voice, float] = {
     "result": 0.15,
     "before": 1.0,
 }
-HALF_LIFE = 10  # messages
+HALF_LIFE = 10  # messages: work moves on, and the names of the last few steps are needed most
 FLOOR = 0.02  # what is left of a mention's weight however long ago it was
 PHRASE = 0.4  # a backticked phrase, or a word behind a slash, is rarely repeated to the letter
 PART_SHARE = 0.3  # of the worth of `b.py` and `b` that `a/b.py` brings along
+MOST_STEPS = 12  # of a path whose ends are looked at: a bound on work
 
 _ADDRESS = re.compile(r"\b[a-z][a-z+.-]{1,12}://[^\s\"'`<>)\]}|\\]{3,300}")
 _LONG_PATH = re.compile(r"(?<![\w~@./:-])(?:[\w~@.-]*+/)+[\w.@-]*\w")
@@ -59,10 +63,11 @@ def find_mentions(said: Sequence[Remark], length: int) -> dict[str, Mention]:
     found: dict[str, Mention] = {}
     for remark in said:
         weight = VOICES[remark.voice] * (FLOOR + 0.5 ** ((length - remark.at) / HALF_LIFE))
-        for name in Counter(_in_remark(remark)):
+        for name in dict.fromkeys(_remark_names(remark)):
             mention = found.get(name)
             if mention is None:
-                mention = found[name] = Mention(first=remark.at)
+                mention = Mention(first=remark.at)
+                found[name] = mention
             mention.weight += weight
             mention.times += 1
             mention.last = remark.at
@@ -73,14 +78,14 @@ def find_mentions(said: Sequence[Remark], length: int) -> dict[str, Mention]:
 
 def worth(found: Mapping[str, Mention]) -> dict[str, float]:
     """How likely each name is to be needed again, about 1 for the likeliest."""
-    alone = {name: _alone(name, mention) for name, mention in found.items()}
-    whole = {
-        name: value + PART_SHARE * sum(alone.get(part, 0.0) for part in _parts(name))
-        for name, value in alone.items()
-    }
-    top = sorted(whole.values(), reverse=True)[: max(1, min(10, len(whole)))]
-    scale = (sum(top) / len(top) if top else 0.0) or 1.0
-    return {name: value / scale for name, value in whole.items()}
+    own = {name: _own_worth(name, mention) for name, mention in found.items()}
+    whole = dict[str, float]()
+    for name, value in own.items():
+        of_parts = sum(own.get(part, 0.0) for part in _parts(name))
+        whole[name] = value + PART_SHARE * of_parts
+    top = sorted(whole.values(), reverse=True)[:10]
+    scale = sum(top) / len(top) if top else 0.0
+    return {name: value / (scale or 1.0) for name, value in whole.items()}
 
 
 def literals(text: str) -> tuple[str, ...]:
@@ -92,12 +97,13 @@ def _literals(text: str) -> Iterator[str]:
     if "</" in text:
         text = _CLOSING.sub(" ", text)
     if "://" in text:
-        yield from (match[0].rstrip(".,;:") for match in _ADDRESS.finditer(text))
+        for match in _ADDRESS.finditer(text):
+            yield match[0].rstrip(".,;:")
     if "/" in text:
-        yield from (
-            match[0] for match in _LONG_PATH.finditer(text) if 100 < len(match[0]) <= LONGEST_PATH
-        )
-    yield from (name for name in names(text) if _is_telling(name))
+        for match in _LONG_PATH.finditer(text):
+            if LONGEST_NAME < len(match[0]) <= LONGEST_PATH:
+                yield match[0]
+    yield from filter(_is_telling, names(text))
 
 
 def _is_telling(name: str) -> bool:
@@ -106,14 +112,16 @@ def _is_telling(name: str) -> bool:
     return not _MEASURE.fullmatch(name) and not _DIFF.match(name) and is_literal(name)
 
 
-def _in_remark(remark: Remark) -> Iterable[str]:
+def _remark_names(remark: Remark) -> Iterable[str]:
     if remark.voice == "call" and _SELECTOR_KEY.search(remark.key):
         return [remark.text.strip(), *_literals(remark.text)]
     return _literals(remark.text)
 
 
-def _alone(name: str, mention: Mention) -> float:
-    return log1p(mention.weight) * len(mention.voices) * (PHRASE if _LOOSE.search(name) else 1.0)
+def _own_worth(name: str, mention: Mention) -> float:
+    """What a name is worth by its own mentions, those of longer names aside."""
+    share = PHRASE if _LOOSE.search(name) else 1.0
+    return log1p(mention.weight) * len(mention.voices) * share
 
 
 def _parts(name: str) -> list[str]:
@@ -123,9 +131,8 @@ def _parts(name: str) -> list[str]:
     pieces = _PART.split(name)
     if len(pieces) == 1:
         return []
-    tails = ["/".join(steps) for steps in _tails(name.split("/"))] if "/" in name else []
-    return [part for part in {*tails, *pieces[-2:]} if part and part != name]
-
-
-def _tails(steps: list[str]) -> Iterator[list[str]]:
-    return (steps[at:] for at in range(1, min(len(steps), 12)))
+    parts = pieces[-2:]
+    steps = name.split("/")
+    for start in range(1, min(len(steps), MOST_STEPS)):
+        parts.append("/".join(steps[start:]))
+    return [part for part in dict.fromkeys(parts) if part and part != name]

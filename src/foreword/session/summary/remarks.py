@@ -2,7 +2,7 @@
 
 Messages fall into the user's words, the assistant's, short arguments of calls, long ones (what was
 written into files) and results. A remark is never longer than its cap, so one giant message costs
-no more than a large one. What the remarks are worth is the business of `names` and `facts`.
+no more than a large one. What the remarks are worth is the business of `name_weights` and `facts`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,21 @@ from foreword.message import NOT_HISTORY, Message, Text, ToolCall, ToolResult
 
 Voice = Literal["user", "said", "call", "edit", "result", "before"]
 
+# Characters: of what is longer, the opening and the end are read. Bounds the work on one giant
+# result; both ends are where a tool says what it did and how it ended.
 LONGEST_REMARK = 40_000
-LONGEST_SUMMARY = 400_000
-LONGEST_ARGUMENT = 300
-MOST_ARGUMENTS = 200
+LONGEST_SUMMARY = 400_000  # of earlier summaries, which are worth more than any one message
+LONGEST_ARGUMENT = 300  # a longer argument of a call is taken for text that was written to a file
+MOST_ARGUMENTS = 200  # of one call: a bound on work, no call of an agent has so many
+LONGEST_JSON = 25 * LONGEST_REMARK  # arguments beyond this are not parsed, but read as one text
 TASK = "task "  # opens the key of a task in a list of tasks; its status follows
 
-_OPENING_SHARE = 0.6
+_OPENING_SHARE = 0.6  # of a text that is cut; the rest is its end
 _MACHINE = re.compile(r"\s*<[a-z][\w-]*>|\s*\[Request interrupted")
 _SUBJECT = re.compile(r"path|file|url|selector|command|cmd", re.IGNORECASE)
 _SUMMARY = "summary"
-_PRINTED = ("execution_result", "debug_action")
+_PROGRAM_KINDS = ("execution_result", "debug_action")  # said by a program, whatever the role
+_TASK_KEYS = ("content", "description", "task", "title", "step")  # hold the words of a task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,16 +55,19 @@ def remarks(messages: Sequence[Message]) -> list[Remark]:
     for at, message in enumerate(messages):
         if message.role == "system" or message.kind == _SUMMARY or message.kind in NOT_HISTORY:
             continue
-        role = "tool" if message.kind in _PRINTED else message.role
+        role = "tool" if message.kind in _PROGRAM_KINDS else message.role
         for part in message.parts:
-            found += _of_part(at, role, part, subjects)
+            found += _part_remarks(part, at=at, role=role, subjects=subjects)
     return found
 
 
 def summaries(messages: Iterable[Message]) -> list[str]:
     """The texts of messages that are themselves marked as summaries of what went before."""
-    marked = [message for message in messages if message.kind == _SUMMARY]
-    return [part.text for message in marked for part in message.parts if isinstance(part, Text)]
+    texts = list[str]()
+    for message in messages:
+        if message.kind == _SUMMARY:
+            texts += [part.text for part in message.parts if isinstance(part, Text)]
+    return texts
 
 
 def cap_text(text: str, longest: int = LONGEST_REMARK) -> str:
@@ -71,7 +78,10 @@ def cap_text(text: str, longest: int = LONGEST_REMARK) -> str:
     return text[:opening] + "\n" + text[opening - longest :]
 
 
-def _of_part(at: int, role: str, part: object, subjects: dict[str, str]) -> Iterator[Remark]:
+def _part_remarks(
+    part: object, *, at: int, role: str, subjects: dict[str, str]
+) -> Iterator[Remark]:
+    """What one part of a message says; the subject of a call is added to `subjects`, by its id."""
     if isinstance(part, Text):
         yield Remark(at=at, voice=_voice(role, part.text), text=cap_text(part.text))
     elif isinstance(part, ToolResult):
@@ -83,13 +93,14 @@ def _of_part(at: int, role: str, part: object, subjects: dict[str, str]) -> Iter
             failed=part.failed,
         )
     elif isinstance(part, ToolCall):
-        given = list(_arguments(part.arguments))
-        subject = subjects[part.id] = _subject(given)
-        for key, value in given:
-            long = len(value) > LONGEST_ARGUMENT or "\n" in value
+        arguments = list(_arguments(part.arguments))
+        subject = _subject(arguments)
+        subjects[part.id] = subject
+        for key, value in arguments:
+            is_long = len(value) > LONGEST_ARGUMENT or "\n" in value
             yield Remark(
                 at=at,
-                voice="edit" if long else "call",
+                voice="edit" if is_long else "call",
                 text=cap_text(value),
                 subject=subject,
                 key=key,
@@ -107,31 +118,34 @@ def _arguments(arguments: str) -> Iterator[tuple[str, str]]:
     """The values in a call's arguments with their keys; what is no JSON, or too much of it, is
     one value."""
     try:
-        value = json.loads(arguments) if len(arguments) < 25 * LONGEST_REMARK else arguments
+        value = json.loads(arguments) if len(arguments) < LONGEST_JSON else arguments
     except (ValueError, RecursionError):
         value = arguments
     waiting: list[tuple[str, object]] = [("", value)]
-    given = 0
-    while waiting and given < MOST_ARGUMENTS:
+    count = 0
+    while waiting and count < MOST_ARGUMENTS:
         key, value = waiting.pop()
         if isinstance(value, dict):
-            waiting += reversed([(_task(value, str(name)), inner) for name, inner in value.items()])
+            inner = [(_key(value, str(name)), member) for name, member in value.items()]
+            waiting += reversed(inner)
         elif isinstance(value, list):
-            waiting += [(key, inner) for inner in reversed(value[:MOST_ARGUMENTS])]
+            waiting += [(key, member) for member in reversed(value[:MOST_ARGUMENTS])]
         elif value is not None and not isinstance(value, bool) and str(value).strip():
-            given += 1
+            count += 1
             yield key, str(value)
 
 
-def _task(value: dict[object, object], name: str) -> str:
+def _key(value: dict[object, object], name: str) -> str:
     """The key of a value, with the status of the task where it is one of a list of tasks."""
     status = value.get("status")
-    telling = name in ("content", "description", "task", "title", "step")
-    return f"{TASK}{status}" if telling and isinstance(status, str) else name
+    if name in _TASK_KEYS and isinstance(status, str):
+        return f"{TASK}{status}"
+    return name
 
 
-def _subject(given: Sequence[tuple[str, str]]) -> str:
-    named = [
-        value for key, value in given if _SUBJECT.search(key) and len(value) <= LONGEST_ARGUMENT
-    ]
-    return named[0].strip().partition("\n")[0] if named else ""
+def _subject(arguments: Sequence[tuple[str, str]]) -> str:
+    """The path, address or command that a call is about."""
+    for key, value in arguments:
+        if _SUBJECT.search(key) and len(value) <= LONGEST_ARGUMENT:
+            return value.strip().partition("\n")[0]
+    return ""

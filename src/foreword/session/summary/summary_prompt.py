@@ -50,13 +50,17 @@ def instructions(tokens: int, keep: Sequence[str]) -> str:
 def request(parts: Iterable[tuple[str, str]], earlier: str, messages: Sequence[Message]) -> str:
     """The fresh parts, the earlier summary and the history, each under its tag; no text in them
     opens or closes one."""
-    given = [*parts, *([("earlier_summary", earlier)] if earlier else [])]
-    pattern = boundary_pattern(frozenset((*(tag for tag, _ in given), "history", TURN)))
-    blocks = [f"<{tag}>\n{pattern.sub(HARMLESS, text)}\n</{tag}>" for tag, text in given]
-    turns = "\n".join(
-        turn_text(message.role, pattern.sub(HARMLESS, message.text)) for message in messages
-    )
-    return "\n\n".join([*blocks, f"<history>\n{turns}\n</history>"])
+    tagged = list(parts)
+    if earlier:
+        tagged.append(("earlier_summary", earlier))
+    tags = {tag for tag, _ in tagged} | {"history", TURN}
+    pattern = boundary_pattern(frozenset(tags))
+    blocks = [f"<{tag}>\n{pattern.sub(HARMLESS, text)}\n</{tag}>" for tag, text in tagged]
+    turns = list[str]()
+    for message in messages:
+        turns.append(turn_text(message.role, pattern.sub(HARMLESS, message.text)))
+    history = "\n".join(turns)
+    return "\n\n".join([*blocks, f"<history>\n{history}\n</history>"])
 
 
 def problem_with(answer: str, tokens: int, keep: Sequence[str], counter: Counter) -> str:

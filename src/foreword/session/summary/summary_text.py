@@ -45,13 +45,14 @@ PART_OF: Mapping[Kind, Part] = {
     "open": "open",
     "command": "commands",
 }
-LONGEST_LINE = 360
+LONGEST_LINE = 360  # characters: about three lines of a terminal, read at a glance
+LONGEST_SPLIT = 20 * LONGEST_LINE  # of a longer line only the beginning is cut into sentences
 FIX = "  fix: "
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+|[ \t]*#{1,6}[ \t]+|[ \t]*>[ \t]*")
 _TITLE = re.compile(
-    r"[ \t]*(?:#{1,6}[ \t]+|\d{1,3}[.)]["
-    r" \t]+\*{0,2}(?=[A-Z][^.]{0,60}:)|\*\*(?=[^*]+\*\*:?\s*$))(?P<title>[^\n]{1,80})"
+    r"[ \t]*(?:#{1,6}[ \t]+|\d{1,3}[.)][ \t]+\*{0,2}(?=[A-Z][^.]{0,60}:)"
+    r"|\*\*(?=[^*]+\*\*:?\s*$))(?P<title>[^\n]{1,80})"
 )
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 _KIND_IN: Mapping[Part, Kind] = {
@@ -97,12 +98,12 @@ class EarlierSummary:
 
 def write(parts: Mapping[Part, Iterable[str]]) -> str:
     """The parts that have lines, in the fixed order."""
-    written = [(heading, list(parts.get(part, ()))) for part, heading in HEADINGS.items()]
-    return "\n\n".join(
-        "\n".join([heading, *(f"- {line}" for line in lines)])
-        for heading, lines in written
-        if lines
-    )
+    blocks = list[str]()
+    for part, heading in HEADINGS.items():
+        lines = [f"- {line}" for line in parts.get(part, ())]
+        if lines:
+            blocks.append("\n".join([heading, *lines]))
+    return "\n\n".join(blocks)
 
 
 def read(text: str) -> EarlierSummary:
@@ -111,15 +112,22 @@ def read(text: str) -> EarlierSummary:
     ledger: dict[Part, list[str]] = {part: [] for part in LEDGER}
     part: Part | None = None
     for row in _rows(text):
-        if (found := _heading(row)) is not None:
-            part = found or None
+        heading = _heading(row)
+        if heading is not None:
+            part = heading or None
         elif part in ledger:
             ledger[part].append(bare(row))
         elif row.startswith(FIX) and lines:
-            lines[-1] = (lines[-1][0], f"{lines[-1][1]}\n{row}")
+            kind, error = lines[-1]
+            lines[-1] = (kind, f"{error}\n{row}")
         else:
             lines += [(_kind(line, part), line) for line in split(row)]
-    return EarlierSummary(tuple(lines), *(tuple(ledger[part]) for part in LEDGER))
+    return EarlierSummary(
+        lines=tuple(lines),
+        files=tuple(ledger["files"]),
+        names=tuple(ledger["names"]),
+        lasting=tuple(ledger["before"]),
+    )
 
 
 def bare(row: str) -> str:
@@ -133,11 +141,8 @@ def split(row: str) -> list[str]:
     line = bare(row)
     if len(line) <= LONGEST_LINE:
         return [line] if line else []
-    return [
-        shorten_line(sentence)
-        for sentence in sentences(line[: 20 * LONGEST_LINE])
-        if sentence.strip()
-    ]
+    parts = sentences(line[:LONGEST_SPLIT])
+    return [shorten_line(sentence) for sentence in parts if sentence.strip()]
 
 
 def shorten_line(line: str) -> str:
@@ -162,13 +167,16 @@ def _rows(text: str) -> Iterable[str]:
 def _heading(row: str) -> Part | Literal[""] | None:
     """The part that a heading opens, empty for a heading that is like none of them, None for any
     other line."""
-    known = next((part for part, heading in HEADINGS.items() if row.rstrip() == heading), None)
-    if known:
-        return known
+    for part, heading in HEADINGS.items():
+        if row.rstrip() == heading:
+            return part
     title = _TITLE.match(row)
     if not title:
         return None
-    return next((part for part, like in _RESEMBLES if like.search(title["title"])), "")
+    for part, pattern in _RESEMBLES:
+        if pattern.search(title["title"]):
+            return part
+    return ""
 
 
 def _kind(line: str, part: Part | None) -> Kind:
