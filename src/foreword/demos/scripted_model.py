@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from foreword.testing import Reply, ToolCall
 
@@ -26,7 +27,8 @@ FINISHED = "Done: every letter is registered."
 
 _PART = r"<{0}>\n(.*?)\n</{0}>"
 _FOUND = re.compile(r"^- ([\w ]+): `(.+)`$", re.MULTILINE)
-_LEFT = re.compile(r"run_workflow with resume (run-\w+) goes on")
+_UNFINISHED_RUN = re.compile(r"run_workflow with resume (run-\w+) goes on")
+_LONGEST_QUOTE = 300  # characters of a failure in the last answer: its beginning says why
 _TASKS = {
     "scout": "Scout the pages and their selectors",
     "build": "Build and test the nodes",
@@ -34,7 +36,8 @@ _TASKS = {
 }
 
 
-class ModelRequest(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
     """What a request says."""
 
     plan: dict[str, Any]
@@ -47,38 +50,43 @@ class ModelRequest(NamedTuple):
 def scripted_model(url: str, pages: int = 3) -> Callable[[Mapping[str, Any]], Reply]:
     """A director that builds the job for the site at this address, for so many pages of its
     list."""
-    return lambda body: (
-        _scout(url, asked) if (asked := read(body)).is_scout else _director(url, asked, pages)
-    )
+
+    def reply(body: Mapping[str, Any]) -> Reply:
+        request = parse_request(body)
+        if request.is_scout:
+            return _scout_reply(url, request)
+        return _director_reply(url, request, pages)
+
+    return reply
 
 
-def read(body: Mapping[str, Any]) -> ModelRequest:
+def parse_request(body: Mapping[str, Any]) -> ModelRequest:
     """A request of OpenAI's chat completions."""
     messages: Sequence[Mapping[str, Any]] = body["messages"]
     system = str(messages[0]["content"])
-    names = {
-        call["id"]: call["function"]["name"]
-        for message in messages
-        for call in message.get("tool_calls") or ()
-    }
-    results = [
-        (names.get(message["tool_call_id"], ""), str(message["content"]))
-        for message in messages
-        if message["role"] == "tool"
-    ]
-    plan, snapshot = _part(system, "current_plan"), _part(system, "workflow_snapshot")
-    is_scout = "<current_plan>" not in system
+    tool_names = dict[str, str]()  # by the id of the call
+    results = list[tuple[str, str]]()
+    for message in messages:
+        for call in message.get("tool_calls") or ():
+            tool_names[call["id"]] = call["function"]["name"]
+        if message["role"] == "tool":
+            name = tool_names.get(message["tool_call_id"], "")
+            results.append((name, str(message["content"])))
     return ModelRequest(
-        plan, snapshot.get("nodes", []), is_scout, results, messages[-1]["role"] == "tool"
+        plan=_part(system, "current_plan"),
+        nodes=_part(system, "workflow_snapshot").get("nodes", []),
+        is_scout="<current_plan>" not in system,
+        results=results,
+        is_answer=messages[-1]["role"] == "tool",
     )
 
 
 def _part(system: str, tag: str) -> dict[str, Any]:
     found = re.search(_PART.format(tag), system, re.DOTALL)
-    return _json(found[1]) if found else {}
+    return _parse_object(found[1]) if found else {}
 
 
-def _json(text: str) -> dict[str, Any]:
+def _parse_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError:  # a few words, or a failure
@@ -93,53 +101,63 @@ def _call(text: str, name: str, **arguments: Any) -> Reply:
 # --- the director ---------------------------------------------------------------------------------
 
 
-def _director(url: str, asked: ModelRequest, pages: int) -> Reply:
+def _director_reply(url: str, request: ModelRequest, pages: int) -> Reply:
     """The next step, by the plan and the nodes."""
-    if not asked.plan:
-        return _planned("I plan first.", "first plan", {"scout": "in_progress"})
-    done = {
-        task["task_id"]: task["status"] for phase in asked.plan["phases"] for task in phase["tasks"]
-    }
-    if done["scout"] != "completed":
-        return _scouting(url, asked)
-    selectors = asked.plan["selectors"]
-    if done["build"] != "completed":
-        step = _building(asked, _wanted(url, selectors, pages))
-        now = {"scout": "completed", "build": "completed", "run": "in_progress"}
-        return step or _planned("Every node is built.", "the nodes are built", now, selectors)
-    return _running(asked, done["run"], selectors)
+    if not request.plan:
+        return _update_plan("I plan first.", reason="first plan", statuses={"scout": "in_progress"})
+    statuses = dict[str, str]()
+    for phase in request.plan["phases"]:
+        for task in phase["tasks"]:
+            statuses[task["task_id"]] = task["status"]
+    if statuses["scout"] != "completed":
+        return _scout_step(url, request)
+    selectors = request.plan["selectors"]
+    if statuses["build"] != "completed":
+        step = _build_step(request, _planned_nodes(url, selectors, pages))
+        return step or _update_plan(
+            "Every node is built.",
+            reason="the nodes are built",
+            statuses={"scout": "completed", "build": "completed", "run": "in_progress"},
+            selectors=selectors,
+        )
+    return _run_step(request, statuses["run"], selectors)
 
 
-def _planned(
-    text: str, reason: str, statuses: Mapping[str, str], selectors: Mapping[str, str] | None = None
+def _update_plan(
+    text: str,
+    *,
+    reason: str,
+    statuses: Mapping[str, str],
+    selectors: Mapping[str, str] | None = None,
 ) -> Reply:
     """A new version of the plan; the task that nothing is said of is pending."""
-    phases = [
-        {
-            "phase_name": name.title(),
-            "status": statuses.get(name, "pending"),
-            "tasks": [
-                {"task_id": name, "description": about, "status": statuses.get(name, "pending")}
-            ],
-        }
-        for name, about in _TASKS.items()
-    ]
-    found = {"selectors": dict(selectors)} if selectors else {}
-    plan = {
+    phases = []
+    for name, about in _TASKS.items():
+        status = statuses.get(name, "pending")
+        task = {"task_id": name, "description": about, "status": status}
+        phases.append({"phase_name": name.title(), "status": status, "tasks": [task]})
+    plan: dict[str, Any] = {
         "overall_goal": "Register every letter",
         "phases": phases,
         "constraints": CONSTRAINTS,
-        **found,
     }
+    if selectors:
+        plan["selectors"] = dict(selectors)
     return _call(text, "update_plan", plan=plan, reason=reason)
 
 
-def _scouting(url: str, asked: ModelRequest) -> Reply:
-    name, answer = asked.results[-1]
-    if asked.is_answer and name == "deploy_scout" and (report := _json(answer).get("report")):
-        found = {element.lower(): selector for element, selector in _FOUND.findall(report)}
-        return _planned(
-            "The scout is back.", "scouted", {"scout": "completed", "build": "in_progress"}, found
+def _scout_step(url: str, request: ModelRequest) -> Reply:
+    name, answer = request.results[-1]
+    report = ""
+    if request.is_answer and name == "deploy_scout":
+        report = _parse_object(answer).get("report") or ""
+    if report:
+        selectors = {element.lower(): selector for element, selector in _FOUND.findall(report)}
+        return _update_plan(
+            "The scout is back.",
+            reason="scouted",
+            statuses={"scout": "completed", "build": "in_progress"},
+            selectors=selectors,
         )
     reason = "see that the site is there"
     instruction = (
@@ -156,17 +174,18 @@ def _scouting(url: str, asked: ModelRequest) -> Reply:
     )
 
 
-class PlannedNode(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PlannedNode:
     """A node that the job needs."""
 
     type: str
     config: dict[str, Any]
     about: str
-    parent: int = 0  # its place among the wanted, counted from 1
+    parent: int = 0  # its place in the list of nodes, counted from 1
     is_tested: bool = True
 
 
-def _wanted(url: str, found: Mapping[str, str], pages: int) -> list[PlannedNode]:
+def _planned_nodes(url: str, found: Mapping[str, str], pages: int) -> list[PlannedNode]:
     fields = {name: found[name] for name in ("number", "subject", "sender", "kind")}
     return [
         PlannedNode("navigate", {"url": f"{url}/login"}, "Open the login"),
@@ -182,75 +201,82 @@ def _wanted(url: str, found: Mapping[str, str], pages: int) -> list[PlannedNode]
         PlannedNode(
             "loop", {"over": [*range(1, pages + 1)], "as": "page"}, "For each page of the list"
         ),
-        PlannedNode("navigate", {"url": f"{url}/list?page={{{{page}}}}"}, "Open the page", 5),
+        PlannedNode(
+            "navigate", {"url": f"{url}/list?page={{{{page}}}}"}, "Open the page", parent=5
+        ),
         PlannedNode(
             "extract",
             {"selector": found["rows"], "variable": "letters", "many": True, "fields": fields},
             "Read its letters",
-            5,
+            parent=5,
         ),
-        PlannedNode("loop", {"over": "{{node7.letters}}", "as": "letter"}, "For each letter", 5),
-        PlannedNode("navigate", {"url": f"{url}/form"}, "Open the form", 8),
+        PlannedNode(
+            "loop", {"over": "{{node7.letters}}", "as": "letter"}, "For each letter", parent=5
+        ),
+        PlannedNode("navigate", {"url": f"{url}/form"}, "Open the form", parent=8),
         PlannedNode(
             "type",
             {"selector": found["subject field"], "text": "{{letter.subject}}"},
             "Fill in the subject",
-            8,
+            parent=8,
         ),
         PlannedNode(
             "type",
             {"selector": found["from field"], "text": "{{letter.sender}}"},
             "Fill in the sender",
-            8,
+            parent=8,
         ),
         PlannedNode(
             "type",
             {"selector": found["kind field"], "text": "{{letter.kind}}"},
             "Choose the kind",
-            8,
+            parent=8,
         ),
         PlannedNode(
-            "click", {"selector": found["register button"]}, "Register it", 8, is_tested=False
+            "click",
+            {"selector": found["register button"]},
+            "Register it",
+            parent=8,
+            is_tested=False,
         ),
     ]
 
 
-def _building(asked: ModelRequest, wanted: Sequence[PlannedNode]) -> Reply | None:
+def _build_step(request: ModelRequest, planned: Sequence[PlannedNode]) -> Reply | None:
     """Create the next node, test it, or repair it; nothing where all are there."""
-    for number, want in enumerate(wanted, 1):
-        node = next((node for node in asked.nodes if node["id"] == f"node{number}"), None)
+    nodes = {node["id"]: node for node in request.nodes}
+    for number, plan in enumerate(planned, 1):
+        node = nodes.get(f"node{number}")
         if node is None:
-            parent = {"parent": f"node{want.parent}"} if want.parent else {}
-            said = (
-                f"{want.about}."
-                if want.is_tested
-                else f"{want.about}: it can't be undone, so the run will test it."
-            )
-            return _call(
-                said,
-                "create_node",
-                type=want.type,
-                config=want.config,
-                description=want.about,
-                **parent,
-            )
-        if want.is_tested and node.get("status") != "success":
-            return _tested(asked, node, want)
+            return _create_node(plan)
+        if plan.is_tested and node.get("status") != "success":
+            return _test_node(request, node, plan)
     return None
 
 
-def _tested(asked: ModelRequest, node: Mapping[str, Any], want: PlannedNode) -> Reply:
+def _create_node(plan: PlannedNode) -> Reply:
+    text = f"{plan.about}."
+    if not plan.is_tested:
+        text = f"{plan.about}: it can't be undone, so the run will test it."
+    arguments = {"type": plan.type, "config": plan.config, "description": plan.about}
+    if plan.parent:
+        arguments["parent"] = f"node{plan.parent}"
+    return _call(text, "create_node", **arguments)
+
+
+def _test_node(request: ModelRequest, node: Mapping[str, Any], plan: PlannedNode) -> Reply:
+    """Test a node; where that has failed, look at the page, and then repair the node."""
     if node.get("status") != "failed":
         return _call("", "test_single_node", node=node["id"])
-    name, answer = asked.results[-1] if asked.is_answer else ("", "")
+    name, answer = request.results[-1] if request.is_answer else ("", "")
     if name != "inspect_tab":
         return _call(
             "That failed; I look at the page.",
             "inspect_tab",
             inspection="lightweight_exploration",
-            instruction=f"which button or field is for: {want.about}?",
+            instruction=f"which button or field is for: {plan.about}?",
         )
-    selector = _named(_json(answer), want.about)
+    selector = _selector(_parse_object(answer), plan.about)
     config = {**node["config"], "selector": selector}
     return _call(
         f"The page has {selector}; I repair the node.",
@@ -260,94 +286,91 @@ def _tested(asked: ModelRequest, node: Mapping[str, Any], want: PlannedNode) -> 
     )
 
 
-def _running(asked: ModelRequest, status: str, selectors: Mapping[str, str]) -> Reply:
+def _run_step(request: ModelRequest, status: str, selectors: Mapping[str, str]) -> Reply:
     if status == "completed":
         return Reply(FINISHED)
-    answer = next(
-        (answer for name, answer in reversed(asked.results) if name == "run_workflow"), ""
-    )
-    if not answer:
+    answers = [answer for name, answer in request.results if name == "run_workflow"]
+    if not answers or not answers[-1]:
         return _call("Now the whole.", "run_workflow")
-    if left := _LEFT.search(answer):
-        return _call("The run was broken off; it goes on.", "run_workflow", resume=left[1])
+    answer = answers[-1]
+    unfinished = _UNFINISHED_RUN.search(answer)
+    if unfinished:
+        return _call("The run was broken off; it goes on.", "run_workflow", resume=unfinished[1])
     if '"status": "success"' not in answer:
-        return Reply(f"The run did not come to its end: {answer[:300]}")
-    return _planned(
-        "It ran to its end.", "the run succeeded", dict.fromkeys(_TASKS, "completed"), selectors
+        return Reply(f"The run did not come to its end: {answer[:_LONGEST_QUOTE]}")
+    return _update_plan(
+        "It ran to its end.",
+        reason="the run succeeded",
+        statuses=dict.fromkeys(_TASKS, "completed"),
+        selectors=selectors,
     )
 
 
 # --- its scout ------------------------------------------------------------------------------------
 
 
-def _scout(url: str, asked: ModelRequest) -> Reply:
+def _scout_reply(url: str, request: ModelRequest) -> Reply:
     """The next step, by how many answers there are."""
-    seen = [_json(answer) for _, answer in asked.results]
-    look = {"inspection": "lightweight_exploration"}
-    match len(seen):
+    answers = [_parse_object(answer) for _, answer in request.results]
+    match len(answers):
         case 0:
-            return _call(
-                "", "inspect_tab", **look, instruction="which fields and which button sign in?"
-            )
+            return Reply("", tool_calls=[_look("which fields and which button sign in?")])
         case 1:
-            name, password, button = (
-                _named(seen[0], one) for one in ("Name", "Password", "Sign in")
-            )
-            typed = {"action": "type", "reason": "sign in"}
-            return Reply(
-                tool_calls=[
-                    ToolCall("debug_action", {**typed, "selector": name, "text": "{{creds.name}}"}),
-                    ToolCall(
-                        "debug_action",
-                        {**typed, "selector": password, "variable": "creds.password"},
-                    ),
-                    ToolCall(
-                        "debug_action", {"action": "click", "selector": button, "reason": "sign in"}
-                    ),
-                ]
-            )
+            return Reply(tool_calls=_sign_in_calls(answers[0]))
         case 4:
-            return _visit(
-                f"{url}/list",
-                {**look, "instruction": "the rows of the list of letters and their parts"},
-            )
+            return _visit(f"{url}/list", "the rows of the list of letters and their parts")
         case 6:
-            return _visit(
-                f"{url}/form", {**look, "instruction": "the fields of the form, and its button"}
-            )
+            return _visit(f"{url}/form", "the fields of the form, and its button")
         case _:
-            return Reply(_report(seen[0], seen[5], seen[7]))
+            return Reply(_report(login=answers[0], letters=answers[5], form=answers[7]))
 
 
-def _visit(url: str, look: Mapping[str, Any]) -> Reply:
+def _look(instruction: str) -> ToolCall:
+    arguments = {"inspection": "lightweight_exploration", "instruction": instruction}
+    return ToolCall("inspect_tab", arguments)
+
+
+def _visit(url: str, instruction: str) -> Reply:
     go = ToolCall("debug_navigate", {"url": url, "reason": "explore"})
-    return Reply(tool_calls=[go, ToolCall("inspect_tab", look)])
+    return Reply(tool_calls=[go, _look(instruction)])
 
 
-def _report(login: Mapping[str, Any], letters: Mapping[str, Any], form: Mapping[str, Any]) -> str:
-    rows = next(row for row in letters["rows"] if row.get("cells"))
-    cells = {
-        cell["selector"].partition(".")[2]: cell["selector"]
-        for cell in rows["cells"]
-        if "." in cell["selector"]
+def _sign_in_calls(page: Mapping[str, Any]) -> list[ToolCall]:
+    typing = {"action": "type", "reason": "sign in"}
+    name = {**typing, "selector": _selector(page, "Name"), "text": "{{creds.name}}"}
+    password = {
+        **typing,
+        "selector": _selector(page, "Password"),
+        "variable": "creds.password",
     }
-    found = {
-        **{f"{name} field": _named(login, name) for name in ("Name", "Password")},
-        "Rows": rows["selector"],
-        **cells,
-        **{f"{name} field": _named(form, name) for name in ("Subject", "From", "Kind")},
-        "Register button": _named(form, "Register", "button"),
-    }
-    lines = [f"- {name.capitalize()}: `{selector}`" for name, selector in found.items()]
-    return "\n".join(
-        [
-            "Signing in leads on to the page that was asked for. The list has pages (?page=2).",
-            *lines,
-        ]
-    )
+    click = {"action": "click", "selector": _selector(page, "Sign in"), "reason": "sign in"}
+    return [ToolCall("debug_action", arguments) for arguments in (name, password, click)]
 
 
-def _named(seen: Mapping[str, Any], name: str, role: str = "") -> str:
+def _report(
+    *, login: Mapping[str, Any], letters: Mapping[str, Any], form: Mapping[str, Any]
+) -> str:
+    """What the scout found on the three pages: an element a line, with its selector."""
+    found = dict[str, str]()
+    for name in ("Name", "Password"):
+        found[f"{name} field"] = _selector(login, name)
+    rows = [row for row in letters["rows"] if row.get("cells")]
+    found["Rows"] = rows[0]["selector"]
+    for cell in rows[0]["cells"]:
+        _, dot, class_name = cell["selector"].partition(".")
+        if dot:
+            found[class_name] = cell["selector"]
+    for name in ("Subject", "From", "Kind"):
+        found[f"{name} field"] = _selector(form, name)
+    found["Register button"] = _selector(form, "Register", role="button")
+    lines = ["Signing in leads on to the page that was asked for. The list has pages (?page=2)."]
+    lines += [f"- {name.capitalize()}: `{selector}`" for name, selector in found.items()]
+    return "\n".join(lines)
+
+
+def _selector(page: Mapping[str, Any], name: str, role: str = "") -> str:
     """The selector of the element of that name on a page that was looked at."""
-    elements = [one for one in seen.get("elements", ()) if not role or one["role"] == role]
-    return str(next((one["selector"] for one in elements if one["name"] == name), f"text={name}"))
+    for element in page.get("elements", ()):
+        if element["name"] == name and (not role or element["role"] == role):
+            return str(element["selector"])
+    return f"text={name}"

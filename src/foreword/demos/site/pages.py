@@ -6,67 +6,73 @@ purpose is in `trouble`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
 NAME, PASSWORD = "ada", "harbour-7"
-ROWS_ON_A_PAGE = 5
-ROWS: tuple[dict[str, str], ...] = tuple(
-    {
-        "number": f"L-{101 + at}",
-        "subject": subject,
-        "sender": sender,
-        "received": received,
-        "kind": kind,
-    }
-    for at, (subject, sender, received, kind) in enumerate(
-        [
-            ("Berth for the Alma, 3 nights", "Jonas Brandt", "2 March", "booking"),
-            ("Water meter on pier 4 is stuck", "Rosa Lind", "2 March", "repair"),
-            ("Invoice 2207 was paid twice", "Keel & Sons", "3 March", "money"),
-            ("Winter storage for two dinghies", "Sailing School Nord", "3 March", "booking"),
-            ("Lost: a green rope, 20 m", "Tom Aksel", "4 March", "other"),
-            ("Crane on Thursday at 9?", "Boatyard Petersen", "4 March", "booking"),
-            ("Broken lamp at the fuel dock", "Mira Holm", "5 March", "repair"),
-            ("Please send the fee table", "Yacht Club East", "5 March", "other"),
-            ("Refund for the storm week", "Elin Fors", "6 March", "money"),
-            ("Berth for the Kittiwake, 1 night", "Sam O'Neill", "6 March", "booking"),
-            ("Ladder on pier 2 is loose", "Rosa Lind", "7 March", "repair"),
-            ("Key for the washroom", "Anton Berg", "7 March", "other"),
-            ("Mooring contract, signed copy", "Keel & Sons", "8 March", "money"),
-            ("Regatta: 14 guest berths", "Sailing School Nord", "8 March", "booking"),
-            ("Oil in the basin", "Mira Holm", "9 March", "repair"),
-        ]
-    )
+ROWS_ON_A_PAGE = 5  # so that the letters fill three pages, and a loop has something to do
+_LETTERS = (
+    ("Berth for the Alma, 3 nights", "Jonas Brandt", "2 March", "booking"),
+    ("Water meter on pier 4 is stuck", "Rosa Lind", "2 March", "repair"),
+    ("Invoice 2207 was paid twice", "Keel & Sons", "3 March", "money"),
+    ("Winter storage for two dinghies", "Sailing School Nord", "3 March", "booking"),
+    ("Lost: a green rope, 20 m", "Tom Aksel", "4 March", "other"),
+    ("Crane on Thursday at 9?", "Boatyard Petersen", "4 March", "booking"),
+    ("Broken lamp at the fuel dock", "Mira Holm", "5 March", "repair"),
+    ("Please send the fee table", "Yacht Club East", "5 March", "other"),
+    ("Refund for the storm week", "Elin Fors", "6 March", "money"),
+    ("Berth for the Kittiwake, 1 night", "Sam O'Neill", "6 March", "booking"),
+    ("Ladder on pier 2 is loose", "Rosa Lind", "7 March", "repair"),
+    ("Key for the washroom", "Anton Berg", "7 March", "other"),
+    ("Mooring contract, signed copy", "Keel & Sons", "8 March", "money"),
+    ("Regatta: 14 guest berths", "Sailing School Nord", "8 March", "booking"),
+    ("Oil in the basin", "Mira Holm", "9 March", "repair"),
 )
+
+
+def _rows() -> Iterator[dict[str, str]]:
+    for number, (subject, sender, received, kind) in enumerate(_LETTERS, start=101):
+        yield {
+            "number": f"L-{number}",
+            "subject": subject,
+            "sender": sender,
+            "received": received,
+            "kind": kind,
+        }
+
+
+ROWS: tuple[dict[str, str], ...] = tuple(_rows())
 KINDS = ("booking", "repair", "money", "other")
 STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
 
 
+_MENU = (
+    '<a href="/dashboard">Dashboard</a><a href="/list">Letters</a><a href="/form">Register</a>'
+    '<a href="/sent">Registered</a><a class="right" href="/logout">Sign out</a>'
+)
+
+
 def page(title: str, body: str, *, signed_in: bool = True, head: str = "") -> str:
     """A whole page: the bar with its links, and what is on it."""
-    links = [
-        ("/dashboard", "Dashboard"),
-        ("/list", "Letters"),
-        ("/form", "Register"),
-        ("/sent", "Registered"),
-    ]
-    bar = "".join(f'<a href="{address}">{name}</a>' for address, name in links) if signed_in else ""
-    out = '<a class="right" href="/logout">Sign out</a>' if signed_in else ""
+    menu = _MENU if signed_in else ""
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon"'
         ' href="data:,">'
         f"<title>{escape(title)} - Harbour Desk</title><style>{STYLE}</style>{head}</head><body>"
-        f'<header><strong>Harbour Desk</strong><nav aria-label="Main">{bar}{out}</nav></header>'
+        f'<header><strong>Harbour Desk</strong><nav aria-label="Main">{menu}</nav></header>'
         f"<main><h1>{escape(title)}</h1>{body}</main></body></html>"
     )
 
 
+def _alert(problem: str) -> str:
+    return f'<p role="alert" class="alert">{escape(problem)}</p>' if problem else ""
+
+
 def login(onward: str, problem: str = "") -> str:
     """Where everybody begins; a wrong password says so."""
-    alert = f'<p role="alert" class="alert">{escape(problem)}</p>' if problem else ""
+    alert = _alert(problem)
     return page(
         "Sign in",
         f'{alert}<form method="post" action="/login" class="card narrow"><input type="hidden"'
@@ -97,16 +103,12 @@ def letters(number: int) -> str:
     number = min(max(number, 1), last)
     rows = ROWS[(number - 1) * ROWS_ON_A_PAGE : number * ROWS_ON_A_PAGE]
     body = "".join(_letter(row) for row in rows)
-    before = (
-        f'<a rel="prev" href="/list?page={number - 1}">Previous</a>'
-        if number > 1
-        else "<span>Previous</span>"
-    )
-    after = (
-        f'<a rel="next" href="/list?page={number + 1}">Next</a>'
-        if number < last
-        else "<span>Next</span>"
-    )
+    before = "<span>Previous</span>"
+    if number > 1:
+        before = f'<a rel="prev" href="/list?page={number - 1}">Previous</a>'
+    after = "<span>Next</span>"
+    if number < last:
+        after = f'<a rel="next" href="/list?page={number + 1}">Next</a>'
     return page(
         "Letters",
         '<table id="letters" data-testid="letters"><caption>Letters that'
@@ -115,7 +117,10 @@ def letters(number: int) -> str:
     )
 
 
-_HEAD = "<thead><tr><th>No.</th><th>Subject</th><th>From</th><th>Received</th><th>Kind</th></tr></thead>"
+_HEAD = (
+    "<thead><tr><th>No.</th><th>Subject</th><th>From</th><th>Received</th><th>Kind</th></tr>"
+    "</thead>"
+)
 
 
 def _letter(row: Mapping[str, str]) -> str:
@@ -129,12 +134,13 @@ def _letter(row: Mapping[str, str]) -> str:
 
 def letter(number: str) -> str | None:
     """One letter, or None where there is none of that number."""
-    row = next((row for row in ROWS if row["number"] == number), None)
-    if row is None:
+    by_number = {row["number"]: row for row in ROWS}
+    if number not in by_number:
         return None
-    facts = "".join(
-        f"<dt>{name.title()}</dt><dd>{escape(value)}</dd>" for name, value in row.items()
-    )
+    row = by_number[number]
+    facts = ""
+    for name, value in row.items():
+        facts += f"<dt>{name.title()}</dt><dd>{escape(value)}</dd>"
     return page(
         row["subject"],
         f'<dl class="card">{facts}</dl><p><a href="/list">Back to the letters</a></p>',
@@ -143,7 +149,7 @@ def letter(number: str) -> str | None:
 
 def form(problem: str = "") -> str:
     """The form that is filled once for each letter."""
-    alert = f'<p role="alert" class="alert">{escape(problem)}</p>' if problem else ""
+    alert = _alert(problem)
     kinds = "".join(f"<option>{kind}</option>" for kind in KINDS)
     return page(
         "Register a letter",
@@ -157,20 +163,13 @@ def form(problem: str = "") -> str:
     )
 
 
-def sent(rows: Sequence[Mapping[str, str]], new: bool) -> str:
+def sent(rows: Sequence[Mapping[str, str]], *, new: bool) -> str:
     """What was registered so far."""
-    status = (
-        f'<p role="status" class="status">Registered: {escape(rows[-1]["subject"])}</p>'
-        if new and rows
-        else ""
-    )
-    body = "".join(
-        f'<tr><td class="subject">{escape(row["subject"])}</td><td'
-        f' class="sender">{escape(row["sender"])}</td><td'
-        f' class="kind">{escape(row.get("kind", ""))}</td><td'
-        f' class="note">{escape(row.get("note", ""))}</td></tr>'
-        for row in rows
-    )
+    status = ""
+    if new and rows:
+        newest = escape(rows[-1]["subject"])
+        status = f'<p role="status" class="status">Registered: {newest}</p>'
+    body = "".join(_registered_row(row) for row in rows)
     head = "<thead><tr><th>Subject</th><th>From</th><th>Kind</th><th>Note</th></tr></thead>"
     return page(
         "Registered",
@@ -180,10 +179,17 @@ def sent(rows: Sequence[Mapping[str, str]], new: bool) -> str:
     )
 
 
+def _registered_row(row: Mapping[str, str]) -> str:
+    return (
+        f'<tr><td class="subject">{escape(row["subject"])}</td><td'
+        f' class="sender">{escape(row["sender"])}</td><td'
+        f' class="kind">{escape(row.get("kind", ""))}</td><td'
+        f' class="note">{escape(row.get("note", ""))}</td></tr>'
+    )
+
+
 def tides() -> str:
     """What the popup shows."""
-    rows = "".join(
-        f"<li>{time} {what} water</li>" for time, what in (("04:12", "high"), ("10:31", "low"))
-    )
+    rows = "<li>04:12 high water</li><li>10:31 low water</li>"
     close = '<button onclick="window.close()">Close</button>'
     return page("Tide table", f"<ul>{rows}</ul>{close}", signed_in=False)

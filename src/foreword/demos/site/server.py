@@ -19,7 +19,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from foreword.demos.site import pages, trouble
 
+# Of a page that is slow or hangs: longer than any browser in a test waits for a page.
 LONGEST_WAIT_SECONDS = 60.0
+LARGEST_FORM_BYTES = 1 << 20  # a form of ours has some hundred
+POLL_SECONDS = 0.05  # how long closing the site may take
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,7 +61,9 @@ class SiteRequest(NamedTuple):
 def site(port: int = 0) -> Iterator[Site]:
     """Serve the site for the length of a `with` block."""
     server = _SiteServer(("127.0.0.1", port), _SiteHandler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread = Thread(
+        target=server.serve_forever, kwargs={"poll_interval": POLL_SECONDS}, daemon=True
+    )
     thread.start()
     try:
         yield server.site
@@ -69,108 +74,109 @@ def site(port: int = 0) -> Iterator[Site]:
         thread.join()
 
 
-def answer(desk: Site, asked: SiteRequest) -> SiteResponse:
-    """The page for what was asked; whoever is not signed in is sent to the door and comes back."""
-    if asked.path in _OPEN:
-        return _OPEN[asked.path](desk, asked)
-    if asked.session not in desk.sessions:
-        return _to(f"/login?next={asked.path}")
-    if asked.path.startswith("/letter/"):
-        found = pages.letter(asked.path.removeprefix("/letter/"))
-        return SiteResponse(found) if found else _missing()
-    inside = _INSIDE.get(asked.path)
-    return inside(desk, asked) if inside else _missing()
+def answer(state: Site, request: SiteRequest) -> SiteResponse:
+    """The page for a request; whoever is not signed in is sent to the door and comes back."""
+    if request.path in _PUBLIC:
+        return _PUBLIC[request.path](state, request)
+    if request.session not in state.sessions:
+        return _redirect(f"/login?next={request.path}")
+    if request.path.startswith("/letter/"):
+        letter = pages.letter(request.path.removeprefix("/letter/"))
+        return SiteResponse(letter) if letter else _missing()
+    page = _SIGNED_IN.get(request.path)
+    return page(state, request) if page else _missing()
 
 
-def _to(address: str, *headers: tuple[str, str]) -> SiteResponse:
-    return SiteResponse("", 302, (("Location", address), *headers))
+def _redirect(address: str, *headers: tuple[str, str]) -> SiteResponse:
+    return SiteResponse("", status=302, headers=(("Location", address), *headers))
 
 
 def _missing() -> SiteResponse:
     return SiteResponse(pages.page("Not found", "<p>There is no such page.</p>"), 404)
 
 
-def _login(desk: Site, asked: SiteRequest) -> SiteResponse:
-    onward = asked.values.get("next", "")
-    onward = onward if onward.startswith("/") and not onward.startswith("//") else "/dashboard"
-    if not asked.posted:
+def _login(state: Site, request: SiteRequest) -> SiteResponse:
+    onward = request.values.get("next", "")
+    if not onward.startswith("/") or onward.startswith("//"):
+        onward = "/dashboard"
+    if not request.posted:
         return SiteResponse(pages.login(onward))
-    if (asked.values.get("name"), asked.values.get("password")) != (pages.NAME, pages.PASSWORD):
+    if (request.values.get("name"), request.values.get("password")) != (pages.NAME, pages.PASSWORD):
         return SiteResponse(pages.login(onward, "Wrong name or password."), 401)
-    desk.sessions.add(session := secrets.token_hex(8))
-    return _to(onward, ("Set-Cookie", f"desk={session}; Path=/; HttpOnly; SameSite=Lax"))
+    session = secrets.token_hex(8)
+    state.sessions.add(session)
+    return _redirect(onward, ("Set-Cookie", f"desk={session}; Path=/; HttpOnly; SameSite=Lax"))
 
 
-def _logout(desk: Site, asked: SiteRequest) -> SiteResponse:
-    desk.sessions.discard(asked.session)
-    return _to("/login", ("Set-Cookie", "desk=; Path=/; Max-Age=0"))
+def _logout(state: Site, request: SiteRequest) -> SiteResponse:
+    state.sessions.discard(request.session)
+    return _redirect("/login", ("Set-Cookie", "desk=; Path=/; Max-Age=0"))
 
 
-def _form(desk: Site, asked: SiteRequest) -> SiteResponse:
-    if not asked.posted:
+def _form(state: Site, request: SiteRequest) -> SiteResponse:
+    if not request.posted:
         return SiteResponse(pages.form())
-    if not asked.values.get("subject", "").strip():
+    if not request.values.get("subject", "").strip():
         return SiteResponse(pages.form("A letter needs a subject."), 400)
-    desk.sent.append(
-        {
-            name: asked.values.get(name, "")
-            for name in ("subject", "sender", "kind", "note", "urgent")
-        }
-    )
-    return _to("/sent?new=1")
+    names = ("subject", "sender", "kind", "note", "urgent")
+    state.sent.append({name: request.values.get(name, "") for name in names})
+    return _redirect("/sent?new=1")
 
 
-def _letters(desk: Site, asked: SiteRequest) -> SiteResponse:
-    number = asked.values.get("page", "1")
-    return SiteResponse(pages.letters(int(number) if number.isdecimal() and len(number) < 6 else 1))
+def _letters(state: Site, request: SiteRequest) -> SiteResponse:
+    text = request.values.get("page", "1")
+    number = int(text) if text.isdecimal() and len(text) < 6 else 1
+    return SiteResponse(pages.letters(number))
 
 
-def _slow(desk: Site, asked: SiteRequest) -> SiteResponse:
+def _slow(state: Site, request: SiteRequest) -> SiteResponse:
     with suppress(ValueError):
-        desk.closing.wait(min(float(asked.values.get("seconds", "2")), LONGEST_WAIT_SECONDS))
+        state.closing.wait(min(float(request.values.get("seconds", "2")), LONGEST_WAIT_SECONDS))
     return SiteResponse(pages.page("Slow page", "<p>This took a while.</p>"))
 
 
-def _hang(desk: Site, asked: SiteRequest) -> SiteResponse:
-    desk.closing.wait(LONGEST_WAIT_SECONDS)
+def _hang(state: Site, request: SiteRequest) -> SiteResponse:
+    state.closing.wait(LONGEST_WAIT_SECONDS)
     return SiteResponse("")
 
 
-def _download(desk: Site, asked: SiteRequest) -> SiteResponse:
-    kind = (
+def _download(state: Site, request: SiteRequest) -> SiteResponse:
+    headers = (
         ("Content-Type", "text/csv"),
         ("Content-Disposition", 'attachment; filename="letters.csv"'),
     )
-    return SiteResponse("number,subject\n", 200, kind)
+    return SiteResponse("number,subject\n", headers=headers)
 
 
 _Page = Callable[[Site, SiteRequest], SiteResponse]
-_OPEN: dict[str, _Page] = {
-    "/": lambda desk, asked: _to("/dashboard"),
+_PUBLIC: dict[str, _Page] = {
+    "/": lambda state, request: _redirect("/dashboard"),
     "/login": _login,
     "/logout": _logout,
-    "/help": lambda desk, asked: SiteResponse(pages.tides()),
+    "/help": lambda state, request: SiteResponse(pages.tides()),
     "/slow": _slow,
     "/hang": _hang,
-    "/broken": lambda desk, asked: SiteResponse(trouble.broken(), 500),
-    "/script-error": lambda desk, asked: SiteResponse(trouble.script_error()),
-    "/busy": lambda desk, asked: SiteResponse(trouble.busy()),
-    "/dialogs": lambda desk, asked: SiteResponse(trouble.dialogs()),
+    "/broken": lambda state, request: SiteResponse(trouble.broken(), 500),
+    "/script-error": lambda state, request: SiteResponse(trouble.script_error()),
+    "/busy": lambda state, request: SiteResponse(trouble.busy()),
+    "/dialogs": lambda state, request: SiteResponse(trouble.dialogs()),
     "/download": _download,
-    "/large": lambda desk, asked: SiteResponse(trouble.large()),
-    "/settings": lambda desk, asked: SiteResponse(trouble.settings()),
-    "/hidden": lambda desk, asked: SiteResponse(trouble.hidden()),
-    "/frames": lambda desk, asked: SiteResponse(trouble.frames()),
-    "/moving": lambda desk, asked: SiteResponse(trouble.address_change_page()),
-    "/ways-out": lambda desk, asked: SiteResponse(trouble.ways_out(desk.elsewhere)),
-    "/away": lambda desk, asked: _to(f"{desk.elsewhere}/help"),
-    "/away/twice": lambda desk, asked: _to("/away"),
+    "/large": lambda state, request: SiteResponse(trouble.large()),
+    "/settings": lambda state, request: SiteResponse(trouble.settings()),
+    "/hidden": lambda state, request: SiteResponse(trouble.hidden()),
+    "/frames": lambda state, request: SiteResponse(trouble.frames()),
+    "/moving": lambda state, request: SiteResponse(trouble.address_change_page()),
+    "/ways-out": lambda state, request: SiteResponse(trouble.ways_out(state.elsewhere)),
+    "/away": lambda state, request: _redirect(f"{state.elsewhere}/help"),
+    "/away/twice": lambda state, request: _redirect("/away"),
 }
-_INSIDE: dict[str, _Page] = {
-    "/dashboard": lambda desk, asked: SiteResponse(pages.dashboard(len(desk.sent))),
+_SIGNED_IN: dict[str, _Page] = {
+    "/dashboard": lambda state, request: SiteResponse(pages.dashboard(len(state.sent))),
     "/list": _letters,
     "/form": _form,
-    "/sent": lambda desk, asked: SiteResponse(pages.sent(desk.sent, "new" in asked.values)),
+    "/sent": lambda state, request: SiteResponse(
+        pages.sent(state.sent, new="new" in request.values)
+    ),
 }
 
 
@@ -194,7 +200,7 @@ class _SiteHandler(BaseHTTPRequestHandler):
         self._answer({}, posted=False)
 
     def do_POST(self) -> None:
-        size = min(int(self.headers.get("Content-Length") or 0), 1 << 20)
+        size = min(int(self.headers.get("Content-Length") or 0), LARGEST_FORM_BYTES)
         self._answer(_values(self.rfile.read(size).decode(errors="replace")), posted=True)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is http.server's
@@ -205,13 +211,12 @@ class _SiteHandler(BaseHTTPRequestHandler):
         self.server.site.asked.append(f"{self.command} {self.headers.get('Host', '')}{self.path}")
         values = {**_values(address.query), **form}
         session = _session(self.headers.get("Cookie", ""))
-        given = answer(self.server.site, SiteRequest(address.path, values, posted, session))
-        body = given.body.encode()
-        self.send_response(given.status)
-        for name, value in {
-            "Content-Type": "text/html; charset=utf-8",
-            **dict(given.headers),
-        }.items():
+        request = SiteRequest(path=address.path, values=values, posted=posted, session=session)
+        response = answer(self.server.site, request)
+        body = response.body.encode()
+        headers = {"Content-Type": "text/html; charset=utf-8", **dict(response.headers)}
+        self.send_response(response.status)
+        for name, value in headers.items():
             self.send_header(name, value)
         self.send_header("Cache-Control", "no-store")
         self.send_header("Content-Length", str(len(body)))

@@ -1,10 +1,13 @@
-"""The pages of Harbour Desk where something goes wrong, or is hard to read, on purpose."""
+"""The pages of Harbour Desk where something goes wrong, or is hard to read, on purpose.
+
+They are there for tests of the browser; what an office does every day is in `pages`.
+"""
 
 from __future__ import annotations
 
 from foreword.demos.site.pages import page
 
-LARGE_ROWS = 5_000
+LARGE_ROWS = 5_000  # far more than a result of a tool has room for
 
 
 def broken() -> str:
@@ -37,30 +40,33 @@ def dialogs() -> str:
         "prompt": "tell('name: ' + prompt('Your name?'))",
         "leave": "window.onbeforeunload = () => 'unsaved'; tell('will ask before leaving')",
     }
-    made = "".join(
-        f'<button id="{name}" onclick="{code}">{name.title()}</button> '
-        for name, code in buttons.items()
-    )
+    row = ""
+    for name, code in buttons.items():
+        row += f'<button id="{name}" onclick="{code}">{name.title()}</button> '
     tell = (
         "<script>function tell(text) { document.getElementById('told').textContent = text"
         " }</script>"
     )
     return page(
         "Dialogs",
-        f'<p>{made}</p><p id="told" role="status"></p><a href="/dashboard">Leave</a>{tell}',
+        f'<p>{row}</p><p id="told" role="status"></p><a href="/dashboard">Leave</a>{tell}',
     )
 
 
 def large() -> str:
     """Far more rows than anybody can read."""
-    rows = "".join(
-        f'<tr class="row"><td>{at}</td><td>Buoy {at}</td><td>{at * 37 % 900 / 10} m</td>'
-        f'<td><a href="/letter/L-{101 + at % 15}">Log</a></td></tr>'
-        for at in range(1, LARGE_ROWS + 1)
-    )
+    rows = "".join(_buoy_row(number) for number in range(1, LARGE_ROWS + 1))
     return page(
         "Buoys",
         f'<table id="buoys"><tbody>{rows}</tbody></table><p id="end">The end of the list.</p>',
+    )
+
+
+def _buoy_row(number: int) -> str:
+    return (
+        f'<tr class="row"><td>{number}</td><td>Buoy {number}</td>'
+        f"<td>{number * 37 % 900 / 10} m</td>"
+        f'<td><a href="/letter/L-{101 + number % 15}">Log</a></td></tr>'
     )
 
 
@@ -79,17 +85,14 @@ def settings() -> str:
 
 def hidden() -> str:
     """Things that nobody sees, beside some that everybody does."""
-    unseen = "".join(
-        f"<{tag}>{text}</{tag.split()[0]}>"
-        for tag, text in (
-            ('button id="none" style="display:none"', "Not displayed"),
-            ('button id="invisible" style="visibility:hidden"', "Not visible"),
-            ("button hidden", "Has hidden"),
-            ('div aria-hidden="true"', "For eyes only"),
-            ('p style="position:absolute;width:0;height:0;overflow:hidden"', "No size"),
-            ("template", "A template"),
-            ("noscript", "No script"),
-        )
+    unseen = (
+        '<button id="none" style="display:none">Not displayed</button>'
+        '<button id="invisible" style="visibility:hidden">Not visible</button>'
+        "<button hidden>Has hidden</button>"
+        '<div aria-hidden="true">For eyes only</div>'
+        '<p style="position:absolute;width:0;height:0;overflow:hidden">No size</p>'
+        "<template>A template</template>"
+        "<noscript>No script</noscript>"
     )
     folded = "<details><summary>More</summary><p>Folded away</p></details>"
     return page(
