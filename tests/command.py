@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
+from tests.warm_process import run_command
+
+TIMEOUT_SECONDS = 120  # no command of a test takes so long, even on a busy machine
+
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
@@ -28,20 +32,37 @@ def foreword(
     home = env.pop(
         "HOME", str(cwd or Path(os.environ.get("TMPDIR", "/tmp")) / "foreword-test-home")
     )
+    environment = {
+        **os.environ,
+        "HOME": home,
+        "XDG_CACHE_HOME": f"{home}/.cache",
+        "NO_COLOR": "1",
+        **env,
+    }
+    if any(name.startswith(("PYTHON", "LC_", "LANG")) for name in env):
+        return _run_cold(args, cwd=cwd, stdin=stdin, environment=environment)
+    code, out, err = run_command(
+        [str(argument) for argument in args],
+        folder=cwd or Path.cwd(),
+        environment=environment,
+        stdin=stdin,
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
+    return CommandResult(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
+def _run_cold(
+    args: tuple[str | Path, ...], *, cwd: Path | None, stdin: bytes, environment: dict[str, str]
+) -> CommandResult:
+    """The same by a Python that reads its own settings from the environment when it starts."""
     done = subprocess.run(
         [sys.executable, "-m", "foreword", *map(str, args)],
         cwd=cwd,
         input=stdin,
         capture_output=True,
-        timeout=120,
+        timeout=TIMEOUT_SECONDS,
         check=False,
-        env={
-            **os.environ,
-            "HOME": home,
-            "XDG_CACHE_HOME": f"{home}/.cache",
-            "NO_COLOR": "1",
-            **env,
-        },
+        env=environment,
     )
     return CommandResult(
         done.returncode,
@@ -54,9 +75,12 @@ def run_in_process(*args: str | Path, stdin: bytes = b"") -> CommandResult:
     """The same in this process: much quicker, for what needs no process of its own."""
     from foreword.faces.cli import main
 
-    out, err = TextIOWrapper(BytesIO(), "utf-8"), TextIOWrapper(BytesIO(), "utf-8")
-    before, code = (sys.argv, sys.stdin), 0
-    sys.argv, sys.stdin = ["foreword", *map(str, args)], TextIOWrapper(BytesIO(stdin), "utf-8")
+    out = TextIOWrapper(BytesIO(), "utf-8")
+    err = TextIOWrapper(BytesIO(), "utf-8")
+    code = 0
+    before = (sys.argv, sys.stdin)
+    sys.argv = ["foreword", *map(str, args)]
+    sys.stdin = TextIOWrapper(BytesIO(stdin), "utf-8")
     try:
         with redirect_stdout(out), redirect_stderr(err):
             main.run()

@@ -31,7 +31,8 @@ def server() -> str:
     folder = Path(tempfile.mkdtemp(prefix="foreword-postgres-", dir="/tmp"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     bin_folder, owner = _programs(folder)
-    data, port = folder / "data", _free_port()
+    data = folder / "data"
+    port = _free_port()
     _run(
         owner,
         bin_folder / "initdb",

@@ -11,7 +11,7 @@ from subprocess import DEVNULL, run
 from threading import Thread
 
 
-class _Quiet(ThreadingHTTPServer):
+class _QuietServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -21,7 +21,8 @@ class _Quiet(ThreadingHTTPServer):
 @contextmanager
 def untrusted(folder: Path) -> Iterator[str]:
     """Serve https with a certificate that was signed by nobody."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    key = folder / "key.pem"
+    certificate = folder / "certificate.pem"
     names = ["-subj", "/CN=127.0.0.1", "-days", "2", "-nodes"]
     command = [
         "openssl",
@@ -38,7 +39,7 @@ def untrusted(folder: Path) -> Iterator[str]:
     run(command, check=True, stdout=DEVNULL, stderr=DEVNULL)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    server = _Quiet(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    server = _QuietServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
     server.socket = context.wrap_socket(
         server.socket, server_side=True, do_handshake_on_connect=False
     )

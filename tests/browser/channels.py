@@ -188,18 +188,23 @@ UNGUARDED = (
 )
 
 _BEGIN = """const E = '{E}', W = E.replace('http', 'ws'), N = E.split('//')[1], S = '{S}';
-const make = (tag, has) => document.body.appendChild(Object.assign(document.createElement(tag), has));
-const speculate = (rules) => document.head.append(
-  Object.assign(document.createElement('script'), {{type: 'speculationrules', text: JSON.stringify(rules)}}));
-const call = async (iceServers) => {{ const peer = new RTCPeerConnection({{iceServers}}); peer.createDataChannel('x');
+const make = (tag, has) =>
+  document.body.appendChild(Object.assign(document.createElement(tag), has));
+const speculate = (rules) => document.head.append(Object.assign(
+  document.createElement('script'), {{type: 'speculationrules', text: JSON.stringify(rules)}}));
+const call = async (iceServers) => {{
+  const peer = new RTCPeerConnection({{iceServers}}); peer.createDataChannel('x');
   await peer.setLocalDescription(await peer.createOffer()); }};
-const meet = async (how) => {{ const [one, other] = [new RTCPeerConnection(), new RTCPeerConnection()];
-  one.createDataChannel('x'); const offer = await one.createOffer(); await one.setLocalDescription(offer);
+const meet = async (how) => {{
+  const [one, other] = [new RTCPeerConnection(), new RTCPeerConnection()];
+  one.createDataChannel('x');
+  const offer = await one.createOffer(); await one.setLocalDescription(offer);
   await other.setRemoteDescription(offer); const answer = await other.createAnswer();
   await one.setRemoteDescription(answer); const [, host, port] = N.match(/^(.*):(\\d+)$/);
   const tcp = how == 'tcp' ? ' tcptype passive' : '';
+  const address = `${{host.replace(/[[\\]]/g, '')}} ${{port}}`;
   await one.addIceCandidate({{sdpMid: '0', sdpMLineIndex: 0,
-    candidate: `candidate:1 1 ${{how}} 2113937151 ${{host.replace(/[[\\]]/g, '')}} ${{port}} typ host${{tcp}}`}}); }};
+    candidate: `candidate:1 1 ${{how}} 2113937151 ${{address}} typ host${{tcp}}`}}); }};
 """
 # A dozen turns to and fro: what a page has set off meanwhile would be elsewhere by then.
 _END = "for (let n = 0; n < 12; n++) await fetch('/tick?' + n); await fetch('/done?{name}');"
@@ -225,13 +230,11 @@ def page(name: str, elsewhere: str) -> tuple[str, dict[str, str]]:
     if name in HEADERS:
         body = "<img src=/tick?forbidden>"
     attempt = SCRIPTS.get(name, "")
+    begin = _BEGIN.format(**filling)
+    end = _END.format(**filling)
     script = (
-        f"(async () => {{ {_BEGIN.format(**filling)} try {{ await Promise.race([(async () => {{"
-        f" {attempt} }})(),"
-    )
-    script += (
-        f" new Promise(done => setTimeout(done, 1500))]) }} catch {{}} {_END.format(**filling)}"
-        " })()"
+        f"(async () => {{ {begin} try {{ await Promise.race([(async () => {{ {attempt} }})(),"
+        f" new Promise(done => setTimeout(done, 1500))]) }} catch {{}} {end} }})()"
     )
     headers = {key: value.format(**filling) for key, value in HEADERS.get(name, {}).items()}
     return (
@@ -254,9 +257,10 @@ class Elsewhere:
 @contextmanager
 def elsewhere() -> Iterator[Elsewhere]:
     """Listen on a port of several addresses of this machine, for connections and for packets."""
-    listening, over = selectors.DefaultSelector(), Event()
-    place = Elsewhere(_free(listening))
-    thread = Thread(target=_listen, args=(listening, place, over), daemon=True)
+    listening = selectors.DefaultSelector()
+    over = Event()
+    place = Elsewhere(_listen_on_free_port(listening))
+    thread = Thread(target=_note_all, args=(listening, place, over), daemon=True)
     thread.start()
     try:
         yield place
@@ -268,7 +272,7 @@ def elsewhere() -> Iterator[Elsewhere]:
         listening.close()
 
 
-def _free(listening: selectors.BaseSelector) -> int:
+def _listen_on_free_port(listening: selectors.BaseSelector) -> int:
     """A port at which all of the addresses listen now."""
     port = 0
     for host in HOSTS:
@@ -285,41 +289,42 @@ def _free(listening: selectors.BaseSelector) -> int:
             if kind == socket.SOCK_STREAM:
                 one.listen(64)
             one.setblocking(False)
-            listening.register(
-                one, selectors.EVENT_READ, "packet" if kind == socket.SOCK_DGRAM else "connection"
-            )
+            what = "packet" if kind == socket.SOCK_DGRAM else "connection"
+            listening.register(one, selectors.EVENT_READ, what)
     return port
 
 
-def _listen(listening: selectors.BaseSelector, place: Elsewhere, over: Event) -> None:
+def _note_all(listening: selectors.BaseSelector, place: Elsewhere, over: Event) -> None:
     while not over.is_set():
         for key, _ in listening.select(0.05):
-            heard: socket.socket = key.fileobj  # type: ignore[assignment]
+            connection: socket.socket = key.fileobj  # type: ignore[assignment]
             with suppress(OSError):
                 if key.data == "packet":
-                    place.reached.append(f"packet of {len(heard.recv(4096))} bytes")
+                    place.reached.append(f"packet of {len(connection.recv(4096))} bytes")
                 elif key.data == "connection":
-                    one, _ = heard.accept()
+                    one, _ = connection.accept()
                     place.reached.append("connection")
                     one.setblocking(False)
                     listening.register(one, selectors.EVENT_READ, "request")
                 else:
-                    _hear(listening, heard, place)
+                    _note_request(listening, connection, place)
 
 
-def _hear(listening: selectors.BaseSelector, heard: socket.socket, place: Elsewhere) -> None:
-    said = heard.recv(4096)
-    line = said.split(b"\r\n")[0].split(b" ")
+def _note_request(
+    listening: selectors.BaseSelector, connection: socket.socket, place: Elsewhere
+) -> None:
+    data = connection.recv(4096)
+    line = data.split(b"\r\n")[0].split(b" ")
     if len(line) == 3:
         place.reached.append(line[1].decode("latin-1").lstrip("/"))
-        heard.send(
+        connection.send(
             b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Allow-Headers:"
             b" *\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         )
-    elif said:
-        place.reached.append(f"{len(said)} bytes")
-    listening.unregister(heard)
-    heard.close()
+    elif data:
+        place.reached.append(f"{len(data)} bytes")
+    listening.unregister(connection)
+    connection.close()
 
 
 @dataclass(slots=True)
@@ -363,7 +368,8 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        parts, here = urlsplit(self.path), self.server.home
+        parts = urlsplit(self.path)
+        here = self.server.home
         here.asked.append(self.path)
         if parts.path == "/done":
             here.done.append(parts.query)

@@ -32,14 +32,13 @@ def test_a_form_is_filled_field_by_field(browser: Browser, desk: Site) -> None:
     result = browser.click('[data-testid="save"]')
 
     assert result["url"].startswith(f"{desk.url}/sent")
-    wanted = {
+    assert desk.sent[-1] == {
         "subject": "A new buoy",
         "sender": "Ada",
         "kind": "repair",
         "note": "",
         "urgent": "yes",
     }
-    assert desk.sent[-1] == wanted
 
 
 def test_rows_are_read_with_their_fields(browser: Browser, desk: Site) -> None:
@@ -125,8 +124,8 @@ def test_what_is_typed_is_in_no_error(browser: Browser, desk: Site) -> None:
     for selector in ("#nothing", "#invisible", "css=[[", "button"):
         with pytest.raises(BrowserFailed) as failure:
             browser.type(selector, "my-own-pass-77")
-        told = f"{failure.value} {failure.value.hint} {json.dumps(failure.value.state)}"
-        assert "my-own-pass-77" not in told
+        error = f"{failure.value} {failure.value.hint} {json.dumps(failure.value.state)}"
+        assert "my-own-pass-77" not in error
 
 
 def test_a_choice_that_is_not_there_is_told_with_those_that_are(

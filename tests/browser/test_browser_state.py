@@ -19,7 +19,7 @@ from foreword.demos.site import Site
 from foreword.errors import BrowserFailed
 from tests.browser.working import in_the_page, sign_in
 
-_HELD = """
+_HOLD_PROFILE = """
 import sys
 from pathlib import Path
 from foreword.browser.profile import BrowserProfile
@@ -97,7 +97,7 @@ def test_a_profile_is_closed_to_others_and_removed(tmp_path: Path) -> None:
 
 def test_the_profile_of_a_killed_process_is_removed_by_the_next_start(tmp_path: Path) -> None:
     with Popen(
-        [sys.executable, "-c", _HELD, str(tmp_path)], stdout=PIPE, stdin=PIPE, text=True
+        [sys.executable, "-c", _HOLD_PROFILE, str(tmp_path)], stdout=PIPE, stdin=PIPE, text=True
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"

@@ -31,7 +31,7 @@ from tests.browser.working import in_the_page, until, users_own
 
 pytestmark = pytest.mark.attack
 
-TRIED = CHANNELS if AT_LENGTH else FIRST
+ATTEMPTS = CHANNELS if AT_LENGTH else FIRST
 HOSTS = ("127.0.0.1", "127.0.0.2", "::1", "localhost")
 
 
@@ -48,7 +48,7 @@ def away() -> Iterator[Elsewhere]:
 
 
 @pytest.fixture(scope="module")
-def named(allowed: Home, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def strict_browser(allowed: Home, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     rules = Rules(origins=(allowed.url,), action_seconds=2, page_seconds=6)
     with Browser.start(rules, folder=tmp_path_factory.mktemp("profiles")) as browser:
         yield browser
@@ -64,12 +64,12 @@ def attempt(browser: Browser, served: Home, channel: str, tab: str | None = None
 
 @pytest.mark.parametrize("host", sample(HOSTS, 1))
 def test_nothing_of_a_page_goes_anywhere_but_to_the_allowed_origins(
-    named: Browser, allowed: Home, away: Elsewhere, host: str
+    strict_browser: Browser, allowed: Home, away: Elsewhere, host: str
 ) -> None:
     allowed.away = away.origin(host)
-    for channel in TRIED:
-        attempt(named, allowed, channel)
-    named.navigate("about:blank")
+    for channel in ATTEMPTS:
+        attempt(strict_browser, allowed, channel)
+    strict_browser.navigate("about:blank")
 
     assert away.reached == []
 
@@ -91,45 +91,46 @@ def test_each_of_these_ways_leads_out_where_all_origins_are_allowed(
 
 
 def test_what_was_blocked_is_told_by_origin_and_kind_and_without_a_word_of_its_address(
-    named: Browser, allowed: Home, away: Elsewhere
+    strict_browser: Browser, allowed: Home, away: Elsewhere
 ) -> None:
     origin = away.origin("127.0.0.1")
-    named.navigate(allowed.url)
+    strict_browser.navigate(allowed.url)
     in_the_page(
-        named,
-        f"""async () => {{ for (const kind of ['a', 'b']) new Image().src = `{origin}/${{kind}}?{SECRET}`;
+        strict_browser,
+        f"""async () => {{
+        for (const kind of ['a', 'b']) new Image().src = `{origin}/${{kind}}?{SECRET}`;
         const script = document.createElement('script'); script.src = '{origin}/{SECRET}.js';
         document.head.append(script); await fetch('{origin}/{SECRET}').catch(() => 0) }}""",
     )
-    told: list[str] = []
+    lines: list[str] = []
 
-    def is_told() -> bool:
-        told.extend(named.extract("h1").get("blocked", []))
-        return "script" in str(told)
+    def has_script() -> bool:
+        lines.extend(strict_browser.extract("h1").get("blocked", []))
+        return "script" in str(lines)
 
-    until(is_told)
+    until(has_script)
 
-    assert any(f"to {origin} (" in line and f"--assets {origin}" in line for line in told)
-    (found,) = [one for one in named.blocked() if one.origin == origin]
+    assert any(f"to {origin} (" in line and f"--assets {origin}" in line for line in lines)
+    (found,) = [one for one in strict_browser.blocked() if one.origin == origin]
     assert (found.requests, found.kinds) == (4, ("fetch", "image", "script"))
-    assert SECRET not in str(told)
-    assert "blocked" not in named.extract("h1")
+    assert SECRET not in str(lines)
+    assert "blocked" not in strict_browser.extract("h1")
 
 
 def test_a_page_that_asks_hundreds_of_others_is_told_of_in_a_few_lines(
-    named: Browser, allowed: Home
+    strict_browser: Browser, allowed: Home
 ) -> None:
-    named.navigate(allowed.url)
+    strict_browser.navigate(allowed.url)
     in_the_page(
-        named,
+        strict_browser,
         "() => Promise.all([...Array(600).keys()].map(n =>"
         " fetch(`http://${'x'.repeat(60)}${n}.example/`).catch(() => 0))).then(() => 1)",
     )
-    told = named.extract("h1")["blocked"]
-    assert len(told) <= 11
-    assert told[-1].endswith("origins more")
-    assert len(str(told)) < 3_000
-    assert len(named.blocked()) <= 500
+    lines = strict_browser.extract("h1")["blocked"]
+    assert len(lines) <= 11
+    assert lines[-1].endswith("origins more")
+    assert len(str(lines)) < 3_000
+    assert len(strict_browser.blocked()) <= 500
 
 
 def test_pictures_scripts_and_styles_of_an_origin_for_assets_are_loaded_and_nothing_else_of_it(
@@ -171,11 +172,11 @@ def test_pictures_scripts_and_styles_of_an_origin_for_assets_are_loaded_and_noth
     ) as browser:
         for channel in [*loaded, *data]:
             attempt(browser, allowed, channel)
-        told = [str(one) for one in browser.blocked()]
+        lines = [str(one) for one in browser.blocked()]
 
     assert {one for one in away.reached if one != "connection"} == set(loaded)
-    assert told
-    assert not any("image" in line for line in told)
+    assert lines
+    assert not any("image" in line for line in lines)
 
 
 def test_loopback_is_every_port_of_this_machine_for_all_that_a_page_asks_for(
@@ -244,27 +245,32 @@ def test_no_name_is_looked_up_but_those_of_the_allowed_origins(
     allowed: Home, away: Elsewhere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
     monkeypatch.setenv("http_proxy", proxy)
-    log, noting = tmp_path / "net.json", tmp_path / "chromium"
-    noting.write_text(f'#!/bin/sh\nexec {program()} --log-net-log={log} "$@"\n')
-    noting.chmod(0o700)
+    log = tmp_path / "net.json"
+    logging_chromium = tmp_path / "chromium"
+    logging_chromium.write_text(f'#!/bin/sh\nexec {program()} --log-net-log={log} "$@"\n')
+    logging_chromium.chmod(0o700)
     here = replace(allowed, url=allowed.url.replace("127.0.0.1", "localhost"))
     rules = Rules(origins=(here.url, "http://harbour.example"), page_seconds=6)
-    with Browser.start(rules, path=noting, folder=tmp_path / "profiles") as browser:
+    with Browser.start(rules, path=logging_chromium, folder=tmp_path / "profiles") as browser:
         # Behind a proxy of the user's, Chromium itself decides about addresses of this machine.
         for allowed.away in ("http://elsewhere.example:81", away.origin("127.0.0.2")):
             for channel in ("img", "dns-prefetch", "preconnect", "websocket", "stun", "turn-tcp"):
                 attempt(browser, here, channel)
 
-    assert looked_up(log) == {here.url}
+    assert resolved_hosts(log) == {here.url}
 
 
-def looked_up(log: Path) -> set[str]:
+def resolved_hosts(log: Path) -> set[str]:
     """The hosts that Chromium's log of its network says were to be resolved, in the cache or by
     a server."""
-    told = json.loads(log.read_text())
-    kinds = {number: name for name, number in told["constants"]["logEventTypes"].items()}
-    resolving = [one for one in told["events"] if kinds[one["type"]].startswith("HOST_RESOLVER")]
-    return {one["params"]["host"] for one in resolving if "host" in one.get("params", ())}
+    content = json.loads(log.read_text())
+    kinds = {number: name for name, number in content["constants"]["logEventTypes"].items()}
+    hosts = set()
+    for event in content["events"]:
+        params = event.get("params", {})
+        if kinds[event["type"]].startswith("HOST_RESOLVER") and "host" in params:
+            hosts.add(params["host"])
+    return hosts
 
 
 def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_of_theirs(
@@ -279,7 +285,7 @@ def test_in_the_users_own_browser_every_request_of_our_tabs_is_judged_and_none_o
     ):
         users = browser.tabs()[0]["name"]
         browser.open_tab(allowed.url, name="Ours")
-        for channel in sample([channel for channel in TRIED if channel not in UNGUARDED], 8):
+        for channel in sample([channel for channel in ATTEMPTS if channel not in UNGUARDED], 8):
             attempt(browser, allowed, channel, tab="Ours")
         # Chromium connects to where a tab may go next, and says nothing there.
         assert set(away.reached) <= {"connection"}
@@ -299,8 +305,8 @@ def test_in_the_users_own_browser_frames_and_pages_that_were_open_before_are_jud
         users = browser.tabs()[0]["name"]
         # a tab that is used is ours to judge, though its page has no policy
         browser.extract("h1", tab=users)
-        asked = f"() => fetch('{cdn}/before', {{mode: 'no-cors'}}).catch(() => 'refused')"
-        assert in_the_page(browser, asked, tab=users) == "refused"
+        script = f"() => fetch('{cdn}/before', {{mode: 'no-cors'}}).catch(() => 'refused')"
+        assert in_the_page(browser, script, tab=users) == "refused"
 
         browser.open_tab(allowed.url, name="Ours")
         assert away.reached == []
@@ -312,13 +318,13 @@ def test_in_the_users_own_browser_frames_and_pages_that_were_open_before_are_jud
         in_the_page(
             browser, f"() => {{ document.querySelector('iframe').src = '{cdn}/again' }}", tab="Ours"
         )
-        told: list[str] = []
+        refused: list[str] = []
 
-        def is_told() -> bool:
-            told.extend(browser.extract("h1", tab="Ours").get("refused", []))
-            return f"{cdn}/again" in told
+        def is_refused() -> bool:
+            refused.extend(browser.extract("h1", tab="Ours").get("refused", []))
+            return f"{cdn}/again" in refused
 
-        until(is_told)
+        until(is_refused)
         assert set(away.reached) <= {"connection", "img"}
 
 

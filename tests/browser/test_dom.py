@@ -22,15 +22,11 @@ def _element(tag: str, *children: Any, **attributes: str) -> list[Any]:
     return [tag, dict(attributes), list(children)]
 
 
-def _list(count: int) -> Dom:
+def _page_with_rows(count: int) -> Dom:
     rows = [_element("li", f"row {at}") for at in range(count)]
-    return Dom(
-        read(
-            _element(
-                "body", _element("h1", "Rows"), _element("ul", *rows), _element("p", "The end")
-            )
-        )
-    )
+    heading = _element("h1", "Rows")
+    end = _element("p", "The end")
+    return Dom(read(_element("body", heading, _element("ul", *rows), end)))
 
 
 def test_scripts_styles_comments_and_what_is_invisible_are_not_in_it(
@@ -69,11 +65,11 @@ def test_events_data_addresses_and_odd_attributes_are_left_out(
     browser: Browser, desk: Site
 ) -> None:
     browser.navigate(f"{desk.url}/help")
-    made = (
+    links = (
         '<a href="data:text/plain,x" onclick="no()" data-blob="y" id="a">A</a><a'
         ' href="/ok?token=abcdef123456">B</a>'
     )
-    in_the_page(browser, f"() => {{ document.body.innerHTML = `{made}` }}")
+    in_the_page(browser, f"() => {{ document.body.innerHTML = `{links}` }}")
 
     assert browser.dom().text() == '<body>\n  <a id="a"> A\n  <a href="/ok?token=[hidden]"> B'
 
@@ -91,8 +87,8 @@ def test_a_page_of_thousands_of_rows_is_cut_at_its_rows(browser: Browser, desk: 
 
 
 def test_rows_give_way_first_then_depth_then_texts() -> None:
-    assert _list(3).shortened(1_000, len, _mark) == _list(3).text()
-    rows = _list(100).shortened(220, len, _mark)
+    assert _page_with_rows(3).shortened(1_000, len, _mark) == _page_with_rows(3).text()
+    rows = _page_with_rows(100).shortened(220, len, _mark)
     assert rows is not None
     assert "... 9" in rows
     assert "<p> The end" in rows
@@ -110,7 +106,7 @@ def test_rows_give_way_first_then_depth_then_texts() -> None:
 
 
 def test_what_fits_nothing_gives_nothing() -> None:
-    assert _list(100).shortened(20, len, _mark) is None
+    assert _page_with_rows(100).shortened(20, len, _mark) is None
 
 
 _trees = st.recursive(

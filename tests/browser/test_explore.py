@@ -13,7 +13,8 @@ from foreword.demos.site import Site
 from tests.browser.working import in_the_page, sign_in
 
 
-def _named(found: dict[str, Any], name: str) -> dict[str, Any]:
+def _element(found: dict[str, Any], name: str) -> dict[str, Any]:
+    """The element of that name; there must be one."""
     return next(one for one in found["elements"] if one["name"] == name)
 
 
@@ -26,13 +27,13 @@ def test_the_elements_of_the_login_come_with_role_name_and_selector(
     assert (found["url"], found["title"]) == (f"{desk.url}/login", "Sign in - Harbour Desk")
     assert found["headings"] == ["Sign in"]
     assert found["forms"][0]["fields"] == ["name", "password"]
-    assert _named(found, "Name") == {
+    assert _element(found, "Name") == {
         "selector": "#name",
         "role": "textbox",
         "name": "Name",
         "required": True,
     }
-    assert _named(found, "Sign in")["selector"] == 'role=button[name="Sign in"]'
+    assert _element(found, "Sign in")["selector"] == 'role=button[name="Sign in"]'
     assert {one["name"] for one in found["elements"][:2]} == {"Sign in", "Password"}
 
 
@@ -42,7 +43,8 @@ def test_the_elements_of_the_login_come_with_role_name_and_selector(
 def test_every_selector_leads_to_exactly_its_element(
     browser: Browser, desk: Site, path: str
 ) -> None:
-    sign_in(browser, desk, path) if path != "/login" else browser.navigate(f"{desk.url}/login")
+    if path != "/login":
+        sign_in(browser, desk, path)
     browser.navigate(f"{desk.url}{path}")
 
     for one in browser.explore("everything")["elements"]:
@@ -84,11 +86,11 @@ def test_what_is_invisible_is_not_there(browser: Browser, desk: Site) -> None:
 def test_frames_and_shadow_roots_are_looked_into(browser: Browser, desk: Site) -> None:
     browser.navigate(f"{desk.url}/frames")
     found = browser.explore("close the tide table")
-    inside = _named(found, "Close")
+    inside = _element(found, "Close")
 
     assert inside["selector"] == 'frame=iframe[title="Tides"] >> role=button[name="Close"]'
     assert browser.extract(inside["selector"])["found"] == "Close"
-    assert _named(found, "Read the gauge")["selector"] == "#read"
+    assert _element(found, "Read the gauge")["selector"] == "#read"
 
 
 def test_values_of_fields_that_hold_secrets_are_hidden(browser: Browser, desk: Site) -> None:
@@ -96,7 +98,7 @@ def test_values_of_fields_that_hold_secrets_are_hidden(browser: Browser, desk: S
     found = browser.explore("token and password")
     told = json.dumps(found) + browser.dom().text()
 
-    assert _named(found, "Mail")["value"] == "ada@harbour.test"
+    assert _element(found, "Mail")["value"] == "ada@harbour.test"
     for secret in ("harbour-7-secret", "tok_5f1c9a77e0b24d", "839"):
         assert secret not in told
     assert browser.extract("#password")["found"] == "[hidden]"

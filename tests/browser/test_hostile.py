@@ -25,7 +25,7 @@ Hostile = Callable[[str], None]
 def hostile(browser: Browser, desk: Site) -> Hostile:
     """A page with a heading, a button and a field, in which a script runs by and by."""
 
-    def made(script: str) -> None:
+    def run_in_page(script: str) -> None:
         browser.navigate(f"{desk.url}/help")
         body = "<h1>Harbour</h1><button id=go>Go</button><input id=q>"
         in_the_page(
@@ -34,7 +34,7 @@ def hostile(browser: Browser, desk: Site) -> Hostile:
         )
         until(lambda: browser.state()["url"])
 
-    return made
+    return run_in_page
 
 
 LIES = {
@@ -82,9 +82,9 @@ def test_long_titles_addresses_and_questions_are_cut(
     assert state["title"].endswith("yyy...")
 
     hostile("go.onclick = () => { for (let n = 0; n < 12; n++) alert(n + 'z'.repeat(1e5)) }")
-    told = browser.click("#go")
-    assert (len(told["dialogs"]), told["dialogs_in_all"]) == (10, 12)
-    assert len(str(told)) < 5_000
+    result = browser.click("#go")
+    assert (len(result["dialogs"]), result["dialogs_in_all"]) == (10, 12)
+    assert len(str(result)) < 5_000
 
 
 def test_what_is_nested_very_deeply_is_read_to_its_end(browser: Browser, hostile: Hostile) -> None:
@@ -165,18 +165,18 @@ def test_a_page_that_loads_others_without_end_is_left(
 
 def test_a_page_opens_no_more_than_so_many_tabs(browser: Browser, hostile: Hostile) -> None:
     hostile(f"for (let n = 0; n < {MOST_TABS + 3}; n++) open('about:blank')")
-    told: dict[str, Any] = {}
+    result: dict[str, Any] = {}
 
-    def is_told() -> bool:
+    def has_too_many() -> bool:
         try:
-            told.update(browser.activate("Main Tab"))
+            result.update(browser.activate("Main Tab"))
         except BrowserFailed as failure:  # it is busy opening them
-            told.update(failure.state)
-        return "too_many_tabs" in told
+            result.update(failure.state)
+        return "too_many_tabs" in result
 
-    until(is_told)
-    assert told["too_many_tabs"].endswith(f"were closed: more than {MOST_TABS} were open")
-    assert len(told["opened"]) <= 10
+    until(has_too_many)
+    assert result["too_many_tabs"].endswith(f"were closed: more than {MOST_TABS} were open")
+    assert len(result["opened"]) <= 10
     until(lambda: len(browser.tabs()) <= MOST_TABS)
     assert len(browser.tabs()) == MOST_TABS
 

@@ -17,14 +17,14 @@ from foreword.errors import BrowserFailed
 pytestmark = pytest.mark.attack
 
 
-def treasure(folder: Path) -> Path:
+def somebodys_folder(folder: Path) -> Path:
     """Somebody's folder that looks like one of ours, and has something in it."""
-    kept = folder / "profile-x"
-    kept.mkdir(parents=True)
-    (kept / "in-use").touch()
-    (kept / "letters.txt").write_text("dear")
-    os.utime(kept, (1, 1))
-    return kept
+    theirs = folder / "profile-x"
+    theirs.mkdir(parents=True)
+    (theirs / "in-use").touch()
+    (theirs / "letters.txt").write_text("dear")
+    os.utime(theirs, (1, 1))
+    return theirs
 
 
 @pytest.fixture
@@ -41,14 +41,14 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_link_planted_in_the_folder_for_temporary_files_leads_to_nothing_that_is_removed(
     shared: Path, tmp_path: Path
 ) -> None:
-    kept = treasure(tmp_path / "victim")
+    theirs = somebodys_folder(tmp_path / "victim")
     for name in (f"foreword-browser-{os.getuid()}", "foreword-browser", "foreword"):
         (shared / name).symlink_to(tmp_path / "victim")
     with Browser.start() as browser:
         assert browser.tabs()
         assert not list((tmp_path / "victim").glob("profile-[!x]*"))
 
-    assert (kept / "letters.txt").read_text() == "dear"
+    assert (theirs / "letters.txt").read_text() == "dear"
     assert not list(tmp_path.glob("home/.cache/**/profile-*"))
 
 
@@ -76,7 +76,7 @@ def _file(cache: Path, victim: Path) -> None:
 def test_a_cache_that_others_can_change_is_not_used(
     shared: Path, tmp_path: Path, plant: Callable[[Path, Path], None]
 ) -> None:
-    kept = treasure(tmp_path / "victim")
+    theirs = somebodys_folder(tmp_path / "victim")
     plant(tmp_path / "home" / ".cache" / "foreword" / "browser", tmp_path / "victim")
     profile = BrowserProfile()
     try:
@@ -84,7 +84,7 @@ def test_a_cache_that_others_can_change_is_not_used(
         assert profile.folder.parent.stat().st_mode & 0o777 == 0o700
     finally:
         profile.remove()
-    assert (kept / "letters.txt").exists()
+    assert (theirs / "letters.txt").exists()
     assert not list(shared.iterdir())
 
 
@@ -99,32 +99,32 @@ def test_a_folder_that_was_named_and_is_open_to_all_is_refused(tmp_path: Path, m
 
 
 def test_a_folder_that_was_named_and_is_a_link_is_refused(tmp_path: Path) -> None:
-    kept = treasure(tmp_path / "victim")
+    theirs = somebodys_folder(tmp_path / "victim")
     (tmp_path / "profiles").symlink_to(tmp_path / "victim")
     with pytest.raises(BrowserFailed, match="is a symbolic link, so it is not used"):
         BrowserProfile(tmp_path / "profiles")
-    assert kept.exists()
+    assert theirs.exists()
 
 
 def test_only_what_is_ours_and_without_a_user_is_removed_and_no_link_is_followed(
     tmp_path: Path,
 ) -> None:
-    kept = treasure(tmp_path / "victim")
+    theirs = somebodys_folder(tmp_path / "victim")
     base = tmp_path / "profiles"
-    stale = treasure(base)
+    stale = somebodys_folder(base)
     (stale / "data").symlink_to(tmp_path / "victim")
-    (base / "profile-link").symlink_to(kept)
+    (base / "profile-link").symlink_to(theirs)
     (base / "profile-file").touch()
     for name in ("fifo", "folder", "lock-elsewhere"):
         (base / f"profile-{name}").mkdir()
     os.mkfifo(base / "profile-fifo" / "in-use")  # whoever opened it would wait for ever
     (base / "profile-folder" / "photographs").mkdir()
     os.utime(base / "profile-folder", (1, 1))
-    (base / "profile-lock-elsewhere" / "in-use").symlink_to(kept / "in-use")
+    (base / "profile-lock-elsewhere" / "in-use").symlink_to(theirs / "in-use")
     BrowserProfile(base).remove()
 
     assert not stale.exists()
-    assert (kept / "letters.txt").read_text() == "dear"
+    assert (theirs / "letters.txt").read_text() == "dear"
     left = {
         "profile-link",
         "profile-file",
@@ -137,7 +137,7 @@ def test_only_what_is_ours_and_without_a_user_is_removed_and_no_link_is_followed
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder to somebody else")
 def test_a_folder_of_somebody_else_is_neither_used_nor_removed(tmp_path: Path) -> None:
-    theirs = treasure(tmp_path / "profiles")
+    theirs = somebodys_folder(tmp_path / "profiles")
     os.chown(theirs, 4_321, 4_321)
     BrowserProfile(tmp_path / "profiles").remove()
     assert theirs.exists()
@@ -150,9 +150,9 @@ def test_a_folder_of_somebody_else_is_neither_used_nor_removed(tmp_path: Path) -
 def test_a_folder_that_is_removed_when_a_link_has_taken_its_place_leaves_the_links_target_alone(
     tmp_path: Path,
 ) -> None:
-    kept = treasure(tmp_path / "victim")
+    theirs = somebodys_folder(tmp_path / "victim")
     profile = BrowserProfile(tmp_path / "profiles")
     profile.folder.rename(tmp_path / "moved")
-    profile.folder.symlink_to(kept)
+    profile.folder.symlink_to(theirs)
     profile.remove()
-    assert (kept / "letters.txt").exists()
+    assert (theirs / "letters.txt").exists()

@@ -102,10 +102,11 @@ def test_a_tab_that_comes_to_the_front_by_hand_is_the_active_one(
 ) -> None:
     browser.navigate(f"{desk.url}/help")
     browser.open_tab(f"{desk.url}/moving", name="Other")
-    here = browser._chromium
-    assert here is not None
+    chromium = browser._chromium
+    assert chromium is not None
+    first = chromium.tabs.named(browser.tabs()[0]["name"])
     # As by a click on the tab itself: nothing of ours is told about it.
-    browser._thread.run(here.tabs.named(browser.tabs()[0]["name"]).page.bring_to_front(), 10)
+    browser._thread.run(first.page.bring_to_front(), 10)
 
     until(lambda: [tab["active"] for tab in browser.tabs()] == [True, False])
 

@@ -37,19 +37,22 @@ def until(claim: Callable[[], object]) -> None:
 
 def in_the_page(browser: Browser, script: str, tab: str | None = None) -> Any:
     """Run a script in a page, as somebody at the screen or the page itself could."""
-    here = browser._chromium
-    assert here is not None
-    return browser._thread.run(here.tabs.named(tab).page.evaluate(script), 10)
+    chromium = browser._chromium
+    assert chromium is not None
+    return browser._thread.run(chromium.tabs.named(tab).page.evaluate(script), 10)
 
 
 def by_protocol(browser: Browser, method: str, **values: Any) -> None:
     """Something that only the debugging protocol can do, such as a crash; no answer is awaited."""
-    here = browser._chromium
-    assert here is not None
-    session = here.tabs.named(None).session if method.startswith("Page.") else here.guard._session
-    assert session is not None
+    chromium = browser._chromium
+    assert chromium is not None
+    session = chromium.guard._session
+    if method.startswith("Page."):
+        page_session = chromium.tabs.named(None).session
+        assert page_session is not None
+        session = page_session
 
-    async def sent() -> None:
+    async def send() -> None:
         import asyncio
         from contextlib import suppress
 
@@ -58,7 +61,7 @@ def by_protocol(browser: Browser, method: str, **values: Any) -> None:
         with suppress(Error, asyncio.TimeoutError):
             await asyncio.wait_for(session.send(method, values), 3)
 
-    browser._thread.run(sent(), 10)
+    browser._thread.run(send(), 10)
 
 
 @contextmanager
@@ -78,9 +81,8 @@ def users_own(folder: Path, *addresses: str) -> Iterator[str]:
         try:
             until(lambda: _answers(f"http://127.0.0.1:{port}/json/version"))
             for address in addresses[1:]:
-                urlopen(
-                    Request(f"http://127.0.0.1:{port}/json/new?{address}", method="PUT"), timeout=5
-                ).close()
+                new_tab = Request(f"http://127.0.0.1:{port}/json/new?{address}", method="PUT")
+                urlopen(new_tab, timeout=5).close()
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()

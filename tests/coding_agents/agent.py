@@ -19,7 +19,7 @@ SECRET = "QmFzZTY0U2VjcmV0VGhhdE11c3ROb3RMZWFr"
 
 @dataclass(frozen=True, slots=True)
 class CodingAgent:
-    """Where the agent works."""
+    """A coding agent, by the folders it works in."""
 
     home: Path
 
@@ -38,9 +38,8 @@ class CodingAgent:
 
     def event(self, name: str, **changed: Any) -> bytes:
         """A recorded event, as if it had happened here."""
-        data = json.loads(
-            (DATA / f"{name}.json").read_text("utf-8").replace(RECORDED_HOME, str(self.home))
-        )
+        recorded = (DATA / f"{name}.json").read_text("utf-8")
+        data = json.loads(recorded.replace(RECORDED_HOME, str(self.home)))
         return json.dumps({**data, **changed}).encode()
 
     def hook(self, stdin: bytes, *options: str, **env: str) -> CommandResult:
@@ -58,8 +57,8 @@ class CodingAgent:
         """What the hook says to a recorded event."""
         ran = self.hook(self.event(name, **changed), *options)
         assert (ran.code, ran.err, self.log) == (0, "", "")
-        said: dict[str, Any] = json.loads(ran.out)["hookSpecificOutput"] if ran.out else {}
-        return said
+        output: dict[str, Any] = json.loads(ran.out)["hookSpecificOutput"] if ran.out else {}
+        return output
 
 
 def set_up(home: Path) -> CodingAgent:

@@ -74,10 +74,10 @@ quick = settings(
 
 @pytest.fixture
 def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CodingAgent:
-    made = set_up(tmp_path / "ada")
-    monkeypatch.setenv("HOME", str(made.home))
-    monkeypatch.chdir(made.project)
-    return made
+    coding_agent = set_up(tmp_path / "ada")
+    monkeypatch.setenv("HOME", str(coding_agent.home))
+    monkeypatch.chdir(coding_agent.project)
+    return coding_agent
 
 
 @quick
@@ -89,9 +89,9 @@ def test_a_hook_answers_with_one_object_or_with_nothing(agent: CodingAgent, even
         io.BytesIO(json.dumps(event).encode()),
         out,
     )
-    said = json.loads(out.getvalue()) if out.getvalue() else {"hookSpecificOutput": {}}
-    assert said.keys() == {"hookSpecificOutput"}
-    assert said["hookSpecificOutput"].keys() <= {
+    answer = json.loads(out.getvalue()) if out.getvalue() else {"hookSpecificOutput": {}}
+    assert answer.keys() == {"hookSpecificOutput"}
+    assert answer["hookSpecificOutput"].keys() <= {
         "hookEventName",
         "additionalContext",
         "updatedToolOutput",
@@ -121,9 +121,8 @@ def test_texts_never_get_more_room_than_there_is(texts: list[str], room: int) ->
     sizes: dict[long_results.Place, int] = {(at,): len(text) for at, text in enumerate(texts)}
     rooms = long_results._rooms(sizes, room)
     assert sum(rooms.values()) <= room
-    assert sum(rooms.values()) == min(room, sum(sizes.values())) or max(
-        sizes.values()
-    ) > room // len(sizes)
+    is_all_used = sum(rooms.values()) == min(room, sum(sizes.values()))
+    assert is_all_used or max(sizes.values()) > room // len(sizes)
     assert all(rooms[place] <= sizes[place] for place in sizes)
 
 
@@ -137,7 +136,7 @@ def test_looking_for_texts_in_a_response_never_fails(response: Any, tool: str) -
 # --- the status line ------------------------------------------------------------------------------
 
 
-def shown(agent: CodingAgent, name: str) -> str:
+def status_line(agent: CodingAgent, name: str) -> str:
     data = (DATA / f"{name}.json").read_text("utf-8").replace("/home/ada", str(agent.home))
     ran = foreword("statusline", cwd=agent.project, stdin=data.encode(), HOME=str(agent.home))
     assert (ran.code, ran.err) == (0, "")
@@ -145,11 +144,13 @@ def shown(agent: CodingAgent, name: str) -> str:
 
 
 def test_the_status_line_shows_the_fill_that_the_agent_tells(agent: CodingAgent) -> None:
-    assert shown(agent, "status_line") == "[#####-----] 46%  92K of 200K\n"
+    assert status_line(agent, "status_line") == "[#####-----] 46%  92K of 200K\n"
 
 
 def test_before_the_agent_tells_it_the_last_call_of_the_transcript_does(agent: CodingAgent) -> None:
-    assert shown(agent, "status_line_before_the_first_call") == "[#---------] 13%  25K of 200K\n"
+    assert (
+        status_line(agent, "status_line_before_the_first_call") == "[#---------] 13%  25K of 200K\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,17 +165,8 @@ def test_before_the_agent_tells_it_the_last_call_of_the_transcript_does(agent: C
     ],
 )
 def test_the_line_warns_where_sessions_warn(used: int, size: int, line: str) -> None:
-    assert (
-        window_fill.line(
-            {
-                "context_window": {
-                    "context_window_size": size,
-                    "current_usage": {"input_tokens": used},
-                }
-            }
-        )
-        == line
-    )
+    window = {"context_window_size": size, "current_usage": {"input_tokens": used}}
+    assert window_fill.line({"context_window": window}) == line
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,11 @@ def agent(tmp_path: Path) -> CodingAgent:
     return set_up(tmp_path / "ada")
 
 
-def happened(agent: CodingAgent, name: str, **changed: Any) -> dict[str, Any]:
+def request_body(agent: CodingAgent, name: str, **changed: Any) -> dict[str, Any]:
     return {"root": str(agent.project), "event": json.loads(agent.event(name, **changed))}
 
 
-def asked(address: Address, body: Any) -> tuple[int, Any]:
+def post(address: Address, body: Any) -> tuple[int, Any]:
     reply = address.ask("POST", server_file.PATH, body)
     return reply.status, reply.json
 
@@ -32,11 +32,11 @@ def asked(address: Address, body: Any) -> tuple[int, Any]:
 def test_while_it_runs_the_server_is_found_and_afterwards_not(agent: CodingAgent) -> None:
     with serving_process("--root", agent.project, HOME=str(agent.home)) as (address, process):
         assert server_file.addresses_of(agent.project) == [(address.host, address.port)]
-        told = agent.answer("session_start_compact")["additionalContext"]
+        by_server = agent.answer("session_start_compact")["additionalContext"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     assert server_file.addresses_of(agent.project) == []
-    assert agent.answer("session_start_compact")["additionalContext"] == told
+    assert agent.answer("session_start_compact")["additionalContext"] == by_server
 
 
 def test_a_server_with_a_token_is_not_announced(agent: CodingAgent) -> None:
@@ -49,22 +49,24 @@ def test_the_server_answers_as_the_command_does(agent: CodingAgent) -> None:
     large = {"tool_response": {"stdout": lines, "stderr": ""}}
     with running(settings_for(agent.project, db=None)) as (address, _):
         for name, changed in (("session_start_compact", {}), ("post_tool_use_bash", large)):
-            status, answer = asked(address, happened(agent, name, **changed))
+            status, answer = post(address, request_body(agent, name, **changed))
             assert (status, answer["output"]["hookSpecificOutput"]) == (
                 200,
                 agent.answer(name, **changed),
             )
-        assert asked(address, happened(agent, "stop")) == (200, {"output": None})
+        assert post(address, request_body(agent, "stop")) == (200, {"output": None})
 
 
 def test_a_server_reads_no_transcript_and_answers_for_no_other_project(
     agent: CodingAgent, tmp_path: Path
 ) -> None:
     with running(settings_for(agent.project, db=None)) as (address, _):
-        assert asked(address, happened(agent, "pre_compact_auto")) == (200, {"output": None})
+        assert post(address, request_body(agent, "pre_compact_auto")) == (200, {"output": None})
         assert not (agent.project / ".checkpoints").exists()
         assert (
-            asked(address, {**happened(agent, "session_start_compact"), "root": str(tmp_path)})[0]
+            post(address, {**request_body(agent, "session_start_compact"), "root": str(tmp_path)})[
+                0
+            ]
             == 404
         )
 
@@ -72,13 +74,13 @@ def test_a_server_reads_no_transcript_and_answers_for_no_other_project(
 def test_a_server_with_a_store_of_its_own_leaves_it_to_the_command(agent: CodingAgent) -> None:
     """The agent's `foreword recall` would look for what was cut in the project's."""
     with running(settings_for(agent.project)) as (address, _):
-        assert asked(address, happened(agent, "session_start_compact"))[0] == 404
+        assert post(address, request_body(agent, "session_start_compact"))[0] == 404
 
 
 @pytest.mark.parametrize("body", [{}, [], {"root": "/", "event": []}, {"root": 3, "event": {}}])
 def test_what_is_no_event_is_refused(agent: CodingAgent, body: Any) -> None:
     with running(settings_for(agent.project, db=None)) as (address, _):
-        assert asked(address, body)[0] in (400, 422)
+        assert post(address, body)[0] in (400, 422)
 
 
 def test_an_announcement_goes_through_no_link(tmp_path: Path) -> None:

@@ -98,9 +98,10 @@ class BlockedRequests:
 def _by_requests(counts: Counts) -> list[BlockedOrigin]:
     """The origins, the most wanted first. A request is a connection, too, which then counts no
     more."""
-    with_requests = {
-        origin.netloc for origin, kinds in counts.items() if kinds.keys() != {CONNECTION}
-    }
+    with_requests = set()
+    for origin, kinds in counts.items():
+        if kinds.keys() != {CONNECTION}:
+            with_requests.add(origin.netloc)
     found = []
     for origin, kinds in counts.items():
         requests = {kind: count for kind, count in kinds.items() if kind != CONNECTION}

@@ -78,10 +78,11 @@ class OriginGuard:
         if self._tabs.attached and self._rules.are_limits:
             # The answers are those that scripts run in: pages, and workers, which count as
             # something else.
-            answers = [
-                {"resourceType": kind, "requestStage": "Response"} for kind in ("Document", "Other")
+            return [
+                {"urlPattern": "*"},
+                {"resourceType": "Document", "requestStage": "Response"},
+                {"resourceType": "Other", "requestStage": "Response"},
             ]
-            return [{"urlPattern": "*"}, *answers]
         patterns = [{"resourceType": "Document"}]
         # All of them and not only data: which kinds a pattern can name depends on the release of
         # Chromium.

@@ -61,7 +61,7 @@ def _sources(rules: Rules) -> list[str]:
     if LOOPBACK in rules.origins:
         for scheme in ("http", "https", "ws", "wss"):
             found += [f"{scheme}://{host}:*" for host in LOOPBACK_HOSTS if ":" not in host]
-    for origin in rules.named:
+    for origin in rules.named_origins:
         if ":" not in origin.host:
             found += [_source(origin), f"{WEBSOCKET_SCHEMES[origin.scheme]}://{origin.netloc}"]
     return found

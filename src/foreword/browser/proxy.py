@@ -112,7 +112,7 @@ def switches(rules: Rules, port: int) -> list[str]:
     """What Chromium is started with, so that the rules hold for every connection; the proxy
     listens at the port."""
     upstream: dict[Origin, tuple[str, str]] = {}
-    for origin in (*rules.named, *rules.asset_origins):
+    for origin in (*rules.named_origins, *rules.asset_origins):
         found = _upstream(origin)
         if found:
             upstream[origin] = found
@@ -154,10 +154,10 @@ def _by_script(rules: Rules, port: int, upstream: Mapping[Origin, tuple[str, str
     lookup.
     """
     ways = {}
-    for origin in (*rules.named, *rules.asset_origins):
+    for origin in (*rules.named_origins, *rules.asset_origins):
         way = " ".join(upstream[origin]) if origin in upstream else "DIRECT"
         ways[f"{origin}/"] = way
-        if origin in rules.named:
+        if origin in rules.named_origins:
             ways[f"{origin}/".replace("http", "ws", 1)] = way
     script = _SCRIPT.format(ways=json.dumps(ways), refusing=f"SOCKS5 {HERE}:{port}")
     encoded = b64encode(script.encode()).decode()
@@ -182,7 +182,7 @@ def _exceptions(rules: Rules) -> list[str]:
     """The origins that are reached without the proxy, as Chromium writes them; assets by no
     WebSocket."""
     found = [bracketed(host) for host in _this_machine(rules)]
-    for origin in rules.named:
+    for origin in rules.named_origins:
         for scheme in (origin.scheme, WEBSOCKET_SCHEMES[origin.scheme]):
             found += _with_scheme(scheme, origin)
     for origin in rules.asset_origins:
@@ -194,7 +194,7 @@ def _lookups(rules: Rules) -> list[str]:
     """Hosts and ports that are what they are; for those that are not listed there is no answer."""
     # Without `:*` an IPv6 address would not be known by its brackets.
     found = [f"MAP {bracketed(host)}:* {bracketed(host)}" for host in _this_machine(rules)]
-    for origin in (*rules.named, *rules.asset_origins):
+    for origin in (*rules.named_origins, *rules.asset_origins):
         found += [_same_lookup(place) for place in _places(origin)]
     return found
 

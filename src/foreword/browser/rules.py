@@ -101,7 +101,7 @@ class Rules:
         return EVERYWHERE not in self.origins
 
     @property
-    def named(self) -> list[Origin]:
+    def named_origins(self) -> list[Origin]:
         """The origins that were named one by one."""
         found = map(origin_of, self.origins)
         return [origin for origin in found if origin is not None]
@@ -134,7 +134,7 @@ class Rules:
         if self._is_own_server(origin):
             return False
         is_loopback = LOOPBACK in self.origins and origin.host in LOOPBACK_HOSTS
-        return is_loopback or EVERYWHERE in self.origins or origin in self.named
+        return is_loopback or EVERYWHERE in self.origins or origin in self.named_origins
 
     def _is_own_server(self, origin: Origin) -> bool:
         if not self.own_port or origin.port != self.own_port:

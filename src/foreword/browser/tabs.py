@@ -88,10 +88,11 @@ class Tabs:
     def listing(self) -> list[dict[str, Any]]:
         """Every tab: name, address, whether it is active."""
         active = self._active_tab()
-        return [
-            {"name": tab.name, "url": short(tab.url, LONGEST_URL), "active": tab is active}
-            for tab in list(self._tabs)
-        ]
+        listing = []
+        for tab in list(self._tabs):  # another thread may ask while a tab comes or goes
+            url = short(tab.url, LONGEST_URL)
+            listing.append({"name": tab.name, "url": url, "active": tab is active})
+        return listing
 
     def all(self) -> list[Tab]:
         """The tabs in the order they were opened."""

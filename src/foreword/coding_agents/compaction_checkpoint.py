@@ -33,6 +33,8 @@ LONGEST_PHASE = 36  # characters: a UUID, which is what agents call their conver
 MOST_FILES = 40  # names: a long conversation touches hundreds, and the rest is worth more
 USER_LINES = "said by the user"  # in the state, beside FILES
 FILES = "files"
+# What a summary's lines are of, in the findings of a checkpoint.
+FINDING_KINDS = ("failure", "error", "fix", "finding", "done", "other", "command")
 _HEAD = re.compile(r"ref: refs/heads/(?P<branch>[^\s\x00-\x1f]{1,120})\s*")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -76,7 +78,7 @@ def write(event: HookEvent, root: Path) -> Path:
             FILES: list(found.files[:MOST_FILES]),
         },
         decisions=[{"what": line, "why": ""} for line in _lines_of(found, "decision")],
-        findings=_lines_of(found, "failure", "error", "fix", "finding", "done", "other", "command"),
+        findings=_lines_of(found, *FINDING_KINDS),
         pending=_lines_of(found, "open"),
         extra={"conversation": event.session, "trigger": event.trigger},
     )

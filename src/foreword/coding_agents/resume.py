@@ -97,5 +97,5 @@ def _cut_at_line(text: str, room: int) -> str:
     if len(text) <= room or not text:
         return text
     end = f"[... cut: `foreword checkpoint list` names it]\n</{TAG}>"
-    kept = text[: max(0, room - len(end) - 1)].rpartition("\n")[0]
-    return f"{kept}\n{end}" if kept else ""
+    whole_lines = text[: max(0, room - len(end) - 1)].rpartition("\n")[0]
+    return f"{whole_lines}\n{end}" if whole_lines else ""
