@@ -98,7 +98,7 @@ def workflow_to_write(db: str | None, root: str, name: str) -> WorkflowState:
 def say_if_new(state: WorkflowState) -> None:
     """A workflow that was made just now may be a mistyped one: say so, with the name it is near
     to."""
-    from foreword.store import workflows
+    from foreword.operations import workflows
 
     if not state.is_new:
         return

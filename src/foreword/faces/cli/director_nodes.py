@@ -18,10 +18,10 @@ from foreword.faces.cli.interrupt import INTERRUPTED, stoppable
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
+    from foreword.operations.nodes import Result
     from foreword.plan.node_tree import Node, Tree
     from foreword.secrets.known_values import KnownValues
     from foreword.session.workflow_state import WorkflowState
-    from foreword.store.node_results import Result
 
 BESIDE_STEP = 20  # columns of a step's line that are mark and seconds
 EMPTY_PAGE = "about:blank"
@@ -42,11 +42,11 @@ def nodes(workflow: str, as_json: bool, db: str | None, root: str) -> None:
       foreword director nodes letters --json
     """
     from foreword.director.node_tools import read
-    from foreword.store import node_results
+    from foreword.operations.nodes import newest_results
 
     with existing_workflow(db, root, workflow) as state:
         tree = read(state)
-        newest = node_results.newest(state.db, state.workflow.id)
+        newest = newest_results(state)
         secrets = state.secrets()
     if as_json:
         screen.show_json([_node_as_json(node, newest, secrets) for node in tree.read()])
@@ -230,7 +230,7 @@ def _node_line(tree: Tree, node: Node, error: str, secrets: KnownValues) -> str:
     name = str(node["id"])
     status = str(node.get("status") or "")
     mark = screen.paint(f"{MARKS.get(status, '-'):<7}", fg=COLOURS.get(status, "white"))
-    indent = "  " * len(tree.around(name))
+    indent = "  " * len(tree.ancestors(name))
     other = "else: " if node.get("branch") == "else" else ""
     reason = f"  {secrets.text(error)}" if status == "failed" and error else ""
     text = f"{indent}{other}{name}  {node['type']}  {_about(node, secrets)}{reason}"

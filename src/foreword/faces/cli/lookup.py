@@ -77,6 +77,6 @@ def recall(handle: str, db: str | None, root: str) -> None:
       foreword recall fw_3f9c01d7ab52e8
       foreword recall fw_3f9c01d7ab52e8 > original.md
     """
-    from foreword.store import project_stores
+    from foreword.operations import originals
 
-    screen.show_bytes(project_stores.recall(handle, Path(root), db))
+    screen.show_bytes(originals.recall(handle, Path(root), db))

@@ -19,8 +19,8 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import store_options
 
 if TYPE_CHECKING:
+    from foreword.operations.plans import Plan
     from foreword.session.workflow_state import WorkflowState
-    from foreword.store.plans import Plan
 
 BAR = 10  # columns
 DONE_COLUMNS = BAR + 13  # the bar and, before it, so many of so many tasks
@@ -131,14 +131,12 @@ def history(workflow: str, db: str | None, root: str) -> None:
 
 
 def _version_line(version: Plan) -> str:
-    from foreword.plan.plan import tasks
+    from foreword.operations.plans import progress
 
-    statuses = [task["status"] for _, task in tasks(version.data)]
-    done = statuses.count("completed")
-    total = len(statuses)
-    drawn = bar(done / total if total else 0.0, BAR)
-    when = version.created[:19]
-    return f"{version.version:>7}  {when}  {done:>4} of {total:<4} {drawn}  {version.reason}"
+    done = progress(version.data)
+    drawn = bar(done.completed / done.total if done.total else 0.0, BAR)
+    tasks = f"{done.completed:>4} of {done.total:<4} {drawn}"
+    return f"{version.version:>7}  {version.created[:19]}  {tasks}  {version.reason}"
 
 
 @plan.command()

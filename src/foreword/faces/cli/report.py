@@ -1,17 +1,14 @@
 """`foreword report`: the reports of earlier contexts, and what changed from one to another.
 
-What a difference is, `context.report_diff` says; here it is drawn.
+Finding and comparing them is `operations.reports`' business; here they are drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from foreword.context.report_diff import SectionDifference, notes, sections
 from foreword.engine.table import bar, cut_to, printable
 from foreword.errors import UsageError
 from foreword.faces.cli import screen
@@ -19,12 +16,11 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
-    from foreword.store.project_stores import ProjectStores
-    from foreword.store.reports import StoredReport
+    from foreword.context.report_diff import SectionDifference
+    from foreword.operations.reports import ReportComparison, StoredReport
 
 BAR = 12  # columns
 LONGEST_NAME = 40  # columns of a section's tag
-REQUEST_FIELDS = ("agent", "skill", "purpose", "phase", "workflow")
 
 
 @click.group(cls=Commands)
@@ -57,8 +53,10 @@ def list_reports(last: int, db: str | None, root: str) -> None:
     Example:
       foreword report list --last 5
     """
-    with _store(db, root) as store:
-        reports = store.reports(last) if store else []
+    from foreword.operations.reports import project_reports
+    from foreword.sources.project_root import project_root
+
+    reports = project_reports(project_root(root), db, last)
     if not reports:
         screen.say(f"no reports yet in {_place(db, root)}")
         return
@@ -72,8 +70,10 @@ def list_reports(last: int, db: str | None, root: str) -> None:
 
 
 def _report_line(stored: StoredReport) -> str:
+    from foreword.operations.reports import request_of
+
     report = stored.report
-    request = " ".join(str(report[name]) for name in REQUEST_FIELDS if name in report)
+    request = " ".join(map(str, request_of(report).values()))
     what = f"{report['recipe']:<15} {request:<16}"
     size = f"{report['total_tokens']:>9,} of {report['budget_tokens']:>9,}"
     status = report.get("status", "")
@@ -90,20 +90,6 @@ def _place(db: str | None, root: str) -> str:
     return "the database" if isinstance(place, str) else str(place)
 
 
-@contextmanager
-def _store(db: str | None, root: str) -> Iterator[ProjectStores | None]:
-    """What was kept, if anything: looking must not make a store."""
-    from foreword.sources.project_root import project_root
-    from foreword.store.project_stores import open_existing
-
-    store = open_existing(project_root(root), db)
-    try:
-        yield store
-    finally:
-        if store is not None:
-            store.close()
-
-
 @report.command("show")
 @click.argument("number", type=int)
 @store_options
@@ -114,13 +100,15 @@ def show_report(number: int, db: str | None, root: str) -> None:
     Example:
       foreword report show 12
     """
-    with _store(db, root) as store:
-        stored = _existing_report(store, number)
+    stored = _existing_report(db, root, number)
     screen.show_json({"number": stored.number, "created": stored.created, **stored.report})
 
 
-def _existing_report(store: ProjectStores | None, number: int) -> StoredReport:
-    stored = store.report(number) if store else None
+def _existing_report(db: str | None, root: str, number: int) -> StoredReport:
+    from foreword.operations.reports import project_report
+    from foreword.sources.project_root import project_root
+
+    stored = project_report(project_root(root), db, number)
     if stored is None:
         raise UsageError(
             f"there is no report {number}", hint="`foreword report list` shows those there are"
@@ -139,37 +127,36 @@ def diff_reports(old: int, new: int, db: str | None, root: str) -> None:
     Example:
       foreword report diff 11 12
     """
-    with _store(db, root) as store:
-        before = _existing_report(store, old)
-        after = _existing_report(store, new)
+    from foreword.operations.reports import compare
+
+    before = _existing_report(db, root, old)
+    after = _existing_report(db, root, new)
     screen.say(f"report {old} ({_request(before)}) -> {new} ({_request(after)})")
-    for line in _difference_lines(before.report, after.report):
+    for line in _comparison_lines(compare(before, after)):
         click.echo(printable(line))
 
 
 def _request(stored: StoredReport) -> str:
     """What the context was asked for."""
-    report = stored.report
-    fields = [f"{name} {report[name]}" for name in REQUEST_FIELDS if name in report]
-    return ", ".join([str(report["recipe"]), *fields])
+    from foreword.operations.reports import request_of
+
+    words = [str(stored.report["recipe"])]
+    words += [f"{field} {value}" for field, value in request_of(stored.report).items()]
+    return ", ".join(words)
 
 
-def _difference_lines(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def _comparison_lines(comparison: ReportComparison) -> list[str]:
     """A row for each section, those that changed most first, and one for all."""
-    differences = sections(before, after)
-    largest = 1
-    width = len("section")
-    for one in differences:
-        largest = max(largest, abs(one.change))
-        width = max(width, len(one.tag))
-    width = min(LONGEST_NAME, width)
-    rows = [_row(one, width, largest) for one in differences]
+    names = ["section", *(section.tag for section in comparison.sections)]
+    width = min(LONGEST_NAME, max(map(len, names)))
+    largest = comparison.largest_change
+    rows = [_row(section, width, largest) for section in comparison.sections]
     head = f"{'section':<{width}}  {'before':>9} {'after':>9} {'change':>9}"
-    total = SectionDifference("total", before["total_tokens"], after["total_tokens"])
-    return [head, *rows, _row(total, width, 0), *notes(before, after)]
+    return [head, *rows, _row(comparison.total, width, 0), *comparison.notes]
 
 
 def _row(one: SectionDifference, width: int, largest: int) -> str:
+    """One section; without a bar where there is no largest change to measure it by."""
     drawn = f"  {one.word:<8}  {bar(abs(one.change) / largest, BAR)}" if largest else ""
     return (
         f"{cut_to(one.tag, width):<{width}}  {one.before:>9,} {one.after:>9,}"

@@ -20,8 +20,8 @@ from foreword.faces.cli.options import store_options
 from foreword.tokens import COUNTERS
 
 if TYPE_CHECKING:
+    from foreword.operations.workflows import WorkflowEntry
     from foreword.session.session import Session
-    from foreword.store.workflows import WorkflowEntry
 
 MODULES = {
     "new": "session",
@@ -63,14 +63,14 @@ def new(name: str, system_prompt: str | None, db: str | None, root: str) -> None
       foreword session new demo
       foreword session new demo --system-prompt prompt.md
     """
+    from foreword.operations import conversations
     from foreword.session.session import Session
     from foreword.session.workflow_state import WorkflowState
-    from foreword.store import messages
 
     prompt = None if system_prompt is None else read_text(system_prompt)
     with WorkflowState.open(db, name, root=root) as state:
         say_if_new(state)
-        if messages.find(state.db, state.workflow.id, "main") is not None:
+        if conversations.MAIN in conversations.names(state):
             raise UsageError(
                 f"there is a session {name!r} already",
                 hint=f"`foreword session append {name}` adds to it",
@@ -94,13 +94,13 @@ def list_sessions(db: str | None, root: str) -> None:
       foreword session list
       foreword session list --db postgresql://me@localhost/agents
     """
+    from foreword.operations.workflows import sessions_by_age
     from foreword.sources.project_root import project_root
     from foreword.store.urls import open_database
-    from foreword.store.workflows import list_workflows
 
     store = open_database(db, project_root(root), create=False)
     try:
-        found = list_workflows(store)[::-1]
+        found = sessions_by_age(store)
     finally:
         store.close()
     if not found:

@@ -112,12 +112,12 @@ def _message(name: str, file: str | None, text: str | None, role: str | None) ->
 def _says_something(message: Message) -> bool:
     """Whether there is more in it than blank text: a refusal or a sound is beside the content."""
     from foreword.formats import openai_chat
-    from foreword.formats.fields import give_back
+    from foreword.formats.fields import unpack_extra
 
     for part in message.parts:
         if not isinstance(part, Text) or part.text.strip():
             return True
-    return any(give_back(message.extra, openai_chat.SHAPE).values())
+    return any(unpack_extra(message.extra, openai_chat.SHAPE).values())
 
 
 @click.command("import")
@@ -201,10 +201,10 @@ class _Transcript:
         meanwhile.
         """
         from foreword.formats import read_transcript
-        from foreword.store.messages import import_marks
+        from foreword.operations.conversations import imported_marks
 
         with self._open() as opened:
-            known = import_marks(session.db, session.conversation.id)
+            known = imported_marks(session)
             transcript = read_transcript(opened, display_name(self.file), known)
             yield from transcript
             skipped.update(transcript.skipped)
@@ -222,18 +222,17 @@ class _Transcript:
 
 def _import(session: Session, transcript: _Transcript, total: int) -> tuple[int, int, Counter[str]]:
     """Add what is new; returns how many messages and tokens that is, and what was left out."""
-    from foreword.store.messages import up_to
+    from foreword.operations.conversations import history_tokens
 
     skipped = Counter[str]()
-    before = up_to(session.db, session.conversation.id).running
+    before = history_tokens(session)
     try:
         with screen.progress(f"importing {total:,} messages", total) as advance:
             count = session.extend(transcript.new(session, skipped), advance)
     except BaseException:
         screen.say("nothing was imported")
         raise
-    after = up_to(session.db, session.conversation.id).running
-    return count, after - before, skipped
+    return count, history_tokens(session) - before, skipped
 
 
 @contextmanager

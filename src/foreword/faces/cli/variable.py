@@ -21,7 +21,7 @@ from foreword.faces.cli.groups import Commands
 from foreword.faces.cli.options import AT_LEAST_ONE, store_options
 
 if TYPE_CHECKING:
-    from foreword.store.variables import VariableChange
+    from foreword.session.workflow_state import WorkflowState
 
 REASON = click.option(
     "--reason", metavar="TEXT", required=True, help="Why; it is kept in the trail."
@@ -62,10 +62,7 @@ def list_variables(workflow: str, changes: bool, last: int, db: str | None, root
       foreword variable list demo --changes
     """
     with existing_workflow(db, root, workflow) as state:
-        if changes:
-            lines = _change_lines(state.variable_changes(last))
-        else:
-            lines = _variable_lines(state.variables)
+        lines = _change_lines(state, last) if changes else _variable_lines(state.variables)
     if not lines:
         screen.say(f"no {'changes' if changes else 'variables'} in {workflow!r}")
     elif changes:
@@ -80,11 +77,11 @@ def _variable_lines(variables: dict[str, object]) -> list[str]:
     return variable_lines(variables).split("\n") if variables else []
 
 
-def _change_lines(changes: list[VariableChange]) -> list[str]:
+def _change_lines(state: WorkflowState, last: int) -> list[str]:
     from foreword.secrets.masking import mask
 
     lines = []
-    for change in changes:
+    for change in state.variable_changes(last):
         before = change.before or "nothing"
         after = change.after or "nothing"
         what = f"{change.action} {mask(change.name)}: {before} -> {after} ({change.reason})"
