@@ -21,14 +21,14 @@ from foreword.formats.fields import (
     Fields,
     arguments_of,
     as_object,
-    give_back,
     id_for,
-    keep,
     kind_of,
     opaque,
-    others,
+    pack_extra,
     parts_for_shape,
     read_answer,
+    unknown_fields,
+    unpack_extra,
     write_answer,
 )
 from foreword.message import (
@@ -87,7 +87,9 @@ def read_message(value: object, at: FieldPath) -> Message:
     if role not in _ROLES:
         raise (at / ".role").none_of(role, _ROLES)
     parts = read_content(value.get("content"), at / ".content")
-    return Message(role, parts, kind_of(value, at), keep(SHAPE, others(value, _MESSAGE)))
+    return Message(
+        role, parts, kind_of(value, at), pack_extra(SHAPE, unknown_fields(value, _MESSAGE))
+    )
 
 
 def read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
@@ -107,13 +109,13 @@ def read_block(block: object, at: FieldPath) -> Part:
     block = at.mapping(block)
     match block.get("type"):
         case "text":
-            return Text(at.text(block, "text"), keep(SHAPE, others(block, _TEXT)))
+            return Text(at.text(block, "text"), pack_extra(SHAPE, unknown_fields(block, _TEXT)))
         case "tool_use":
             return ToolCall(
                 at.text(block, "id"),
                 at.text(block, "name"),
                 arguments_of(block.get("input", {})),
-                keep(SHAPE, others(block, _CALL)),
+                pack_extra(SHAPE, unknown_fields(block, _CALL)),
             )
         case "tool_result":
             return _read_result(block, at)
@@ -122,7 +124,7 @@ def read_block(block: object, at: FieldPath) -> Part:
         case "thinking" | "redacted_thinking":
             return _read_thinking(block, at)
         case None if isinstance(block.get("text"), str):
-            return Text(block["text"], keep(SHAPE, others(block, _TEXT)))
+            return Text(block["text"], pack_extra(SHAPE, unknown_fields(block, _TEXT)))
         case _:
             return opaque(block, SHAPE)
 
@@ -131,9 +133,9 @@ def _read_result(block: Mapping[str, Any], at: FieldPath) -> ToolResult:
     text, rest, layout = read_answer(
         block.get("content"), lambda part, index: _answer_part(part, at / f".content[{index}]")
     )
-    fields = others(block, _RESULT) | layout
+    fields = unknown_fields(block, _RESULT) | layout
     call = at.text(block, "tool_use_id")
-    return ToolResult(call, text, bool(block.get("is_error")), rest, keep(SHAPE, fields))
+    return ToolResult(call, text, bool(block.get("is_error")), rest, pack_extra(SHAPE, fields))
 
 
 def _answer_part(block: object, at: FieldPath) -> Part:
@@ -142,25 +144,27 @@ def _answer_part(block: object, at: FieldPath) -> Part:
 
 
 def _read_image(block: Mapping[str, Any]) -> Part:
-    source, fields = block.get("source"), others(block, _IMAGE)
+    source, fields = block.get("source"), unknown_fields(block, _IMAGE)
     match source:
         case {"type": "base64", "media_type": str(media_type), "data": str(data), **more} if (
             data and not more
         ):
-            return Image(media_type, data, extra=keep(SHAPE, fields))
+            return Image(media_type, data, extra=pack_extra(SHAPE, fields))
         case {"type": "url", "url": str(url), **more} if url and not more:
-            return Image(url=url, extra=keep(SHAPE, fields))
+            return Image(url=url, extra=pack_extra(SHAPE, fields))
         case _:
-            return Image(extra=keep(SHAPE, {"source": source, **fields}))
+            return Image(extra=pack_extra(SHAPE, {"source": source, **fields}))
 
 
 def _read_thinking(block: Mapping[str, Any], at: FieldPath) -> Thinking:
     if block["type"] == "redacted_thinking":
         data = at.text(block, "data")
-        return Thinking("", data, True, SHAPE, keep(SHAPE, others(block, _REDACTED)))
+        return Thinking("", data, True, SHAPE, pack_extra(SHAPE, unknown_fields(block, _REDACTED)))
     text = at.text(block, "thinking")
     signature = at.text(block, "signature")
-    return Thinking(text, signature, False, SHAPE, keep(SHAPE, others(block, _THINKING)))
+    return Thinking(
+        text, signature, False, SHAPE, pack_extra(SHAPE, unknown_fields(block, _THINKING))
+    )
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -205,7 +209,7 @@ def _is_refused(part: Part) -> bool:
 def _block(part: Part) -> Fields:
     if isinstance(part, Opaque):
         return as_object(part.data)
-    fields = give_back(part.extra, SHAPE)
+    fields = unpack_extra(part.extra, SHAPE)
     match part:
         case Text(text):
             return {"type": "text", "text": text, **fields}

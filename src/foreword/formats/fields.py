@@ -92,24 +92,24 @@ def to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def keep(shape: str, fields: Mapping[str, Any]) -> str:
+def pack_extra(shape: str, fields: Mapping[str, Any]) -> str:
     """Foreign fields as they are carried; nothing for none."""
     return to_json({shape: fields}) if fields else ""
 
 
-def keep_also(extra: str, shape: str, fields: Mapping[str, Any]) -> str:
+def add_to_extra(extra: str, shape: str, fields: Mapping[str, Any]) -> str:
     """What is carried already, and foreign fields of one more shape."""
     return to_json({**(json.loads(extra) if extra else {}), shape: fields})
 
 
-def give_back(extra: str, shape: str) -> Fields:
+def unpack_extra(extra: str, shape: str) -> Fields:
     """The foreign fields that belong to this shape."""
-    shapes = sendable(extra) if extra else None
+    shapes = load_sendable(extra) if extra else None
     fields = shapes.get(shape) if isinstance(shapes, dict) else None
     return fields if isinstance(fields, dict) else {}
 
 
-def others(value: Mapping[str, Any], known: frozenset[str]) -> Fields:
+def unknown_fields(value: Mapping[str, Any], known: frozenset[str]) -> Fields:
     """The fields of a mapping that nobody here reads."""
     return (
         {} if value.keys() <= known else {name: value[name] for name in value if name not in known}
@@ -139,9 +139,9 @@ def as_object(arguments: str) -> dict[str, Any]:
     if not arguments.strip():
         return {}
     try:
-        value = sendable(arguments)
+        value = load_sendable(arguments)
     except (ValueError, RecursionError):
-        return {"arguments": plain(arguments)}
+        return {"arguments": replace_unsent(arguments)}
     return value if isinstance(value, dict) else {"arguments": value}
 
 
@@ -151,11 +151,11 @@ def as_arguments(arguments: str) -> str:
     try:
         json.loads(text, parse_constant=unknown.append)
     except (ValueError, RecursionError):
-        return plain(arguments)
-    return to_json(sendable(arguments)) if unknown else text
+        return replace_unsent(arguments)
+    return to_json(load_sendable(arguments)) if unknown else text
 
 
-def sendable(text: str) -> Any:
+def load_sendable(text: str) -> Any:
     """The value of a JSON text; NUL and half characters in it are U+FFFD, and numbers that JSON
     does not have null."""
     return _DECODER.decode(_without_unsent(text))
@@ -172,10 +172,10 @@ def _without_unsent(text: str) -> str:
     """The JSON text with U+FFFD for NUL and half characters, plain or escaped."""
     if "\\u" in text:
         text = _ESCAPE.sub(lambda found: "\\ufffd" if found["unsent"] else found[0], text)
-    return plain(text)
+    return replace_unsent(text)
 
 
-def plain(text: str) -> str:
+def replace_unsent(text: str) -> str:
     """The text with U+FFFD for NUL and half characters."""
     return text if text.isascii() and "\x00" not in text else _UNSENT.sub("\ufffd", text)
 
@@ -203,13 +203,13 @@ def parts_for_shape(message: Message, shape: str) -> list[Part]:
     ]
     speaker = message.speaker
     return (
-        _introduced(said, speaker)
-        if speaker and "name" not in give_back(message.extra, shape)
+        _with_speaker(said, speaker)
+        if speaker and "name" not in unpack_extra(message.extra, shape)
         else said
     )
 
 
-def _introduced(parts: list[Part], speaker: str) -> list[Part]:
+def _with_speaker(parts: list[Part], speaker: str) -> list[Part]:
     """The parts with the name of who says them in front, as in the text of a message."""
     first = next(iter(parts), None)
     if first is None or all(isinstance(part, Text) and not part.text.strip() for part in parts):
@@ -227,7 +227,7 @@ def part_for_shape(part: Part, shape: str) -> Part | None:
         case Opaque():
             return part if part.shape == shape else Text(part_text(part))
         case Image(_, "", ""):
-            return part if give_back(part.extra, shape) else Text(part_text(part))
+            return part if unpack_extra(part.extra, shape) else Text(part_text(part))
         case _:
             return part
 
@@ -235,7 +235,7 @@ def part_for_shape(part: Part, shape: str) -> Part | None:
 # --- images ---------------------------------------------------------------------------------------
 
 
-def image_at(address: str) -> Image:
+def image_from_address(address: str) -> Image:
     """The image behind an address, which may hold the image itself."""
     head, found, data = address.partition(";base64,")
     if found and head.startswith("data:") and "," not in head:
@@ -276,18 +276,18 @@ def write_answer(
     result: ToolResult, layout: Any, shape: str, write: Callable[[Part], Any]
 ) -> str | list[Any]:
     """The content of an answer: as it stood if it still can, else the words and then the rest."""
-    parts = _laid_out(result, layout) if isinstance(layout, list) else None
+    parts = _parts_by_layout(result, layout) if isinstance(layout, list) else None
     if parts is None:
         if not result.rest:
             return result.text
         parts = [*([Text(result.text)] if result.text else []), *result.rest]
     parts = [part_for_shape(part, shape) or part for part in parts]
-    if len(parts) == 1 and isinstance(parts[0], Text) and not give_back(parts[0].extra, shape):
+    if len(parts) == 1 and isinstance(parts[0], Text) and not unpack_extra(parts[0].extra, shape):
         return parts[0].text
     return [write(part) for part in parts]
 
 
-def _laid_out(result: ToolResult, layout: list[Any]) -> list[Part] | None:
+def _parts_by_layout(result: ToolResult, layout: list[Any]) -> list[Part] | None:
     """The parts as they once stood; None where the answer has changed since."""
     lengths = [entry[0] for entry in layout if entry is not None]
     if sum(lengths) + max(0, len(lengths) - 1) != len(result.text) or layout.count(None) != len(

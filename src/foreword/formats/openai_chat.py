@@ -21,16 +21,16 @@ from foreword.formats.fields import (
     arguments_of,
     as_arguments,
     as_object,
-    give_back,
     id_for,
-    image_at,
-    keep,
+    image_from_address,
     kind_of,
     opaque,
-    others,
+    pack_extra,
     parts_for_shape,
-    plain,
     read_answer,
+    replace_unsent,
+    unknown_fields,
+    unpack_extra,
     write_answer,
 )
 from foreword.message import (
@@ -90,10 +90,10 @@ def read_message(value: object, at: FieldPath) -> Message:
     if role == "tool":
         return Message(role, (_read_result(value, at),), kind_of(value, at))
     parts = (*_read_content(value.get("content"), at / ".content"), *_read_calls(value, at))
-    fields = others(value, _MESSAGE) | (
+    fields = unknown_fields(value, _MESSAGE) | (
         {"role": "developer"} if value["role"] == "developer" else {}
     )
-    return Message(role, parts, kind_of(value, at), keep(SHAPE, fields))
+    return Message(role, parts, kind_of(value, at), pack_extra(SHAPE, fields))
 
 
 def _read_result(value: Mapping[str, Any], at: FieldPath) -> ToolResult:
@@ -103,9 +103,11 @@ def _read_result(value: Mapping[str, Any], at: FieldPath) -> ToolResult:
         value.get("content"), lambda part, index: read_part(part, at / f".content[{index}]")
     )
     fields = (
-        others(value, _FUNCTION if legacy else _TOOL) | layout | ({_IN_PLACE: True} if rest else {})
+        unknown_fields(value, _FUNCTION if legacy else _TOOL)
+        | layout
+        | ({_IN_PLACE: True} if rest else {})
     )
-    return ToolResult(call, text, False, rest, keep(SHAPE, fields))
+    return ToolResult(call, text, False, rest, pack_extra(SHAPE, fields))
 
 
 def _read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
@@ -124,13 +126,13 @@ def read_part(part: object, at: FieldPath) -> Part:
     part = at.mapping(part)
     match part:
         case {"type": "text"}:
-            return Text(at.text(part, "text"), keep(SHAPE, others(part, _TEXT)))
+            return Text(at.text(part, "text"), pack_extra(SHAPE, unknown_fields(part, _TEXT)))
         case {"type": "image_url", "image_url": {"url": str(url), **more}}:
             image, fields = (
-                image_at(url),
-                others(part, _IMAGE) | ({"image_url": more} if more else {}),
+                image_from_address(url),
+                unknown_fields(part, _IMAGE) | ({"image_url": more} if more else {}),
             )
-            return Image(image.media_type, image.data, image.url, keep(SHAPE, fields))
+            return Image(image.media_type, image.data, image.url, pack_extra(SHAPE, fields))
         case _:
             return opaque(part, SHAPE)
 
@@ -151,13 +153,15 @@ def _read_call(call: object, at: FieldPath) -> ToolCall:
     call = at.mapping(call, "a mapping with a function")
     kind = "custom" if call.get("type") == "custom" else "function"
     named = (at / f".{kind}").mapping(call.get(kind), "a mapping with a name")
-    fields = others(call, _CALL)
+    fields = unknown_fields(call, _CALL)
     if kind == "custom":
         fields["type"] = kind
-    if more := others(named, _NAMED):
+    if more := unknown_fields(named, _NAMED):
         fields[kind] = more
     written = arguments_of(named.get("input" if kind == "custom" else "arguments"))
-    return ToolCall(at.text(call, "id"), str(named.get("name", "")), written, keep(SHAPE, fields))
+    return ToolCall(
+        at.text(call, "id"), str(named.get("name", "")), written, pack_extra(SHAPE, fields)
+    )
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -168,21 +172,21 @@ def to_openai(messages: Iterable[Message]) -> list[Fields]:
     out, pictures = list[Fields](), list[Image]()
     for message in mend(messages)[0]:
         results = [part for part in message.parts if isinstance(part, ToolResult)]
-        words = _shaped(message)
+        words = _messages_without_results(message)
         if pictures and (words or not results):
-            out.append(_shown(pictures))
+            out.append(_picture_message(pictures))
             pictures = []
         for result in results:
             shaped, left = _result(result)
             out.append(shaped)
             pictures += left
         out += words
-    return [*out, _shown(pictures)] if pictures else out
+    return [*out, _picture_message(pictures)] if pictures else out
 
 
-def _shaped(message: Message) -> list[Fields]:
+def _messages_without_results(message: Message) -> list[Fields]:
     """The message without the results in it; nothing if nothing is left."""
-    parts, fields = parts_for_shape(message, SHAPE), give_back(message.extra, SHAPE)
+    parts, fields = parts_for_shape(message, SHAPE), unpack_extra(message.extra, SHAPE)
     said = [part for part in parts if isinstance(part, Text | Image | Opaque)]
     calls = [part for part in parts if isinstance(part, ToolCall)]
     if not said and not calls and not any(fields.values()):
@@ -195,7 +199,7 @@ def _shaped(message: Message) -> list[Fields]:
 def _content(parts: Sequence[Part]) -> str | list[Fields] | None:
     if not parts:
         return None
-    if len(parts) == 1 and isinstance(parts[0], Text) and not give_back(parts[0].extra, SHAPE):
+    if len(parts) == 1 and isinstance(parts[0], Text) and not unpack_extra(parts[0].extra, SHAPE):
         return parts[0].text
     return [_part(part) for part in parts]
 
@@ -203,9 +207,9 @@ def _content(parts: Sequence[Part]) -> str | list[Fields] | None:
 def _part(part: Part) -> Fields:
     match part:
         case Text(text, extra):
-            return {"type": "text", "text": text, **give_back(extra, SHAPE)}
+            return {"type": "text", "text": text, **unpack_extra(extra, SHAPE)}
         case Image():
-            fields = give_back(part.extra, SHAPE)
+            fields = unpack_extra(part.extra, SHAPE)
             return {
                 "type": "image_url",
                 "image_url": {"url": address_of(part), **fields.pop("image_url", {})},
@@ -218,9 +222,9 @@ def _part(part: Part) -> Fields:
 
 
 def _call(call: ToolCall) -> Fields:
-    fields = give_back(call.extra, SHAPE)
+    fields = unpack_extra(call.extra, SHAPE)
     kind = fields.pop("type", "function")
-    named = {"name": call.name, **_written(call.arguments, kind)}
+    named = {"name": call.name, **_call_input(call.arguments, kind)}
     return {
         "id": id_for(call.id, SHORT_ID),
         "type": kind,
@@ -229,16 +233,18 @@ def _call(call: ToolCall) -> Fields:
     }
 
 
-def _written(arguments: str, kind: str) -> Fields:
+def _call_input(arguments: str, kind: str) -> Fields:
     """What a call says: a custom tool takes text, any other JSON."""
     return (
-        {"input": plain(arguments)} if kind == "custom" else {"arguments": as_arguments(arguments)}
+        {"input": replace_unsent(arguments)}
+        if kind == "custom"
+        else {"arguments": as_arguments(arguments)}
     )
 
 
 def _result(result: ToolResult) -> tuple[Fields, list[Image]]:
     """A result, and its pictures if the API would refuse them where they are."""
-    fields = give_back(result.extra, SHAPE)
+    fields = unpack_extra(result.extra, SHAPE)
     layout, in_place = fields.pop(LAYOUT, None), fields.pop(_IN_PLACE, False)
     content: Any = (
         write_answer(result, layout, SHAPE, _part)
@@ -258,5 +264,5 @@ def _result(result: ToolResult) -> tuple[Fields, list[Image]]:
     }, pictures
 
 
-def _shown(pictures: Sequence[Image]) -> Fields:
+def _picture_message(pictures: Sequence[Image]) -> Fields:
     return {"role": "user", "content": [_part(picture) for picture in pictures]}

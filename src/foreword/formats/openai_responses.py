@@ -24,16 +24,16 @@ from foreword.formats.fields import (
     arguments_of,
     as_arguments,
     as_object,
-    give_back,
     id_for,
-    image_at,
-    keep,
+    image_from_address,
     kind_of,
     opaque,
-    others,
+    pack_extra,
     parts_for_shape,
-    plain,
     read_answer,
+    replace_unsent,
+    unknown_fields,
+    unpack_extra,
     write_answer,
 )
 from foreword.message import (
@@ -149,7 +149,7 @@ def _read_message(item: Mapping[str, Any], at: FieldPath) -> Message:
     role = _ROLES.get(str(item.get("role")))
     if role is None:
         raise (at / ".role").none_of(item.get("role"), _ROLES)
-    content, fields = item.get("content"), others(item, _MESSAGE)
+    content, fields = item.get("content"), unknown_fields(item, _MESSAGE)
     if item["role"] == "developer":
         fields["role"] = "developer"
     if isinstance(content, str):
@@ -159,36 +159,43 @@ def _read_message(item: Mapping[str, Any], at: FieldPath) -> Message:
         parts = tuple(
             [_read_part(block, at / f".content[{index}]") for index, block in enumerate(blocks)]
         )
-    return Message(role, parts, kind_of(item, at), keep(SHAPE, fields))
+    return Message(role, parts, kind_of(item, at), pack_extra(SHAPE, fields))
 
 
 def _read_part(part: object, at: FieldPath) -> Part:
     part = at.mapping(part)
     match part:
         case {"type": "input_text" | "output_text"}:
-            return Text(at.text(part, "text"), keep(SHAPE, others(part, _TEXT)))
+            return Text(at.text(part, "text"), pack_extra(SHAPE, unknown_fields(part, _TEXT)))
         case {"type": "input_image", "image_url": str(url)} if url:
-            image = image_at(url)
-            return Image(image.media_type, image.data, image.url, keep(SHAPE, others(part, _IMAGE)))
+            image = image_from_address(url)
+            return Image(
+                image.media_type,
+                image.data,
+                image.url,
+                pack_extra(SHAPE, unknown_fields(part, _IMAGE)),
+            )
         case {"type": "input_image"}:
-            return Image(extra=keep(SHAPE, others(part, frozenset(("type",)))))
+            return Image(extra=pack_extra(SHAPE, unknown_fields(part, frozenset(("type",)))))
         case _:
             return opaque(part, SHAPE)
 
 
 def _read_call(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
     custom = item["type"] == _CUSTOM
-    fields = others(item, _CUSTOM_CALL if custom else _CALL) | ({"type": _CUSTOM} if custom else {})
+    fields = unknown_fields(item, _CUSTOM_CALL if custom else _CALL) | (
+        {"type": _CUSTOM} if custom else {}
+    )
     written = arguments_of(item.get("input" if custom else "arguments"))
     call, name = at.text(item, "call_id"), at.text(item, "name")
-    return ToolCall(call, name, written, keep(SHAPE, fields))
+    return ToolCall(call, name, written, pack_extra(SHAPE, fields))
 
 
 def _read_command(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
-    fields = {"type": _SHELL, **others(item, _SHELL_CALL)}
+    fields = {"type": _SHELL, **unknown_fields(item, _SHELL_CALL)}
     call = at.text(item, "call_id") or at.text(item, "id")
     return ToolCall(
-        call, _SHELL.removesuffix("_call"), arguments_of(item["action"]), keep(SHAPE, fields)
+        call, _SHELL.removesuffix("_call"), arguments_of(item["action"]), pack_extra(SHAPE, fields)
     )
 
 
@@ -196,20 +203,22 @@ def _read_output(item: Mapping[str, Any], at: FieldPath) -> ToolResult:
     text, rest, layout = read_answer(
         item.get("output"), lambda part, index: _read_part(part, at / f".output[{index}]")
     )
-    fields = others(item, _OUTPUT) | layout
+    fields = unknown_fields(item, _OUTPUT) | layout
     if item["type"] != "function_call_output":
         fields["type"] = item["type"]
     call = at.text(item, "call_id") or at.text(item, "id")
-    return ToolResult(call, text, False, rest, keep(SHAPE, fields))
+    return ToolResult(call, text, False, rest, pack_extra(SHAPE, fields))
 
 
 def _read_reasoning(item: Mapping[str, Any]) -> Thinking:
     texts = [*_texts(item.get("summary")), *_texts(item.get("content"))]
-    fields = others(item, _REASONING)
+    fields = unknown_fields(item, _REASONING)
     encrypted = item.get("encrypted_content")
     if not isinstance(encrypted, str) and "encrypted_content" in item:
         fields["encrypted_content"] = encrypted
-    return Thinking("\n".join(texts), str(encrypted or ""), not texts, SHAPE, keep(SHAPE, fields))
+    return Thinking(
+        "\n".join(texts), str(encrypted or ""), not texts, SHAPE, pack_extra(SHAPE, fields)
+    )
 
 
 def _texts(blocks: object) -> list[str]:
@@ -235,7 +244,7 @@ def to_responses(messages: Iterable[Message]) -> list[Fields]:
 
 
 def _items(message: Message) -> Iterable[Fields]:
-    fields = give_back(message.extra, SHAPE)
+    fields = unpack_extra(message.extra, SHAPE)
     for is_content, group in groupby(
         _words_first(parts_for_shape(message, SHAPE)), key=_is_content
     ):
@@ -261,7 +270,7 @@ def _is_content(part: Part) -> bool:
 def _message(message: Message, parts: Sequence[Part], fields: Fields) -> Fields:
     role = "user" if message.role == "tool" else message.role
     content: Any = [_content(part, role) for part in parts]
-    if len(parts) == 1 and isinstance(parts[0], Text) and not give_back(parts[0].extra, SHAPE):
+    if len(parts) == 1 and isinstance(parts[0], Text) and not unpack_extra(parts[0].extra, SHAPE):
         content = parts[0].text
     return {"role": role, "content": content, **fields}
 
@@ -269,7 +278,7 @@ def _message(message: Message, parts: Sequence[Part], fields: Fields) -> Fields:
 def _content(part: Part, role: str = "user") -> Fields:
     if isinstance(part, Opaque):
         return as_object(part.data)
-    fields = give_back(part.extra, SHAPE)
+    fields = unpack_extra(part.extra, SHAPE)
     if isinstance(part, Image):
         address = {"image_url": address_of(part)} if address_of(part) else {}
         return {"type": "input_image", **address, **fields}
@@ -284,10 +293,10 @@ def _content(part: Part, role: str = "user") -> Fields:
 def _item(part: Part) -> Fields:
     if isinstance(part, Opaque):
         return as_object(part.data)
-    fields = give_back(part.extra, SHAPE)
+    fields = unpack_extra(part.extra, SHAPE)
     match part:
         case ToolCall(call, name, arguments):
-            written = _written(name, arguments, fields.get("type"))
+            written = _call_input(name, arguments, fields.get("type"))
             return {"type": "function_call", "call_id": id_for(call, SHORT_ID), **written, **fields}
         case ToolResult(call):
             output = write_answer(part, fields.pop(LAYOUT, None), SHAPE, _content)
@@ -304,14 +313,14 @@ def _item(part: Part) -> Fields:
             return _content(part)
 
 
-def _written(name: str, arguments: str, kind: object) -> Fields:
+def _call_input(name: str, arguments: str, kind: object) -> Fields:
     """What a call says: a custom tool takes text, the shell an action, any other JSON."""
     if kind == _SHELL:
         return {"action": as_object(arguments)}
     return {
         "name": name,
         **(
-            {"input": plain(arguments)}
+            {"input": replace_unsent(arguments)}
             if kind == _CUSTOM
             else {"arguments": as_arguments(arguments)}
         ),

@@ -25,13 +25,13 @@ from foreword.formats.fields import (
     Fields,
     arguments_of,
     as_object,
-    give_back,
-    keep,
     opaque,
-    others,
+    pack_extra,
     parts_for_shape,
     read_answer,
     to_json,
+    unknown_fields,
+    unpack_extra,
     write_answer,
 )
 from foreword.message import (
@@ -93,17 +93,17 @@ def read_message(value: object, at: FieldPath, names: dict[str, str]) -> Iterabl
         ((at / f".parts[{index}]").mapping(part), at / f".parts[{index}]")
         for index, part in enumerate((at / ".parts").sequence(value.get("parts")))
     ]
-    fields = _telling(others(value, _ENVELOPE))
+    fields = _meaningful_fields(unknown_fields(value, _ENVELOPE))
     if value.get("kind") == "response":
-        reply = tuple([_read_reply(part, place) for part, place in parts])
+        reply = tuple([_read_response_part(part, place) for part, place in parts])
         names |= {part.id: part.name for part in reply if isinstance(part, ToolCall)}
-        return [Message("assistant", reply, extra=keep(SHAPE, fields))]
+        return [Message("assistant", reply, extra=pack_extra(SHAPE, fields))]
     if value.get("kind") != "request":
         raise (at / ".kind").wrong(f"{value.get('kind')!r} is not one of request, response")
-    return [_read_asked(part, place, fields, names) for part, place in parts]
+    return [_read_request_part(part, place, fields, names) for part, place in parts]
 
 
-def _telling(fields: Fields) -> Fields:
+def _meaningful_fields(fields: Fields) -> Fields:
     """The fields that say something: not null, and not what theirs are unless somebody sets
     them."""
     usual = {
@@ -123,31 +123,33 @@ def _telling(fields: Fields) -> Fields:
     }
 
 
-def _read_asked(
+def _read_request_part(
     part: Mapping[str, Any], at: FieldPath, request: Fields, names: dict[str, str]
 ) -> Message:
     kind = part.get("part_kind")
     envelope = {"request": request} if request else {}
     if kind == "tool-return" or (kind == "retry-prompt" and part.get("tool_name")):
-        return Message("tool", (_read_return(part, at, names),), extra=keep(SHAPE, envelope))
+        return Message("tool", (_read_return(part, at, names),), extra=pack_extra(SHAPE, envelope))
     if kind not in ("system-prompt", "user-prompt"):
-        return Message("user", (opaque(part, SHAPE, "part_kind"),), extra=keep(SHAPE, envelope))
-    fields = _telling(others(part, _PROMPT))
+        return Message(
+            "user", (opaque(part, SHAPE, "part_kind"),), extra=pack_extra(SHAPE, envelope)
+        )
+    fields = _meaningful_fields(unknown_fields(part, _PROMPT))
     content, place = part.get("content"), at / ".content"
     parts = (
         [content]
         if isinstance(content, str)
         else place.sequence(content, "text or a list of parts")
     )
-    read = tuple([_read_shown(one, place / f"[{index}]") for index, one in enumerate(parts)])
+    read = tuple([_read_content_part(one, place / f"[{index}]") for index, one in enumerate(parts)])
     if fields:
         envelope["part"] = fields
     return Message(
-        "system" if kind == "system-prompt" else "user", read, extra=keep(SHAPE, envelope)
+        "system" if kind == "system-prompt" else "user", read, extra=pack_extra(SHAPE, envelope)
     )
 
 
-def _read_shown(part: object, at: FieldPath) -> Part:
+def _read_content_part(part: object, at: FieldPath) -> Part:
     if isinstance(part, str):
         return Text(part)
     part = at.mapping(part, "text or a mapping with a kind")
@@ -156,18 +158,21 @@ def _read_shown(part: object, at: FieldPath) -> Part:
             data and kind.startswith("image/")
         ):
             data = data.translate(_STANDARD)
-            return Image(kind, data, extra=keep(SHAPE, _own(part, _BINARY, data)))
+            return Image(kind, data, extra=pack_extra(SHAPE, _file_fields(part, _BINARY, data)))
         case {"kind": "image-url", "url": str(url)} if url:
             return Image(
-                str(part.get("media_type") or ""), "", url, keep(SHAPE, _own(part, _ADDRESS, url))
+                str(part.get("media_type") or ""),
+                "",
+                url,
+                pack_extra(SHAPE, _file_fields(part, _ADDRESS, url)),
             )
         case _:
             return opaque(part, SHAPE, "kind")
 
 
-def _own(part: Mapping[str, Any], known: frozenset[str], shown: str) -> Fields:
+def _file_fields(part: Mapping[str, Any], known: frozenset[str], shown: str) -> Fields:
     """The fields of a file that do not follow from the file itself, as its name usually does."""
-    fields = _telling(others(part, known))
+    fields = _meaningful_fields(unknown_fields(part, known))
     if "identifier" in fields:
         with suppress(ValueError):  # what is no base64 has no usual name
             seen = (
@@ -175,34 +180,38 @@ def _own(part: Mapping[str, Any], known: frozenset[str], shown: str) -> Fields:
                 if part["kind"] == "binary"
                 else shown.encode("utf-8", "surrogatepass")
             )
-            if fields["identifier"] == _name(seen):
+            if fields["identifier"] == _default_identifier(seen):
                 del fields["identifier"]
     return fields
 
 
-def _name(seen: bytes) -> str:
+def _default_identifier(seen: bytes) -> str:
     """The name that theirs gives a file which has none."""
     return sha1(seen, usedforsecurity=False).hexdigest()[:6]
 
 
 def _read_return(part: Mapping[str, Any], at: FieldPath, names: dict[str, str]) -> ToolResult:
     call, content = at.text(part, "tool_call_id"), part.get("content")
-    fields = _telling(others(part, _RETURN))
+    fields = _meaningful_fields(unknown_fields(part, _RETURN))
     if fields.get("tool_name") == names.get(call):
         fields.pop("tool_name", None)
     if part["part_kind"] != "tool-return":
         fields["part_kind"] = part["part_kind"]
     if not isinstance(content, str) and not _has_files(content):
         return ToolResult(
-            call, to_json(content), _failed(part), (), keep(SHAPE, {**fields, "content": "json"})
+            call,
+            to_json(content),
+            _is_failure(part),
+            (),
+            pack_extra(SHAPE, {**fields, "content": "json"}),
         )
     text, rest, layout = read_answer(
-        content, lambda one, index: _read_shown(one, at / f".content[{index}]")
+        content, lambda one, index: _read_content_part(one, at / f".content[{index}]")
     )
-    return ToolResult(call, text, _failed(part), rest, keep(SHAPE, fields | layout))
+    return ToolResult(call, text, _is_failure(part), rest, pack_extra(SHAPE, fields | layout))
 
 
-def _failed(part: Mapping[str, Any]) -> bool:
+def _is_failure(part: Mapping[str, Any]) -> bool:
     return part["part_kind"] == "retry-prompt" or part.get("outcome") not in (None, "success")
 
 
@@ -211,31 +220,34 @@ def _has_files(content: object) -> bool:
     return any(isinstance(item, dict) and str(item.get("kind")) in _FILES for item in items)
 
 
-def _read_reply(part: Mapping[str, Any], at: FieldPath) -> Part:
+def _read_response_part(part: Mapping[str, Any], at: FieldPath) -> Part:
     match part.get("part_kind"):
         case "text":
-            return Text(at.text(part, "content"), keep(SHAPE, _telling(others(part, _PROMPT))))
+            return Text(
+                at.text(part, "content"),
+                pack_extra(SHAPE, _meaningful_fields(unknown_fields(part, _PROMPT))),
+            )
         case "thinking":
             whose = _WHOSE.get(str(part.get("provider_name")), SHAPE)
-            fields = _telling(others(part, _THINKING))
+            fields = _meaningful_fields(unknown_fields(part, _THINKING))
             if fields.get("provider_name") == _NAMES.get(whose):
                 fields.pop("provider_name", None)
             text, signature = at.text(part, "content"), at.text(part, "signature")
-            return Thinking(text, signature, not text, whose, keep(SHAPE, fields))
+            return Thinking(text, signature, not text, whose, pack_extra(SHAPE, fields))
         case "tool-call":
-            fields = _telling(others(part, _CALL))
+            fields = _meaningful_fields(unknown_fields(part, _CALL))
             if not isinstance(part.get("args"), str):
                 fields["args"] = "none" if part.get("args") is None else "object"
             call, name = at.text(part, "tool_call_id"), str(part.get("tool_name", ""))
-            return ToolCall(call, name, arguments_of(part.get("args")), keep(SHAPE, fields))
+            return ToolCall(call, name, arguments_of(part.get("args")), pack_extra(SHAPE, fields))
         case "file" if isinstance(
-            image := _read_shown(part.get("content"), at / ".content"), Image
+            image := _read_content_part(part.get("content"), at / ".content"), Image
         ):
-            fields = _telling(others(part, _PROMPT))
+            fields = _meaningful_fields(unknown_fields(part, _PROMPT))
             return replace(
                 image,
-                extra=keep(
-                    SHAPE, give_back(image.extra, SHAPE) | ({"file": fields} if fields else {})
+                extra=pack_extra(
+                    SHAPE, unpack_extra(image.extra, SHAPE) | ({"file": fields} if fields else {})
                 ),
             )
         case _:
@@ -255,9 +267,9 @@ def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
     out, names, last = list[Fields](), dict[str, str](), Fields()
     for message in mend(messages)[0]:
         names |= {part.id: part.name for part in message.parts if isinstance(part, ToolCall)}
-        fields = give_back(message.extra, SHAPE)
+        fields = unpack_extra(message.extra, SHAPE)
         if message.role == "assistant":
-            reply = [_reply(part) for part in _replied(message)]
+            reply = [_response_part(part) for part in _response_parts(message)]
             out += (
                 [{"kind": "response", "timestamp": NO_TIME, **fields, "parts": reply}]
                 if reply or fields
@@ -265,7 +277,7 @@ def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
             )
             continue
         request = fields.get("request", {})
-        parts = list(_asked(message, fields.get("part", {}), names))
+        parts = list(_request_parts(message, fields.get("part", {}), names))
         if out and out[-1]["kind"] == "request" and last == request:
             out[-1]["parts"] += parts
         elif parts:
@@ -274,7 +286,7 @@ def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
     return out
 
 
-def _replied(message: Message) -> Iterable[Part]:
+def _response_parts(message: Message) -> Iterable[Part]:
     """What a response can hold: thinking of any provider, pictures only if they are here."""
     ours = {
         id(part)
@@ -284,12 +296,12 @@ def _replied(message: Message) -> Iterable[Part]:
     return [part for part in message.parts if id(part) in ours or isinstance(part, Thinking)]
 
 
-def _asked(message: Message, fields: Fields, names: Mapping[str, str]) -> Iterable[Fields]:
+def _request_parts(message: Message, fields: Fields, names: Mapping[str, str]) -> Iterable[Fields]:
     """The parts of a request: results and opaque parts one by one, and what was said."""
     shown = list[Part]()
     for part in parts_for_shape(message, SHAPE):
         if isinstance(part, ToolResult):
-            yield _return(part, names)
+            yield _return_part(part, names)
         elif isinstance(part, Opaque) and "part_kind" in (data := as_object(part.data)):
             yield data
         else:
@@ -301,17 +313,17 @@ def _asked(message: Message, fields: Fields, names: Mapping[str, str]) -> Iterab
         content = (
             shown[0].text
             if len(shown) == 1 and isinstance(shown[0], Text)
-            else [_shown(one) for one in shown]
+            else [_content_part(one) for one in shown]
         )
         yield {"part_kind": "user-prompt", "content": content, "timestamp": NO_TIME, **fields}
 
 
-def _shown(part: Part) -> Any:
+def _content_part(part: Part) -> Any:
     match part:
         case Text(text):
             return text
         case Image(media_type, data, url, extra):
-            fields = give_back(extra, SHAPE)
+            fields = unpack_extra(extra, SHAPE)
             if data:
                 return {
                     "kind": "binary",
@@ -323,7 +335,7 @@ def _shown(part: Part) -> Any:
             usual = {
                 "force_download": False,
                 "vendor_metadata": None,
-                "identifier": _name(url.encode("utf-8", "surrogatepass")),
+                "identifier": _default_identifier(url.encode("utf-8", "surrogatepass")),
             }
             return {
                 "kind": "image-url",
@@ -338,33 +350,33 @@ def _shown(part: Part) -> Any:
             raise TypeError(f"{type(part).__name__} is never shown")
 
 
-def _return(result: ToolResult, names: Mapping[str, str]) -> Fields:
-    fields = give_back(result.extra, SHAPE)
+def _return_part(result: ToolResult, names: Mapping[str, str]) -> Fields:
+    fields = unpack_extra(result.extra, SHAPE)
     layout, is_json = fields.pop(LAYOUT, None), fields.pop("content", "") == "json"
-    content: Any = write_answer(result, layout, SHAPE, _shown)
+    content: Any = write_answer(result, layout, SHAPE, _content_part)
     if is_json and isinstance(content, str):
-        content = _parsed(content)
+        content = _json_or_text(content)
     kind = {"part_kind": "tool-return", "tool_name": names.get(result.id, ""), "timestamp": NO_TIME}
     outcome = {"outcome": "failed"} if result.failed and "part_kind" not in fields else {}
     return {**kind, "content": content, "tool_call_id": result.id, **outcome, **fields}
 
 
-def _parsed(text: str) -> Any:
+def _json_or_text(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:  # somebody has shortened it
         return text
 
 
-def _reply(part: Part) -> Fields:
+def _response_part(part: Part) -> Fields:
     if isinstance(part, Opaque):
         return as_object(part.data)
-    fields = give_back(part.extra, SHAPE)
+    fields = unpack_extra(part.extra, SHAPE)
     match part:
         case Text(text):
             return {"part_kind": "text", "content": text, **fields}
         case Image():
-            shown = _shown(part)
+            shown = _content_part(part)
             return {"part_kind": "file", "content": shown, **shown.pop("file", {})}
         case Thinking(text, signature, shape=shape):
             proof = {"signature": signature} if signature else {}
@@ -372,7 +384,13 @@ def _reply(part: Part) -> Fields:
             return {"part_kind": "thinking", "content": text, **proof, **name, **fields}
         case ToolCall(call, name, arguments):
             kind = fields.pop("args", "")
-            args = None if kind == "none" else _parsed(arguments) if kind == "object" else arguments
+            args = (
+                None
+                if kind == "none"
+                else _json_or_text(arguments)
+                if kind == "object"
+                else arguments
+            )
             return {
                 "part_kind": "tool-call",
                 "tool_name": name,

@@ -45,10 +45,10 @@ _MARKED = re.compile("\ufdd0([0-9a-f]{4})")
 
 def to_record(message: Message) -> str:
     """The message as compact JSON that any database takes."""
-    kind = f',"kind":{_quoted(message.kind)}' if message.kind != "conversation" else ""
-    extra = f',"extra":{_quoted(message.extra)}' if message.extra else ""
+    kind = f',"kind":{_string_json(message.kind)}' if message.kind != "conversation" else ""
+    extra = f',"extra":{_string_json(message.extra)}' if message.extra else ""
     tokens = f',"tokens":{message.tokens}' if message.tokens is not None else ""
-    return f'{{"role":"{message.role}","parts":{_listed(message.parts)}{kind}{extra}{tokens}}}'
+    return f'{{"role":"{message.role}","parts":{_parts_json(message.parts)}{kind}{extra}{tokens}}}'
 
 
 def from_record(text: str) -> Message:
@@ -59,24 +59,24 @@ def from_record(text: str) -> Message:
         raise ValueError(f"not the record of a message: {type(error).__name__}: {error}") from None
 
 
-def _listed(parts: Iterable[Part]) -> str:
-    return "[" + ",".join([_written(part) for part in parts]) + "]"
+def _parts_json(parts: Iterable[Part]) -> str:
+    return "[" + ",".join([_part_json(part) for part in parts]) + "]"
 
 
-def _written(part: Part) -> str:
+def _part_json(part: Part) -> str:
     kind = type(part)
     fields = [f'{{"type":"{_NAMES[kind]}"']
     for name, default in _FIELDS[kind]:
         value = getattr(part, name)
         if value != default:
-            fields.append(f'"{name}":{_value(value)}')
+            fields.append(f'"{name}":{_value_json(value)}')
     return ",".join(fields) + "}"
 
 
-def _value(value: str | bool | tuple[Part, ...]) -> str:
+def _value_json(value: str | bool | tuple[Part, ...]) -> str:
     if isinstance(value, str):
-        return _quoted(value)
-    return _listed(value) if isinstance(value, tuple) else "true" if value else "false"
+        return _string_json(value)
+    return _parts_json(value) if isinstance(value, tuple) else "true" if value else "false"
 
 
 def _message(record: dict[str, Any]) -> Message:
@@ -87,7 +87,7 @@ def _message(record: dict[str, Any]) -> Message:
     if not isinstance(extra, str):
         raise TypeError("extra is not text")
     return Message(
-        role, tuple([_part(part) for part in record["parts"]]), kind, _unescaped(extra), tokens
+        role, tuple([_part(part) for part in record["parts"]]), kind, _restore_text(extra), tokens
     )
 
 
@@ -102,18 +102,18 @@ def _part(written: dict[str, Any]) -> Part:
             value = tuple([_part(each) for each in value])
         elif type(value) is not (str if default is MISSING else type(default)):
             raise TypeError(f"{name} is {value!r}")
-        values.append(_unescaped(value) if isinstance(value, str) else value)
+        values.append(_restore_text(value) if isinstance(value, str) else value)
     return kind(*values)
 
 
 # --- characters that a database refuses -----------------------------------------------------------
 
 
-def _quoted(text: str) -> str:
+def _string_json(text: str) -> str:
     if not text.isascii() or "\x00" in text:
         text = _UNSAFE.sub(lambda found: f"{_MARK}{ord(found[0]):04x}", text)
     return encode_basestring(text)
 
 
-def _unescaped(text: str) -> str:
+def _restore_text(text: str) -> str:
     return _MARKED.sub(lambda found: chr(int(found[1], 16)), text) if _MARK in text else text

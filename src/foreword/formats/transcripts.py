@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from foreword.errors import BadSource
 from foreword.formats import anthropic, detection, openai_responses, pydantic_ai
-from foreword.formats.fields import FieldPath, give_back, keep_also
+from foreword.formats.fields import FieldPath, add_to_extra, unpack_extra
 from foreword.formats.record import to_record
 from foreword.message import Message
 
@@ -73,19 +73,19 @@ def read_transcript(
     """
     file = io.BytesIO(data) if isinstance(data, bytes) else data
     opening = list[bytes]()
-    while len(_filled(opening)) < 2 and (line := file.readline()):
+    while len(_non_blank(opening)) < 2 and (line := file.readline()):
         opening.append(line)
-    if not where.lower().endswith(_LINES) and _is_document(_filled(opening)):
-        said = _document(_parsed(b"".join(opening) + file.read(), where), where)
+    if not where.lower().endswith(_LINES) and _is_document(_non_blank(opening)):
+        said = _document_messages(_parse_json(b"".join(opening) + file.read(), where), where)
         return _transcript(map(TranscriptLine, said), Counter(), known)
     skipped = Counter[str]()
-    lines = _branched(_lines(chain(opening, file), where, skipped))
-    return _transcript(_pieces(lines, where, skipped, known or ()), skipped, known)
+    lines = _with_rewound(_lines(chain(opening, file), where, skipped))
+    return _transcript(_read_pieces(lines, where, skipped, known or ()), skipped, known)
 
 
 def marks_of(message: Message) -> list[str]:
     """The marks of the pieces that an imported message was made of."""
-    marks = give_back(message.extra, SHAPE).get("marks")
+    marks = unpack_extra(message.extra, SHAPE).get("marks")
     return marks if isinstance(marks, list) else []
 
 
@@ -93,18 +93,18 @@ def _transcript(
     pieces: Iterable[TranscriptLine], skipped: Counter[str], known: Collection[str] | None
 ) -> Transcript:
     if known is None:
-        return Transcript(map(_whole, _joined(pieces)), skipped)
-    return Transcript(_new(_joined(_marked(pieces)), known, skipped), skipped)
+        return Transcript(map(_join_pieces, _group_pieces(pieces)), skipped)
+    return Transcript(_new_messages(_group_pieces(_with_marks(pieces)), known, skipped), skipped)
 
 
-def _filled(lines: list[bytes]) -> list[bytes]:
+def _non_blank(lines: list[bytes]) -> list[bytes]:
     return [line for line in lines if line.strip()]
 
 
 def _is_document(opening: list[bytes]) -> bool:
     """Whether the first lines belong to one document, and are not objects of their own."""
     try:
-        first = _parsed(opening[0], "") if opening else None
+        first = _parse_json(opening[0], "") if opening else None
     except BadSource:
         return True
     if not isinstance(first, Mapping):
@@ -112,7 +112,7 @@ def _is_document(opening: list[bytes]) -> bool:
     return len(opening) == 1 and not first.keys() & {"role", "type", "kind"}
 
 
-def _parsed(raw: bytes, where: str, line: int = 0) -> Any:
+def _parse_json(raw: bytes, where: str, line: int = 0) -> Any:
     try:
         return json.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -129,12 +129,12 @@ def _parsed(raw: bytes, where: str, line: int = 0) -> Any:
 # --- documents ------------------------------------------------------------------------------------
 
 
-def _document(value: Any, where: str) -> tuple[Message, ...]:
+def _document_messages(value: Any, where: str) -> tuple[Message, ...]:
     if isinstance(value, list):
-        return _listed(value, where)
+        return _list_messages(value, where)
     if isinstance(value, Mapping) and "messages" in value:
         system = anthropic.from_anthropic({"system": value.get("system"), "messages": []}, where)
-        return (*system, *_listed(value["messages"], where))
+        return (*system, *_list_messages(value["messages"], where))
     if isinstance(value, Mapping) and value.keys() & {"input", "output"}:
         return openai_responses.from_responses(value, where)
     if isinstance(value, Mapping) and "role" in value:
@@ -142,7 +142,7 @@ def _document(value: Any, where: str) -> tuple[Message, ...]:
     raise BadSource(where, "no messages in it", hint=_HINT)
 
 
-def _listed(values: Any, where: str) -> tuple[Message, ...]:
+def _list_messages(values: Any, where: str) -> tuple[Message, ...]:
     values = FieldPath(where, "messages").sequence(values, "a list of messages")
     if values and _is_pydantic_ai(values[0]):
         return pydantic_ai.from_pydantic_ai_json(values, where)
@@ -169,7 +169,7 @@ def _lines(raw: Iterable[bytes], where: str, skipped: Counter[str]) -> Iterator[
         if not line.strip():
             continue
         try:
-            value = _parsed(line, where, number)
+            value = _parse_json(line, where, number)
         except BadSource:
             if line.endswith(b"\n"):
                 raise
@@ -180,14 +180,14 @@ def _lines(raw: Iterable[bytes], where: str, skipped: Counter[str]) -> Iterator[
         yield number, value
 
 
-def _pieces(
+def _read_pieces(
     lines: Iterable[tuple[Line, bool]], where: str, skipped: Counter[str], known: Collection[str]
 ) -> Iterator[TranscriptLine]:
     seen, names = set[str](), dict[str, str]()
     for (number, value), rewound in lines:
-        note = _note(value, seen)
+        note = _skip_reason(value, seen)
         if rewound and not note:
-            note = REWOUND_SINCE if _name(value) in known else REWOUND
+            note = REWOUND_SINCE if _uuid(value) in known else REWOUND
         if note:
             skipped[note] += 1
             continue
@@ -198,7 +198,7 @@ def _pieces(
         yield from pieces
 
 
-def _note(value: Mapping[str, Any], seen: set[str]) -> str:
+def _skip_reason(value: Mapping[str, Any], seen: set[str]) -> str:
     """What kind of note this line is, if it is no part of the conversation."""
     kind = value.get("type")
     if not isinstance(kind, str):
@@ -212,11 +212,11 @@ def _note(value: Mapping[str, Any], seen: set[str]) -> str:
     if "role" in value or kind in _ITEMS or kind.endswith(("_call", "_call_output")):
         return ""
     if value.keys() & _CLAUDE_NOTES:
-        return _claude_note(value, kind, seen)
+        return _claude_skip_reason(value, kind, seen)
     return kind
 
 
-def _claude_note(value: Mapping[str, Any], kind: str, seen: set[str]) -> str:
+def _claude_skip_reason(value: Mapping[str, Any], kind: str, seen: set[str]) -> str:
     if value.get("isSidechain"):
         return "sidechain"
     if kind not in ("user", "assistant") or "message" not in value:
@@ -225,7 +225,7 @@ def _claude_note(value: Mapping[str, Any], kind: str, seen: set[str]) -> str:
         return "meta"
     if value.get("isApiErrorMessage"):
         return "API error"
-    name = _name(value)
+    name = _uuid(value)
     if name in seen:
         return "duplicate"
     seen |= {name} - {""}
@@ -244,7 +244,7 @@ def _read_line(
             message = replace(message, kind="summary")
         return [
             TranscriptLine(
-                message, _reply(value) if message.role == "assistant" else "", _name(value)
+                message, _reply_id(value) if message.role == "assistant" else "", _uuid(value)
             )
         ]
     if _is_pydantic_ai(value):
@@ -257,21 +257,21 @@ def _read_line(
 # --- the branches of Claude Code ------------------------------------------------------------------
 
 
-def _branched(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
+def _with_rewound(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
     """Every line, and whether it was rewound; from the first that follows another one on, all
     are read before."""
     for line in lines:
         if "parentUuid" in line[1]:
             rest = [line, *lines]
-            rewound = _rewound(
-                {_name(value): value for _, value in rest if not value.get("isSidechain")}
+            rewound = _rewound_names(
+                {_uuid(value): value for _, value in rest if not value.get("isSidechain")}
             )
-            yield from ((each, _name(each[1]) in rewound) for each in rest)
+            yield from ((each, _uuid(each[1]) in rewound) for each in rest)
             return
         yield line, False
 
 
-def _rewound(lines: dict[str, Mapping[str, Any]]) -> set[str]:
+def _rewound_names(lines: dict[str, Mapping[str, Any]]) -> set[str]:
     """The names of the lines that branch off from those that lead to the last one.
 
     Several calls of one reply are lines of their own, and each result follows its own call: these
@@ -281,38 +281,42 @@ def _rewound(lines: dict[str, Mapping[str, Any]]) -> set[str]:
     current, name = set[str](), next(reversed(lines), "")
     while name in lines and name not in current:
         current.add(name)
-        name = _parent(lines[name])
-    replies = {_reply(lines[name]) for name in current} - {""}
-    current |= {name for name, value in lines.items() if _reply(value) in replies}
-    calls = {call for name in current for call in _ids(lines[name], "tool_use", "id")}
+        name = _parent_uuid(lines[name])
+    replies = {_reply_id(lines[name]) for name in current} - {""}
+    current |= {name for name, value in lines.items() if _reply_id(value) in replies}
+    calls = {call for name in current for call in _block_ids(lines[name], "tool_use", "id")}
     answered = {
-        call for name in current for call in _ids(lines[name], "tool_result", "tool_use_id")
+        call for name in current for call in _block_ids(lines[name], "tool_result", "tool_use_id")
     }
     missing = calls - answered
     current |= {
-        name for name, value in lines.items() if missing & _ids(value, "tool_result", "tool_use_id")
+        name
+        for name, value in lines.items()
+        if missing & _block_ids(value, "tool_result", "tool_use_id")
     }
     rewound = set[str]()
     for name, value in lines.items():  # what a line follows stands before it
-        if name not in current and (_parent(value) in rewound or _parent(value) in current):
+        if name not in current and (
+            _parent_uuid(value) in rewound or _parent_uuid(value) in current
+        ):
             rewound.add(name)
     return rewound
 
 
-def _name(value: Mapping[str, Any]) -> str:
+def _uuid(value: Mapping[str, Any]) -> str:
     return str(value.get("uuid") or "")
 
 
-def _parent(value: Mapping[str, Any]) -> str:
+def _parent_uuid(value: Mapping[str, Any]) -> str:
     return str(value.get("parentUuid") or value.get("logicalParentUuid") or "")
 
 
-def _reply(value: Mapping[str, Any]) -> str:
+def _reply_id(value: Mapping[str, Any]) -> str:
     message = value.get("message")
     return str(message.get("id") or "") if isinstance(message, Mapping) else ""
 
 
-def _ids(value: Mapping[str, Any], kind: str, field: str) -> set[str]:
+def _block_ids(value: Mapping[str, Any], kind: str, field: str) -> set[str]:
     message = value.get("message")
     content = message.get("content") if isinstance(message, Mapping) else None
     blocks = (
@@ -326,12 +330,12 @@ def _ids(value: Mapping[str, Any], kind: str, field: str) -> set[str]:
 # --- pieces ---------------------------------------------------------------------------------------
 
 
-def _joined(pieces: Iterable[TranscriptLine]) -> Iterator[list[TranscriptLine]]:
+def _group_pieces(pieces: Iterable[TranscriptLine]) -> Iterator[list[TranscriptLine]]:
     """The pieces of one message after another."""
     together, whole = list[TranscriptLine](), Message("user", ())
     for piece in pieces:
         if together and _is_more(whole, together[-1].reply, piece):
-            whole = _whole([TranscriptLine(whole), piece])
+            whole = _join_pieces([TranscriptLine(whole), piece])
         else:
             if together:
                 yield together
@@ -348,7 +352,7 @@ def _is_more(last: Message, reply: str, piece: TranscriptLine) -> bool:
     return piece.reply != _ITEM or openai_responses.join(last, piece.message) is not None
 
 
-def _whole(pieces: Sequence[TranscriptLine]) -> Message:
+def _join_pieces(pieces: Sequence[TranscriptLine]) -> Message:
     parts = tuple([part for piece in pieces for part in piece.message.parts])
     extra = next((piece.message.extra for piece in pieces if piece.message.extra), "")
     return replace(pieces[0].message, parts=parts, extra=extra)
@@ -357,7 +361,7 @@ def _whole(pieces: Sequence[TranscriptLine]) -> Message:
 # --- marks ----------------------------------------------------------------------------------------
 
 
-def _marked(pieces: Iterable[TranscriptLine]) -> Iterator[TranscriptLine]:
+def _with_marks(pieces: Iterable[TranscriptLine]) -> Iterator[TranscriptLine]:
     """The pieces, each with a mark; where lines have no names, the same words in another place
     have another one."""
     said = blake2b(digest_size=12)
@@ -369,15 +373,16 @@ def _marked(pieces: Iterable[TranscriptLine]) -> Iterator[TranscriptLine]:
         yield replace(piece, mark=said.hexdigest())
 
 
-def _new(
+def _new_messages(
     messages: Iterable[list[TranscriptLine]], known: Collection[str], skipped: Counter[str]
 ) -> Iterator[Message]:
     """What was not imported before; of a reply that has grown since, the rest."""
     for pieces in messages:
         if new := [piece for piece in pieces if piece.mark not in known]:
-            whole = _whole(new)
+            whole = _join_pieces(new)
             yield replace(
-                whole, extra=keep_also(whole.extra, SHAPE, {"marks": [piece.mark for piece in new]})
+                whole,
+                extra=add_to_extra(whole.extra, SHAPE, {"marks": [piece.mark for piece in new]}),
             )
         else:
             skipped[THERE] += 1
