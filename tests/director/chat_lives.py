@@ -21,7 +21,7 @@ def live(root: Path, desk: str, model: str, number: int) -> None:
     """Say what is wanted, or go on where the last life ended."""
     from foreword.browser import Browser, Rules
     from foreword.demos.scripted_model import FINISHED, TASK
-    from tests.director.scenes import opened
+    from tests.director.scenes import open_director
 
     left = [number]
 
@@ -31,7 +31,7 @@ def live(root: Path, desk: str, model: str, number: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     rules = Rules(origins=(desk,), action_seconds=2, page_seconds=20)
-    with opened(
+    with open_director(
         root,
         model,
         browser=lambda path: Browser.start(rules, folder=root / "profiles", restore=path),

@@ -30,11 +30,10 @@ STEPS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("click", {"selector": "#save"}, {"parent": "node7"}),
     ("extract", {"selector": "#sent caption", "variable": "told"}, {}),
 ]
-KEYS = [
-    *(f"node{number}" for number in range(1, 8)),
-    *(f"node7[{turn}]/node{number}" for turn in range(3) for number in range(8, 12)),
-    "node12",
-]
+KEYS = [f"node{number}" for number in range(1, 8)]
+for turn in range(3):
+    KEYS += [f"node7[{turn}]/node{number}" for number in range(8, 12)]
+KEYS.append("node12")
 
 
 def build(state: WorkflowState, desk: str) -> None:

@@ -21,7 +21,9 @@ PARTS = (
 Open = Callable[..., Director]
 
 
-def opened(folder: Path, model: Any = None, workflow: str = "letters", **options: Any) -> Director:
+def open_director(
+    folder: Path, model: Any = None, workflow: str = "letters", **options: Any
+) -> Director:
     """A director on a store of that folder."""
     return Director.open(
         f"sqlite:///{folder}/state.db", workflow, root=folder, model=model, **options

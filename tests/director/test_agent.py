@@ -17,7 +17,7 @@ from foreword.director.system_prompt import DIRECTOR, SCOUT
 from foreword.director.tools import TOOLS
 from foreword.errors import ModelFailed, UsageError
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
-from tests.director.scenes import PARTS, calls, opened, parts_of, results_in, system_of
+from tests.director.scenes import PARTS, calls, open_director, parts_of, results_in, system_of
 from tests.sessions import plan
 
 SECRET = "harbour-7"
@@ -44,7 +44,7 @@ def test_a_turn_asks_acts_and_answers_and_every_request_has_the_six_parts(tmp_pa
         "It is planned.",
     ]
     events: list[dict[str, Any]] = []
-    with fake_provider(script) as provider, opened(tmp_path, provider.openai) as director:
+    with fake_provider(script) as provider, open_director(tmp_path, provider.openai) as director:
         turn = director.say("Read my mail", on_event=events.append)
         assert (turn.text, turn.requests, turn.calls, turn.stopped) == (
             "It is planned.",
@@ -91,7 +91,7 @@ def test_what_a_tool_can_not_do_is_told_to_the_model_and_the_session_lives(tmp_p
         ),
         "Sorry.",
     ]
-    with fake_provider(script) as provider, opened(tmp_path, provider.openai) as director:
+    with fake_provider(script) as provider, open_director(tmp_path, provider.openai) as director:
         assert director.say("Go").text == "Sorry."
         unknown, bad, missing, no_browser, not_done = results_in(provider.requests[1])
     assert "did you mean 'update_plan'?" in unknown
@@ -117,7 +117,7 @@ def test_a_result_that_is_too_large_comes_with_a_handle_that_can_be_recalled(
             return calls(recall={"handle": handle})
         return "Done."
 
-    with fake_provider(script) as provider, opened(tmp_path, provider.openai) as director:
+    with fake_provider(script) as provider, open_director(tmp_path, provider.openai) as director:
         director.session.set_variable("rows", rows, "test")
         director.say("Go")
     shortened, page = seen
@@ -142,7 +142,7 @@ def test_secrets_are_hidden_in_messages_events_and_requests(tmp_path: Path) -> N
         f"The password is {SECRET} and open-sesame-9.",
     ]
     events: list[dict[str, Any]] = []
-    with fake_provider(script) as provider, opened(tmp_path, provider.openai) as director:
+    with fake_provider(script) as provider, open_director(tmp_path, provider.openai) as director:
         director.session.set_variable("creds", {"name": "ada", "password": SECRET}, "test")
         director.call("set_variable", {"name": "note", "value": f"it is {SECRET}", "reason": "x"})
         turn = director.say(
@@ -161,7 +161,7 @@ def test_secrets_are_hidden_in_messages_events_and_requests(tmp_path: Path) -> N
 
 
 def test_what_reads_hidden_is_never_kept_as_a_value(tmp_path: Path) -> None:
-    with opened(tmp_path) as director:
+    with open_director(tmp_path) as director:
         made = director.call(
             "set_variable", {"name": "password", "value": "[hidden]", "reason": "copy"}
         )
@@ -170,7 +170,7 @@ def test_what_reads_hidden_is_never_kept_as_a_value(tmp_path: Path) -> None:
 
 
 def test_without_a_model_the_tools_work_by_hand_and_are_in_the_conversation(tmp_path: Path) -> None:
-    with opened(tmp_path) as director:
+    with open_director(tmp_path) as director:
         made = director.call("set_variable", {"name": "page", "value": "inbox", "reason": "seen"})
         assert not made.failed
         assert director.call("get_workflow_variable", {"name": "page"}).text == '{"value": "inbox"}'
@@ -195,7 +195,7 @@ def test_a_model_that_fails_loses_nothing_and_the_director_goes_on(tmp_path: Pat
         Reply("not now", status=400),
         "Here I am.",
     ]
-    with fake_provider(script) as provider, opened(tmp_path, provider.openai) as director:
+    with fake_provider(script) as provider, open_director(tmp_path, provider.openai) as director:
         with pytest.raises(ModelFailed, match="not now"):
             director.say("Go")
         assert director.go_on().text == "Here I am."
@@ -205,7 +205,7 @@ def test_a_model_that_fails_loses_nothing_and_the_director_goes_on(tmp_path: Pat
 
 
 def test_there_is_nothing_to_go_on_with_before_anything_was_said(tmp_path: Path) -> None:
-    with opened(tmp_path, "test") as director:
+    with open_director(tmp_path, "test") as director:
         with pytest.raises(UsageError, match="nothing to go on with"):
             director.go_on()
         with pytest.raises(UsageError, match="nothing to say"):
@@ -220,7 +220,7 @@ def test_an_answer_is_stopped_while_it_streams_and_what_was_said_is_kept(tmp_pat
             cancel.set()
 
     script: list[str | Reply] = [Reply("one two three seven eight ", endless=True), "Fine."]
-    with fake_provider(script) as provider, opened(tmp_path, provider.openai) as director:
+    with fake_provider(script) as provider, open_director(tmp_path, provider.openai) as director:
         turn = director.say("Count", on_event=stop, cancel=cancel)
         assert turn.stopped
         last = director.session.history()[-1]
@@ -233,7 +233,7 @@ def test_a_director_that_does_not_come_to_an_end_says_so(tmp_path: Path) -> None
     events: list[dict[str, Any]] = []
     with (
         fake_provider(calls(get_current_plan={})) as provider,
-        opened(tmp_path, provider.openai) as director,
+        open_director(tmp_path, provider.openai) as director,
     ):
         director.agent.most_requests = 3
         turn = director.say("Go", on_event=events.append)
@@ -247,7 +247,7 @@ def killed(tmp_path: Path) -> Iterator[tuple[Path, FakeProvider]]:
     """A conversation whose process ended after a reply with two calls, of which one has a
     result."""
     with fake_provider("It is done.") as provider:
-        with opened(tmp_path) as director:
+        with open_director(tmp_path) as director:
             session = director.session
             session.append({"role": "user", "content": "Go"})
             wanted = [("call_1", "get_current_plan"), ("call_2", "debug_navigate")]
@@ -262,7 +262,7 @@ def killed(tmp_path: Path) -> Iterator[tuple[Path, FakeProvider]]:
 
 def test_calls_without_a_result_are_told_to_be_unknown(killed: tuple[Path, FakeProvider]) -> None:
     folder, provider = killed
-    with opened(folder, provider.openai) as director:
+    with open_director(folder, provider.openai) as director:
         assert director.go_on().text == "It is done."
         known, unknown = results_in(provider.requests[0])
         assert known == "none"
@@ -274,7 +274,7 @@ def test_a_new_word_of_the_user_settles_what_was_left_behind(
     killed: tuple[Path, FakeProvider],
 ) -> None:
     folder, provider = killed
-    with opened(folder, provider.openai) as director:
+    with open_director(folder, provider.openai) as director:
         director.say("Are you there?")
         assert [message["role"] for message in provider.requests[0]["messages"]] == [
             "system",
@@ -300,14 +300,17 @@ def test_two_directors_do_not_talk_in_one_conversation_at_once(tmp_path: Path) -
 
     def try_beside(event: Mapping[str, Any]) -> None:
         if event["type"] == "call":
-            with opened(tmp_path, provider.openai) as beside, pytest.raises(UsageError) as error:
+            with (
+                open_director(tmp_path, provider.openai) as beside,
+                pytest.raises(UsageError) as error,
+            ):
                 beside.say("Me too")
             refused.append(error.value.message)
 
     with fake_provider([calls(get_current_plan={}), "Done.", "Now you."]) as provider:
-        with opened(tmp_path, provider.openai) as director:
+        with open_director(tmp_path, provider.openai) as director:
             assert director.say("Look at the plan", on_event=try_beside).text == "Done."
-        with opened(tmp_path, provider.openai) as beside:
+        with open_director(tmp_path, provider.openai) as beside:
             assert beside.say("Me too").text == "Now you."
     assert len(refused) == 1
     assert refused[0].startswith("somebody talks with the director")

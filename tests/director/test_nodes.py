@@ -177,7 +177,9 @@ def test_many_writers_at_once_lose_no_node_and_share_no_number(state: WorkflowSt
             return [click(own) for _ in range(10)]
 
     with ThreadPoolExecutor(4) as pool:
-        made = [name for names in pool.map(ten, range(4)) for name in names]
+        made = list[str]()
+        for names in pool.map(ten, range(4)):
+            made += names
     assert sorted(made) == sorted(f"node{number}" for number in range(1, 41))
     assert [node["position"] for node in state.snapshot()["nodes"]] == list(range(1, 41))
 

@@ -56,7 +56,7 @@ def values(
     return runner.run_workflow(state, None)
 
 
-def _if_done(step: dict[str, Any], then: Event) -> None:
+def _set_if_success(step: dict[str, Any], then: Event) -> None:
     if step["status"] == "success":
         then.set()
 
@@ -200,7 +200,7 @@ def test_a_run_that_was_stopped_goes_on_and_does_nothing_twice(state: WorkflowSt
         node_tools.create_node(state, *put(name, "{{trail}}" + name)[:2])
     state.set_variable("trail", "t", "test")
     first = runner.run_workflow(
-        state, None, cancel=cancel, on_step=lambda step: _if_done(step, cancel)
+        state, None, cancel=cancel, on_step=lambda step: _set_if_success(step, cancel)
     )
     assert (first["status"], keys(first), first["stopped_at"]) == ("stopped", ["node1"], "node2")
     assert "running" not in statuses(state).values()

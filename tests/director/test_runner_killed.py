@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,12 @@ SOAK = bool(os.environ.get("FOREWORD_SOAK"))
 MOMENTS = ("began", "acted", "saved", "told")
 CASES = [("sqlite", "acted", 7), ("postgresql", "saved", 9)]
 if SOAK:
-    CASES = [(kind, moment, 3 if moment == "began" else 2) for kind in KINDS for moment in MOMENTS]
+    CASES = []
+    for kind, moment in product(KINDS, MOMENTS):
+        CASES.append((kind, moment, 3 if moment == "began" else 2))
 
 
-def lives(root: Path, db: str, desk: str, moment: str, number: int) -> dict[str, Any]:
+def run_lives(root: Path, *, db: str, url: str, moment: str, number: int) -> dict[str, Any]:
     """What became of a run in processes that were killed."""
     command = [
         sys.executable,
@@ -37,14 +40,14 @@ def lives(root: Path, db: str, desk: str, moment: str, number: int) -> dict[str,
         "tests.director.lives",
         str(root),
         db,
-        desk,
+        url,
         moment,
         str(number),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
 
 
 @pytest.mark.parametrize(("kind", "moment", "number"), CASES)
@@ -54,18 +57,17 @@ def test_a_run_that_is_killed_again_and_again_comes_to_its_end(
     db = new_url(kind, tmp_path)
     with site() as desk, WorkflowState.open(db, WORKFLOW, root=tmp_path) as state:
         build(state, desk.url)
-        told = lives(tmp_path, db, desk.url, moment, number)
-        check(state, told["run"])
+        result = run_lives(tmp_path, db=db, url=desk.url, moment=moment, number=number)
+        check(state, result["run"])
         (run,) = node_runs.runs_of(state.db, state.workflow.id)
-        assert (run.status, run.attempt) == ("success", told["lives"])
-        assert told["lives"] > 2
+        assert (run.status, run.attempt) == ("success", result["lives"])
+        assert result["lives"] > 2
         # A click that nobody had written down when its process died may happen twice; one that was,
         # never.
         sent = [row["subject"] for row in desk.sent]
         assert list(dict.fromkeys(sent)) == SUBJECTS
-        assert len(sent) <= len(SUBJECTS) + (
-            told["lives"] - 1 if moment in ("acted", "saved") else 0
-        )
+        doubled = result["lives"] - 1 if moment in ("acted", "saved") else 0
+        assert len(sent) <= len(SUBJECTS) + doubled
         assert [row["sender"] for row in desk.sent].count("") == 0
         assert not [*tmp_path.glob("profiles/profile-*")]
     assert len(KEYS) == 20

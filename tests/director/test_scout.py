@@ -19,7 +19,7 @@ from foreword.director.scout import MOST_REQUESTS
 from foreword.director.system_prompt import SCOUT
 from foreword.store import messages
 from foreword.testing import FakeProvider, Reply, ToolCall, fake_provider
-from tests.director.scenes import calls, opened, results_in, system_of
+from tests.director.scenes import calls, open_director, results_in, system_of
 
 LOOK = {"inspection": "lightweight_exploration", "instruction": "fields"}
 
@@ -35,11 +35,11 @@ def is_scout(body: Mapping[str, Any]) -> bool:
     return SCOUT[:30] in system_of(body)
 
 
-def deployed(
+def deploy(
     provider: FakeProvider, browser: Browser, folder: Path, desk: Site, **options: Any
 ) -> tuple[Director, str]:
     """A director that has sent one scout, and what that came to."""
-    director = opened(folder, provider.openai, browser=browser, **options)
+    director = open_director(folder, provider.openai, browser=browser, **options)
     outcome = director.call(
         "deploy_scout", {"instruction": "Which fields sign in?", "url": f"{desk.url}/login"}
     )
@@ -65,7 +65,7 @@ def test_a_scout_looks_in_its_own_tab_and_may_not_touch_others(
         "The fields are `#name` and `#password`.",
     ]
     with fake_provider(script) as provider:
-        director, told = deployed(provider, browser, tmp_path, desk)
+        director, told = deploy(provider, browser, tmp_path, desk)
         with director:
             looked, more, theirs, _ = results_in(provider.requests[1])
             assert '"tab": "scout-1"' in looked
@@ -95,7 +95,7 @@ def test_a_scout_that_does_not_come_to_an_end_is_asked_for_its_report(
         )
 
     with fake_provider(script) as provider:
-        director, told = deployed(provider, browser, tmp_path, desk)
+        director, told = deploy(provider, browser, tmp_path, desk)
         director.close()
         assert len(provider.requests) == MOST_REQUESTS + 1
     assert json.loads(told)["report"] == "So far: `#name`."
@@ -109,7 +109,7 @@ def test_a_scout_stays_within_its_own_budget(browser: Browser, desk: Site, tmp_p
         return calls(inspect_tab=LOOK) if count[0] < 20 else "Done."
 
     with fake_provider(script) as provider:
-        director, told = deployed(
+        director, told = deploy(
             provider, browser, tmp_path, desk, compress_at=4_000, warn_at=3_500, compress_to=1_000
         )
         with director:
@@ -132,7 +132,7 @@ def test_a_scout_whose_model_fails_is_a_failed_result_and_leaves_no_tab(
 
     with (
         fake_provider(script) as provider,
-        opened(tmp_path, provider.openai, browser=browser) as director,
+        open_director(tmp_path, provider.openai, browser=browser) as director,
     ):
         assert director.say("Go").text == "Too bad."
         (told,) = results_in(provider.requests[-1])
@@ -158,7 +158,7 @@ def test_a_scout_is_stopped_with_its_director_and_its_tab_is_closed(
     desk.asked.clear()
     with (
         fake_provider(script) as provider,
-        opened(tmp_path, provider.openai, browser=browser) as director,
+        open_director(tmp_path, provider.openai, browser=browser) as director,
     ):
         watching = Thread(target=stop_when_asked)
         watching.start()
@@ -176,7 +176,7 @@ def test_a_scout_that_can_not_reach_its_page_is_a_failed_result(
 ) -> None:
     with (
         fake_provider("never asked") as provider,
-        opened(tmp_path, provider.openai, browser=browser) as director,
+        open_director(tmp_path, provider.openai, browser=browser) as director,
     ):
         outcome = director.call(
             "deploy_scout", {"instruction": "look", "url": "https://example.com/"}

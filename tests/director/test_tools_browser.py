@@ -19,7 +19,7 @@ from foreword.director import Director
 from foreword.director.tool_calls import Outcome
 from foreword.testing import Reply, ToolCall, fake_provider
 from tests.browser.certificate import untrusted
-from tests.director.scenes import opened, results_in
+from tests.director.scenes import open_director, results_in
 
 LOOK = {"inspection": "lightweight_exploration"}
 
@@ -27,12 +27,12 @@ LOOK = {"inspection": "lightweight_exploration"}
 @pytest.fixture
 def director(shared: Browser, tmp_path: Path) -> Iterator[Director]:
     """One with a browser and the user's credentials."""
-    with opened(tmp_path, browser=shared) as made:
+    with open_director(tmp_path, browser=shared) as made:
         made.session.set_variable("creds", {"name": NAME, "password": PASSWORD}, "the user's")
         yield made
 
 
-def done(outcome: Outcome) -> dict[str, Any]:
+def answer_of(outcome: Outcome) -> dict[str, Any]:
     """What a tool answered that did what it should."""
     assert not outcome.failed, outcome.text
     answer: dict[str, Any] = json.loads(outcome.text.partition("\n")[0])
@@ -52,14 +52,14 @@ def act(director: Director, action: str, **more: Any) -> Outcome:
 def test_looking_tells_elements_with_selectors_and_typing_takes_a_secret_from_a_variable(
     director: Director, desk: Site
 ) -> None:
-    done(navigate(director, f"{desk.url}/login"))
-    seen = done(director.call("inspect_tab", {**LOOK, "instruction": "which fields sign in?"}))
+    answer_of(navigate(director, f"{desk.url}/login"))
+    seen = answer_of(director.call("inspect_tab", {**LOOK, "instruction": "which fields sign in?"}))
     assert {"#name", "#password"} <= {one["selector"] for one in seen["elements"]}
-    done(act(director, "type", selector="#name", text="{{creds.name}}"))
-    done(act(director, "type", selector="#password", variable="creds.password"))
-    assert done(act(director, "click", selector='role=button[name="Sign in"]'))["url"].endswith(
-        "/dashboard"
-    )
+    answer_of(act(director, "type", selector="#name", text="{{creds.name}}"))
+    answer_of(act(director, "type", selector="#password", variable="creds.password"))
+    assert answer_of(act(director, "click", selector='role=button[name="Sign in"]'))[
+        "url"
+    ].endswith("/dashboard")
     history = director.session.history()
     assert {message.kind for message in history} == {"debug_action"}
     assert PASSWORD not in "".join(message.text for message in history)
@@ -67,8 +67,8 @@ def test_looking_tells_elements_with_selectors_and_typing_takes_a_secret_from_a_
 
 
 def test_a_typed_secret_is_hidden_everywhere(director: Director, desk: Site) -> None:
-    done(navigate(director, f"{desk.url}/login"))
-    done(act(director, "type", selector="#name", text="tulip-4444", secret=True))
+    answer_of(navigate(director, f"{desk.url}/login"))
+    answer_of(act(director, "type", selector="#name", text="tulip-4444", secret=True))
     seen = director.call("inspect_tab", {**LOOK, "instruction": "what is in the name field?"})
     page = director.call("inspect_tab", {"inspection": "dom_snapshot"})
     everything = (
@@ -83,19 +83,21 @@ def test_a_model_puts_what_was_seen_into_words_where_one_is_configured(
 ) -> None:
     with (
         fake_provider("There is a name and a password.") as provider,
-        opened(tmp_path, browser=shared, inspect_with=provider.openai) as director,
+        open_director(tmp_path, browser=shared, inspect_with=provider.openai) as director,
     ):
-        done(navigate(director, f"{desk.url}/login"))
-        seen = done(director.call("inspect_tab", {**LOOK, "instruction": "which fields sign in?"}))
+        answer_of(navigate(director, f"{desk.url}/login"))
+        seen = answer_of(
+            director.call("inspect_tab", {**LOOK, "instruction": "which fields sign in?"})
+        )
         assert "#password" in json.dumps(provider.requests)
     assert seen["answer"] == "There is a name and a password."
     assert seen["elements"]
 
 
 def test_a_page_comes_shortened_with_a_handle_to_the_rest(director: Director, desk: Site) -> None:
-    done(navigate(director, f"{desk.url}/large"))
+    answer_of(navigate(director, f"{desk.url}/large"))
     page = director.call("inspect_tab", {"inspection": "dom_snapshot", "budget": 500})
-    about = done(page)
+    about = answer_of(page)
     assert tokens.counter("o200k").count(page.text) < 700
     assert about["whole_tokens"] > 4_000
     whole = director.call("recall", {"handle": about["handle"]})
@@ -120,13 +122,13 @@ def test_actions_that_make_no_sense_are_refused_before_anything_is_touched(
 
 
 def test_tabs_are_opened_named_and_closed(director: Director, desk: Site) -> None:
-    done(
+    answer_of(
         director.call(
             "debug_open_tab", {"url": f"{desk.url}/help", "name": "Tides", "reason": "test"}
         )
     )
     assert [tab["name"] for tab in director.tool_context.tabs() or ()] == ["Main Tab", "Tides"]
-    done(director.call("debug_close_tab", {"name": "Tides", "reason": "test"}))
+    answer_of(director.call("debug_close_tab", {"name": "Tides", "reason": "test"}))
     assert [tab["name"] for tab in director.tool_context.tabs() or ()] == ["Main Tab"]
 
 
@@ -160,7 +162,7 @@ def test_a_batch_stops_at_the_first_failure_with_the_state_of_the_page(
     ]
     with (
         fake_provider([Reply(tool_calls=batch), "It failed."]) as provider,
-        opened(tmp_path, provider.openai, browser=shared) as director,
+        open_director(tmp_path, provider.openai, browser=shared) as director,
     ):
         director.say("Sign in")
         opened_page, failed, *rest = results_in(provider.requests[1])
@@ -184,7 +186,7 @@ def test_trouble_with_a_page_is_a_failed_result_and_the_session_lives(
     outcome = navigate(director, f"{desk.url}{path}")
     assert outcome.failed
     assert told in outcome.text
-    assert done(navigate(director, f"{desk.url}/login"))["title"] == "Sign in - Harbour Desk"
+    assert answer_of(navigate(director, f"{desk.url}/login"))["title"] == "Sign in - Harbour Desk"
 
 
 @pytest.mark.parametrize(
@@ -197,8 +199,8 @@ def test_addresses_that_are_not_allowed_are_refused(director: Director, url: str
 
 
 def test_a_dialog_is_told_in_the_result(director: Director, desk: Site) -> None:
-    done(navigate(director, f"{desk.url}/dialogs"))
-    seen = done(director.call("inspect_tab", {**LOOK, "instruction": "buttons"}))
+    answer_of(navigate(director, f"{desk.url}/dialogs"))
+    seen = answer_of(director.call("inspect_tab", {**LOOK, "instruction": "buttons"}))
     button = next(one["selector"] for one in seen["elements"] if one["role"] == "button")
     assert "dialog" in act(director, "click", selector=button).text
 
@@ -209,9 +211,9 @@ def test_a_browser_that_crashed_is_told_and_comes_back(desk: Site, tmp_path: Pat
     def start(left: Path | None) -> Browser:
         return Browser.start(rules, folder=tmp_path / "profiles", restore=left)
 
-    with opened(tmp_path, browser=start) as director:
+    with open_director(tmp_path, browser=start) as director:
         assert director.tool_context.tabs() is None, "it is started when it is first needed"
-        done(navigate(director, f"{desk.url}/login"))
+        answer_of(navigate(director, f"{desk.url}/login"))
         for process in chromium_of(tmp_path / "profiles"):
             os.kill(process, signal.SIGKILL)
         again = [act(director, "wait", selector="#name") for _ in range(2)]
@@ -241,10 +243,10 @@ def test_a_certificate_that_nobody_trusts_is_a_failed_result_and_the_session_liv
 ) -> None:
     with (
         Browser.start(Rules(origins=("loopback",)), folder=tmp_path) as browser,
-        opened(tmp_path, browser=browser) as director,
+        open_director(tmp_path, browser=browser) as director,
         untrusted(tmp_path) as url,
     ):
         refused = navigate(director, url)
         assert refused.failed
         assert "is not trusted" in refused.text
-        done(navigate(director, f"{desk.url}/login"))
+        answer_of(navigate(director, f"{desk.url}/login"))

@@ -41,7 +41,7 @@ def new_url(kind: str, folder: Path) -> str:
 
 
 @contextmanager
-def opened(url: str) -> Iterator[Database]:
+def open_db(url: str) -> Iterator[Database]:
     """The database of that address, closed at the end."""
     db = open_database(url, Path())
     try:
@@ -60,7 +60,7 @@ def conversation_in(db: Database, name: str = "main") -> Conversation:
     return messages.ensure(db, workflow_in(db), name, "words")
 
 
-def said(text: str, role: str = "user") -> Message:
+def text_message(text: str, role: str = "user") -> Message:
     """A message of these words."""
     assert role in ("user", "assistant")
     return Message("user" if role == "user" else "assistant", (Text(text),))

@@ -12,7 +12,7 @@ import pytest
 import foreword
 from foreword.errors import StoreError
 from tests.sessions import Open, numbered_message, plan
-from tests.store.databases import KINDS, new_url, opened
+from tests.store.databases import KINDS, new_url, open_db
 
 USAGES = ["[]", "5", "{}", '{"prefix_break": ""}']
 ALTERED: dict[str, tuple[list[str], Callable[[foreword.Session], object], str]] = {
@@ -54,10 +54,12 @@ ALTERED: dict[str, tuple[list[str], Callable[[foreword.Session], object], str]] 
         "the usage of report 1 in {db} was altered",
     ),
 }
-CASES = [(column, row, *ALTERED[column][1:]) for column in ALTERED for row in ALTERED[column][0]]
+CASES = []
+for column, (rows, look, says) in ALTERED.items():
+    CASES += [(column, row, look, says) for row in rows]
 
 
-def filled(session: foreword.Session) -> None:
+def fill_tables(session: foreword.Session) -> None:
     """Something in every table."""
     session.update_plan(plan(), "first plan")
     session.put_node({"id": "n", "position": 1, "type": "t"})
@@ -82,7 +84,7 @@ def test_a_row_that_was_altered_is_named_and_not_used(
 ) -> None:
     url = new_url(kind, tmp_path)
     with foreword.Session.open(url, root=tmp_path, budget=2_000, auto_compress=False) as session:
-        filled(session)
+        fill_tables(session)
         table, _, name = column.partition(".")
         assert session.db.rows(f"SELECT 1 FROM {table}")
         session.db.rows(f"UPDATE {table} SET {name} = ?", (row,))
@@ -144,11 +146,11 @@ def test_a_schema_version_that_never_was_is_refused_and_left_alone(
         "sqlite": "PRAGMA user_version = -3",
         "postgresql": "UPDATE schema_version SET version = -3",
     }[kind]
-    with opened(url) as db:
+    with open_db(url) as db:
         db.rows(change)
         with (
             pytest.raises(StoreError, match=r"the schema's version in .* \(-3\) was altered"),
-            opened(url),
+            open_db(url),
         ):
             pass
         assert db.version() == -3

@@ -10,12 +10,12 @@ import pytest
 
 from foreword.store import artifacts
 from foreword.store.database import Database
-from tests.store.databases import KINDS, new_url, opened
+from tests.store.databases import KINDS, new_url, open_db
 
 
 @pytest.fixture(params=KINDS)
 def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    with opened(new_url(request.param, tmp_path)) as database:
+    with open_db(new_url(request.param, tmp_path)) as database:
         yield database
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, product
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,15 @@ from foreword.store.database import LARGEST_NUMBER, Database
 from foreword.store.messages import Extent, Range, StoredMessage
 from foreword.store.project_stores import open_existing, recall
 from foreword.store.reports import find_report, last_usage, newest_reports, save_report, usage_log
-from tests.store.databases import KINDS, USAGE, conversation_in, new_url, opened, said, workflow_in
+from tests.store.databases import (
+    KINDS,
+    USAGE,
+    conversation_in,
+    new_url,
+    open_db,
+    text_message,
+    workflow_in,
+)
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 ODD = [
@@ -75,7 +83,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def db(url: str) -> Iterator[Database]:
-    with opened(url) as database:
+    with open_db(url) as database:
         yield database
 
 
@@ -102,7 +110,9 @@ def test_names_are_in_the_order_of_their_characters_whatever_the_language(db: Da
 
 def test_a_list_of_workflows_says_how_much_each_holds(db: Database) -> None:
     conversation, other = conversation_in(db), workflow_in(db, "other")
-    messages.append(db, conversation.id, [(said("one"), 3, False), (said("two"), 4, False)])
+    messages.append(
+        db, conversation.id, [(text_message("one"), 3, False), (text_message("two"), 4, False)]
+    )
     plans.add(db, other, {"goal": 1}, reason="because")
     variables.set_variable(db, other, "a", 1, reason="because")
     sizes = [
@@ -376,9 +386,11 @@ def test_messages_are_numbered_without_a_gap_and_their_sizes_added_up(db: Databa
     one, other = conversation_in(db), conversation_in(db, "other")
     sizes = [5, 0, 7, 1, 2, 30]
     for size in sizes[:3]:
-        messages.append(db, one.id, [(said(str(size)), size, False)])
-        messages.append(db, other.id, [(said("other"), 100, False)])
-    appended = messages.append(db, one.id, [(said(str(size)), size, False) for size in sizes[3:]])
+        messages.append(db, one.id, [(text_message(str(size)), size, False)])
+        messages.append(db, other.id, [(text_message("other"), 100, False)])
+    appended = messages.append(
+        db, one.id, [(text_message(str(size)), size, False) for size in sizes[3:]]
+    )
     lines = messages.after(db, one.id, 0)
     assert [line.seq for line in lines] == [1, 2, 3, 4, 5, 6]
     assert [line.tokens for line in lines] == sizes
@@ -393,7 +405,9 @@ def test_messages_are_numbered_without_a_gap_and_their_sizes_added_up(db: Databa
 def test_any_stretch_of_the_history_can_be_read(db: Database) -> None:
     conversation = conversation_in(db).id
     messages.append(
-        db, conversation, [(said(str(number)), 1, number in (2, 5)) for number in range(1, 8)]
+        db,
+        conversation,
+        [(text_message(str(number)), 1, number in (2, 5)) for number in range(1, 8)],
     )
 
     def numbers(lines: list[StoredMessage]) -> list[int]:
@@ -435,7 +449,7 @@ def test_any_text_comes_back_in_every_part_of_a_message(db: Database) -> None:
             Thinking(text, text, True, text, text),
             Opaque(text, text, text),
             ToolCall(text, text, text, text),
-            ToolResult(text, text, True, (Image(text), Opaque(text)), text),
+            ToolResult(text, text, failed=True, rest=(Image(text), Opaque(text)), extra=text),
         )
         message = Message("assistant", parts, "debug_action", text, 7)
         appended = messages.append(db, conversation, [(message, 7, False)])
@@ -446,11 +460,11 @@ def test_any_text_comes_back_in_every_part_of_a_message(db: Database) -> None:
 
 def test_every_part_of_a_message_comes_back(db: Database) -> None:
     conversation = conversation_in(db).id
-    said_by = [
-        Message(role, parts) for role in ("user", "assistant", "tool") for parts in (EVERY_PART, ())
-    ]
-    messages.append(db, conversation, [(message, 1, False) for message in said_by])
-    assert [line.message for line in messages.after(db, conversation, 0)] == said_by
+    batch = list[Message]()
+    for role in ("user", "assistant", "tool"):
+        batch += [Message(role, EVERY_PART), Message(role, ())]
+    messages.append(db, conversation, [(message, 1, False) for message in batch])
+    assert [line.message for line in messages.after(db, conversation, 0)] == batch
 
 
 @pytest.mark.parametrize("megabytes", [1, 10])
@@ -462,9 +476,9 @@ def test_a_message_of_megabytes_comes_back_whole(db: Database, megabytes: int) -
         else "words and\nlines " * 700_000
     )
     assert len(text.encode()) >= megabytes * 1_000_000
-    messages.append(db, conversation, [(said(text), 1, False)])
+    messages.append(db, conversation, [(text_message(text), 1, False)])
     (line,) = messages.after(db, conversation, 0)
-    assert line.message == said(text)
+    assert line.message == text_message(text)
 
 
 def test_a_plan_and_a_variable_of_megabytes_come_back_whole(db: Database) -> None:
@@ -480,11 +494,16 @@ def test_a_plan_and_a_variable_of_megabytes_come_back_whole(db: Database) -> Non
 def test_a_recount_sets_every_size_and_every_sum(db: Database) -> None:
     conversation = conversation_in(db)
     plan = Message("user", (Text("an old plan"),), "plan")
-    batch = [(said("a"), 5, False), (plan, 0, False), (said("b"), 5, False), (plan, 0, False)]
+    batch = [
+        (text_message("a"), 5, False),
+        (plan, 0, False),
+        (text_message("b"), 5, False),
+        (plan, 0, False),
+    ]
     messages.append(db, conversation.id, batch)
     messages.recount(db, conversation.id, "letters", [(1, 100), (3, 20)])
     assert messages.up_to(db, conversation.id) == Extent(4, 120, 2)
-    (later,) = messages.append(db, conversation.id, [(said("c"), 3, False)])
+    (later,) = messages.append(db, conversation.id, [(text_message("c"), 3, False)])
     assert later.running == 123
     assert [messages.up_to(db, conversation.id, seq).running for seq in range(1, 6)] == [
         100,
@@ -500,7 +519,9 @@ def test_a_recount_sets_every_size_and_every_sum(db: Database) -> None:
 
 def test_a_message_that_came_while_others_were_counted_is_in_the_sum(db: Database) -> None:
     conversation = conversation_in(db).id
-    messages.append(db, conversation, [(said("a"), 5, False), (said("b"), 7, False)])
+    messages.append(
+        db, conversation, [(text_message("a"), 5, False), (text_message("b"), 7, False)]
+    )
     messages.recount(db, conversation, "letters", iter([(1, 50)]))
     assert [(line.tokens, line.running) for line in messages.after(db, conversation, 0)] == [
         (50, 50),
@@ -580,7 +601,7 @@ def test_a_list_of_workflows_says_how_large_each_is_now_that_it_is_compressed(
 
         session.append({"role": "system", "content": "You are Director."})
         for number in range(12):
-            session.append(said(f"message {number} " * 50), pinned=number == 3)
+            session.append(text_message(f"message {number} " * 50), pinned=number == 3)
         whole = session.usage()["history_tokens"]
         assert sizes() == (whole, whole)
         for target in (900, 500):
@@ -676,7 +697,7 @@ def test_a_handle_of_a_stretch_gives_back_the_words_of_its_messages(
 ) -> None:
     conversation = conversation_in(db)
     texts = ["first", "find the \0 harbour 🧭", "it is \ud800 here", "last"]
-    messages.append(db, conversation.id, [(said(text), 1, False) for text in texts])
+    messages.append(db, conversation.id, [(text_message(text), 1, False) for text in texts])
     handle = messages.handle_for(db, conversation, Range(conversation.id, 2, 3))
     assert messages.handle_for(db, conversation, Range(conversation.id, 2, 3)) == handle
     assert messages.handle_for(db, conversation, Range(conversation.id, 2, 4)) != handle
@@ -690,11 +711,9 @@ def test_a_handle_of_a_stretch_gives_back_the_words_of_its_messages(
 def test_what_is_carried_is_replaced_forgotten_and_in_a_stable_order(
     url: str, db: Database, tmp_path: Path
 ) -> None:
-    items = {
-        (kind, title): {"kind": kind, "title": title, "text": title}
-        for kind in "bBa"
-        for title in ODD
-    }
+    items = {}
+    for kind, title in product("bBa", ODD):
+        items[kind, title] = {"kind": kind, "title": title, "text": title}
     write_items(db, "work", items)
     key = ("a", "é")
     write_items(
@@ -752,9 +771,11 @@ def test_an_error_of_the_caller_inside_a_transaction_stays_what_it_is(db: Databa
 
 def test_a_batch_that_can_not_be_kept_whole_is_not_kept_at_all(db: Database) -> None:
     conversation = conversation_in(db).id
-    messages.append(db, conversation, [(said("kept"), 1, False)])
+    messages.append(db, conversation, [(text_message("kept"), 1, False)])
     with pytest.raises(StoreError, match="can't be used"):
-        messages.append(db, conversation, [(said("a"), 1, False), (said("b"), 2**70, False)])
+        messages.append(
+            db, conversation, [(text_message("a"), 1, False), (text_message("b"), 2**70, False)]
+        )
     assert messages.up_to(db, conversation) == Extent(1, 1, 1)
 
 
@@ -769,7 +790,7 @@ def test_nothing_is_kept_for_a_workflow_or_a_conversation_that_is_not_there(db: 
     with pytest.raises(StoreError, match="can't be used"):
         plans.add(db, 77, {}, reason="nobody's")
     with pytest.raises(StoreError, match="can't be used"):
-        messages.append(db, 77, [(said("nobody's"), 1, False)])
+        messages.append(db, 77, [(text_message("nobody's"), 1, False)])
     with pytest.raises(StoreError, match="can't be used"):
         save_report(db, {handle_of(b"body"): b"body"}, REPORT, conversation=77)
     assert originals.find(db, handle_of(b"body")) == []

@@ -14,7 +14,15 @@ import pytest
 
 from foreword.store import messages, plans, variables
 from foreword.store.database import Database
-from tests.store.databases import KINDS, conversation_in, new_url, opened, said, start, workflow_in
+from tests.store.databases import (
+    KINDS,
+    conversation_in,
+    new_url,
+    open_db,
+    start,
+    text_message,
+    workflow_in,
+)
 
 KILLS = int(os.environ.get("FOREWORD_KILLS", "50"))
 # It writes as fast as it can, and says what was kept only after the call has returned.
@@ -47,14 +55,14 @@ for number in count():
 def test_nothing_is_lost_or_half_written_when_a_writer_is_killed(kind: str, tmp_path: Path) -> None:
     url, chance = new_url(kind, tmp_path), random.Random(20260)
     acknowledged: dict[str, set[str]] = {"message": set(), "plan": set(), "variable": set()}
-    with opened(url):
+    with open_db(url):
         pass
     for _ in range(KILLS):
         for line in written_until_killed(url, chance):
             what, _, which = line.partition(" ")
             if which:
                 acknowledged[what].add(which)
-        with opened(url) as db:
+        with open_db(url) as db:
             nothing_is_missing(db, acknowledged)
             it_can_be_written(db, acknowledged)
     assert all(len(each) > KILLS for each in acknowledged.values())
@@ -90,5 +98,5 @@ def nothing_is_missing(db: Database, acknowledged: dict[str, set[str]]) -> None:
 
 
 def it_can_be_written(db: Database, acknowledged: dict[str, set[str]]) -> None:
-    (line,) = messages.append(db, conversation_in(db).id, [(said("still here"), 2, False)])
+    (line,) = messages.append(db, conversation_in(db).id, [(text_message("still here"), 2, False)])
     acknowledged["message"].add(str(line.seq))

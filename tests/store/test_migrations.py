@@ -22,7 +22,7 @@ from foreword.store.project_stores import open_existing, recall
 from foreword.store.reports import newest_reports, save_report
 from foreword.store.sqlite import Sqlite
 from tests.postgres import new_database
-from tests.store.databases import KINDS, new_url, opened, run_at_once
+from tests.store.databases import KINDS, new_url, open_db, run_at_once
 
 BODY = b"what was cut"
 HANDLE = handle_of(BODY)
@@ -75,7 +75,7 @@ def first_postgres(monkeypatch: pytest.MonkeyPatch) -> str:
     url = new_database()
     with monkeypatch.context() as then:
         then.setattr(postgres, "migrate", partial(migrate, most=1))
-        with opened(url) as db:
+        with open_db(url) as db:
             assert db.version() == 1
             for statement, values in FILL:
                 db.rows(statement, values)
@@ -152,7 +152,7 @@ def holds_what_it_held(db: Database) -> None:
 
 def test_a_store_of_the_first_release_becomes_what_a_new_one_is(tmp_path: Path) -> None:
     old, new = first_sqlite(tmp_path / "old.db"), tmp_path / "new.db"
-    with opened(f"sqlite:///{old}") as db:
+    with open_db(f"sqlite:///{old}") as db:
         holds_what_it_held(db)
     Sqlite(new).close()
     assert schema_of_sqlite(old) == schema_of_sqlite(new)
@@ -162,24 +162,22 @@ def test_the_first_schema_in_postgresql_becomes_what_a_new_one_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     old, new = first_postgres(monkeypatch), new_database()
-    with opened(old) as db:
+    with open_db(old) as db:
         holds_what_it_held(db)
-    with opened(new):
+    with open_db(new):
         pass
     assert schema_of_postgres(old) == schema_of_postgres(new)
 
 
 def test_both_databases_have_the_same_tables_and_columns(tmp_path: Path) -> None:
     url = new_database()
-    with opened(url), opened(f"sqlite:///{tmp_path / 'store.db'}") as sqlite:
+    with open_db(url), open_db(f"sqlite:///{tmp_path / 'store.db'}") as sqlite:
         tables = [
             name for (name,) in sqlite.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
         ]
-        here = {
-            (table, row[1])
-            for table in tables
-            for row in sqlite.rows(f"PRAGMA table_info({table})")
-        }
+        here = set[tuple[str, str]]()
+        for table in tables:
+            here |= {(table, row[1]) for row in sqlite.rows(f"PRAGMA table_info({table})")}
     there = {(table, column) for table, column, *_ in schema_of_postgres(url)[0]}
     assert {(table, column) for table, column in there - here if column != "data"} == {
         ("schema_version", "version")
@@ -189,7 +187,7 @@ def test_both_databases_have_the_same_tables_and_columns(tmp_path: Path) -> None
 
 def test_keys_are_compared_by_their_bytes_whatever_the_language_of_the_database() -> None:
     url = new_database()
-    with opened(url), psycopg.connect(url) as db:
+    with open_db(url), psycopg.connect(url) as db:
         compared = db.execute(
             "SELECT a.attrelid::regclass::text, a.attname, c.collname FROM pg_index i JOIN"
             " pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) JOIN"
@@ -203,9 +201,9 @@ def test_keys_are_compared_by_their_bytes_whatever_the_language_of_the_database(
 @pytest.mark.parametrize("kind", KINDS)
 def test_opening_again_changes_nothing(kind: str, tmp_path: Path) -> None:
     url = new_url(kind, tmp_path)
-    with opened(url):
+    with open_db(url):
         before = schema_of(url)
-    with opened(url) as db:
+    with open_db(url) as db:
         assert db.version() == NEWEST
     assert schema_of(url) == before
 
@@ -233,7 +231,7 @@ def test_a_newer_schema_in_postgresql_is_refused_and_left_alone(
     before = schema_of_postgres(url)
     with (
         pytest.raises(StoreError, match=rf"newer Foreword \(schema 99, this one knows {NEWEST}\)"),
-        opened(url),
+        open_db(url),
     ):
         pass
     assert schema_of_postgres(url) == before
@@ -253,7 +251,7 @@ def test_ten_processes_that_open_a_new_database_at_once_make_it_once(
     assert run_at_once(program, [(url,)] * 10) == ["1\n"] * 10
     Path(alone).mkdir()
     other = new_url(kind, Path(alone))
-    with opened(other):
+    with open_db(other):
         pass
     assert schema_of(url) == schema_of(other)
 
@@ -288,7 +286,7 @@ def test_a_schema_that_somebody_else_uses_is_left_as_it_was() -> None:
     with psycopg.connect(url, autocommit=True) as db:
         db.execute("CREATE SCHEMA foreword")
         db.execute("CREATE TABLE foreword.messages (somebody text, elses text)")
-    with pytest.raises(StoreError, match='relation "messages" already exists'), opened(url):
+    with pytest.raises(StoreError, match='relation "messages" already exists'), open_db(url):
         pass
     with psycopg.connect(url) as db:
         tables = db.execute(

@@ -38,17 +38,22 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
 
 def open_to_others(*folders: Path) -> dict[str, str]:
     """Everything in these folders, themselves included, that somebody else could read or write."""
-    found = [path for folder in folders for path in (folder, *folder.rglob("*"))]
-    return {str(path): oct(path.lstat().st_mode) for path in found if path.lstat().st_mode & OTHERS}
+    found = dict[str, str]()
+    for folder in folders:
+        for path in (folder, *folder.rglob("*")):
+            mode = path.lstat().st_mode
+            if mode & OTHERS:
+                found[str(path)] = oct(mode)
+    return found
 
 
-def opened_up(folder: Path) -> None:
+def make_readable_by_all(folder: Path) -> None:
     """As an earlier version would have left it."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
-def filled(root: Path) -> None:
+def fill_store(root: Path) -> None:
     """A store with a password in it."""
     with foreword.Session.open(root=root) as session:
         session.append({"role": "user", "content": "the password is hunter2"})
@@ -98,11 +103,11 @@ def test_a_store_is_closed_to_others_before_anything_is_in_it(tmp_path: Path) ->
 def test_a_store_that_was_open_to_others_is_closed_when_it_is_opened(
     tmp_path: Path, reading: bool
 ) -> None:
-    filled(tmp_path)
+    fill_store(tmp_path)
     dbos_setup.made_url(None, tmp_path)
     folder = tmp_path / ".foreword"
     with closing(Sqlite(folder / "state.db")):  # so that the files beside it are there
-        opened_up(folder)
+        make_readable_by_all(folder)
         if reading:
             kept = open_existing(tmp_path)
             assert kept
@@ -116,15 +121,15 @@ def test_a_store_that_was_open_to_others_is_closed_when_it_is_opened(
 def test_the_list_of_stores_that_was_open_to_others_is_closed(
     tmp_path: Path, own_cache: Path
 ) -> None:
-    filled(tmp_path)
-    opened_up(own_cache)
+    fill_store(tmp_path)
+    make_readable_by_all(own_cache)
     foreword.Session.open(root=tmp_path).close()
     assert not open_to_others(own_cache / "foreword")
 
 
 def test_old_checkpoints_are_closed_to_others_by_their_folder(tmp_path: Path) -> None:
     checkpoints.write(tmp_path, None, Checkpoint(task="TASK-1", phase="1"))
-    opened_up(tmp_path / ".checkpoints")
+    make_readable_by_all(tmp_path / ".checkpoints")
     checkpoints.write(tmp_path, None, Checkpoint(task="TASK-1", phase="2"))
     assert not (tmp_path / ".checkpoints").stat().st_mode & OTHERS
 
@@ -146,8 +151,8 @@ def test_a_store_that_the_user_named_is_closed_and_its_folder_is_left_as_it_is(
 def test_a_store_that_can_not_be_closed_is_used_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    filled(tmp_path)
-    opened_up(tmp_path / ".foreword")
+    fill_store(tmp_path)
+    make_readable_by_all(tmp_path / ".foreword")
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)  # as on files of somebody else's
     with foreword.Session.open(root=tmp_path, create=False) as session:
         assert session.variables == {"password": "hunter2"}
@@ -155,7 +160,7 @@ def test_a_store_that_can_not_be_closed_is_used_all_the_same(
 
 
 def test_what_its_owner_made_read_only_keeps_its_mode(tmp_path: Path) -> None:
-    filled(tmp_path)
+    fill_store(tmp_path)
     folder = tmp_path / ".foreword"
     (folder / "state.db").chmod(0o444)
     folder.chmod(0o555)
@@ -179,10 +184,10 @@ except apsw.BusyError:
 
 
 def test_closing_a_store_to_others_undoes_no_lock_that_this_process_holds(tmp_path: Path) -> None:
-    filled(tmp_path)
+    fill_store(tmp_path)
     path = tmp_path / ".foreword" / "state.db"
     with closing(Sqlite(path)) as held, held.transaction():
-        opened_up(path.parent)
+        make_readable_by_all(path.parent)
         Sqlite(path, read_only=True).close()
         assert not path.stat().st_mode & OTHERS
         done = subprocess.run(

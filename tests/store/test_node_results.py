@@ -11,12 +11,12 @@ import pytest
 from foreword.errors import StoreError
 from foreword.store import node_results, node_runs, workflows
 from foreword.store.database import Database
-from tests.store.databases import KINDS, new_url, opened, workflow_in
+from tests.store.databases import KINDS, new_url, open_db, workflow_in
 
 
 @pytest.fixture(params=KINDS)
 def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    with opened(new_url(request.param, tmp_path)) as database:
+    with open_db(new_url(request.param, tmp_path)) as database:
         yield database
 
 

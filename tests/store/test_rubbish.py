@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from itertools import product
 from pathlib import Path
 
 import apsw
@@ -100,7 +101,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def altered(root: Path, table: str, column: str, value: object) -> bool:
+def alter_column(root: Path, table: str, column: str, value: object) -> bool:
     """Put a value into every row of a column; says whether SQLite took it."""
     with (
         closing(apsw.Connection(str(root / ".foreword" / "state.db"))) as db,
@@ -108,14 +109,14 @@ def altered(root: Path, table: str, column: str, value: object) -> bool:
     ):
         # a column that takes no NULL is told so by its schema, which can be written for a while
         if value is None:
-            return _emptied(db, table, column)
+            return _empty_column(db, table, column)
         cast = "CAST(? AS TEXT)" if value is NOT_UTF8 else "?"
         db.execute(f"UPDATE {table} SET {column} = {cast}", (value,))
         return True
     return False
 
 
-def _emptied(db: apsw.Connection, table: str, column: str) -> bool:
+def _empty_column(db: apsw.Connection, table: str, column: str) -> bool:
     ((before,),) = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchall()
     write = (
         "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = ? WHERE name = ?; PRAGMA"
@@ -169,12 +170,13 @@ def columns() -> list[tuple[str, str]]:
         tables = [
             name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         ]
-        return [
-            (table, row[1]) for table in tables for row in db.execute(f"PRAGMA table_info({table})")
-        ]
+        found = list[tuple[str, str]]()
+        for table in tables:
+            found += [(table, row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
+        return found
 
 
-CASES = [(*column, value) for value in RUBBISH for column in columns()]
+CASES = [(*column, value) for value, column in product(RUBBISH, columns())]
 ATTACKS = [(*case, COMMANDS[number % len(COMMANDS)]) for number, case in enumerate(CASES)]
 
 
@@ -184,7 +186,7 @@ def test_rubbish_in_a_column_is_an_error_of_ours_or_none(
 ) -> None:
     root = tmp_path / "root"
     shutil.copytree(full, root)
-    if not altered(root, table, column, value):
+    if not alter_column(root, table, column, value):
         return
     with suppress(ForewordError):
         for use in uses(root):
@@ -231,7 +233,7 @@ def test_the_error_names_the_table_the_row_and_what_is_there(
 ) -> None:
     root = tmp_path / "root"
     shutil.copytree(full, root)
-    if not altered(root, table, column, value):
+    if not alter_column(root, table, column, value):
         assert says is None
         return
     with pytest.raises(StoreError) as refused:

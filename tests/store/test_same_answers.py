@@ -184,7 +184,7 @@ def test_the_same_calls_leave_the_same_state(sequence: list[Call]) -> None:
 
 def _answer(call: Call, db: Database, workflow: int, talk: int) -> object:
     try:
-        return told(call(db, workflow, talk))
+        return comparable(call(db, workflow, talk))
     except ForewordError as error:
         return type(error).__name__
 
@@ -217,15 +217,15 @@ def state(db: Database, workflow: int, talk: int) -> dict[str, object]:
         "usage": [{**entry, "report": 0} for entry in usage_log(db, talk)],
         "carried": read_items(db, f"work {workflow}"),
     }
-    return {name: told(value) for name, value in everything.items()}
+    return {name: comparable(value) for name, value in everything.items()}
 
 
-def told(value: Any) -> Any:
+def comparable(value: Any) -> Any:
     """A value in a form that can be compared, order of keys included."""
     if is_dataclass(value) and not isinstance(value, type):
         value = {name: each for name, each in asdict(value).items() if name not in NUMBERS}
     if isinstance(value, dict):
-        return [(name, told(each)) for name, each in value.items() if name not in TIMES]
+        return [(name, comparable(each)) for name, each in value.items() if name not in TIMES]
     if isinstance(value, list | tuple):
-        return [told(each) for each in value]
+        return [comparable(each) for each in value]
     return repr(value)

@@ -38,13 +38,13 @@ def store_of(root: Path) -> Path:
     return root / ".foreword" / "state.db"
 
 
-def changed(path: Path, script: str) -> None:
+def run_script(path: Path, script: str) -> None:
     with closing(apsw.Connection(str(path))) as db:
         db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
         db.execute(script)
 
 
-def renamed(table: str, then: str) -> str:
+def rename_table_sql(table: str, then: str) -> str:
     """A table moved away, and something of the same columns in its place."""
     return f"PRAGMA legacy_alter_table = ON; ALTER TABLE {table} RENAME TO real_{table}; {then}"
 
@@ -57,16 +57,16 @@ PROGRAMS = {
         "CREATE TABLE mine (a); CREATE TRIGGER harm INSERT ON mine BEGIN SELECT 1; END"
     ),
     "view": "CREATE VIEW harm AS SELECT * FROM messages",
-    "view in the place of a table": renamed(
+    "view in the place of a table": rename_table_sql(
         "reports", "CREATE VIEW reports AS SELECT * FROM real_reports"
     ),
-    "endless view": renamed(
+    "endless view": rename_table_sql(
         "carried",
         "CREATE VIEW carried AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
         " SELECT 'a' AS name, 'b' AS kind, i AS title, '{}' AS item FROM n",
     ),
     "virtual table": "CREATE VIRTUAL TABLE harm USING fts5(text)",
-    "virtual table in the place of a table": renamed(
+    "virtual table in the place of a table": rename_table_sql(
         "carried", "CREATE VIRTUAL TABLE carried USING fts5(name, kind, title, item)"
     ),
     "generated column": "ALTER TABLE messages ADD COLUMN harm AS (upper(message))",
@@ -82,7 +82,7 @@ PROGRAMS = {
         + "UPDATE sqlite_master SET sql = replace(sql, 'kind TEXT', 'kind TEXT CHECK (length(kind)"
         " < 99)') WHERE name = 'messages'"
     ),
-    "other columns": renamed("carried", "CREATE TABLE carried (name, kind, title, item)"),
+    "other columns": rename_table_sql("carried", "CREATE TABLE carried (name, kind, title, item)"),
     "comment": (
         WRITABLE_SCHEMA
         + "UPDATE sqlite_master SET sql = replace(sql, 'kind TEXT', 'kind /**/ TEXT') WHERE name ="
@@ -105,7 +105,7 @@ def test_a_store_whose_schema_is_not_ours_is_refused_and_left_alone(
     tmp_path: Path, script: str
 ) -> None:
     path = store_of(tmp_path)
-    changed(path, script)
+    run_script(path, script)
     before = path.read_bytes()
     for use in (
         lambda: open_database(None, tmp_path),
@@ -124,7 +124,7 @@ def test_a_store_whose_schema_is_not_ours_is_refused_and_left_alone(
     "script", ["CREATE TABLE mine (a PRIMARY KEY, b)", "ANALYZE", "VACUUM", "REINDEX"]
 )
 def test_what_users_do_to_a_store_of_their_own_does_no_harm(tmp_path: Path, script: str) -> None:
-    changed(store_of(tmp_path), script)
+    run_script(store_of(tmp_path), script)
     with foreword.Session.open(root=tmp_path, create=False) as session:
         assert session.variables == {"a": 1}
         session.append({"role": "user", "content": "more"})
@@ -169,7 +169,7 @@ def test_a_planted_journal_does_not_remove_a_file_elsewhere(tmp_path: Path, wher
     ]
     if where == "named":
         path.write_bytes(store.read_bytes())
-    changed(path, "PRAGMA journal_mode = DELETE")
+    run_script(path, "PRAGMA journal_mode = DELETE")
     victim.write_text("precious")
     Path(f"{path}-journal").write_bytes(journal_naming(victim, path.stat().st_size // 4096))
     use = dbos_setup.known_url if where == "flows" else open_database
@@ -180,7 +180,7 @@ def test_a_planted_journal_does_not_remove_a_file_elsewhere(tmp_path: Path, wher
 
 def test_the_journal_of_a_writer_that_was_killed_is_no_reason_to_refuse(tmp_path: Path) -> None:
     path = store_of(tmp_path)
-    changed(path, "PRAGMA journal_mode = DELETE")
+    run_script(path, "PRAGMA journal_mode = DELETE")
     Path(f"{path}-journal").write_bytes(bytes.fromhex("d9d505f920a163d7").ljust(512, b"\0"))
     with foreword.Session.open(root=tmp_path, create=False) as session:
         assert session.variables == {"a": 1}
@@ -224,14 +224,16 @@ for use in (open_database,
 """
 
 
-ODD_FILES = [
-    (end, make, named)
-    for make, named in product((fifo, folder, device, endless), (True, False))
-    for end in ("", "-wal", "-shm", "-journal")
-]
+ODD_FILES = list(
+    product(
+        (fifo, folder, device, endless),
+        (True, False),
+        ("", "-wal", "-shm", "-journal"),
+    )
+)
 
 
-@pytest.mark.parametrize(("end", "make", "named"), sample(ODD_FILES, 3))
+@pytest.mark.parametrize(("make", "named", "end"), sample(ODD_FILES, 3))
 def test_a_store_that_is_no_file_is_an_error_and_nobody_waits_for_it(
     tmp_path: Path, end: str, make: Callable[[Path], None], named: bool
 ) -> None:

@@ -21,14 +21,14 @@ from foreword.store.project_stores import open_existing, recall
 from foreword.store.reports import save_report
 from foreword.store.urls import VARIABLE, open_database
 from tests.postgres import new_database, server
-from tests.store.databases import conversation_in, opened, said, start, workflow_in
+from tests.store.databases import conversation_in, open_db, start, text_message, workflow_in
 
 REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 SECRET = "hunter2"
 
 
-def refused(url: str) -> ForewordError:
-    with pytest.raises(ForewordError) as found, opened(url):
+def open_error(url: str) -> ForewordError:
+    with pytest.raises(ForewordError) as found, open_db(url):
         pass
     return found.value
 
@@ -53,7 +53,7 @@ def refused(url: str) -> ForewordError:
     ],
 )
 def test_an_address_that_makes_no_sense_says_what_one_looks_like(url: str, says: str) -> None:
-    error = refused(url)
+    error = open_error(url)
     assert isinstance(error, UsageError)
     assert says in error.message
     assert "postgresql://user@localhost/name" in error.hint
@@ -68,7 +68,7 @@ def test_a_file_that_can_not_be_is_an_error_that_names_it(tmp_path: Path) -> Non
         (tmp_path / "text", "is not a Foreword store"),
         (tmp_path / ("x" * 300), "can't be used"),
     ):
-        error = refused(f"sqlite:///{path}")
+        error = open_error(f"sqlite:///{path}")
         assert isinstance(error, StoreError)
         assert says in error.message
         assert str(path) in error.message
@@ -77,7 +77,9 @@ def test_a_file_that_can_not_be_is_an_error_that_names_it(tmp_path: Path) -> Non
 
 
 def test_the_home_of_nobody_is_a_folder_that_is_not_there() -> None:
-    assert "there is no folder ~no-such-user" in refused("sqlite:///~no-such-user/state.db").message
+    assert (
+        "there is no folder ~no-such-user" in open_error("sqlite:///~no-such-user/state.db").message
+    )
 
 
 def test_looking_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,11 +139,11 @@ def test_a_password_is_in_no_error_and_in_no_name() -> None:
         right, wrong = with_password(url, user, SECRET), with_password(url, user, f"{SECRET}x")
         with psycopg.connect(url, autocommit=True) as db:
             db.execute(f"CREATE SCHEMA foreword AUTHORIZATION {user}".encode())
-        with opened(right) as kept:
+        with open_db(right) as kept:
             assert kept.name == url.replace("foreword@", f"{user}@")
             with pytest.raises(StoreError) as found:
                 kept.rows("SELECT * FROM nothing")
-        errors = [found.value, refused(wrong), refused(f"{right}_that_is_not_there")]
+        errors = [found.value, open_error(wrong), open_error(f"{right}_that_is_not_there")]
     assert "password authentication failed" in errors[1].message
     for error in errors:
         assert SECRET not in f"{error.message} {error.hint} {error!r}"
@@ -168,15 +170,15 @@ def test_a_password_is_in_no_error_and_in_no_name() -> None:
     ],
 )
 def test_no_address_tells_its_password(url: str) -> None:
-    error = refused(url)
+    error = open_error(url)
     assert SECRET not in f"{error.message} {error.hint} {error!r}"
 
 
 def test_a_server_that_is_not_there_and_a_database_that_is_not_there_are_named() -> None:
-    assert refused("postgresql://me@127.0.0.1:1/x").message.startswith(
+    assert open_error("postgresql://me@127.0.0.1:1/x").message.startswith(
         "postgresql://me@127.0.0.1:1/x can't be used: "
     )
-    missing = refused(f"{server()}/no_such_database")
+    missing = open_error(f"{server()}/no_such_database")
     assert 'database "no_such_database" does not exist' in missing.message
     assert "check the address" in missing.hint
 
@@ -190,15 +192,15 @@ def test_a_user_without_the_right_to_make_a_schema_gets_one_clear_error_and_noth
     with psycopg.connect(url, autocommit=True) as db:
         for name in names:
             db.execute(f"CREATE ROLE {name} LOGIN".encode())
-        assert "permission denied for database" in refused(guest).message
+        assert "permission denied for database" in open_error(guest).message
         assert db.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'foreword'").fetchall() == []
         db.execute(f"CREATE SCHEMA foreword AUTHORIZATION {names[0]}".encode())
-        with opened(guest) as kept:
+        with open_db(guest) as kept:
             assert workflows.ensure(kept, "main").id == 1
-        assert "permission denied for schema foreword" in refused(reader).message
+        assert "permission denied for schema foreword" in open_error(reader).message
         db.execute(f"GRANT USAGE ON SCHEMA foreword TO {names[1]}".encode())
         db.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA foreword TO {names[1]}".encode())
-        with opened(reader) as kept:
+        with open_db(reader) as kept:
             assert workflows.names(kept) == ["main"]
             with pytest.raises(StoreError, match="permission denied for table workflows"):
                 workflows.ensure(kept, "mine")
@@ -216,13 +218,13 @@ def test_other_settings_of_the_database_change_nothing() -> None:
         db.execute("CREATE TABLE public.plans (somebody text, elses text)")
 
     def update(number: int) -> None:
-        with opened(url) as kept:
+        with open_db(url) as kept:
             for _ in range(10):
                 plans.add(kept, workflow_in(kept), {"goal": number}, reason="at once")
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(update, range(4)))
-    with opened(url) as kept:
+    with open_db(url) as kept:
         assert [plan.version for plan in plans.history(kept, workflow_in(kept))] == list(
             range(1, 41)
         )
@@ -240,7 +242,7 @@ def cut_off(db: Database, url: str) -> None:
 
 def test_the_call_after_a_dropped_connection_is_an_error_and_the_next_one_works() -> None:
     url = new_database()
-    with opened(url) as db:
+    with open_db(url) as db:
         workflow = workflow_in(db)
         plans.add(db, workflow, {"goal": 1}, reason="before")
         cut_off(db, url)
@@ -252,7 +254,7 @@ def test_the_call_after_a_dropped_connection_is_an_error_and_the_next_one_works(
 
 def test_a_transaction_is_not_carried_on_by_another_connection() -> None:
     url = new_database()
-    with opened(url) as db:
+    with open_db(url) as db:
         workflow = workflow_in(db)
 
         def go_on_regardless() -> None:
@@ -271,7 +273,7 @@ def test_a_transaction_is_not_carried_on_by_another_connection() -> None:
 
 
 def test_a_transaction_that_the_server_has_given_up_does_not_end_as_if_it_were_done() -> None:
-    with opened(new_database()) as db:
+    with open_db(new_database()) as db:
         workflow = workflow_in(db)
 
         def go_on_regardless() -> None:
@@ -319,12 +321,12 @@ def test_a_full_disk_is_an_error_and_what_was_kept_before_is_whole(tmp_path: Pat
     assert filler.returncode == 0, errors
     assert len(errors.splitlines()) == 3
     assert all("can't be used" in line and "the disk" in line for line in errors.splitlines())
-    with opened(url) as db:
+    with open_db(url) as db:
         assert db.rows("PRAGMA integrity_check") == [("ok",)]
         conversation = conversation_in(db).id
         assert acknowledged
         assert messages.up_to(db, conversation) == messages.Extent(*[acknowledged[-1]] * 3)
-        messages.append(db, conversation, [(said("there is room again"), 1, False)])
+        messages.append(db, conversation, [(text_message("there is room again"), 1, False)])
 
 
 @contextmanager
@@ -343,14 +345,14 @@ def test_a_folder_that_can_not_be_written_takes_no_new_store_and_its_own_can_be_
 ) -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
         path = Path(name) / "state.db"
-        with opened(f"sqlite:///{path}") as db:
+        with open_db(f"sqlite:///{path}") as db:
             number = save_report(db, {}, REPORT)
         path.chmod(0o444)
         path.parent.chmod(0o555)
         with as_somebody_else():
-            assert "can't be used" in refused(f"sqlite:///{path.with_name('other.db')}").message
+            assert "can't be used" in open_error(f"sqlite:///{path.with_name('other.db')}").message
             with (
-                opened(f"sqlite:///{path}") as db,
+                open_db(f"sqlite:///{path}") as db,
                 pytest.raises(StoreError, match="it is read-only"),
             ):
                 save_report(db, {}, REPORT)
@@ -366,7 +368,7 @@ def test_a_store_that_others_keep_locked_is_an_error_in_the_end(
 ) -> None:
     monkeypatch.setattr("foreword.store.sqlite.WAIT_MILLISECONDS", 50)
     url = f"sqlite:///{tmp_path / 'state.db'}"
-    with opened(url) as one, opened(url) as other:
+    with open_db(url) as one, open_db(url) as other:
         workflow = workflow_in(one)
         with one.transaction(), pytest.raises(StoreError, match="database is locked"):
             plans.add(other, workflow, {}, reason="meanwhile")
@@ -376,7 +378,7 @@ def test_a_store_that_others_keep_locked_is_an_error_in_the_end(
 def test_a_store_that_is_open_twice_in_one_process_is_one_store(tmp_path: Path) -> None:
     root = tmp_path / "project"
     root.mkdir()
-    with opened(f"sqlite:///{tmp_path / 'state.db'}") as one:
+    with open_db(f"sqlite:///{tmp_path / 'state.db'}") as one:
         other = open_database(f"sqlite:///{tmp_path / 'state.db'}", root)
         variables.set_variable(one, workflow_in(one), "a", 1, reason="from one")
         assert variables.all_variables(other, workflow_in(other)) == {"a": 1}

@@ -32,7 +32,7 @@ REPORT = {"recipe": "r", "total_tokens": 1, "budget_tokens": 2}
 BODY = b"what was cut"
 
 
-def kept(root: Path, created: str = "now") -> Path:
+def write_store(root: Path, created: str = "now") -> Path:
     """A store of the root with one original and one report."""
     root.mkdir(exist_ok=True)
     path = store_path(root)[0]
@@ -42,7 +42,7 @@ def kept(root: Path, created: str = "now") -> Path:
     return path
 
 
-def changed(path: Path, statement: str, *values: object) -> None:
+def run_sql(path: Path, statement: str, *values: object) -> None:
     db = apsw.Connection(str(path))
     db.execute(statement, values)
     db.close()
@@ -66,7 +66,7 @@ def test_a_store_that_is_a_link_is_refused_and_what_it_leads_to_is_left_alone(
 def test_a_link_to_another_store_is_neither_read_nor_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other, root = kept(tmp_path / "other"), tmp_path / "root"
+    other, root = write_store(tmp_path / "other"), tmp_path / "root"
     (root / ".foreword").mkdir(parents=True)
     (root / ".foreword" / "state.db").symlink_to(other)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
@@ -84,7 +84,7 @@ def test_the_database_of_another_program_is_refused_and_left_alone(
 ) -> None:
     path = store_path(tmp_path)[0]
     path.parent.mkdir()
-    changed(path, statement)
+    run_sql(path, statement)
     before = path.read_bytes()
     with pytest.raises(StoreError, match="is not a Foreword store"):
         Sqlite(path)
@@ -92,8 +92,8 @@ def test_the_database_of_another_program_is_refused_and_left_alone(
 
 
 def test_a_store_made_before_stores_were_marked_is_taken_and_marked(tmp_path: Path) -> None:
-    path = kept(tmp_path)
-    changed(path, "PRAGMA application_id = 0")
+    path = write_store(tmp_path)
+    run_sql(path, "PRAGMA application_id = 0")
     assert recall(handle_of(BODY), tmp_path) == BODY
     Sqlite(path).close()
     db = apsw.Connection(str(path))
@@ -102,8 +102,8 @@ def test_a_store_made_before_stores_were_marked_is_taken_and_marked(tmp_path: Pa
 
 
 def test_recall_changes_no_byte_of_a_store_and_makes_none(tmp_path: Path) -> None:
-    path = kept(tmp_path)
-    changed(path, "PRAGMA application_id = 0")
+    path = write_store(tmp_path)
+    run_sql(path, "PRAGMA application_id = 0")
     before = path.read_bytes()
     assert recall(handle_of(BODY), tmp_path) == BODY
     assert path.read_bytes() == before
@@ -128,7 +128,7 @@ os.kill(os.getpid(), 9)
 
 
 def test_recall_leaves_a_log_where_it_is_although_it_could_be_written_back(tmp_path: Path) -> None:
-    path = kept(tmp_path)
+    path = write_store(tmp_path)
     subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
     log = path.with_name("state.db-wal")
     before = path.read_bytes(), log.read_bytes()
@@ -139,7 +139,7 @@ def test_recall_leaves_a_log_where_it_is_although_it_could_be_written_back(tmp_p
 
 def test_a_root_that_became_read_only_still_gives_back_what_it_kept(tmp_path: Path) -> None:
     root = tmp_path / "root"
-    path = kept(root, "2024-01-01")
+    path = write_store(root, "2024-01-01")
     for folder in (path.parent, root):
         folder.chmod(0o555)
     try:
@@ -160,7 +160,7 @@ def test_a_root_that_became_read_only_still_gives_back_what_it_kept(tmp_path: Pa
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def read_only_folders(path: Path) -> Iterator[None]:
     """A store in a root that is read-only for a while."""
     folders = (path.parent, path.parent.parent)
     for folder in folders:
@@ -173,12 +173,12 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def files_in(*folders: Path) -> dict[Path, bytes]:
-    return {
-        path: path.read_bytes()
-        for folder in folders
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    contents = dict[Path, bytes]()
+    for folder in folders:
+        for path in folder.rglob("*"):
+            if path.is_file():
+                contents[path] = path.read_bytes()
+    return contents
 
 
 def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_ones(
@@ -188,7 +188,7 @@ def test_a_root_that_became_read_only_keeps_its_workflows_and_gets_no_second_one
         session.append({"role": "user", "content": "before"})
         session.set_variable("port", 8080, "seen")
     path = tmp_path / ".foreword" / "state.db"
-    with locked(path):
+    with read_only_folders(path):
         before = files_in(tmp_path, own_cache)
         with foreword.Session.open(root=tmp_path) as session:
             assert [message.text for message in session.history()] == ["before"]
@@ -218,7 +218,7 @@ def test_a_store_of_an_older_foreword_that_can_not_be_brought_up_to_date_says_so
 ) -> None:
     path = first_sqlite(tmp_path / ".foreword" / "state.db")
     with (
-        locked(path),
+        read_only_folders(path),
         pytest.raises(StoreError, match="by an older Foreword and is read-only") as refused,
     ):
         open_database(None, tmp_path)
@@ -239,7 +239,7 @@ def test_a_read_only_root_without_a_store_has_one_in_the_cache(
 
 
 def test_items_carried_before_the_root_became_read_only_come_back_once(tmp_path: Path) -> None:
-    path = kept(tmp_path)
+    path = write_store(tmp_path)
     old, new = ({"kind": "decision", "title": "Store", "text": text} for text in ("old", "new"))
     for text in (old, new):
         db = Sqlite(store_path(tmp_path)[0])
@@ -256,7 +256,7 @@ def test_items_carried_before_the_root_became_read_only_come_back_once(tmp_path:
 def test_the_store_of_another_user_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = kept(tmp_path)
+    path = write_store(tmp_path)
     if os.getuid() == 0:
         os.chown(path, 12_345, -1)
     owner = path.stat().st_uid
@@ -272,15 +272,17 @@ def test_the_store_of_another_user_is_passed_over(
     "body", [b"no zlib", zlib.compress(b"something else"), zlib.compress(BODY)[:-3], "text", 5]
 )
 def test_an_original_that_was_altered_is_never_handed_out(tmp_path: Path, body: object) -> None:
-    changed(kept(tmp_path), "UPDATE originals SET body = ?", body)
+    run_sql(write_store(tmp_path), "UPDATE originals SET body = ?", body)
     with pytest.raises(StoreError, match="was altered"):
         recall(handle_of(BODY), tmp_path)
 
 
 def test_an_altered_original_is_found_in_another_store_that_has_it_whole(tmp_path: Path) -> None:
-    kept(tmp_path / "other")
-    changed(
-        kept(tmp_path / "root"), "UPDATE originals SET body = ?", zlib.compress(b"something else")
+    write_store(tmp_path / "other")
+    run_sql(
+        write_store(tmp_path / "root"),
+        "UPDATE originals SET body = ?",
+        zlib.compress(b"something else"),
     )
     assert recall(handle_of(BODY), tmp_path / "root") == BODY
 
@@ -289,7 +291,7 @@ def test_an_original_that_would_fill_the_memory_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(originals, "LARGEST_BYTES", len(BODY) - 1)
-    kept(tmp_path)
+    write_store(tmp_path)
     with pytest.raises(StoreError, match="was altered"):
         recall(handle_of(BODY), tmp_path)
 
@@ -312,9 +314,9 @@ ODD = [
 def test_odd_rows_are_left_out_of_lists_and_named_when_asked_for(
     tmp_path: Path, row: object
 ) -> None:
-    path = kept(tmp_path)
-    changed(path, "INSERT INTO reports VALUES (2, 'now', 'r', 1, 1, ?, NULL, NULL)", row)
-    changed(path, "INSERT INTO carried VALUES ('work', 'a', 'b', ?)", row)
+    path = write_store(tmp_path)
+    run_sql(path, "INSERT INTO reports VALUES (2, 'now', 'r', 1, 1, ?, NULL, NULL)", row)
+    run_sql(path, "INSERT INTO carried VALUES ('work', 'a', 'b', ?)", row)
     found = open_existing(tmp_path)
     assert found
     assert [stored.number for stored in found.reports()] == [1]
@@ -325,7 +327,7 @@ def test_odd_rows_are_left_out_of_lists_and_named_when_asked_for(
 
 
 def test_numbers_beyond_what_a_database_holds_are_numbers_of_nothing(tmp_path: Path) -> None:
-    db = Sqlite(kept(tmp_path))
+    db = Sqlite(write_store(tmp_path))
     assert find_report(db, 10**20) is find_report(db, -(10**20)) is None
     assert len(newest_reports(db, 10**20)) == 1
     save_report(db, {}, {**REPORT, "budget_tokens": 10**20}, created="now")
@@ -360,22 +362,22 @@ def test_twelve_processes_in_twelve_roots_are_all_remembered(tmp_path: Path) -> 
 
 
 def test_a_root_whose_name_is_no_text_has_a_store_and_harms_no_list(tmp_path: Path) -> None:
-    kept(tmp_path / "first")
+    write_store(tmp_path / "first")
     odd = tmp_path / os.fsdecode(b"caf\xe9 ?#%")
     (odd / "deeper").mkdir(parents=True)
     (odd / "NOTES.md").write_text("notes")
-    path = kept(odd)
-    changed(tmp_path / "first" / ".foreword" / "state.db", "DELETE FROM originals")
+    path = write_store(odd)
+    run_sql(tmp_path / "first" / ".foreword" / "state.db", "DELETE FROM originals")
     assert path.is_file()
     assert foreword.recall(handle_of(BODY), tmp_path) == BODY.decode()
     for name in ("two\nlines", "one\u2028line"):
-        assert kept(tmp_path / name).is_file()
+        assert write_store(tmp_path / name).is_file()
     listed = (Path(os.environ["XDG_CACHE_HOME"]) / "foreword" / "stores").read_bytes().split(b"\n")
     assert len(listed) == 4
 
 
 def test_a_name_that_is_no_text_is_an_error_in_words(tmp_path: Path) -> None:
-    db = Sqlite(kept(tmp_path))
+    db = Sqlite(write_store(tmp_path))
     with pytest.raises(StoreError, match="can't be used"):
         write_items(db, "\udcff", {("a", "b"): {}})
     db.close()

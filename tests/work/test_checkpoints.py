@@ -32,7 +32,7 @@ from foreword.work.checkpoint import Checkpoint, as_data, as_json, file_name
 from foreword.work.checkpoint_schema import read_checkpoint
 from foreword.work.checkpoints import checkpoint_entries, newest, read, write
 from tests.sources.test_git import repository, run
-from tests.store.databases import KINDS, new_url, opened, start
+from tests.store.databases import KINDS, new_url, open_db, start
 from tests.work.test_checkpoint import states
 
 KILLS = int(os.environ.get("FOREWORD_KILLS", "20"))
@@ -57,7 +57,7 @@ for number in range(most) if most else count():
 
 @pytest.fixture(params=KINDS)
 def db(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    with opened(new_url(request.param, tmp_path)) as database:
+    with open_db(new_url(request.param, tmp_path)) as database:
         yield database
 
 
