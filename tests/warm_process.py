@@ -1,0 +1,170 @@
+"""Commands in processes of their own that need not import everything anew.
+
+One process has the modules of the command line loaded and forks for each command: streams, folder,
+environment, exit code and death are those of a real process, only the start is quicker. What a
+start costs, and what it loads, is for tests that start Python themselves.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from threading import Thread
+
+NUMBER_BYTES = 8  # of a length, a process id or an exit code on the socket
+
+# Loads what commands import, then forks for each connection: arguments, folder and environment as
+# JSON, with the three streams as descriptors. Answers with the process id, and at its end with the
+# exit code as the system tells it.
+PROGRAM = """
+import gc, importlib, json, os, pkgutil, select, signal, socket, sys
+import foreword.__main__
+import foreword.faces.cli
+for module in pkgutil.iter_modules(foreword.faces.cli.__path__):
+    importlib.import_module(f"foreword.faces.cli.{module.name}")
+gc.freeze()
+
+def perform(order, streams):
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    os.closerange(3, 256)
+    os.chdir(order["folder"])
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    opened = (("r", "surrogateescape"), ("w", "surrogateescape"), ("w", "backslashreplace"))
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(number, mode, encoding="utf-8", errors=errors, closefd=False)
+        for number, (mode, errors) in enumerate(opened)
+    )
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    sys.argv = ["foreword", *order["arguments"]]
+    foreword.__main__.main()
+
+listener = socket.socket(fileno=int(sys.argv[1]))
+awake, wake = os.pipe()
+os.set_blocking(wake, False)
+signal.signal(signal.SIGCHLD, lambda *_: None)
+signal.set_wakeup_fd(wake)
+waiting = {}
+while True:
+    ready, _, _ = select.select([listener, awake], [], [])
+    if awake in ready:
+        os.read(awake, 4096)
+        for child in list(waiting):
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                code = os.waitstatus_to_exitcode(status)
+                with waiting.pop(child) as connection:
+                    connection.sendall(code.to_bytes(8, "big", signed=True))
+    if listener in ready:
+        connection, _ = listener.accept()
+        header, streams, *_ = socket.recv_fds(connection, 8, 3)
+        size, order = int.from_bytes(header, "big"), b""
+        while len(order) < size:
+            order += connection.recv(size - len(order))
+        child = os.fork()
+        if not child:
+            perform(json.loads(order), streams)
+            sys.exit()
+        for stream in streams:
+            os.close(stream)
+        connection.sendall(child.to_bytes(8, "big"))
+        waiting[child] = connection
+"""
+
+
+def run_command(
+    arguments: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    stdin: bytes,
+    timeout_seconds: float,
+) -> tuple[int, bytes, bytes]:
+    """Run `foreword ARGUMENTS` in a process of its own: its exit code, and what it wrote."""
+    order = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)}
+    body = json.dumps(order).encode()
+    their_stdin, our_stdin = os.pipe()
+    our_stdout, their_stdout = os.pipe()
+    our_stderr, their_stderr = os.pipe()
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(timeout_seconds)
+        connection.connect(_address())
+        theirs = [their_stdin, their_stdout, their_stderr]
+        socket.send_fds(connection, [len(body).to_bytes(NUMBER_BYTES, "big")], theirs)
+        connection.sendall(body)
+        for stream in theirs:
+            os.close(stream)
+        process = int.from_bytes(_receive(connection), "big")
+        output = _Reader(our_stdout)
+        errors = _Reader(our_stderr)
+        writer = Thread(target=_write_all, args=(our_stdin, stdin), daemon=True)
+        writer.start()
+        try:
+            code = int.from_bytes(_receive(connection), "big", signed=True)
+        except TimeoutError:
+            os.kill(process, signal.SIGKILL)
+            raise
+    return code, output.read(), errors.read()
+
+
+class _Reader(Thread):
+    """Reads a pipe to its end."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(daemon=True)
+        self.descriptor = descriptor
+        self.content = b""
+        self.start()
+
+    def run(self) -> None:
+        with os.fdopen(self.descriptor, "rb") as stream:
+            self.content = stream.read()
+
+    def read(self) -> bytes:
+        """All of it."""
+        self.join()
+        return self.content
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    with suppress(BrokenPipeError), os.fdopen(descriptor, "wb") as stream:
+        stream.write(content)
+
+
+def _receive(connection: socket.socket) -> bytes:
+    number = connection.recv(NUMBER_BYTES, socket.MSG_WAITALL)
+    assert len(number) == NUMBER_BYTES, "the process that starts commands has died"
+    return number
+
+
+@cache
+def _address() -> str:
+    """Where the process that starts commands listens; it ends with this one."""
+    folder = tempfile.mkdtemp(prefix="foreword-commands-")
+    address = f"{folder}/socket"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen(64)
+        starter = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(listener.fileno())],
+            pass_fds=[listener.fileno()],
+            cwd="/",
+        )
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(starter.wait)
+    atexit.register(starter.terminate)
+    return address
