@@ -1,22 +1,22 @@
 """Check what the authors of a project wrote: every document by itself, all of them together, and
 what is excused.
 
-`check` gives the problems alone, `lint_project` all there is to tell. Limits, kinds and exceptions are the
-recipe's. Nothing is written here (`repair` does) and nothing is shown.
+`check` gives the problems alone, `lint_project` all there is to tell. Limits, kinds and exceptions
+are the recipe's. Nothing is written here (`repair` does) and nothing is shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
 from foreword.errors import RecipeError, UsageError
 from foreword.lint import document_checks
 from foreword.lint.document_index import AUTHORED, DocumentIndex, glob
 from foreword.lint.problem import Problem, shut_folder, warning
-from foreword.lint.project_files import project
+from foreword.lint.project_files import project, project_files
 from foreword.lint.repeats import repeats
 from foreword.lint.tier_limits import tiers
 from foreword.recipe import load as loading
@@ -30,8 +30,8 @@ from foreword.sources.project_root import project_root
 from foreword.tokens import Counter
 
 DEFAULT = "factory"
-OF_A_PROJECT = (".git", "foreword", "instructions.md", "project.yaml")
-TOGETHER: tuple[Callable[[DocumentIndex], Iterator[Problem]], ...] = (repeats, tiers, project)
+PROJECT_FILES = (".git", "foreword", "instructions.md", "project.yaml")
+PROJECT_CHECKS: tuple[Callable[[DocumentIndex], Iterator[Problem]], ...] = (repeats, tiers, project)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,50 +56,54 @@ def lint_project(
     """Check a project, or `only` one file or folder of it, held against the whole; of a file
     that is no document the marks and links are checked."""
     base = project_root(root)
-    reading = DocumentIndex(
-        library=Library(base, _rules(recipe, base)), counter=choose_counter(counter, None)
+    index = DocumentIndex(
+        library=Library(base, _document_rules(recipe, base)), counter=choose_counter(counter, None)
     )
-    stranger = _stranger(reading, only)
-    if not reading.authored and not reading.library.unread and not only:
+    checked = [*index.authored, *_other_file(index, only)]
+    if not index.authored and not index.library.unread and not only:
         return LintResult((), (), ())
-    found = chain(
-        _unread(reading),
-        chain.from_iterable(
-            document_checks.document(reading, one) for one in [*reading.authored, *stranger]
-        ),
-        chain.from_iterable(together(reading) for together in TOGETHER),
-    )
-    problems, excused = _without_excused(reading.recipe, found)
+    problems, excused = _without_excused(index.recipe, _problems(index, checked))
     if not only:
-        problems += _stale(recipe, base, reading.recipe, excused)
-    checked = [one.path for one in [*reading.authored, *stranger]] + _beside(reading)
+        problems += _stale_exceptions(recipe, base, index.recipe, excused)
+    paths = [document.path for document in checked] + _yaml_files(index)
     return LintResult(
-        _in_order(problems, only),
-        _in_order(excused, only),
-        tuple(path for path in checked if _is_in(path, only)),
+        problems=_in_order(problems, only),
+        excused=_in_order(excused, only),
+        documents=tuple(path for path in paths if _is_in(path, only)),
     )
 
 
-def _unread(reading: DocumentIndex) -> Iterator[Problem]:
+def _problems(index: DocumentIndex, checked: Sequence[Document]) -> Iterator[Problem]:
+    """What is wrong with each document, and with all of them together."""
+    yield from _unread(index)
+    for document in checked:
+        yield from document_checks.document(index, document)
+    for project_check in PROJECT_CHECKS:
+        yield from project_check(index)
+
+
+def _unread(index: DocumentIndex) -> Iterator[Problem]:
     """Folders that can't be looked into, and links that are not followed."""
-    for skip in reading.library.unread:
+    for skip in index.library.unread:
         if skip.is_shut:
             yield shut_folder(skip.path, skip.reason)
         else:
             yield warning(skip.path, 1, "unused-link", f"{skip.reason}: left out")
 
 
-def _stranger(reading: DocumentIndex, path: str) -> list[Document]:
+def _other_file(index: DocumentIndex, path: str) -> list[Document]:
     """A Markdown file that was asked for and is no document."""
-    is_one = path.endswith(".md") and path not in {document.path for document in reading.authored}
-    return [Document("", path, path)] if is_one and (reading.root / path).is_file() else []
+    is_document = any(document.path == path for document in index.authored)
+    if is_document or not path.endswith(".md") or not (index.root / path).is_file():
+        return []
+    return [Document("", path, path)]
 
 
 def _is_in(path: str, only: str) -> bool:
     return not only or path == only or path.startswith(f"{only}/")
 
 
-def _rules(recipe: str, root: Path) -> RecipeSpec:
+def _document_rules(recipe: str, root: Path) -> RecipeSpec:
     rules = loading.load(recipe, root)
     if not any(kind in AUTHORED for kind in rules.documents):
         raise UsageError(
@@ -109,62 +113,88 @@ def _rules(recipe: str, root: Path) -> RecipeSpec:
     return rules
 
 
-def _beside(reading: DocumentIndex) -> list[str]:
+def _yaml_files(index: DocumentIndex) -> list[str]:
     """The YAML files that were read besides."""
-    named = [reading.placed(path) for how in reading.recipe.read.values() for path in how.file]
-    policies = [document.path for document in reading.of_kind("policy")]
-    there = [path for path in dict.fromkeys(named) if not _is_missing(reading, path)]
-    return [*there, *policies]
+    paths = [path for path in dict.fromkeys(project_files(index)) if not _is_missing(index, path)]
+    return paths + [document.path for document in index.of_kind("policy")]
 
 
-def _is_missing(reading: DocumentIndex, path: str) -> bool:
-    file = reading.file(path)
+def _is_missing(index: DocumentIndex, path: str) -> bool:
+    file = index.file(path)
     return isinstance(file, files.Skip) and file.reason == "missing"
 
 
 def _in_order(problems: Sequence[Problem], only: str) -> tuple[Problem, ...]:
-    mine = [problem for problem in problems if _is_in(problem.file, only)]
-    return tuple(
-        sorted(mine, key=lambda one: (files.natural(one.file), one.line, one.code, one.message))
-    )
+    inside = [problem for problem in problems if _is_in(problem.file, only)]
+    return tuple(sorted(inside, key=_order_key))
+
+
+def _order_key(problem: Problem) -> tuple[object, ...]:
+    return files.natural(problem.file), problem.line, problem.code, problem.message
 
 
 # --- exceptions -----------------------------------------------------------------------------------
 
 
 def _without_excused(
-    recipe: RecipeSpec, found: Iterator[Problem]
+    recipe: RecipeSpec, found: Iterable[Problem]
 ) -> tuple[list[Problem], list[Problem]]:
-    rules = [
-        (glob(excused.file), excused.code, excused.reason) for excused in recipe.lint.exceptions
-    ]
-    problems, excused = list[Problem](), list[Problem]()
+    """The problems, and those that an exception of the recipe excuses, with its reason."""
+    exceptions = _exceptions(recipe)
+    problems = list[Problem]()
+    excused = list[Problem]()
     for problem in found:
-        reason = next(
-            (
-                why
-                for file, code, why in rules
-                if code in ("*", problem.code) and file.fullmatch(problem.file)
-            ),
-            "",
-        )
-        (excused if reason else problems).append(replace(problem, excused=reason))
+        reason = _excuse(problem, exceptions)
+        if reason:
+            excused.append(replace(problem, excused=reason))
+        else:
+            problems.append(problem)
     return problems, excused
 
 
-def _stale(name: str, root: Path, recipe: RecipeSpec, excused: Sequence[Problem]) -> list[Problem]:
+@dataclass(frozen=True, slots=True)
+class _ExceptionRule:
+    """An exception of the recipe's, with its glob ready to match."""
+
+    files: re.Pattern[str]
+    code: str
+    reason: str
+
+    def excuses(self, problem: Problem) -> bool:
+        if self.code not in ("*", problem.code):
+            return False
+        return self.files.fullmatch(problem.file) is not None
+
+
+def _exceptions(recipe: RecipeSpec) -> list[_ExceptionRule]:
+    return [
+        _ExceptionRule(glob(rule.file), rule.code, rule.reason) for rule in recipe.lint.exceptions
+    ]
+
+
+def _excuse(problem: Problem, exceptions: Sequence[_ExceptionRule]) -> str:
+    for exception in exceptions:
+        if exception.excuses(problem):
+            return exception.reason
+    return ""
+
+
+def _stale_exceptions(
+    name: str, root: Path, recipe: RecipeSpec, excused: Sequence[Problem]
+) -> list[Problem]:
     """Exceptions that nothing needs any more, at their line in the recipe."""
     found = list[Problem]()
-    for index, rule in enumerate(recipe.lint.exceptions):
-        pattern = glob(rule.file)
-        if not any(rule.code in ("*", one.code) and pattern.fullmatch(one.file) for one in excused):
-            at = problem_at(loading.layers(name, root), ("lint", "exceptions", index), "")
-            path = Path(at.path).resolve()
-            shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
-            message = (
-                f"nothing needs the exception for {rule.code} in {rule.file} any more: take it out"
-            )
-            found.append(warning(shown, at.line, "stale-exception", message))
+    for index, exception in enumerate(_exceptions(recipe)):
+        if any(exception.excuses(problem) for problem in excused):
+            continue
+        at = problem_at(loading.layers(name, root), ("lint", "exceptions", index), "")
+        path = Path(at.path).resolve()
+        shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+        rule = recipe.lint.exceptions[index]
+        message = (
+            f"nothing needs the exception for {rule.code} in {rule.file} any more: take it out"
+        )
+        found.append(warning(shown, at.line, "stale-exception", message))
     return found
 
 
@@ -174,11 +204,10 @@ def _stale(name: str, root: Path, recipe: RecipeSpec, excused: Sequence[Problem]
 def own_recipe(root: Path) -> str:
     """The project's own recipe for its documents: the only one that extends the default, else
     the default."""
-    own = [
-        path for path in loading.recipes_to_list(root)[0].values() if path.parent != loading.BUILTIN
-    ]
-    mine = [path.stem for path in own if _extends(path, root) == DEFAULT]
-    return mine[0] if len(mine) == 1 else DEFAULT
+    paths = loading.recipes_to_list(root)[0].values()
+    own = [path for path in paths if path.parent != loading.BUILTIN]
+    extending = [path.stem for path in own if _extends(path, root) == DEFAULT]
+    return extending[0] if len(extending) == 1 else DEFAULT
 
 
 def _extends(path: Path, root: Path) -> object:
@@ -192,23 +221,39 @@ def root_of(path: Path, recipe: str = DEFAULT, within: Path | None = None) -> Pa
     """The project that a file or a folder belongs to: a folder that looks like one is its own;
     else `within`, or the farthest folder above, from where it has documents of the recipe's;
     else what it is in. A `.git` is never left."""
-    if any((path / name).exists() for name in OF_A_PROJECT):
+    if any((path / name).exists() for name in PROJECT_FILES):
         return path
     rules = loading.load(recipe, path.parent)
-    above = list(path.parents)
-    mine = [within] if within is not None and within in above else []
-    stop = next(
-        (index for index, folder in enumerate(above) if (folder / ".git").exists()), len(above)
-    )
-    for folder in [*mine, *reversed(above[: stop + 1])]:
-        relative = path.relative_to(folder).as_posix()
-        found = documents.find_documents(folder, rules.documents, rules.within)
-        if any(
-            _is_in(one.path, relative)
-            for one in found
-            if one.kind in AUTHORED or one.path == relative
-        ):
+    candidates = list(reversed(_folders_above(path)))
+    is_within = within is not None and within in path.parents
+    if within is not None and is_within:
+        candidates.insert(0, within)
+    for folder in candidates:
+        if _has_documents(folder, path, rules):
             return folder
     if path.is_dir():
         return path
-    return mine[0] if mine and path.suffix == ".md" else path.parent
+    if within is not None and is_within and path.suffix == ".md":
+        return within
+    return path.parent
+
+
+def _folders_above(path: Path) -> list[Path]:
+    """The folders that a path is in, the nearest first, up to the first that has a `.git`."""
+    folders = list[Path]()
+    for folder in path.parents:
+        folders.append(folder)
+        if (folder / ".git").exists():
+            break
+    return folders
+
+
+def _has_documents(folder: Path, path: Path, rules: RecipeSpec) -> bool:
+    """Whether the path is, or holds, a document of a project in this folder."""
+    relative = path.relative_to(folder).as_posix()
+    for document in documents.find_documents(folder, rules.documents, rules.within):
+        if document.path == relative:
+            return True
+        if document.kind in AUTHORED and _is_in(document.path, relative):
+            return True
+    return False

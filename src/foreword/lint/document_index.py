@@ -24,10 +24,11 @@ from foreword.tokens import Counter
 AUTHORED = ("instructions", "guidance", "language", "workflow", "panel", "persona", "prompt")
 # kinds that are written by agents; naming one that is not there is no mistake
 COMES_AND_GOES = ("plan", "manifest")
+# Of one document: 250,000 tokens fit no model's window beside anything else.
 LARGEST_CHARS = 1_000_000
 MOST_BYTES = 4 * files.MOST_BYTES  # of all documents: each is held twice while a project is checked
 
-_Asked = tuple[str, str, str]
+_Query = tuple[str, str, str]  # a name, a kind, the folder of the document that names it
 
 
 @dataclass(kw_only=True)
@@ -40,9 +41,9 @@ class DocumentIndex:
         default_factory=lambda: files.Allowance(files=files.MOST_FOUND, bytes=MOST_BYTES)
     )
     _files: dict[str, files.File | files.Skip] = field(default_factory=dict)
-    _meant: dict[_Asked, Document | None] = field(default_factory=dict)
-    _there: dict[str, bool] = field(default_factory=dict)
-    _placed: dict[str, str] = field(default_factory=dict)
+    _found_by_query: dict[_Query, Document | None] = field(default_factory=dict)
+    _existing: dict[str, bool] = field(default_factory=dict)
+    _paths: dict[str, str] = field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -75,17 +76,19 @@ class DocumentIndex:
             self._files[path] = self._allowance.read(self.root, path)
         return self._files[path]
 
-    def placed(self, path: str) -> str:
+    def path_of(self, path: str) -> str:
         """Where a file of the project's own is, in whichever folder documents may lie."""
-        if path not in self._placed:
-            self._placed[path] = documents.path_in_folders(self.root, path, self.recipe.within)
-        return self._placed[path]
+        if path not in self._paths:
+            self._paths[path] = documents.path_in_folders(self.root, path, self.recipe.within)
+        return self._paths[path]
 
     def text(self, path: str) -> str:
         """The text of a file, or nothing where it can't be read or is too large to be looked
         into."""
         file = self.file(path)
-        return file.text if isinstance(file, files.File) and len(file.text) <= LARGEST_CHARS else ""
+        if isinstance(file, files.Skip) or len(file.text) > LARGEST_CHARS:
+            return ""
+        return file.text
 
     def tokens(self, text: str) -> int:
         """What a model would read of a text: without front matter and without the loader's
@@ -94,13 +97,13 @@ class DocumentIndex:
 
     # --- names ------------------------------------------------------------------------------------
 
-    def meant(self, wanted: str, kind: str = "", near: str = "") -> Document | None:
+    def find(self, wanted: str, kind: str = "", near: str = "") -> Document | None:
         """The document that a name or a path means."""
-        asked = (wanted, kind, posixpath.dirname(near))
-        if asked not in self._meant:
-            others = self._by_file.get(_stem(wanted), []) if "/" in wanted else self.found
-            self._meant[asked] = documents.find_document(others, wanted, kind, near)
-        return self._meant[asked]
+        query = (wanted, kind, posixpath.dirname(near))
+        if query not in self._found_by_query:
+            candidates = self._by_file.get(_stem(wanted), []) if "/" in wanted else self.found
+            self._found_by_query[query] = documents.find_document(candidates, wanted, kind, near)
+        return self._found_by_query[query]
 
     def namesakes(self, path: str) -> list[Document]:
         """The documents whose file has the same name."""
@@ -109,18 +112,14 @@ class DocumentIndex:
     def is_there(self, path: str, near: str) -> bool:
         """Whether a file is where a document says it is: from the root, from the document, or
         from where the documents lie."""
-        outer = [
-            folder for folder in self.recipe.within if folder and path.startswith(f"{folder}/")
-        ]
-        return any(
-            self._exists(place)
-            for place in (path, beside(near, path), *(path[len(folder) + 1 :] for folder in outer))
-        )
+        prefixes = [f"{folder}/" for folder in self.recipe.within if folder]
+        inner = [path.removeprefix(prefix) for prefix in prefixes if path.startswith(prefix)]
+        return any(self._exists(place) for place in (path, beside(near, path), *inner))
 
     def _exists(self, path: str) -> bool:
-        if path not in self._there:
-            self._there[path] = documents.is_there(self.root, path)
-        return self._there[path]
+        if path not in self._existing:
+            self._existing[path] = documents.is_there(self.root, path)
+        return self._existing[path]
 
     def could_be_one(self, path: str, near: str) -> bool:
         """Whether a document of the recipe's kinds could lie there."""
@@ -129,13 +128,14 @@ class DocumentIndex:
 
     @cached_property
     def _patterns(self) -> list[re.Pattern[str]]:
-        return [
-            glob(posixpath.join(folder, pattern))
-            for kind, patterns in self.recipe.documents.items()
-            if kind not in COMES_AND_GOES
-            for pattern in patterns
-            for folder in self.recipe.within
-        ]
+        patterns = list[re.Pattern[str]]()
+        for kind, kind_patterns in self.recipe.documents.items():
+            if kind in COMES_AND_GOES:
+                continue
+            for pattern in kind_patterns:
+                for folder in self.recipe.within:
+                    patterns.append(glob(posixpath.join(folder, pattern)))
+        return patterns
 
     @cached_property
     def _by_file(self) -> dict[str, list[Document]]:

@@ -1,4 +1,7 @@
-"""A problem in an instruction file, as every check tells it."""
+"""A problem in an instruction file, as every check reports it.
+
+A plain value; `foreword lint` writes it as a line or as JSON.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from foreword.errors import did_you_mean
 from foreword.lint.document_index import DocumentIndex
 from foreword.lint.problem import Problem, error, warning
-from foreword.recipe.schema import RecipeSpec
+from foreword.recipe.schema import Read, RecipeSpec
 from foreword.sources import files
 from foreword.sources.front_matter import LARGEST_YAML_CHARS, mapping
 from foreword.sources.library import NEWEST, NONE
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _LINE = re.compile(r" \(line ([0-9]+)\)$")
 _BLANK = re.compile(r"\{(\w+)\}")
 _NAMING = ("name", "file", "path", "id")
+_NO_NAMES = ("tag:yaml.org,2002:null", "tag:yaml.org,2002:bool")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,92 +39,90 @@ class DocumentName:
     line: int
 
 
-def project(reading: DocumentIndex) -> Iterator[Problem]:
+def project(index: DocumentIndex) -> Iterator[Problem]:
     """YAML that can't be read, and names of documents that are not there."""
-    yield from _without_instructions(reading)
-    for path in dict.fromkeys(
-        [*_project_files(reading), *(one.path for one in reading.of_kind("policy"))]
-    ):
-        yield from _unreadable(reading, path)
-    for named in names(reading):
-        if named.name in ("", NEWEST, NONE) or reading.meant(named.name, named.kind) is not None:
-            continue
-        known = [document.name for document in reading.of_kind(named.kind)]
-        guess = did_you_mean(named.name, known)
-        hint = (
-            f", did you mean {guess!r}?"
-            if guess
-            else ""
-            if known
-            else f": there is no {named.kind} at all"
-        )
-        message = f"{named.value}: no {named.kind} is called {named.name!r}{hint}"
-        yield error(named.file, named.line, f"unknown-{named.kind}", message)
+    yield from _without_instructions(index)
+    policies = [document.path for document in index.of_kind("policy")]
+    for path in dict.fromkeys([*project_files(index), *policies]):
+        yield from _unreadable(index, path)
+    for named in names(index):
+        is_name = named.name not in ("", NEWEST, NONE)
+        if is_name and index.find(named.name, named.kind) is None:
+            yield _unknown_name(index, named)
 
 
-def _without_instructions(reading: DocumentIndex) -> Iterator[Problem]:
+def _unknown_name(index: DocumentIndex, named: DocumentName) -> Problem:
+    known = [document.name for document in index.of_kind(named.kind)]
+    message = f"{named.value}: no {named.kind} is called {named.name!r}"
+    guess = did_you_mean(named.name, known)
+    if guess:
+        message += f", did you mean {guess!r}?"
+    elif not known:
+        message += f": there is no {named.kind} at all"
+    return error(named.file, named.line, f"unknown-{named.kind}", message)
+
+
+def _without_instructions(index: DocumentIndex) -> Iterator[Problem]:
     """No base instructions at all, in a project that says what it is: nothing would hold always."""
-    is_one = any(isinstance(reading.file(path), files.File) for path in _project_files(reading))
-    if (
-        is_one
-        and "instructions" in reading.recipe.documents
-        and not reading.of_kind("instructions")
-    ):
-        path = reading.recipe.documents["instructions"][0]
-        within = ", ".join(f"{folder}/{path}" for folder in reading.recipe.within if folder)
-        message = f"there is none, so nothing holds in every call; it may also be {within}"
-        yield warning(path, 1, "no-instructions", message)
+    if "instructions" not in index.recipe.documents or index.of_kind("instructions"):
+        return
+    if not any(isinstance(index.file(path), files.File) for path in project_files(index)):
+        return
+    path = index.recipe.documents["instructions"][0]
+    within = ", ".join(f"{folder}/{path}" for folder in index.recipe.within if folder)
+    message = f"there is none, so nothing holds in every call; it may also be {within}"
+    yield warning(path, 1, "no-instructions", message)
 
 
-def names(reading: DocumentIndex) -> list[DocumentName]:
+def names(index: DocumentIndex) -> list[DocumentName]:
     """The documents that the project's files name, by the first key that has one."""
-    kinds = _kinds(reading.recipe)
-    return [
-        named
-        for value, how in reading.recipe.read.items()
-        if value in kinds
-        for named in _first(reading, value, kinds[value], how.file, how.at)
-    ]
+    kinds = _kinds(index.recipe)
+    found = list[DocumentName]()
+    for value, how in index.recipe.read.items():
+        if value in kinds:
+            found += _first_names(index, value, kinds[value], how)
+    return found
 
 
 def _kinds(recipe: RecipeSpec) -> dict[str, str]:
     """Which kind of document each value of `read` names."""
-    return {
-        value: section.document
-        for section in recipe.sections.values()
-        if section.document
-        for value in _BLANK.findall(section.named)
-        if value in recipe.read
-    }
+    kinds = dict[str, str]()
+    for section in recipe.sections.values():
+        if section.document:
+            for value in _BLANK.findall(section.named):
+                if value in recipe.read:
+                    kinds[value] = section.document
+    return kinds
 
 
-def _project_files(reading: DocumentIndex) -> list[str]:
-    return [reading.placed(path) for how in reading.recipe.read.values() for path in how.file]
+def project_files(index: DocumentIndex) -> list[str]:
+    """The paths of the YAML files that the recipe reads values from."""
+    paths = list[str]()
+    for how in index.recipe.read.values():
+        paths += [index.path_of(path) for path in how.file]
+    return paths
 
 
-def _unreadable(reading: DocumentIndex, path: str) -> Iterator[Problem]:
-    file = reading.file(path)
+def _unreadable(index: DocumentIndex, path: str) -> Iterator[Problem]:
+    file = index.file(path)
     if isinstance(file, files.Skip):
         if file.reason not in ("missing", "empty"):
             yield error(path, 1, "unreadable-file", file.reason)
         return
     if len(file.text) > LARGEST_YAML_CHARS:
-        yield error(
-            path, 1, "too-large", f"more than {LARGEST_YAML_CHARS:,} characters: not looked into"
-        )
+        message = f"more than {LARGEST_YAML_CHARS:,} characters: not looked into"
+        yield error(path, 1, "too-large", message)
         return
-    problem = mapping(file.text)[1]
+    _, problem = mapping(file.text)
     if problem:
         line = _LINE.search(problem)
         yield error(path, int(line[1]) if line else 1, "bad-yaml", _LINE.sub("", problem))
 
 
-def _first(
-    reading: DocumentIndex, value: str, kind: str, paths: tuple[str, ...], at: tuple[str, ...]
-) -> list[DocumentName]:
-    for path in map(reading.placed, paths):
-        root = _node(reading, path)
-        for key in at:
+def _first_names(index: DocumentIndex, value: str, kind: str, how: Read) -> list[DocumentName]:
+    for path in map(index.path_of, how.file):
+        root = _node(index, path)
+        for key in how.at:
             found = [
                 DocumentName(name=name, value=value, kind=kind, file=path, line=line)
                 for name, line in _leaves(_at(root, key))
@@ -133,10 +132,10 @@ def _first(
     return []
 
 
-def _node(reading: DocumentIndex, path: str) -> Node | None:
+def _node(index: DocumentIndex, path: str) -> Node | None:
     import yaml
 
-    file = reading.file(path)
+    file = index.file(path)
     if isinstance(file, files.Skip) or mapping(file.text)[1]:
         return None
     node: Node | None = yaml.compose(file.text, yaml.SafeLoader)
@@ -145,12 +144,20 @@ def _node(reading: DocumentIndex, path: str) -> Node | None:
 
 def _at(node: Node | None, key: str) -> Node | None:
     """The node at `a.b.c`, or None."""
+    for step in key.split("."):
+        node = _member(node, step)
+    return node
+
+
+def _member(node: Node | None, name: str) -> Node | None:
     from yaml.nodes import MappingNode
 
-    for step in key.split("."):
-        members = node.value if isinstance(node, MappingNode) else []
-        node = next((value for name, value in members if name.value == step), None)
-    return node
+    if isinstance(node, MappingNode):
+        for key, value in node.value:
+            if key.value == name:
+                member: Node = value
+                return member
+    return None
 
 
 def _leaves(node: Node | None) -> Iterator[tuple[str, int]]:
@@ -158,19 +165,16 @@ def _leaves(node: Node | None) -> Iterator[tuple[str, int]]:
     name or path."""
     from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
-    if isinstance(node, ScalarNode) and node.tag not in (
-        "tag:yaml.org,2002:null",
-        "tag:yaml.org,2002:bool",
-    ):
-        yield node.value.strip(), node.start_mark.line + 1
+    if isinstance(node, ScalarNode):
+        if node.tag not in _NO_NAMES:
+            yield node.value.strip(), node.start_mark.line + 1
     elif isinstance(node, SequenceNode):
         for member in node.value:
             yield from _leaves(member)
     elif isinstance(node, MappingNode):
-        naming = [
-            value
-            for name, value in node.value
-            if name.value in _NAMING and isinstance(value, ScalarNode)
-        ]
-        for member in naming[:1] or [value for _, value in node.value]:
-            yield from _leaves(member)
+        for key, value in node.value:
+            if key.value in _NAMING and isinstance(value, ScalarNode):
+                yield from _leaves(value)
+                return
+        for _, value in node.value:
+            yield from _leaves(value)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import itertools
 import os
 import re
 import stat
@@ -57,19 +58,19 @@ def repairs(text: str) -> tuple[Repair, ...]:
     if "<!--" not in text:
         return ()
     found = marks.marks(text)
-    planned = sorted(
-        [*_tidied(text, found), *_closed(text, found)], key=lambda repair: (repair.start, repair.at)
-    )
+    planned = [*_tidy_repairs(text, found), *_closing_repairs(text, found)]
+    planned.sort(key=lambda repair: (repair.start, repair.at))
     return tuple(planned) if planned and _is_better(text, planned) else ()
 
 
 def apply_repairs(text: str, planned: Sequence[Repair]) -> str:
     """The text with the repairs made."""
-    kept, at = list[str](), 0
+    pieces = list[str]()
+    at = 0
     for repair in planned:
-        kept += [text[at : repair.start], repair.right]
+        pieces += [text[at : repair.start], repair.right]
         at = repair.end
-    return "".join([*kept, text[at:]])
+    return "".join([*pieces, text[at:]])
 
 
 def _is_better(text: str, planned: Sequence[Repair]) -> bool:
@@ -82,7 +83,7 @@ def _is_better(text: str, planned: Sequence[Repair]) -> bool:
 # --- white space ----------------------------------------------------------------------------------
 
 
-def _tidied(text: str, found: Sequence[Mark]) -> Iterator[Repair]:
+def _tidy_repairs(text: str, found: Sequence[Mark]) -> Iterator[Repair]:
     for mark in found:
         written = text[mark.start : mark.end]
         tidy = _tidy(mark, written)
@@ -109,49 +110,52 @@ def _tidy(mark: Mark, written: str) -> str:
 # --- closing marks --------------------------------------------------------------------------------
 
 
-def _closed(text: str, found: Sequence[Mark]) -> Iterator[Repair]:
+def _closing_repairs(text: str, found: Sequence[Mark]) -> Iterator[Repair]:
     """The closing marks that are missing, where only one place is possible: before the next
     phase, or at the end."""
-    mine = [mark for mark in found if mark.kind == "PHASE"]
-    trouble: dict[int, set[str]] = {}
+    phases = [mark for mark in found if mark.kind == "PHASE"]
+    problems: dict[int, set[str]] = {}
     for problem in marks.problems(text):
-        trouble.setdefault(problem.start, set()).add(problem.code)
-    for at, mark in enumerate(mine):
-        following = mine[at + 1] if at + 1 < len(mine) else None
-        if (
-            trouble.get(mark.start) != {"unclosed-marker"}
-            or not mark.alone
-            or (following and not following.opens)
-        ):
+        problems.setdefault(problem.start, set()).add(problem.code)
+    for mark, following in itertools.zip_longest(phases, phases[1:]):
+        if problems.get(mark.start) != {"unclosed-marker"} or not mark.alone:
             continue
-        place = _text_end(text, mark) if following is None else _line_start(text, following)
+        if following is None:
+            place = _text_end(text, mark)
+        else:
+            place = _line_start(text, following) if following.opens else None
         if place is not None:
-            yield _closing(text, mark, place)
+            yield _closing_mark(text, mark, place)
 
 
 def _line_start(text: str, mark: Mark) -> int | None:
-    return (
-        None
-        if not mark.alone
-        else max(text.rfind("\n", 0, mark.start), text.rfind("\r", 0, mark.start)) + 1
-    )
+    """Where the line of a mark begins, if the mark stands alone on it."""
+    if not mark.alone:
+        return None
+    return max(text.rfind("\n", 0, mark.start), text.rfind("\r", 0, mark.start)) + 1
 
 
 def _text_end(text: str, mark: Mark) -> int | None:
     """The end of the text, where the section that the mark opens, or stands in, reaches so far;
     else None."""
-    headings = markdown.headings(text)
+    section = _section_of(markdown.headings(text), text, mark)
+    return len(text) if section is None or section.end == len(text) else None
+
+
+def _section_of(
+    headings: Sequence[markdown.Heading], text: str, mark: Mark
+) -> markdown.Heading | None:
+    """The heading right behind a mark, else the last one before it whose section it stands in."""
     at = bisect_right(headings, mark.start, key=lambda heading: heading.start)
-    opens = at < len(headings) and not text[mark.end : headings[at].start].strip()
-    mine = (
-        headings[at]
-        if opens
-        else next((one for one in reversed(headings[:at]) if one.end > mark.start), None)
-    )
-    return len(text) if mine is None or mine.end == len(text) else None
+    if at < len(headings) and not text[mark.end : headings[at].start].strip():
+        return headings[at]
+    for heading in reversed(headings[:at]):
+        if heading.end > mark.start:
+            return heading
+    return None
 
 
-def _closing(text: str, mark: Mark, place: int) -> Repair:
+def _closing_mark(text: str, mark: Mark, place: int) -> Repair:
     ending = lines.first_break(text) or "\n"
     before = "" if text[:place].endswith(("\n", "\r")) else ending
     written = text[mark.start : mark.end]

@@ -1,7 +1,7 @@
 """The same paragraph in two files: it is paid for twice, and one day the two will differ.
 
 One pass: paragraphs are compared by what they say, white space, case and list marks aside.
-Neighbours that are repeated in the same files are told as one.
+Neighbours that are repeated in the same files are one problem.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from foreword.lint.problem import Problem, warning
 from foreword.text import lines
 
 KINDS = ("instructions", "guidance", "language", "persona", "prompt", "workflow")
+# Of a paragraph that counts: two or three lines. Shorter ones are headings, commands and phrases
+# that are the same in many files for good reasons.
 FEWEST_WORDS = 25
-MOST_PLACES = 3
+MOST_PLACES = 3  # of the other files, in a message of one line
 
 _LEAD = re.compile(r"(?:[-*+>]|[0-9]{1,9}[.)])\s+")
 
@@ -25,23 +27,22 @@ _LEAD = re.compile(r"(?:[-*+>]|[0-9]{1,9}[.)])\s+")
 class _Paragraph:
     file: str
     line: int
-    said: str  # in small letters, one space between words
+    words: str  # in small letters, one space between words
 
 
-def repeats(reading: DocumentIndex) -> Iterator[Problem]:
-    """Paragraphs that are in more than one file, each told once, at the first of them."""
-    texts = {
-        one.path: list(_paragraphs(one.path, reading.text(one.path)))
-        for one in reading.authored
-        if one.kind in KINDS
-    }
-    places = dict[str, dict[str, int]]()  # what is said -> file -> line
+def repeats(index: DocumentIndex) -> Iterator[Problem]:
+    """Paragraphs that are in more than one file, each reported once, at the first of them."""
+    texts = dict[str, list[_Paragraph]]()
+    for document in index.authored:
+        if document.kind in KINDS:
+            texts[document.path] = list(_paragraphs(document.path, index.text(document.path)))
+    places = dict[str, dict[str, int]]()  # by words: the line in each file
     for paragraphs in texts.values():
         for paragraph in paragraphs:
-            places.setdefault(paragraph.said, {}).setdefault(paragraph.file, paragraph.line)
+            places.setdefault(paragraph.words, {}).setdefault(paragraph.file, paragraph.line)
     for file, paragraphs in texts.items():
         for run in _runs(file, paragraphs, places):
-            yield _told(run, places[run[0].said])
+            yield _problem(run, places[run[0].words])
 
 
 def _paragraphs(file: str, text: str) -> Iterator[_Paragraph]:
@@ -59,29 +60,31 @@ def _runs(
 ) -> Iterator[list[_Paragraph]]:
     """Paragraphs of a file, one behind the other, that the same other files have too; only where
     it is the first."""
-    run, others, seen = list[_Paragraph](), tuple[str, ...](), set[str]()
+    run = list[_Paragraph]()
+    run_files = list[str]()
+    before = set[str]()
     for paragraph in paragraphs:
-        files = tuple(places[paragraph.said])
-        is_first = len(files) > 1 and files[0] == file and paragraph.said not in seen
-        seen.add(paragraph.said)
-        if run and not (is_first and files == others):
+        files = list(places[paragraph.words])
+        is_first = len(files) > 1 and files[0] == file and paragraph.words not in before
+        before.add(paragraph.words)
+        if run and not (is_first and files == run_files):
             yield run
             run = []
         if is_first:
-            run, others = [*run, paragraph], files
+            run = [*run, paragraph]
+            run_files = files
     if run:
         yield run
 
 
-def _told(run: Sequence[_Paragraph], places: dict[str, int]) -> Problem:
+def _problem(run: Sequence[_Paragraph], places: dict[str, int]) -> Problem:
     first = run[0]
+    words = sum(len(paragraph.words.split()) for paragraph in run)
+    message = f"a paragraph of {words} words is"
+    if len(run) > 1:
+        message = f"{len(run)} paragraphs ({words} words) are"
     elsewhere = [f"{file}:{line}" for file, line in places.items() if file != first.file]
-    more = f" and {len(elsewhere) - MOST_PLACES} more" if len(elsewhere) > MOST_PLACES else ""
-    words = sum(len(paragraph.said.split()) for paragraph in run)
-    what = (
-        f"{len(run)} paragraphs ({words} words) are"
-        if len(run) > 1
-        else f"a paragraph of {words} words is"
-    )
-    message = f"{what} also in {', '.join(elsewhere[:MOST_PLACES])}{more}"
+    message += f" also in {', '.join(elsewhere[:MOST_PLACES])}"
+    if len(elsewhere) > MOST_PLACES:
+        message += f" and {len(elsewhere) - MOST_PLACES} more"
     return warning(first.file, first.line, "repeated-paragraph", message)

@@ -19,100 +19,113 @@ from foreword.sources.documents import Document
 from foreword.sources.library import INVOKED, fields_of
 from foreword.text.parts import Part, anchors, in_tier
 
-ALWAYS, SESSION, PHASE = 0, 1, 2
+ALWAYS = 0
+SESSION = 1
+PHASE = 2
 CODE = "tier-over-budget"
-MOST_NAMED = 5
+MOST_NAMED = 5  # of the parts of a tier, the largest: what to shorten is among them
 
 
-def tiers(reading: DocumentIndex) -> Iterator[Problem]:
+def tiers(index: DocumentIndex) -> Iterator[Problem]:
     """Every tier that is over its limit, at the file that has most to do with it."""
-    limits = reading.recipe.tiers
-    named = names(reading)
+    limits = index.recipe.tiers
+    named = names(index)
     if ALWAYS in limits:
-        yield from _always(reading, named, limits[ALWAYS])
+        yield from _always(index, named, limits[ALWAYS])
     if SESSION in limits:
-        yield from _session(reading, named, limits[SESSION])
+        yield from _session(index, named, limits[SESSION])
     if PHASE in limits:
-        for workflow in (one for one in reading.authored if one.kind == "workflow"):
-            for part in phases_of(workflow, reading.text(workflow.path)):
-                yield from _phase(reading, workflow, part, limits[PHASE])
+        workflows = [document for document in index.authored if document.kind == "workflow"]
+        for workflow in workflows:
+            for part in phases_of(workflow, index.text(workflow.path)):
+                yield from _phase(index, workflow, part, limits[PHASE])
 
 
-def _always(reading: DocumentIndex, named: list[DocumentName], limit: int) -> Iterator[Problem]:
+def _always(index: DocumentIndex, named: list[DocumentName], limit: int) -> Iterator[Problem]:
     """Tier 0: the instructions, what is anchored elsewhere, and fields of the project and its
     profile."""
-    own = [one for one in reading.authored if one.kind == "instructions"][:1]
-    parts = {one.path: reading.tokens(reading.text(one.path)) for one in own}
-    loaded = [
-        *reading.of_kind("guidance"),
-        *_documents(reading, named, ("language", "persona", "workflow")),
-    ]
-    for one in loaded:
-        text = reading.text(one.path)
-        if "ANCHOR" in text.upper() and (
-            tokens := sum(reading.tokens(part.text) for part in anchors(text))
-        ):
-            parts[f"anchors of {one.path}"] = tokens
-    for path, tokens in _fields(reading, named):
-        parts[f"fields of {path}"] = tokens
-    place = own[0].path if own else next((name.file for name in named), "")
-    yield from _over(ALWAYS, parts, limit, place, 1)
+    sizes = dict[str, int]()
+    place = named[0].file if named else ""
+    own = [document for document in index.authored if document.kind == "instructions"]
+    if own:
+        place = own[0].path
+        sizes[place] = index.tokens(index.text(place))
+    loaded = index.of_kind("guidance")
+    loaded += _documents(index, named, ("language", "persona", "workflow"))
+    for document in loaded:
+        tokens = _anchor_tokens(index, index.text(document.path))
+        if tokens:
+            sizes[f"anchors of {document.path}"] = tokens
+    for path, tokens in _field_sizes(index, named):
+        sizes[f"fields of {path}"] = tokens
+    yield from _over_limit(ALWAYS, sizes, limit, file=place)
 
 
-def _fields(reading: DocumentIndex, named: list[DocumentName]) -> Iterator[tuple[str, int]]:
+def _anchor_tokens(index: DocumentIndex, text: str) -> int:
+    if "ANCHOR" not in text.upper():
+        return 0
+    return sum(index.tokens(part.text) for part in anchors(text))
+
+
+def _field_sizes(index: DocumentIndex, named: list[DocumentName]) -> Iterator[tuple[str, int]]:
     """What tier 0 takes out of YAML files."""
-    for section in reading.recipe.sections.values():
+    for section in index.recipe.sections.values():
         if section.tier != ALWAYS or not section.fields:
             continue
-        own = [one.path for one in _documents(reading, named, (section.document,))]
-        for path in [reading.placed(section.file)] if section.file else own:
-            if tokens := reading.counter.count(fields_of(reading.text(path), section.fields)[0]):
+        if section.file:
+            paths = [index.path_of(section.file)]
+        else:
+            own = _documents(index, named, (section.document,))
+            paths = [document.path for document in own]
+        for path in paths:
+            fields, _ = fields_of(index.text(path), section.fields)
+            tokens = index.counter.count(fields)
+            if tokens:
                 yield path, tokens
 
 
-def _session(reading: DocumentIndex, named: list[DocumentName], limit: int) -> Iterator[Problem]:
+def _session(index: DocumentIndex, named: list[DocumentName], limit: int) -> Iterator[Problem]:
     """Tier 1: the project's language and personas; of a persona what is marked for tier 1, where
     something is."""
-    mine = _documents(reading, named, ("language", "persona"))
-    parts = {one.path: _in_session(reading, reading.text(one.path)) for one in mine}
-    place = next((name for name in named if name.kind == "persona"), next(iter(named), None))
-    if place is not None:
-        yield from _over(SESSION, parts, limit, place.file, place.line)
+    if not named:
+        return
+    sizes = dict[str, int]()
+    for document in _documents(index, named, ("language", "persona")):
+        text = index.text(document.path)
+        sizes[document.path] = index.tokens(in_tier(text, SESSION) or text)
+    personas = [name for name in named if name.kind == "persona"]
+    place = personas[0] if personas else named[0]
+    yield from _over_limit(SESSION, sizes, limit, file=place.file, line=place.line)
 
 
-def _in_session(reading: DocumentIndex, text: str) -> int:
-    return reading.tokens(in_tier(text, SESSION) or text)
-
-
-def _phase(reading: DocumentIndex, workflow: Document, part: Part, limit: int) -> Iterator[Problem]:
+def _phase(index: DocumentIndex, workflow: Document, part: Part, limit: int) -> Iterator[Problem]:
     """Tier 2: a phase, and the personas, prompts and panels that it names."""
-    parts = {f"phase {part.name}": reading.tokens(part.text)}
-    for meant in references.find_references(reading.meant, part.text, workflow.path):
-        if meant.kind in INVOKED:
-            parts[meant.path] = reading.tokens(reading.text(meant.path))
-    if len(parts) > 1 or parts[f"phase {part.name}"] > limit:
-        what = f"with phase {part.name}"
-        yield from _over(PHASE, parts, limit, workflow.path, part.line, what)
+    own = index.tokens(part.text)
+    sizes = {f"phase {part.name}": own}
+    for document in references.find_references(index.find, part.text, workflow.path):
+        if document.kind in INVOKED:
+            sizes[document.path] = index.tokens(index.text(document.path))
+    if len(sizes) > 1 or own > limit:
+        what = f"with phase {part.name} "
+        yield from _over_limit(PHASE, sizes, limit, file=workflow.path, line=part.line, what=what)
 
 
 def _documents(
-    reading: DocumentIndex, named: list[DocumentName], kinds: tuple[str | None, ...]
+    index: DocumentIndex, named: list[DocumentName], kinds: tuple[str | None, ...]
 ) -> list[Document]:
-    found = [reading.meant(name.name, name.kind) for name in named if name.kind in kinds]
-    return list(dict.fromkeys(one for one in found if one is not None))
+    found = [index.find(name.name, name.kind) for name in named if name.kind in kinds]
+    return list(dict.fromkeys(document for document in found if document is not None))
 
 
-def _over(
-    tier: int, parts: Mapping[str, int], limit: int, file: str, line: int, what: str = ""
+def _over_limit(
+    tier: int, sizes: Mapping[str, int], limit: int, *, file: str, line: int = 1, what: str = ""
 ) -> Iterator[Problem]:
-    total = sum(parts.values())
+    total = sum(sizes.values())
     if total <= limit:
         return
-    largest = sorted(parts.items(), key=lambda part: -part[1])
-    each = ", ".join(f"{name} {tokens:,}" for name, tokens in largest[:MOST_NAMED])
-    more = f" and {len(largest) - MOST_NAMED} smaller" if len(largest) > MOST_NAMED else ""
-    message = (
-        f"tier {tier} {what + ' ' if what else ''}needs {total:,} tokens, its limit is {limit:,}:"
-        f" {each}{more}"
-    )
+    largest = sorted(sizes.items(), key=lambda part: -part[1])
+    named = ", ".join(f"{name} {tokens:,}" for name, tokens in largest[:MOST_NAMED])
+    message = f"tier {tier} {what}needs {total:,} tokens, its limit is {limit:,}: {named}"
+    if len(largest) > MOST_NAMED:
+        message += f" and {len(largest) - MOST_NAMED} smaller"
     yield warning(file, line, CODE, message)

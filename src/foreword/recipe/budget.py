@@ -9,13 +9,9 @@ import re
 
 from foreword import tokens
 from foreword.errors import BadBudget
-from foreword.recipe.schema import BudgetSpec
+from foreword.recipe.schema import LARGEST_AMOUNT, BudgetSpec
 from foreword.section import Budget
 from foreword.tokens import Counter
-
-# Above any window there is; it keeps a slip of the keyboard from becoming arithmetic with huge
-# numbers.
-LARGEST = 10**12
 
 
 def whole_number(value: object, what: str) -> int | None:
@@ -28,7 +24,7 @@ def whole_number(value: object, what: str) -> int | None:
         if found is None:
             raise BadBudget(value, what)
         value = int(re.sub(r"[_,]", "", found[1])) * (1000 if found[2] else 1)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= LARGEST:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= LARGEST_AMOUNT:
         raise BadBudget(value, what)
     return value
 

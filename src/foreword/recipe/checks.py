@@ -14,12 +14,13 @@ from pydantic import ValidationError
 
 from foreword.errors import UnknownName, did_you_mean
 from foreword.recipe.document import Place
-from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec, problem_in_words
+from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
+from foreword.recipe.validation_errors import problem_in_words
 
 TAG = re.compile(r"[a-z][a-z0-9_]*")
 BLANK = re.compile(r"\{(\w+)\}")
 SOURCES = ("file", "files", "git", "text", "items", "state", "document", "anchors")
-GIVEN = (
+REQUEST_BLANKS = (
     "task",
     "step",
     "skill",
@@ -53,10 +54,9 @@ def check(recipe: RecipeSpec) -> Iterator[Problem]:
         yield from _essential(place, section)
         yield from _document(place, section, recipe)
         for field in ("stands_in_for", "follows"):
-            if getattr(section, field) is not None:
-                yield from _unknown(
-                    (*place, field), (getattr(section, field),), recipe.sections, "section"
-                )
+            other = getattr(section, field)
+            if other is not None:
+                yield from _unknown((*place, field), (other,), recipe.sections, "section")
     if recipe.default_purpose is not None:
         yield from _unknown(
             ("default_purpose",), (recipe.default_purpose,), recipe.purposes, "purpose"
@@ -78,21 +78,24 @@ def check(recipe: RecipeSpec) -> Iterator[Problem]:
 
 
 def _known_blanks(recipe: RecipeSpec) -> dict[str, None]:
-    values = [
-        name
-        for table in PROFILES.values()
-        for p in getattr(recipe, table).values()
-        for name in p.values
-    ]
-    own = ["instructions"] if recipe.skill_file else []  # a skill's own file
-    return dict.fromkeys([*GIVEN, *recipe.locate, *recipe.read, *own, *values])
+    """Everything that fills a blank, in the order in which it is suggested."""
+    names = [*REQUEST_BLANKS, *recipe.locate, *recipe.read]
+    if recipe.skill_file:
+        names.append("instructions")  # a skill's own file
+    for table in PROFILES.values():
+        for profile in getattr(recipe, table).values():
+            names += profile.values
+    return dict.fromkeys(names)
 
 
 def _section(place: Place, section: SectionSpec, blanks: Mapping[str, None]) -> Iterator[Problem]:
-    given = [name for name in SOURCES if getattr(section, name) is not None]
-    if len(given) != 1:
-        have = f"has {' and '.join(given)}" if given else "says not where its text comes from"
-        yield place, f"section {str(place[-1])!r} {have}: give exactly one of {', '.join(SOURCES)}"
+    sources = [name for name in SOURCES if getattr(section, name) is not None]
+    if len(sources) != 1:
+        problem = (
+            f"has {' and '.join(sources)}" if sources else "says not where its text comes from"
+        )
+        choices = ", ".join(SOURCES)
+        yield place, f"section {str(place[-1])!r} {problem}: give exactly one of {choices}"
     if section.forms is not None and section.forms[:1] != ("full",):
         yield (*place, "forms"), "forms must begin with full"
     yield from _paths(place, section)
@@ -116,10 +119,8 @@ def _paths(place: Place, section: SectionSpec) -> Iterator[Problem]:
     yield from _outside((*place, "folder"), (section.folder,), listed=False)
     yield from _outside((*place, "files"), section.files or ())
     if re.search(r"[*?]", section.file or ""):
-        yield (
-            (*place, "file"),
-            f"file: {section.file!r} is a glob, and file is the name of one: use files:",
-        )
+        problem = f"file: {section.file!r} is a glob, and file is the name of one: use files:"
+        yield (*place, "file"), problem
 
 
 def _outside(place: Place, paths: Iterable[str], listed: bool = True) -> Iterator[Problem]:
@@ -131,30 +132,27 @@ def _outside(place: Place, paths: Iterable[str], listed: bool = True) -> Iterato
 def _blanks(place: Place, template: str, known: Mapping[str, None]) -> Iterator[Problem]:
     for name in dict.fromkeys(BLANK.findall(template)):
         if name not in known:
+            problem = f"nothing fills {{{name}}}"
             guess = did_you_mean(name, known)
-            yield (
-                place,
-                f"nothing fills {{{name}}}" + (f", did you mean {{{guess}}}?" if guess else ""),
-            )
+            if guess:
+                problem += f", did you mean {{{guess}}}?"
+            yield place, problem
 
 
 def _essential(place: Place, section: SectionSpec) -> Iterator[Problem]:
     if section.essential and section.max is not None:
         yield (*place, "max"), "essential means never cut, so max can't hold: take one of them away"
     if section.essential and section.forms not in (None, ("full",)):
-        yield (
-            (*place, "forms"),
-            "essential means always whole, so other forms can't come: take one of them away",
-        )
+        problem = "essential means always whole, so other forms can't come: take one of them away"
+        yield (*place, "forms"), problem
 
 
 def _profile(
     place: Place, profile: Profile, recipe: RecipeSpec, blanks: Mapping[str, None]
 ) -> Iterator[Problem]:
     for field in ("sections", "add", "without", "required", "optional"):
-        yield from _unknown(
-            (*place, field), getattr(profile, field) or (), recipe.sections, "section"
-        )
+        tags = getattr(profile, field) or ()
+        yield from _unknown((*place, field), tags, recipe.sections, "section")
     yield from _order((*place, "gives_way"), profile.gives_way or (), recipe)
     yield from _unknown((*place, "change"), tuple(profile.change), recipe.sections, "section")
     if profile.agent is not None:
@@ -175,30 +173,34 @@ def _change(
             loc = tuple(error["loc"])
             yield (*place, *loc), problem_in_words(error, ("sections", tag, *loc))
         return
-    if (base := recipe.sections.get(tag)) is not None:
-        before = {message for _, message in _section(place, base, blanks)}
-        kept = {name: getattr(base, name) for name in base.model_fields_set}
-        changed = SectionSpec.model_validate({**kept, **fields})
-        yield from (p for p in _section(place, changed, blanks) if p[1] not in before)
-        yield from _essential(place, alone)
+    base = recipe.sections.get(tag)
+    if base is None:
+        return
+    before = {message for _, message in _section(place, base, blanks)}
+    written = {name: getattr(base, name) for name in base.model_fields_set}
+    changed = SectionSpec.model_validate({**written, **fields})
+    for problem_place, message in _section(place, changed, blanks):
+        if message not in before:
+            yield problem_place, message
+    yield from _essential(place, alone)
 
 
 def _order(place: Place, ranks: Ranks, recipe: RecipeSpec) -> Iterator[Problem]:
     """The tags of an order of giving way: each must be known, and there once."""
     yield from _unknown(place, ranks, recipe.sections, "section")
-    seen = set[str]()
+    tags = set[str]()
     for index, entry in enumerate(ranks):
         for tag in (entry,) if isinstance(entry, str) else entry:
-            if tag in seen:
+            if tag in tags:
                 yield (*place, index), f"section {tag!r} is in gives_way twice"
-            seen.add(tag)
+            tags.add(tag)
 
 
 def _locate(recipe: RecipeSpec) -> Iterator[Problem]:
-    needs = {
-        name: [blank for blank in BLANK.findall(how.among or "") if blank in recipe.locate]
-        for name, how in recipe.locate.items()
-    }
+    needs = dict[str, list[str]]()
+    for name, how in recipe.locate.items():
+        blanks = BLANK.findall(how.among or "")
+        needs[name] = [blank for blank in blanks if blank in recipe.locate]
     reported = set[str]()
     for name, how in recipe.locate.items():
         place = ("locate", name)
@@ -208,23 +210,22 @@ def _locate(recipe: RecipeSpec) -> Iterator[Problem]:
         circle = _circle(name, needs)
         if circle and name not in reported:
             reported |= set(circle)
-            whom = " and ".join(repr(other) for other in circle)
-            yield (
-                (*place, "among"),
-                f"{whom} need each other" if len(circle) > 1 else f"{whom} needs itself",
-            )
+            names = " and ".join(repr(other) for other in circle)
+            need = "need each other" if len(circle) > 1 else "needs itself"
+            yield (*place, "among"), f"{names} {need}"
 
 
 def _circle(name: str, needs: Mapping[str, list[str]]) -> list[str]:
     """The names on a way from this one back to itself, or nothing."""
-    ways, seen = [[name]], set[str]()
+    ways = [[name]]
+    visited = set[str]()
     while ways:
         way = ways.pop()
         for other in needs[way[-1]]:
             if other == name:
                 return way
-            if other not in seen:
-                seen.add(other)
+            if other not in visited:
+                visited.add(other)
                 ways.append([*way, other])
     return []
 

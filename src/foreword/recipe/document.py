@@ -1,7 +1,7 @@
 """Read one recipe file as data whose lines are known, however it is written.
 
-What would make reading endless or deep (bombs of aliases, a thousand brackets) is told by the
-events of the file, before any of it is built. What the data means is the business of `schema` and
+What would make reading endless or deep (bombs of aliases, a thousand brackets) shows in the events
+of the file, before any of it is built. What the data means is the business of `schema` and
 `checks`.
 """
 
@@ -22,13 +22,23 @@ from foreword.errors import RecipeError
 from foreword.recipe.schema import RecipeSpec
 
 BUILTIN = Path(__file__).parent / "builtin"
+# What a file may have to be read as a recipe. The built-in ones are the largest there are; these
+# are far above them, and keep a file that is no recipe, or a trap, from taking time and memory.
 LARGEST_BYTES = 1_000_000
 MOST_EVENTS = 20_000
 MOST_NODES = 50_000  # with every alias written out
 DEEPEST = 50
-LONGEST_NUMBER = 400
+LONGEST_NUMBER = 400  # digits
 # 1:1:1 is a number in YAML, and a long one takes minutes to work out
 NUMBER = re.compile(r"[-+0-9:_.]+")
+
+_QUOTED = re.compile(r"['\"].*['\"]")
+_HINTS = {
+    regular_file.OUTSIDE: (
+        "put the recipe itself into the project, or name its own path on the command line"
+    )
+}
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Place = tuple[str | int, ...]
 
@@ -62,13 +72,15 @@ def _read_layer(path: Path, within: Path | None) -> RecipeFile:
     text = _text(path, within)
     try:
         _refuse_unsafe(path, text)
-        node, data = _loaded(path, text)
+        node, data = _load(path, text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         problem = _without_quotes(error.problem or error.context or "")
         raise RecipeError(
-            str(path), f"not valid YAML: {problem}", line=line, column=column
+            str(path),
+            f"not valid YAML: {problem}",
+            line=mark.line + 1 if mark else 0,
+            column=mark.column + 1 if mark else 0,
         ) from None
     except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise RecipeError(str(path), f"not valid YAML: {_without_quotes(str(error))}") from None
@@ -80,7 +92,7 @@ def _read_layer(path: Path, within: Path | None) -> RecipeFile:
 
 
 def _text(path: Path, within: Path | None) -> str:
-    """The text of a file; told apart from the YAML in it, which may be anything."""
+    """The text of a file; what the YAML in it is like shows later."""
     try:
         if within is None:
             raw = regular_file.read_anywhere(path, LARGEST_BYTES)
@@ -88,21 +100,14 @@ def _text(path: Path, within: Path | None) -> str:
             raw = regular_file.read_inside(within, str(path.absolute()), LARGEST_BYTES)
         return raw.decode("utf-8-sig")
     except regular_file.Unusable as unusable:
-        raise RecipeError(
-            str(path), _told(unusable.reason, within), hint=_HINTS.get(unusable.reason, "")
-        ) from None
+        problem = _unusable_problem(unusable.reason, within)
+        hint = _HINTS.get(unusable.reason, "")
+        raise RecipeError(str(path), problem, hint=hint) from None
     except UnicodeDecodeError:
         raise RecipeError(str(path), "can't be read: not UTF-8") from None
 
 
-_HINTS = {
-    regular_file.OUTSIDE: (
-        "put the recipe itself into the project, or name its own path on the command line"
-    )
-}
-
-
-def _told(reason: str, within: Path | None) -> str:
+def _unusable_problem(reason: str, within: Path | None) -> str:
     if reason == regular_file.OUTSIDE:
         return f"leads outside the root {within}"
     return f"can't be read: {reason}"
@@ -113,13 +118,7 @@ def _without_quotes(problem: str) -> str:
     return _QUOTED.sub("...", problem.split("\n")[0])
 
 
-_QUOTED = re.compile(r"['\"].*['\"]")
-
-
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-def _loaded(path: Path, text: str) -> tuple[Node | None, Any]:
+def _load(path: Path, text: str) -> tuple[Node | None, Any]:
     loader = _Loader(text)
     try:
         node = loader.get_single_node()
@@ -127,7 +126,9 @@ def _loaded(path: Path, text: str) -> tuple[Node | None, Any]:
             return None, None
         if not _has_a_known_field(node):  # before anything of it is told: it may be anything
             raise _unsafe(path, "not a recipe: it has no field that recipes have", node.start_mark)
-        for key in _repeated(node):  # before merge keys are resolved, which repeats them lawfully
+        for key in _repeated_keys(
+            node
+        ):  # before merge keys are resolved, which repeats them lawfully
             raise _unsafe(path, f"{key.value!r} is there twice", key.start_mark)
         return node, loader.construct_document(node)
     finally:
@@ -135,31 +136,29 @@ def _loaded(path: Path, text: str) -> tuple[Node | None, Any]:
 
 
 def _has_a_known_field(node: Node) -> bool:
-    """Whether a mapping might be a recipe; what is no mapping is told elsewhere."""
+    """Whether a mapping might be a recipe; what is no mapping is refused elsewhere."""
     if not isinstance(node, MappingNode):
         return True
-    return any(
-        isinstance(key, ScalarNode) and key.value in RecipeSpec.model_fields
-        for key, _ in node.value
-    )
+    keys = [key.value for key, _ in node.value if isinstance(key, ScalarNode)]
+    return any(key in RecipeSpec.model_fields for key in keys)
 
 
-def _repeated(node: Node) -> Iterator[ScalarNode]:
+def _repeated_keys(node: Node) -> Iterator[ScalarNode]:
     if isinstance(node, MappingNode):
-        seen = set()
+        names = set()
         for key, value in node.value:
             if isinstance(key, ScalarNode):
-                if key.value in seen:
+                if key.value in names:
                     yield key
-                seen.add(key.value)
-            yield from _repeated(value)
+                names.add(key.value)
+            yield from _repeated_keys(value)
 
 
 # --- what must not be built -----------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenNode:
     """A list or mapping that has begun: its anchor, and what it holds so far with every alias
     written out."""
 
@@ -174,38 +173,45 @@ class _Open:
 
 def _refuse_unsafe(path: Path, text: str) -> None:
     """Walk the events alone, which costs little, and stop at what would cost much."""
-    whole, sizes = _Open(None), dict[str, tuple[int, int]]()
-    within = [whole]
+    sizes = dict[str, tuple[int, int]]()  # by anchor: its nodes and its height
+    open_nodes = [_OpenNode(None)]
     for count, event in enumerate(yaml.parse(text, _Loader)):
         if count > MOST_EVENTS:
-            raise _unsafe(
-                path, f"more than {MOST_EVENTS:,} values, which is no recipe", event.start_mark
-            )
-        if isinstance(event, yaml.CollectionStartEvent):
-            within.append(_Open(event.anchor))
-        elif isinstance(event, yaml.CollectionEndEvent):
-            done = within.pop()
-            sizes |= {done.anchor: (done.nodes, done.height)} if done.anchor else {}
-            within[-1].take(done.nodes, done.height)
-        elif isinstance(event, yaml.ScalarEvent):
-            if len(event.value) > LONGEST_NUMBER and NUMBER.fullmatch(event.value):
-                raise _unsafe(
-                    path, f"a number of more than {LONGEST_NUMBER} digits", event.start_mark
-                )
-            sizes |= {event.anchor: (1, 1)} if event.anchor else {}
-            within[-1].take(1, 1)
-        elif isinstance(event, yaml.AliasEvent):
-            if event.anchor in (part.anchor for part in within):
-                raise _unsafe(
-                    path, f"*{event.anchor} stands inside its own anchor", event.start_mark
-                )
-            within[-1].take(*sizes.get(event.anchor or "", (1, 1)))
-        if len(within) - 1 + within[-1].height - 1 > DEEPEST:
-            raise _unsafe(path, f"nested more than {DEEPEST} levels deep", event.start_mark)
-        if within[-1].nodes > MOST_NODES:
-            raise _unsafe(
-                path, f"aliases make it more than {MOST_NODES:,} values", event.start_mark
-            )
+            problem = f"more than {MOST_EVENTS:,} values, which is no recipe"
+            raise _unsafe(path, problem, event.start_mark)
+        problem = _follow(event, open_nodes, sizes)
+        innermost = open_nodes[-1]
+        if not problem and len(open_nodes) - 1 + innermost.height - 1 > DEEPEST:
+            problem = f"nested more than {DEEPEST} levels deep"
+        if not problem and innermost.nodes > MOST_NODES:
+            problem = f"aliases make it more than {MOST_NODES:,} values"
+        if problem:
+            raise _unsafe(path, problem, event.start_mark)
+
+
+def _follow(
+    event: yaml.Event, open_nodes: list[_OpenNode], sizes: dict[str, tuple[int, int]]
+) -> str:
+    """Count one event into the node that is open; what is wrong with it by itself, if anything."""
+    if isinstance(event, yaml.CollectionStartEvent):
+        open_nodes.append(_OpenNode(event.anchor))
+    elif isinstance(event, yaml.CollectionEndEvent):
+        closed = open_nodes.pop()
+        if closed.anchor:
+            sizes[closed.anchor] = (closed.nodes, closed.height)
+        open_nodes[-1].take(closed.nodes, closed.height)
+    elif isinstance(event, yaml.ScalarEvent):
+        if len(event.value) > LONGEST_NUMBER and NUMBER.fullmatch(event.value):
+            return f"a number of more than {LONGEST_NUMBER} digits"
+        if event.anchor:
+            sizes[event.anchor] = (1, 1)
+        open_nodes[-1].take(1, 1)
+    elif isinstance(event, yaml.AliasEvent):
+        if any(node.anchor == event.anchor for node in open_nodes):
+            return f"*{event.anchor} stands inside its own anchor"
+        nodes, height = sizes.get(event.anchor or "", (1, 1))
+        open_nodes[-1].take(nodes, height)
+    return ""
 
 
 def _unsafe(path: Path, problem: str, mark: Any) -> RecipeError:
@@ -217,27 +223,34 @@ def _unsafe(path: Path, problem: str, mark: Any) -> RecipeError:
 
 def problem_at(chain: list[RecipeFile], place: Place, message: str, hint: str = "") -> RecipeError:
     """The error at the deepest node of the place that any file of the chain has."""
-    best, depth = (chain[0].path, 1, 1), -1
+    deepest = -1
+    path = chain[0].path
+    line = 1
+    column = 1
     for layer in chain:
-        node, reached = _node_at(layer.node, place)
-        if reached > depth:
-            mark = node.start_mark
-            best, depth = (layer.path, mark.line + 1, mark.column + 1), reached
-    path, line, column = best
+        node, depth = _node_at(layer.node, place)
+        if depth > deepest:
+            deepest = depth
+            path = layer.path
+            line = node.start_mark.line + 1
+            column = node.start_mark.column + 1
     return RecipeError(path, message, line=line, column=column, hint=hint)
 
 
 def _node_at(node: Node, place: Place) -> tuple[Node, int]:
-    shown = node
+    """The deepest node on the way to a place, as a key where it has one, and how deep it is."""
+    deepest = node
     for depth, step in enumerate(place):
         found: Node | None = None
         if isinstance(node, MappingNode):
             for key, value in node.value:
                 if isinstance(key, ScalarNode) and key.value == str(step):
-                    shown, found = key, value
+                    deepest = key
+                    found = value
         elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
-            shown = found = node.value[step]
+            found = node.value[step]
+            deepest = node.value[step]
         if found is None:
-            return shown, depth
+            return deepest, depth
         node = found
-    return shown, len(place)
+    return deepest, len(place)

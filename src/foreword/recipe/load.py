@@ -2,8 +2,8 @@
 
 Recipes are files: built in, or `foreword/recipes/NAME.yaml` under the root, or a path. A project's
 recipes are read inside its root, and so is what they extend; only whoever calls names a path
-elsewhere. What a recipe means is the runtime's business; its shape is `schema`'s, whether it makes
-sense is `checks`', reading a file is `document`'s.
+elsewhere. What a recipe means is the business of `selection` and `context`; its shape is
+`schema`'s, whether it makes sense is `checks`', reading a file is `document`'s.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from foreword import regular_file
 from foreword.errors import RecipeError, UnknownName
 from foreword.recipe import checks, schema
 from foreword.recipe.document import BUILTIN, RecipeFile, problem_at, read_layer
-from foreword.recipe.schema import RecipeSpec, SectionSpec, problem_in_words
+from foreword.recipe.schema import RecipeSpec, SectionSpec
+from foreword.recipe.validation_errors import problem_in_words
 
 FOLDER = Path("foreword/recipes")
+# Recipes that extend one another: people make two or three, and each is read from a file.
 LONGEST_CHAIN = 20
 MOST_LISTED = 500  # each is read and checked: 2 ms, for the largest 0.3 s; projects have a dozen
 SUFFIXES = (".yaml", ".yml")
@@ -45,10 +47,11 @@ __all__ = [
 
 def names(root: Path | None = None) -> dict[str, Path]:
     """Every recipe that can be named, built-in and under the root, and its file."""
-    own = sorted((root / FOLDER).glob("*.yaml")) if root and not folder_problem(root) else []
-    found = {path.stem: path for path in [*sorted(BUILTIN.glob("*.yaml")), *own]}
+    paths = sorted(BUILTIN.glob("*.yaml"))
+    if root and not folder_problem(root):
+        paths += sorted((root / FOLDER).glob("*.yaml"))
     # `x.yaml.yaml` has no name: x.yaml is a path, which whoever names a recipe may not give.
-    return {name: path for name, path in found.items() if not name.endswith(SUFFIXES)}
+    return {path.stem: path for path in paths if not path.stem.endswith(SUFFIXES)}
 
 
 def recipes_to_list(root: Path) -> tuple[dict[str, Path], int]:
@@ -74,11 +77,12 @@ def load(name: str, root: Path | None = None) -> RecipeSpec:
 def layers(name: str, root: Path | None = None) -> list[RecipeFile]:
     """The recipe's own file first, then what it extends, to the end of the chain."""
     chain = [_first(name, root)]
-    while parent := chain[-1].data.get("extends"):
+    parent = chain[0].data.get("extends")
+    while parent:
         if not isinstance(parent, str):
             raise problem_at(chain[-1:], ("extends",), "extends must be the name of a recipe")
         layer = _parent(parent, chain[-1], root)
-        if layer.path in (other.path for other in chain):
+        if any(layer.path == other.path for other in chain):
             raise problem_at(chain[-1:], ("extends",), f"recipe {parent!r} extends itself")
         if len(chain) > LONGEST_CHAIN:
             raise problem_at(
@@ -87,6 +91,7 @@ def layers(name: str, root: Path | None = None) -> list[RecipeFile]:
                 f"a chain of more than {LONGEST_CHAIN} recipes that extend another",
             )
         chain.append(layer)
+        parent = layer.data.get("extends")
     return chain
 
 
@@ -102,7 +107,8 @@ def _first(name: str, root: Path | None) -> RecipeFile:
     if not name.endswith(SUFFIXES):
         return _by_name(name, root)
     for candidate in (Path(name), (root or Path()) / name):
-        if (path := _existing(candidate)) is not None:
+        path = _existing(candidate)
+        if path is not None:
             return read_layer(path, root if root and _is_of(root, path) else None)
     raise RecipeError(
         name,
@@ -113,8 +119,11 @@ def _first(name: str, root: Path | None) -> RecipeFile:
 
 def _by_name(name: str, root: Path | None) -> RecipeFile:
     """A recipe of the project, else a built-in one; looked for directly, for there may be many."""
+    folders = [BUILTIN]
     problem = folder_problem(root) if root else ""
-    for folder in [root / FOLDER, BUILTIN] if root and not problem else [BUILTIN]:
+    if root and not problem:
+        folders.insert(0, root / FOLDER)
+    for folder in folders:
         path = folder / f"{name}.yaml"
         if path.parent == folder and _is_there(path):
             return read_layer(path, root)
@@ -144,7 +153,8 @@ def _is_of(root: Path, path: Path) -> bool:
 
     A link in a project that leads out of it is not the user's word, though the user names the link.
     """
-    base, named = root.resolve(), _without_dots(path)
+    base = root.resolve()
+    named = _without_dots(path)
     by_name = named.is_relative_to(base) or named.is_relative_to(_without_dots(root))
     return by_name or path.resolve().is_relative_to(base)
 
@@ -164,9 +174,9 @@ def _parent(parent: str, child: RecipeFile, root: Path | None) -> RecipeFile:
         # a project's own `director` may extend the built-in one
         return read_layer(builtin, BUILTIN)
     try:
-        return (
-            _by_path(parent, child, root) if parent.endswith(SUFFIXES) else _by_name(parent, root)
-        )
+        if parent.endswith(SUFFIXES):
+            return _by_path(parent, child, root)
+        return _by_name(parent, root)
     except UnknownName as unknown:
         raise problem_at([child], ("extends",), unknown.message, hint=unknown.hint) from None
 
@@ -182,10 +192,9 @@ def _by_path(parent: str, child: RecipeFile, root: Path | None) -> RecipeFile:
             continue
         if _is_there(path):
             return read_layer(path, within)
-    outside = regular_file.OUTSIDE in reasons or parent.startswith("~")
-    problem = (
-        f"{parent!r} leads outside {child.within}" if outside else f"there is no file {parent!r}"
-    )
+    problem = f"there is no file {parent!r}"
+    if regular_file.OUTSIDE in reasons or parent.startswith("~"):
+        problem = f"{parent!r} leads outside {child.within}"
     hint = f"name a recipe, or a file in {child.within}; a copy of the other one will do"
     raise problem_at([child], ("extends",), f"extends: {problem}", hint=hint)
 
@@ -198,7 +207,8 @@ def _places(parent: str, child: RecipeFile, root: Path | None) -> Iterator[tuple
         yield beside, root
         return
     yield beside, child.within
-    if (here := _existing(Path(parent))) is not None:
+    here = _existing(Path(parent))
+    if here is not None:
         yield here.absolute(), child.within
     if root:
         yield root / parent, root
@@ -219,10 +229,10 @@ def _in_reading_order(sections: dict[str, SectionSpec]) -> dict[str, SectionSpec
     """As written, but for those that say which section they follow."""
     order = [tag for tag, spec in sections.items() if spec.follows is None]
     for tag, spec in sections.items():
-        if spec.follows is not None:
-            order.insert(
-                order.index(spec.follows) + 1 if spec.follows in order else len(order), tag
-            )
+        if spec.follows is None:
+            continue
+        place = order.index(spec.follows) + 1 if spec.follows in order else len(order)
+        order.insert(place, tag)
     return {tag: sections[tag] for tag in order}
 
 
@@ -230,9 +240,9 @@ def problems(chain: list[RecipeFile]) -> Iterator[RecipeError]:
     """Everything that is wrong with a recipe, each with its line; its own file first, then those
     it extends."""
     files = [layer.path for layer in chain]
-    found = {problem.message: problem for problem in [*_stray_fields(chain), *_problems(chain)]}
+    unique = {problem.message: problem for problem in [*_stray_fields(chain), *_problems(chain)]}
     yield from sorted(
-        found.values(),
+        unique.values(),
         key=lambda problem: (files.index(problem.path), problem.line, problem.column),
     )
 
@@ -269,7 +279,8 @@ def _merged(chain: list[RecipeFile]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     for layer in reversed(chain):
         merged = _over(merged, layer.data)
-    merged.pop("extends", None) if len(chain) > 1 else None
+    if len(chain) > 1:
+        merged.pop("extends", None)
     return merged
 
 
@@ -288,11 +299,11 @@ def _over(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 
 def _without_nulls(data: Mapping[str, Any]) -> dict[str, Any]:
     """What a file says, without what it takes away."""
-    kept = dict[str, Any]()
+    rest = dict[str, Any]()
     for key, value in data.items():
         if value is not None:
-            kept[key] = _without_nulls(value) if isinstance(value, dict) else value
-    return kept
+            rest[key] = _without_nulls(value) if isinstance(value, dict) else value
+    return rest
 
 
 def json_schema() -> dict[str, Any]:

@@ -1,25 +1,28 @@
 """The shape of a recipe, for validation and for editors (`foreword recipe schema`).
 
-Outside data only: the engine never sees these models, `runtime` turns them into sections and rules.
-Where a recipe file is found and how errors get their line is `load`'s business.
+Outside data only: the engine never sees these models, `selection` and `context` turn them into
+sections and rules. Where a recipe file is found and how errors get their line is `load`'s business;
+what pydantic complains about is put into words by `validation_errors`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from foreword.errors import did_you_mean
 from foreword.section import Form, Share
 
-LARGEST = 10**12  # of a number of tokens, bytes or anything else that is counted
+# Of tokens, bytes or anything else that is counted: above any window there is, and small enough
+# that arithmetic with it stays exact.
+LARGEST_AMOUNT = 10**12
 
 PERCENT = re.compile(
     r"^(?:(?P<low>\d+(?:\.\d+)?)\s*-\s*)?(?P<high>\d+(?:\.\d+)?)\s*%(?P<left> of what is left)?$"
 )
+# the same for JSON Schema, whose expressions have no names
+PERCENT_SCHEMA = r"^(\d+(\.\d+)?\s*-\s*)?\d+(\.\d+)?\s*%( of what is left)?$"
 
 
 def read_share(value: object) -> object:
@@ -28,22 +31,23 @@ def read_share(value: object) -> object:
     if isinstance(value, Share):
         return value
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
-        if value > LARGEST:
-            raise ValueError(f"must be at most {LARGEST:,} tokens")
+        if value > LARGEST_AMOUNT:
+            raise ValueError(f"must be at most {LARGEST_AMOUNT:,} tokens")
         return Share("tokens", float(value))
     found = PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
         raise ValueError(
             "must be tokens (500), a share (30%), a range (5-10%) or '50% of what is left'"
         )
-    low, high = float(found["low"] or 0), float(found["high"])
+    low = float(found["low"] or 0)
+    high = float(found["high"])
     if high > 100:
         raise ValueError("must be at most 100%")
-    if high == 0 or low > high:
-        raise ValueError(
-            "must be more than 0%" if high == 0 else "must be a range from less to more"
-        )
-    return Share("left" if found["left"] else "whole", high / 100, low / 100)
+    if high == 0:
+        raise ValueError("must be more than 0%")
+    if low > high:
+        raise ValueError("must be a range from less to more")
+    return Share("left" if found["left"] else "whole", value=high / 100, low=low / 100)
 
 
 def _of_window(share: Share | None) -> Share | None:
@@ -69,7 +73,7 @@ Names = Annotated[
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 Texts = dict[str, str]
-Many = Annotated[int, Field(gt=0, le=LARGEST)]
+Many = Annotated[int, Field(gt=0, le=LARGEST_AMOUNT)]
 
 
 class RecipePart(BaseModel):
@@ -214,7 +218,7 @@ class BudgetSpec(RecipePart):
         default=None, description="Of the model's window."
     )
     tokens: Many | None = None
-    less: dict[str, Annotated[int, Field(ge=0, le=LARGEST)]] = Field(
+    less: dict[str, Annotated[int, Field(ge=0, le=LARGEST_AMOUNT)]] = Field(
         default_factory=dict, description="Kept free for other things, by name."
     )
 
@@ -252,6 +256,7 @@ class CommandLimits(RecipePart):
     """What a command in a text may cost. Which ones may run is for the user to say, never for a
     recipe."""
 
+    # the same as those of `sources.commands.Policy`, which says why
     timeout_seconds: float = Field(default=5.0, gt=0, le=600)
     output_bytes: Many = 65_536
 
@@ -369,69 +374,3 @@ def json_schema() -> dict[str, Any]:
         "title": "Foreword recipe",
         **schema,
     }
-
-
-PERCENT_SCHEMA = r"^(\d+(\.\d+)?\s*-\s*)?\d+(\.\d+)?\s*%( of what is left)?$"
-
-
-# --- what pydantic says, in the words of a recipe -------------------------------------------------
-
-PLAIN = {
-    "a valid tuple": "a list",
-    "a valid list": "a list",
-    "a valid dictionary": "a mapping",
-    "a valid string": "text",
-    "a valid integer": "a whole number",
-    "a valid boolean": "true or false",
-    "a valid number": "a number",
-    "String should have at least 1 character": "must not be empty",
-    "True": "true",
-}
-
-
-def problem_in_words(error: Mapping[str, Any], place: tuple[str | int, ...]) -> str:
-    """A problem of pydantic's as a person would put it, with what was probably meant."""
-    kind, path = error["type"], dotted_path(place)
-    if kind == "extra_forbidden":
-        return f"unknown field {path!r}{_meant(place[-1], _fields_at(place))}"
-    if kind == "missing":
-        return f"{path!r} is missing"
-    message = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-    if kind == "literal_error":
-        guess = _meant(error["input"], re.findall(QUOTED, error["ctx"]["expected"]))
-        return f"{path}: must be {PLAIN.get(message, message)}{guess}"
-    plain = next((told for said, told in PLAIN.items() if message.startswith(said)), message)
-    return f"{path}: {plain if plain.startswith('must') else 'must be ' + plain}"
-
-
-QUOTED = re.compile(r"'([^']*)'")
-
-
-def _meant(name: object, known: list[str]) -> str:
-    guess = did_you_mean(str(name)[:100], known)
-    return f", did you mean {guess!r}?" if guess else ""
-
-
-def dotted_path(place: tuple[str | int, ...]) -> str:
-    """A place in a recipe as people write it: `sections.vision.forms[1]`."""
-    # the branches of a union
-    steps = [step for step in place if step not in ("str", "tuple[str, ...]")]
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(
-        "."
-    )
-
-
-def _fields_at(place: tuple[str | int, ...]) -> list[str]:
-    model: Any = RecipeSpec
-    for step in place[:-1]:
-        field = (
-            model.model_fields.get(step)
-            if isinstance(step, str) and hasattr(model, "model_fields")
-            else None
-        )
-        model = field.annotation if field else model
-        inner = [
-            arg for arg in get_args(model) if isinstance(arg, type) and issubclass(arg, BaseModel)
-        ]
-        model = inner[0] if inner else model
-    return list(getattr(model, "model_fields", {}))

@@ -1,8 +1,8 @@
 """Which sections a request reads, and under which rules: the recipe as one agent, skill, purpose or
 phase sees it.
 
-No I/O: profiles are laid over the recipe, names are checked. What the sections hold is `gather`'s
-business.
+No I/O: profiles are laid over the recipe, names are checked. What the sections hold is
+`context.readers`' business.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 from foreword.errors import InputMissing, UnknownName
 from foreword.recipe.schema import PROFILES, Profile, RecipeSpec, SectionSpec
 from foreword.section import DEFAULT_FORMS, Rule, Tiers
+
+# Room between the ranks of two sections, for members that have ranks of their own.
+RANK_STEP = 10_000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,32 +49,39 @@ class Selection:
         """The place in the order of giving way, spaced so that members of a section fit between;
         unlisted: last."""
         for place, entry in enumerate(self.gives_way):
-            if tag in ((entry,) if isinstance(entry, str) else entry):
-                return 10_000.0 * place
-        return 10_000.0 * len(self.gives_way)
+            if tag == entry or (isinstance(entry, tuple) and tag in entry):
+                return RANK_STEP * place
+        return RANK_STEP * len(self.gives_way)
 
 
-def select(recipe: RecipeSpec, asked: Mapping[str, str], extra_skills: bool = False) -> Selection:
+def select(
+    recipe: RecipeSpec, requested: Mapping[str, str], extra_skills: bool = False
+) -> Selection:
     """Lay the profiles that were asked for over the recipe; `extra_skills` allows a skill that
     is in no table."""
-    if recipe.default_purpose and "purpose" not in asked:
-        asked = {**asked, "purpose": recipe.default_purpose}
-    for kind in (kind for kind, name in asked.items() if not name.strip()):
-        raise InputMissing(kind, "its name is empty", hint=f"name one, or leave --{kind} out")
-    _check_needs(recipe, asked)
-    profiles = {kind: _profile(recipe, kind, name, extra_skills) for kind, name in asked.items()}
+    names = dict(requested)
+    if recipe.default_purpose:
+        names.setdefault("purpose", recipe.default_purpose)
+    for kind, name in names.items():
+        if not name.strip():
+            raise InputMissing(kind, "its name is empty", hint=f"name one, or leave --{kind} out")
+    _check_needs(recipe, names)
+    profiles = {kind: _profile(recipe, kind, name, extra_skills) for kind, name in names.items()}
     skill = profiles.get("skill")
-    if skill is not None and "agent" not in profiles and skill.agent is not None:
-        profiles = {"agent": recipe.agents[skill.agent], **profiles}
+    if skill is not None and skill.agent is not None:
+        profiles.setdefault("agent", recipe.agents[skill.agent])
     # an agent's columns come first; a skill adds its own files to them
-    ordered = [profiles[kind] for kind in PROFILES if kind in profiles]
-    return _overlaid(recipe, ordered, dict(asked))
+    overlay = _Overlay(gives_way=recipe.gives_way)
+    for kind in PROFILES:
+        if kind in profiles:
+            overlay.add(profiles[kind])
+    return _selection(recipe, names, overlay)
 
 
-def _check_needs(recipe: RecipeSpec, asked: Mapping[str, str]) -> None:
+def _check_needs(recipe: RecipeSpec, requested: Mapping[str, str]) -> None:
     for need in recipe.needs:
         kinds = [kind for kind in need.split(" or ") if kind in PROFILES]
-        if kinds and not any(kind in asked for kind in kinds):
+        if kinds and not any(kind in requested for kind in kinds):
             known = ", ".join(getattr(recipe, PROFILES[kinds[0]]))
             raise InputMissing(
                 need,
@@ -82,84 +92,100 @@ def _check_needs(recipe: RecipeSpec, asked: Mapping[str, str]) -> None:
 
 def _profile(recipe: RecipeSpec, kind: str, name: str, extra_skills: bool) -> Profile:
     table: dict[str, Profile] = getattr(recipe, PROFILES[kind])
-    if not table and _is_asked_for(recipe, kind):
+    if not table and _is_value(recipe, kind):
         return Profile(values={kind: name})
     if name in table:
         return table[name]
-    same = [
-        known
-        for known in table
-        if known.replace("_", "-").lower() == name.replace("_", "-").replace(" ", "-").lower()
-    ]
-    if same:
-        return table[same[0]]
+    for known, profile in table.items():
+        if _spelling(known) == _spelling(name.replace(" ", "-")):
+            return profile
     if kind == "skill" and extra_skills and recipe.other_skills is not None:
         return recipe.other_skills
     raise UnknownName(kind, name, table, where=f"in recipe {recipe.name!r}")
 
 
-def _is_asked_for(recipe: RecipeSpec, kind: str) -> bool:
+def _spelling(name: str) -> str:
+    """A name without the differences that nobody means."""
+    return name.replace("_", "-").lower()
+
+
+def _is_value(recipe: RecipeSpec, kind: str) -> bool:
     """Whether a recipe without a table for a kind takes any name of it, as a value."""
     blank = f"{{{kind}}}"
-    return any(
-        blank in text
-        for spec in recipe.sections.values()
-        for text in (spec.named, spec.phase or "")
-    )
+    for spec in recipe.sections.values():
+        if blank in spec.named or blank in (spec.phase or ""):
+            return True
+    return False
 
 
-def _overlaid(recipe: RecipeSpec, profiles: list[Profile], asked: dict[str, str]) -> Selection:
-    chosen: list[str] | None = None
-    changes: dict[str, dict[str, object]] = {}
-    required, optional, gives_way = set[str](), set[str](), recipe.gives_way
-    values, kind_tiers, leave_out = dict[str, str](), dict[str, int](), dict[str, str]()
-    split = None
-    for profile in profiles:
-        if chosen is None and profile.sections is not None:
-            chosen = list(profile.sections)
-        if chosen is not None or profile.add:
-            chosen = [tag for tag in [*(chosen or ()), *profile.add] if tag not in profile.without]
-        required = (required | set(profile.required)) - set(profile.optional)
-        optional |= set(profile.optional)
-        gives_way = profile.gives_way or gives_way
-        values |= profile.values
-        split = profile.split or split
-        kind_tiers |= {kind: tier for tier, kinds in profile.tiers.items() for kind in kinds}
-        leave_out |= profile.leave_out
+@dataclass(slots=True, kw_only=True)
+class _Overlay:
+    """Profiles laid over each other: what comes later adds to what was before, or replaces it."""
+
+    gives_way: tuple[str | tuple[str, ...], ...]
+    sections: list[str] | None = None  # None: all that the recipe has
+    changes: dict[str, dict[str, object]] = field(default_factory=dict)
+    required: set[str] = field(default_factory=set)
+    optional: set[str] = field(default_factory=set)
+    values: dict[str, str] = field(default_factory=dict)
+    split: str | None = None
+    kind_tiers: dict[str, int] = field(default_factory=dict)
+    leave_out: dict[str, str] = field(default_factory=dict)
+
+    def add(self, profile: Profile) -> None:
+        if self.sections is None and profile.sections is not None:
+            self.sections = list(profile.sections)
+        if self.sections is not None or profile.add:
+            wanted = [*(self.sections or ()), *profile.add]
+            self.sections = [tag for tag in wanted if tag not in profile.without]
+        self.required |= set(profile.required)
+        self.required -= set(profile.optional)
+        self.optional |= set(profile.optional)
+        self.gives_way = profile.gives_way or self.gives_way
+        self.values |= profile.values
+        self.split = profile.split or self.split
+        for tier, kinds in profile.tiers.items():
+            self.kind_tiers |= dict.fromkeys(kinds, tier)
+        self.leave_out |= profile.leave_out
         for tag, fields in profile.change.items():
-            changes[tag] = {**changes.get(tag, {}), **fields}
-    wanted = set(recipe.sections) if chosen is None else set(chosen)
-    sections = {
-        tag: _changed(spec, changes.get(tag))
-        for tag, spec in recipe.sections.items()
-        if tag in wanted
-    }
-    sections = {
-        tag: spec for tag, spec in sections.items() if (spec.stands_in_for or tag) in sections
-    }
+            self.changes[tag] = {**self.changes.get(tag, {}), **fields}
+
+
+def _selection(recipe: RecipeSpec, names: dict[str, str], overlay: _Overlay) -> Selection:
+    wanted = set(recipe.sections) if overlay.sections is None else set(overlay.sections)
+    changed = dict[str, SectionSpec]()
+    for tag, spec in recipe.sections.items():
+        if tag in wanted:
+            changed[tag] = _changed_section(spec, overlay.changes.get(tag))
+    # what stands in for a section is of no use without it
+    sections = dict[str, SectionSpec]()
+    for tag, spec in changed.items():
+        if (spec.stands_in_for or tag) in changed:
+            sections[tag] = spec
     return Selection(
         recipe=recipe,
         sections=sections,
-        names=asked,
-        required=frozenset(required),
-        optional=frozenset(optional),
-        gives_way=gives_way,
-        values=values,
-        tiers=_tiers(split),
-        kind_tiers=kind_tiers,
-        leave_out=leave_out,
+        names=names,
+        required=frozenset(overlay.required),
+        optional=frozenset(overlay.optional),
+        gives_way=overlay.gives_way,
+        values=overlay.values,
+        tiers=_tiers(overlay.split),
+        kind_tiers=overlay.kind_tiers,
+        leave_out=overlay.leave_out,
     )
 
 
-def _changed(spec: SectionSpec, fields: Mapping[str, object] | None) -> SectionSpec:
+def _changed_section(spec: SectionSpec, fields: Mapping[str, object] | None) -> SectionSpec:
     if not fields:
         return spec
-    kept = {name: getattr(spec, name) for name in spec.model_fields_set}
-    return SectionSpec.model_validate({**kept, **fields})
+    written = {name: getattr(spec, name) for name in spec.model_fields_set}
+    return SectionSpec.model_validate({**written, **fields})
 
 
 def _tiers(split: str | None) -> Tiers:
     if split is None:
         return Tiers()
     shares = [int(part) for part in split.split("/")]
-    return Tiers({tier: share / sum(shares) for tier, share in enumerate(shares, 1)})
+    total = sum(shares)
+    return Tiers({tier: share / total for tier, share in enumerate(shares, 1)})

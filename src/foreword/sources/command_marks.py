@@ -36,11 +36,13 @@ class CommandMark:
 
 def marks(text: str) -> Iterator[CommandMark]:
     """The commands of a text, in order."""
-    offset, fence = 0, ""
+    offset = 0
+    fence = ""
     for number, line in enumerate(text.split("\n"), 1):
         found = _FENCE.match(line)
         if fence:
-            fence = "" if found and _closes(found, fence) else fence
+            if found and _closes(found, fence):
+                fence = ""
         elif found and not (found["fence"][0] == "`" and "`" in found["info"]):
             fence = found["fence"]
         elif "!" in line:
@@ -53,7 +55,8 @@ def _closes(found: re.Match[str], fence: str) -> bool:
 
 
 def _in_line(line: str, number: int, offset: int) -> Iterator[CommandMark]:
-    if (alone := _ALONE.fullmatch(line)) and _plausible(alone["command"]):
+    alone = _ALONE.fullmatch(line)
+    if alone and _is_plausible(alone["command"]):
         end = alone.end("command") + len(alone["ticks"])
         yield CommandMark(
             command=alone["command"].strip(),
@@ -67,22 +70,21 @@ def _in_line(line: str, number: int, offset: int) -> Iterator[CommandMark]:
     for start, inner, inner_end, end in _spans(line):
         after = end
         command = line[inner:inner_end].strip()
-        if (
-            command
-            and line[start - 1 : start] == "!"
-            and not _BEFORE.match(line[max(0, start - 2) : start - 1])
-        ):
+        is_marked = line[start - 1 : start] == "!"
+        if command and is_marked and not _BEFORE.match(line[max(0, start - 2) : start - 1]):
             yield CommandMark(
                 command=command, line=number, start=offset + start - 1, end=offset + end
             )
-    if (bare := _AT_END.search(line, after)) and _plausible(bare["command"]):
-        command, start = bare["command"].rstrip(), offset + bare.start("command")
+    bare = _AT_END.search(line, after)
+    if bare and _is_plausible(bare["command"]):
+        command = bare["command"].rstrip()
+        start = offset + bare.start("command")
         yield CommandMark(
             command=command, line=number, start=start - 1, end=start + len(command), loose=True
         )
 
 
-def _plausible(command: str) -> bool:
+def _is_plausible(command: str) -> bool:
     """Whether it could be a command at all: it begins like a word and does not end like a
     sentence."""
     return re.match(r"[\w./]", command) is not None and not _PROSE.fullmatch(command.rstrip())

@@ -33,13 +33,24 @@ _TOKEN = re.compile(
     r"""\s*(?:
       (?P<quiet>2>\s*/dev/null(?=\s|\||$))
     | (?P<otherwise>\|\|)
-    | (?P<word>(?![~\#])(?:[^\s'"\\$`|&;<>()*?\[\]] | '[^']*' | "(?:[^"\\$`]|\\["\\])*" | \\.)+(?=\s|\||$))
+    | (?P<word>
+        (?![~\#])
+        (?:
+          [^\s'"\\$`|&;<>()*?\[\]]        # a plain character
+        | '[^']*'
+        | "(?:[^"\\$`]|\\["\\])*"
+        | \\.
+        )+
+        (?=\s|\||$)
+      )
     )""",
     re.VERBOSE,
 )
-_COMMANDS_AT_MOST = 4  # that take all the time they may
-_SHOWN_CHARS = 80
-_NOT_STARTED = 127
+# How many commands of a text may take all the time they may; what is behind them is not run, so
+# that a skill with a hundred slow commands does not hold up a context for minutes.
+_COMMANDS_AT_MOST = 4
+_SHOWN_CHARS = 80  # of a command, in a note that is one line
+_NOT_STARTED = 127  # what a shell says, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +69,17 @@ class Policy:
 
     allow: tuple[str, ...] = ()
     shell: bool = False
-    timeout_seconds: float = 5.0
-    output_bytes: int = 65_536
+    timeout_seconds: float = 5.0  # as long as somebody waits for a context without wondering
+    output_bytes: int = 65_536  # some 16,000 tokens, more than a section should have of one command
 
     def __post_init__(self) -> None:
         """Refuse a `git` without a verb."""
         for entry in _entries(self):
             if _is_git(entry[0]) and not names_a_verb(entry[1:]):
+                verbs = ", ".join(VERB_NAMES)
                 raise UsageError(
                     f"allowing {shlex.join(entry)!r} says nothing of what git may do",
-                    hint=f"name a verb, as in 'git log'; those that only read: {', '.join(VERB_NAMES)}",
+                    hint=f"name a verb, as in 'git log'; those that only read: {verbs}",
                 )
 
 
@@ -109,7 +121,9 @@ def inject(text: str, root: Path, policy: Policy) -> CommandText:
         if mark.loose and not _is_program(mark.command, root, policy):
             continue
         result = _carry_out(mark.command, root, policy, until)
-        ran.append(CommandRun(mark.command, mark.line, result.outcome, result.detail))
+        ran.append(
+            CommandRun(mark.command, mark.line, outcome=result.outcome, detail=result.detail)
+        )
         if result.text is not None:
             pieces += (text[done : mark.start], result.text)
             done = mark.end
@@ -140,24 +154,30 @@ def _carry_out(command: str, root: Path, policy: Policy, until: float) -> _Resul
     if not policy.allow:
         return _Result("not allowed", "no command is allowed")
     found = alternatives(command)
-    exact = command in policy.allow or "*" in policy.allow
     if found is None and not policy.shell:
         return _Result("needs a shell", "only plain words, 2>/dev/null and || run without one")
-    if found is None:
-        refused = "" if exact else "what needs a shell must be allowed letter for letter"
-    else:
-        refused = ("" if exact else _refused(found, policy)) or _refused_git(found, root)
-    if refused:
-        return _Result("not allowed", refused)
+    reason = _refusal(command, found, root, policy)
+    if reason:
+        return _Result("not allowed", reason)
     if time.monotonic() >= until:
         note = (
             f"took longer than {_COMMANDS_AT_MOST * policy.timeout_seconds:g} seconds, all together"
         )
         return _Result("timed out", note, f"[commands {note}; not run: {_short(command)}]")
-    return _run(command, found or [["/bin/sh", "-c", command]], root, policy, until)
+    deadline = min(until, time.monotonic() + policy.timeout_seconds)
+    return _run(command, found or [["/bin/sh", "-c", command]], root, policy, deadline=deadline)
 
 
-def _refused(found: list[list[str]], policy: Policy) -> str:
+def _refusal(command: str, found: list[list[str]] | None, root: Path, policy: Policy) -> str:
+    """Why a command is not run, or nothing; `found` are its alternatives, None for a shell's."""
+    is_exact = command in policy.allow or "*" in policy.allow
+    if found is None:
+        return "" if is_exact else "what needs a shell must be allowed letter for letter"
+    reason = "" if is_exact else _allow_list_refusal(found, policy)
+    return reason or _git_refusal(found, root)
+
+
+def _allow_list_refusal(found: list[list[str]], policy: Policy) -> str:
     """The alternative that no entry allows, as a reason; `echo` needs no permission."""
     for argv in found:
         if argv[0] != "echo" and not any(argv[: len(entry)] == entry for entry in _entries(policy)):
@@ -165,11 +185,15 @@ def _refused(found: list[list[str]], policy: Policy) -> str:
     return ""
 
 
-def _refused_git(found: list[list[str]], root: Path) -> str:
+def _git_refusal(found: list[list[str]], root: Path) -> str:
     """Why a `git` among the alternatives is not run: it does more than read, or is not
     understood."""
-    reasons = (git_command.refusal(argv[1:], root) for argv in found if _is_git(argv[0], root))
-    return next((reason for reason in reasons if reason), "")
+    for argv in found:
+        if _is_git(argv[0], root):
+            reason = git_command.refusal(argv[1:], root)
+            if reason:
+                return reason
+    return ""
 
 
 def _is_git(program: str, root: Path | None = None) -> bool:
@@ -177,12 +201,12 @@ def _is_git(program: str, root: Path | None = None) -> bool:
 
     A relative path, or one into the root, is a program of the project's own, whatever its name.
     """
+    if program == "git":
+        return True
     path = PurePath(program)
-    if path.name != "git" or program == "git":
-        return program == "git"
-    return path.is_absolute() and not (
-        root and Path(program).resolve().is_relative_to(root.resolve())
-    )
+    if path.name != "git" or not path.is_absolute():
+        return False
+    return root is None or not Path(program).resolve().is_relative_to(root.resolve())
 
 
 def _entries(policy: Policy) -> Iterator[list[str]]:
@@ -203,44 +227,44 @@ def _is_program(command: str, root: Path, policy: Policy) -> bool:
     return shutil.which(first, path=process.environment()["PATH"]) is not None
 
 
-def _run(command: str, found: list[list[str]], root: Path, policy: Policy, until: float) -> _Result:
+def _run(
+    command: str, found: list[list[str]], root: Path, policy: Policy, *, deadline: float
+) -> _Result:
     """Try each alternative until one succeeds, all within one time limit and one output limit."""
-    deadline = min(until, time.monotonic() + policy.timeout_seconds)
     written = b""
     complaints: list[str] = []
     for argv in found:
-        output = _one(argv, root, deadline - time.monotonic(), policy.output_bytes - len(written))
+        seconds = deadline - time.monotonic()
+        output = _run_one(argv, root, seconds, output_bytes=policy.output_bytes - len(written))
         written += output.stdout
         if output.timed_out:
             note = f"took longer than {policy.timeout_seconds:g} seconds"
             return _Result("timed out", note, f"[command {note}: {_short(command)}]")
         if output.cut:
             note = f"output cut at {policy.output_bytes:,} bytes"
-            return _Result(
-                "cut", note, f"{_text(written, final=False)}\n[{note}: {_short(command)}]"
-            )
+            text = f"{_text(written, final=False)}\n[{note}: {_short(command)}]"
+            return _Result("cut", note, text)
         if output.exit_code == 0:
             return _Result("ran", "; ".join(complaints), _text(written))
         complaints.append(_complaint(argv, output))
-    how = _ending(output.exit_code)
+    ending = _ending(output.exit_code)
     return _Result(
-        "failed", "; ".join(complaints), f"[command failed with {how}: {_short(command)}]"
+        "failed", "; ".join(complaints), f"[command failed with {ending}: {_short(command)}]"
     )
 
 
-def _one(argv: list[str], root: Path, seconds: float, limit: int) -> process.Output:
+def _run_one(argv: list[str], root: Path, seconds: float, *, output_bytes: int) -> process.Output:
     if argv[0] == "echo":
         words = argv[2:] if argv[1:2] == ["-n"] else argv[1:]
         return process.Output(
             stdout=f"{' '.join(words)}\n".encode(errors="replace"), stderr=b"", exit_code=0
         )
-    run = (
-        partial(git_command.run, argv[1:], program=argv[0])
-        if _is_git(argv[0], root)
-        else partial(process.run, argv)
-    )
+    if _is_git(argv[0], root):
+        run = partial(git_command.run, argv[1:], program=argv[0])
+    else:
+        run = partial(process.run, argv)
     try:
-        return run(root, timeout_seconds=seconds, output_bytes=max(0, limit))
+        return run(root, timeout_seconds=seconds, output_bytes=max(0, output_bytes))
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", "") or str(problem)
         return process.Output(
@@ -249,10 +273,11 @@ def _one(argv: list[str], root: Path, seconds: float, limit: int) -> process.Out
 
 
 def _complaint(argv: list[str], output: process.Output) -> str:
-    said = output.stderr.decode("utf-8", "replace").strip().splitlines()
-    return f"{_short(argv[0])}: {_ending(output.exit_code)}" + (
-        f" ({_short(clean(said[0])[0])})" if said else ""
-    )
+    complaint = f"{_short(argv[0])}: {_ending(output.exit_code)}"
+    lines = output.stderr.decode("utf-8", "replace").strip().splitlines()
+    if lines:
+        complaint += f" ({_short(clean(lines[0])[0])})"
+    return complaint
 
 
 def _ending(exit_code: int) -> str:

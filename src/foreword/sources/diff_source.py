@@ -21,9 +21,10 @@ from foreword.text.clean import clean
 
 STDIN = "-"
 NUL = b"\0"
+# A change of 32 MB is far more than any context holds; above that it is somebody's vendored tree.
 LARGEST_BYTES = 32 * 1024 * 1024
-MOST_FILES = 1_000  # that are named in a result
-_SECONDS = 20.0
+MOST_FILES = 1_000  # that are named in a result, which is read by people
+_SECONDS = 20.0  # of git, twice a log's: a diff between far commits reads many objects
 _HINT = "give a diff file, - for standard input, or a revision such as HEAD~1 or main..feature"
 
 _REVISION = re.compile(r"[\w@][\w./@^~{}:+=-]{0,400}")
@@ -61,13 +62,10 @@ def read_change(given: str, root: Path, stdin: Callable[[], bytes]) -> Diff:
             return as_diff(regular_file.read_argument_beginning(path, LARGEST_BYTES + 1), given)
         if path.is_dir():
             raise BadSource(given, "is a folder, not a diff", hint=_HINT)
-    except (
-        ValueError,
-        OSError,
-        regular_file.Unusable,
-    ) as problem:  # a NUL in the name, a name too long
+    # a NUL in the name, a name too long
+    except (ValueError, OSError, regular_file.Unusable) as problem:
         raise BadSource(given[:80], f"can't be read: {problem}", hint=_HINT) from None
-    return as_diff(_between(given, root), given)
+    return as_diff(_diff_since(given, root), given)
 
 
 def as_diff(raw: bytes, source: str) -> Diff:
@@ -80,48 +78,54 @@ def as_diff(raw: bytes, source: str) -> Diff:
         raise BadSource(source, "the diff is empty, so there is nothing to look at", hint=_HINT)
     text = raw.decode("utf-8", "replace").replace("\r\n", "\n")
     if _DIFF.search(text) is None:
-        raise BadSource(
-            source, f"is {'binary and ' if NUL in raw[:8000] else ''}not a diff", hint=_HINT
-        )
+        problem = "is binary and not a diff" if NUL in raw[:8000] else "is not a diff"
+        raise BadSource(source, problem, hint=_HINT)
     notes = []
     text, patches = _PATCH.subn("(binary data left out)\n", text)
     if patches:
-        notes.append(
-            f"the binary data of {patches:,} file{'' if patches == 1 else 's'} was left out"
-        )
-    if unseen := len(_UNSEEN.findall(text)):
-        notes.append(f"{unseen:,} binary file{' was' if unseen == 1 else 's were'} not looked at")
-    text, cleaned = clean(text)
-    notes += [f"the diff: {done}" for done in cleaned]
-    named = [one or other for one, other in _FILE.findall(text)]
-    files = tuple(dict.fromkeys(name.strip() for name in named if name.strip() != "/dev/null"))
-    digest = f"sha256:{hashlib.sha256(raw).hexdigest()}"
-    return Diff(
-        text,
-        ReviewedChange(source, digest, files[:MOST_FILES], len(_CHANGED.findall(text))),
-        tuple(notes),
+        files = "file" if patches == 1 else "files"
+        notes.append(f"the binary data of {patches:,} {files} was left out")
+    unseen = len(_UNSEEN.findall(text))
+    if unseen:
+        files_were = "file was" if unseen == 1 else "files were"
+        notes.append(f"{unseen:,} binary {files_were} not looked at")
+    text, repairs = clean(text)
+    notes += [f"the diff: {repair}" for repair in repairs]
+    change = ReviewedChange(
+        source,
+        digest=f"sha256:{hashlib.sha256(raw).hexdigest()}",
+        files=_file_names(text)[:MOST_FILES],
+        lines=len(_CHANGED.findall(text)),
     )
+    return Diff(text, change, tuple(notes))
 
 
-def _between(revision: str, root: Path) -> bytes:
+def _file_names(text: str) -> tuple[str, ...]:
+    names = [(marked or plain).strip() for marked, plain in _FILE.findall(text)]
+    return tuple(dict.fromkeys(name for name in names if name != "/dev/null"))
+
+
+def _diff_since(revision: str, root: Path) -> bytes:
     """What was committed since a revision, or between the two of a range.
 
     A change may come with attributes that call its own files binary, so that nobody sees them: what
     is text is shown.
     """
-    shown = _diffed(revision, root)
-    if _BINARY.search(shown) is None:
-        return shown
-    parts, texts = (_SECTION.split(one) for one in (shown, _diffed(revision, root, "--text")))
-    if len(parts) != len(texts):
-        return shown
-    return b"".join(
-        text if _BINARY.search(part) and NUL not in text else part
-        for part, text in zip(parts, texts, strict=True)
-    )
+    diff = _run_diff(revision, root)
+    if _BINARY.search(diff) is None:
+        return diff
+    sections = _SECTION.split(diff)
+    text_sections = _SECTION.split(_run_diff(revision, root, "--text"))
+    if len(sections) != len(text_sections):
+        return diff
+    shown = list[bytes]()
+    for section, text in zip(sections, text_sections, strict=True):
+        is_hidden_text = _BINARY.search(section) and NUL not in text
+        shown.append(text if is_hidden_text else section)
+    return b"".join(shown)
 
 
-def _diffed(revision: str, root: Path, *how: str) -> bytes:
+def _run_diff(revision: str, root: Path, *options: str) -> bytes:
     if not _REVISION.fullmatch(revision):
         raise BadSource(revision, "is neither a file nor a revision", hint=_HINT)
     if not git_command.is_installed():
@@ -130,7 +134,7 @@ def _diffed(revision: str, root: Path, *how: str) -> bytes:
         "diff",
         "--no-color",
         "--relative",
-        *how,
+        *options,
         "--src-prefix=a/",
         "--dst-prefix=b/",
         "--end-of-options",
@@ -143,9 +147,9 @@ def _diffed(revision: str, root: Path, *how: str) -> bytes:
     except (OSError, ValueError) as problem:
         raise BadSource(revision, f"git failed: {problem}", hint=_HINT) from None
     if output.timed_out or output.cut:
-        limit = (
-            f"{_SECONDS:g} seconds" if output.timed_out else f"{LARGEST_BYTES // 1024 // 1024} MB"
-        )
+        limit = f"{LARGEST_BYTES // 1024 // 1024} MB"
+        if output.timed_out:
+            limit = f"{_SECONDS:g} seconds"
         raise BadSource(revision, f"git diff gave more than {limit}", hint="review it in parts")
     if output.exit_code:
         raise BadSource(revision, _reason(output.stderr.decode("utf-8", "replace")), hint=_HINT)

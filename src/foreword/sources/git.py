@@ -17,12 +17,14 @@ from foreword.errors import BadSource
 from foreword.sources import git_command
 from foreword.text.clean import clean, without_escapes
 
-_SECONDS = 10.0
-_OUTPUT_BYTES = 8 * 1024 * 1024
-_MOST = 2_000
-_BATCH = 100
-_SUBJECT_CHARS = 500
-_SEARCHED_CHARS = 120  # of a subject, by an expression with more than two repetitions
+_SECONDS = 10.0  # for all of it; somebody waits for a context
+_OUTPUT_BYTES = 8 * 1024 * 1024  # of one batch: a subject may have megabytes
+_MOST = 2_000  # commits that are looked at: where nearly all are left out, it ends all the same
+_BATCH = 100  # commits of one call to git, so that a few that are left out need no second call
+_SUBJECT_CHARS = 500  # some seven lines; a subject is one
+# Of a subject, by an expression with more than two repetitions: its time grows with that power of
+# the length, and the time limit is only looked at between two subjects.
+_SEARCHED_CHARS = 120
 _MOST_REPETITIONS = 4
 
 _LABELS = {
@@ -60,7 +62,11 @@ _SYMBOLS = re.compile("^[\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d\\s]+")
 _LEADING = re.compile(r"^(?:[:;,-]+\s+)+")
 # of an expression: escape, class, opening of a group, counted repetition, any other
 _SYNTAX = re.compile(
-    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?:\?(?:[:=!>]|<[=!]|P?<\w+>|[a-zA-Z-]+:))?|\{\d*,?\d*\}|[^\\\[(]",
+    r"\\."
+    r"|\[\^?\]?(?:\\.|[^\]\\])*\]"
+    r"|\((?:\?(?:[:=!>]|<[=!]|P?<\w+>|[a-zA-Z-]+:))?"
+    r"|\{\d*,?\d*\}"
+    r"|[^\\\[(]",
     re.DOTALL,
 )
 # would show the rest of a line in another order
@@ -95,57 +101,71 @@ def log(root: Path, entries: int, leave_out: Sequence[str] = ()) -> list[Commit]
         return "git is not installed"
     deadline = time.monotonic() + _SECONDS
     found: list[Commit] = []
-    looked = 0
-    while len(found) < entries and looked < _MOST:
-        wanted = min(max(entries, _BATCH), _MOST - looked)
-        batch = _batch(root, looked, wanted, deadline)
+    looked_at = 0
+    while len(found) < entries and looked_at < _MOST:
+        wanted = min(max(entries, _BATCH), _MOST - looked_at)
+        batch = _batch(root, looked_at, wanted, deadline)
         if isinstance(batch, str):
             return found or batch
         for when, subject in batch:
             if time.monotonic() > deadline:
                 return found or f"leave_out takes longer than {_SECONDS:g} seconds"
-            if not _noise(subject, rules):
+            if not _is_noise(subject, rules):
                 found.append(Commit(when, plain(subject)))
-        looked += len(batch)
+        looked_at += len(batch)
         if len(batch) < wanted:
             break
-    return found[:entries] or (_nothing(looked) if entries > 0 else [])
+    if not found and entries > 0:
+        return _reason_for_none(looked_at)
+    return found[:entries]
 
 
 def plain(subject: str) -> str:
     """A commit's subject in plain language: no hashes, no shortcodes, conventional prefixes as
     words."""
     text = _bare(subject)
-    if reverted := _REVERT.fullmatch(text):
-        return f"Undone: {_told(_bare(reverted['rest']), labelled=False)}"
-    return _told(text) or "(no message)"
+    reverted = _REVERT.fullmatch(text)
+    if reverted:
+        return f"Undone: {_prefix_in_words(_bare(reverted['rest']), labelled=False)}"
+    return _prefix_in_words(text) or "(no message)"
 
 
-def _told(text: str, *, labelled: bool = True) -> str:
+def _prefix_in_words(text: str, *, labelled: bool = True) -> str:
     """A subject with its conventional prefix turned into words: `feat(ui)!: x` is `New: x (ui)
     (breaking)`."""
     prefix = _PREFIX.fullmatch(text)
     if not prefix:
         return text
-    kind, rest = prefix["kind"].lower(), _LEADING.sub("", prefix["rest"])
+    kind = prefix["kind"].lower()
+    rest = _LEADING.sub("", prefix["rest"])
     if kind == "revert" and labelled:
-        return f"Undone: {_told(rest, labelled=False)}"
-    label = f"{_LABELS[kind]}: " if labelled else ""
-    scope = f" ({prefix['scope'].strip()})" if (prefix["scope"] or "").strip() else ""
-    return f"{label}{rest}{scope}{' (breaking)' if prefix['breaking'] else ''}"
+        return f"Undone: {_prefix_in_words(rest, labelled=False)}"
+    words = f"{_LABELS[kind]}: {rest}" if labelled else rest
+    scope = (prefix["scope"] or "").strip()
+    if scope:
+        words += f" ({scope})"
+    if prefix["breaking"]:
+        words += " (breaking)"
+    return words
 
 
 def _bare(subject: str) -> str:
     """The subject without references, hashes and symbols; one of which nothing goes is left as
     it is."""
-    text = _NAMED.sub(r"\1 an earlier commit", _REFERENCE.sub("", subject))
-    text = _SYMBOLS.sub("", _SHORTCODE.sub("", _HASH.sub("", text)))
+    text = _REFERENCE.sub("", subject)
+    text = _NAMED.sub(r"\1 an earlier commit", text)
+    text = _HASH.sub("", text)
+    text = _SHORTCODE.sub("", text)
+    text = _SYMBOLS.sub("", text)
     if text == subject:
         return subject
-    text = re.sub(r"\s+([,;:.])(?=\s|$)", r"\1", " ".join(_HOLLOW.sub("", text).split()))
+    text = " ".join(_HOLLOW.sub("", text).split())
+    text = re.sub(r"\s+([,;:.])(?=\s|$)", r"\1", text)
     text = _LEADING.sub("", text).rstrip(" :;,-")
-    first = text.split(" ", 1)[0]
-    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+    first_word = text.split(" ", 1)[0]
+    if first_word.isalpha() and first_word.islower():
+        return text[:1].upper() + text[1:]
+    return text
 
 
 def rule(pattern: str) -> SearchRule:
@@ -159,11 +179,9 @@ def rule(pattern: str) -> SearchRule:
         ) from problem
     repetitions, nested = _repetitions(pattern)
     if nested or repetitions > _MOST_REPETITIONS:
-        danger = (
-            "repeats a group that repeats or chooses"
-            if nested
-            else f"has {repetitions} repetitions"
-        )
+        danger = f"has {repetitions} repetitions"
+        if nested:
+            danger = "repeats a group that repeats or chooses"
         hint = f"avoid what is like (a+)+ or (a|b)*, and repeat at most {_MOST_REPETITIONS} times"
         raise BadSource(f"leave_out {pattern!r}", f"could take for ever: {danger}", hint=hint)
     return SearchRule(compiled, _SUBJECT_CHARS if repetitions <= 2 else _SEARCHED_CHARS)
@@ -172,11 +190,15 @@ def rule(pattern: str) -> SearchRule:
 def _repetitions(pattern: str) -> tuple[int, bool]:
     """How often an expression repeats something, and whether it repeats a group that repeats or
     chooses itself."""
-    count, groups, closed = 0, list[list[str]]([[]]), list[str]()
+    count = 0
+    groups: list[list[str]] = [[]]  # the tokens of every group that is open, the innermost last
+    closed = list[str]()  # those of a group that ends just before this token
     for token in _SYNTAX.findall(pattern):
-        if token[0] in "*+{" and any(map(_varies, closed)) and not _parted(closed):
+        is_repeated = token[0] in "*+{" and any(_varies(part) for part in closed)
+        if is_repeated and not _is_parted(closed):
             return count, True
-        count += _varies(token) and token not in ("?", "|")
+        if _varies(token) and token not in ("?", "|"):
+            count += 1
         closed = groups.pop() if token == ")" and len(groups) > 1 else []
         groups[-1] += [*closed, token]
         if token[0] == "(":
@@ -188,39 +210,34 @@ def _varies(token: str) -> bool:
     return token in ("*", "+", "?", "|") or (token[0] == "{" and "," in token)
 
 
-def _parted(group: Sequence[str]) -> bool:
+def _is_parted(group: Sequence[str]) -> bool:
     """Whether a group begins with a character that nothing repeated in it can be, as ` \\S+`
     does: one way to match."""
     first, *rest = group
-    if (
-        len(first) > 1
-        or _varies(first)
-        or first in ".^$"
-        or _varies(rest[0])
-        or {"|", ")"} & set(rest)
-    ):
+    if len(first) > 1 or _varies(first) or first in ".^$":
         return False
-    repeated = [
-        atom for atom, after in itertools.pairwise(rest) if _varies(after) and not _varies(atom)
-    ]
+    if _varies(rest[0]) or "|" in rest or ")" in rest:
+        return False
     try:
-        return not any(re.fullmatch(atom, first, re.IGNORECASE) for atom in repeated)
+        for atom, after in itertools.pairwise(rest):
+            is_repeated = _varies(after) and not _varies(atom)
+            if is_repeated and re.fullmatch(atom, first, re.IGNORECASE):
+                return False
     except re.error:
         return False
+    return True
 
 
-def _noise(subject: str, rules: Sequence[SearchRule]) -> bool:
-    return _MERGE.match(subject) is not None or any(
-        rule.pattern.search(subject[: rule.chars]) for rule in rules
-    )
+def _is_noise(subject: str, rules: Sequence[SearchRule]) -> bool:
+    if _MERGE.match(subject):
+        return True
+    return any(rule.pattern.search(subject[: rule.chars]) for rule in rules)
 
 
-def _nothing(looked: int) -> str:
-    return (
-        f"all of the {looked:,} newest commits are left out"
-        if looked
-        else "no commit touches this folder"
-    )
+def _reason_for_none(looked_at: int) -> str:
+    if looked_at:
+        return f"all of the {looked_at:,} newest commits are left out"
+    return "no commit touches this folder"
 
 
 def _batch(root: Path, skip: int, count: int, deadline: float) -> list[tuple[str, str]] | str:
@@ -238,17 +255,17 @@ def _batch(root: Path, skip: int, count: int, deadline: float) -> list[tuple[str
         return f"git failed: it took longer than {_SECONDS:g} seconds"
     if output.exit_code and not output.cut:
         return _reason(output.stderr.decode("utf-8", "replace"))
-    return [
-        _entry(line) for line in output.stdout.decode("utf-8", "replace").split("\0") if " " in line
-    ]
+    lines = output.stdout.decode("utf-8", "replace").split("\0")
+    return [_day_and_subject(line) for line in lines if " " in line]
 
 
-def _entry(line: str) -> tuple[str, str]:
+def _day_and_subject(line: str) -> tuple[str, str]:
     when, _, subject = line.partition(" ")
-    told = " ".join(
-        _DIRECTION.sub("", without_escapes(clean(subject[: 4 * _SUBJECT_CHARS])[0])).split()
-    )
-    return when[:10], told if len(told) <= _SUBJECT_CHARS else f"{told[: _SUBJECT_CHARS - 3]}..."
+    text, _ = clean(subject[: 4 * _SUBJECT_CHARS])
+    text = " ".join(_DIRECTION.sub("", without_escapes(text)).split())
+    if len(text) > _SUBJECT_CHARS:
+        text = f"{text[: _SUBJECT_CHARS - 3]}..."
+    return when[:10], text
 
 
 def _reason(complaint: str) -> str:

@@ -15,16 +15,17 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from foreword.sources import process
 from foreword.sources.git_options import GitCommand, parse_git_command
 
 _NEVER = os.devnull  # as a program: it can't be started
-_QUESTION_BYTES = 8 * 1024 * 1024  # of settings; 20,000 branches with their remotes are 3 MB
+_SETTINGS_BYTES = 8 * 1024 * 1024  # 20,000 branches with their remotes are 3 MB
 _LONGEST_POINTER = 4096  # bytes of a `.git` file, which holds one path
-_ALONE = {  # `none` is no protocol, so none is allowed; a git before 2.44 does not know the second
+# `none` is no protocol, so none is allowed; a git before 2.44 does not know the last one
+_NO_NETWORK = {
     "LC_ALL": "C.UTF-8",
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
@@ -51,19 +52,31 @@ _SETTINGS = [
     ("protocol.allow", "never"),
     ("submodule.recurse", "false"),
 ]
-_ASKED = r"^(core|extensions|i18n|remote|branch|user)\."
+_SETTINGS_WANTED = r"^(core|extensions|i18n|remote|branch|user)\."
 # What decides how files and commits are read, and what `git remote -v` and `git status -b` tell.
 # None of it is run.
-_KEPT = re.compile(
-    r"core\.(repositoryformatversion|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol|quotepath|abbrev"
-    r"|checkstat|trustctime|protecthfs|protectntfs|sparsecheckout|sparsecheckoutcone)"
-    r"|extensions\.(objectformat|compatobjectformat|refstorage)|i18n\.commitencoding|user\.(name|email)"
-    r"|remote\..+\.(url|pushurl|fetch)|branch\..+\.(remote|merge)",
+_PROJECT_SETTINGS = re.compile(
+    r"core\.(repositoryformatversion|filemode|ignorecase|symlinks|precomposeunicode|autocrlf|eol"
+    r"|quotepath|abbrev|checkstat|trustctime|protecthfs|protectntfs"
+    r"|sparsecheckout|sparsecheckoutcone)"
+    r"|extensions\.(objectformat|compatobjectformat|refstorage)"
+    r"|i18n\.commitencoding"
+    r"|user\.(name|email)"
+    r"|remote\..+\.(url|pushurl|fetch)"
+    r"|branch\..+\.(remote|merge)",
     re.DOTALL,
 )
-_KEPT_OF_USER = re.compile(  # with two paths; a project's could name any file
-    r"core\.(excludesfile|attributesfile|autocrlf|eol|quotepath|abbrev|precomposeunicode)|user\.(name|email)"
+_USER_SETTINGS = re.compile(  # with two paths; a project's could name any file
+    r"core\.(excludesfile|attributesfile|autocrlf|eol|quotepath|abbrev|precomposeunicode)"
+    r"|user\.(name|email)"
 )
+_SETTINGS_BY_SCOPE = {
+    "local": _PROJECT_SETTINGS,
+    "worktree": _PROJECT_SETTINGS,
+    "global": _USER_SETTINGS,
+    "system": _USER_SETTINGS,
+}
+# the parts of a repository that git sees as they are
 _SHARED = (
     "HEAD",
     "objects",
@@ -75,8 +88,9 @@ _SHARED = (
     "shallow",
     "worktrees",
 )
-_NOT_TOLD = ("hooks", "config", "description", "modules", "lfs", "annex", "branches", "remotes")
-_TOLD = ("refs", "logs", "reftable", "worktrees", "rebase-merge", "rebase-apply", "sequencer")
+# parts whose links don't matter, as git is not shown them; and those it walks through
+_NOT_READ = ("hooks", "config", "description", "modules", "lfs", "annex", "branches", "remotes")
+_READ = ("refs", "logs", "reftable", "worktrees", "rebase-merge", "rebase-apply", "sequencer")
 _FAILED = 128  # git's own exit code where it can't go on
 
 
@@ -117,7 +131,7 @@ class _Call:
             **{
                 "PATH": str(self.nothing),
                 "GIT_EXEC_PATH": str(self.nothing),
-                **_ALONE,
+                **_NO_NETWORK,
                 **variables,
             },
         )
@@ -125,12 +139,12 @@ class _Call:
 
 def refusal(words: Sequence[str], root: Path) -> str:
     """Why the words behind `git` are not run in a root; empty where they are."""
-    found = parse_git_command(words)
-    if isinstance(found, str):
-        return found
-    return (
-        "" if _folder(found, root) else f"git -C {' '.join(found.folders)} leads outside the root"
-    )
+    command = parse_git_command(words)
+    if isinstance(command, str):
+        return command
+    if _folder(command, root) is None:
+        return f"git -C {' '.join(command.folders)} leads outside the root"
+    return ""
 
 
 def is_installed() -> bool:
@@ -148,9 +162,9 @@ def run(
 ) -> process.Output:
     """Run git with these words; `ValueError` where they are refused, `OSError` where there is no
     git."""
-    found = parse_git_command(words)
-    folder = None if isinstance(found, str) else _folder(found, root)
-    if isinstance(found, str) or folder is None:
+    command = parse_git_command(words)
+    folder = None if isinstance(command, str) else _folder(command, root)
+    if isinstance(command, str) or folder is None:
         raise ValueError(refusal(words, root))
     git = _program(program)
     if git is None:
@@ -159,74 +173,79 @@ def run(
         scratch = Path(made).resolve()
         nothing = scratch / "nothing"
         nothing.mkdir()
-        call = _Call(git, folder, time.monotonic() + timeout_seconds, nothing)
-        if found.verb == "version":
-            return call.run(found.words, output_bytes, **_NO_SETTINGS)
-        return _in_repository(found, call, scratch, output_bytes)
+        call = _Call(git, folder, deadline=time.monotonic() + timeout_seconds, nothing=nothing)
+        if command.verb == "version":
+            return call.run(command.words, output_bytes, **_NO_SETTINGS)
+        return _run_in_repository(command, call, scratch, output_bytes)
 
 
-def _in_repository(
-    found: GitCommand, call: _Call, scratch: Path, output_bytes: int
+def _run_in_repository(
+    command: GitCommand, call: _Call, scratch: Path, output_bytes: int
 ) -> process.Output:
     """Ask git where the repository is and what is set there, then run the command with what may
     be kept of it."""
-    asked = call.run(["rev-parse", "--absolute-git-dir", "--git-common-dir"], _QUESTION_BYTES)
-    if not _answered(asked):
-        return asked
+    places = call.run(["rev-parse", "--absolute-git-dir", "--git-common-dir"], _SETTINGS_BYTES)
+    if not _succeeded(places):
+        return places
     listed = call.run(
-        ["config", "--null", "--show-scope", "--no-includes", "--get-regexp", _ASKED],
-        _QUESTION_BYTES,
+        ["config", "--null", "--show-scope", "--no-includes", "--get-regexp", _SETTINGS_WANTED],
+        _SETTINGS_BYTES,
     )
     # 1 and nothing: there is none
-    if not _answered(listed) and (listed.exit_code, listed.stdout) != (1, b""):
+    if not _succeeded(listed) and (listed.exit_code, listed.stdout) != (1, b""):
         return listed
     settings = list(_settings(listed.stdout.decode("utf-8", "surrogateescape")))
-    repository = _repository(asked.stdout, call.folder)
+    repository = _repository(places.stdout, call.folder)
     if repository is None:
         return _failure("the name of the repository's folder has a line break in it")
-    reason = _elsewhere(repository, settings) or _outside_work_tree(
-        found, call.folder, repository.top
-    )
+    reason = _foreign_reason(repository, settings)
+    reason = reason or _outside_work_tree(command, call.folder, repository.top)
     if reason:
         return _failure(reason)
     common = scratch / repository.common.name
     _lay_out(common, repository.common, settings)
-    tree = (
-        {"GIT_WORK_TREE": str(repository.top)}
-        if repository.top
-        else {"GIT_IMPLICIT_WORK_TREE": "0"}
-    )
-    places = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(common), **tree}
-    if found.verb == "describe" and (repository.git_dir / "index").is_file():
-        # With --dirty it writes down what it saw of the files, whatever GIT_OPTIONAL_LOCKS says:
-        # not in the project.
-        places["GIT_INDEX_FILE"] = str(
-            shutil.copyfile(repository.git_dir / "index", scratch / "index")
-        )
-    output = call.run(found.words, output_bytes, **_NO_SETTINGS, **places)
-    ours, theirs = os.fsencode(scratch), os.fsencode(repository.common.parent)
-    return process.Output(
+    variables = _repository_variables(command, repository, common, scratch)
+    output = call.run(command.words, output_bytes, **_NO_SETTINGS, **variables)
+    # a path that git tells is the repository's, not that of our copy
+    ours = os.fsencode(scratch)
+    theirs = os.fsencode(repository.common.parent)
+    return replace(
+        output,
         stdout=output.stdout.replace(ours, theirs),
         stderr=output.stderr.replace(ours, theirs),
-        exit_code=output.exit_code,
-        timed_out=output.timed_out,
-        cut=output.cut,
     )
+
+
+def _repository_variables(
+    command: GitCommand, repository: _Repository, common: Path, scratch: Path
+) -> dict[str, str]:
+    """The variables that tell git where everything is; `common` is our copy without settings."""
+    variables = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(common)}
+    if repository.top:
+        variables["GIT_WORK_TREE"] = str(repository.top)
+    else:
+        variables["GIT_IMPLICIT_WORK_TREE"] = "0"
+    index = repository.git_dir / "index"
+    if command.verb == "describe" and index.is_file():
+        # With --dirty it writes down what it saw of the files, whatever GIT_OPTIONAL_LOCKS says:
+        # not in the project.
+        variables["GIT_INDEX_FILE"] = str(shutil.copyfile(index, scratch / "index"))
+    return variables
 
 
 def _program(name: str) -> str | None:
     return shutil.which(name, path=process.environment()["PATH"])
 
 
-def _folder(found: GitCommand, root: Path) -> Path | None:
+def _folder(command: GitCommand, root: Path) -> Path | None:
     """Where a command runs: the root, or a folder in it that its `-C` names."""
-    if not found.folders:
+    if not command.folders:
         return root
-    folder = root.joinpath(*found.folders).resolve()
+    folder = root.joinpath(*command.folders).resolve()
     return folder if folder.is_relative_to(root.resolve()) else None
 
 
-def _answered(output: process.Output) -> bool:
+def _succeeded(output: process.Output) -> bool:
     return not (output.exit_code or output.timed_out or output.cut)
 
 
@@ -248,20 +267,19 @@ def _settings(listed: str) -> Iterator[_Setting]:
 # --- where it is ----------------------------------------------------------------------------------
 
 
-def _repository(told: bytes, folder: Path) -> _Repository | None:
-    lines = os.fsdecode(told).splitlines()
+def _repository(output: bytes, folder: Path) -> _Repository | None:
+    lines = os.fsdecode(output).splitlines()
     if len(lines) != 2:
         return None
     git_dir, common = ((folder / line).resolve() for line in lines)
-    inside = (
-        place
-        for place in (folder.resolve(), *folder.resolve().parents)
-        if _pointed(place) == git_dir
-    )
-    return _Repository(git_dir, common, next(inside, None))
+    here = folder.resolve()
+    for place in (here, *here.parents):
+        if _git_dir_of(place) == git_dir:
+            return _Repository(git_dir, common, place)
+    return _Repository(git_dir, common, None)
 
 
-def _pointed(folder: Path) -> Path | None:
+def _git_dir_of(folder: Path) -> Path | None:
     """The repository that a folder's `.git` is, or leads to."""
     dot = folder / ".git"
     if not dot.is_file():
@@ -271,33 +289,37 @@ def _pointed(folder: Path) -> Path | None:
     return (folder / text.removeprefix("gitdir:").strip()).resolve()
 
 
-def _elsewhere(repository: _Repository, settings: Sequence[_Setting]) -> str:
+def _foreign_reason(repository: _Repository, settings: Sequence[_Setting]) -> str:
     """Why a repository is not this folder's own, though its `.git` leads there: another
     project's is not to be read."""
-    git_dir, common, top = repository.git_dir, repository.common, repository.top
-    if common not in (git_dir, git_dir.parent.parent) or (
-        common != git_dir and git_dir.parent.name != "worktrees"
-    ):
+    git_dir = repository.git_dir
+    common = repository.common
+    top = repository.top
+    is_work_tree = common == git_dir.parent.parent and git_dir.parent.name == "worktrees"
+    if common != git_dir and not is_work_tree:
         return f"{git_dir} leads to {common}, of which it is no work tree"
     for place in {git_dir, common}:
         for link in _links(place):
-            to = link.resolve()
-            if not (to.is_relative_to(place) or (top and to.is_relative_to(top))):
+            target = link.resolve()
+            is_inside = target.is_relative_to(place) or (top and target.is_relative_to(top))
+            if not is_inside:
                 return f"{link} leads out of the repository"
-    if top is None or git_dir.is_relative_to(top):
+    if top is None or git_dir.is_relative_to(top) or _is_work_tree_of(top, git_dir, settings):
         return ""
-    local = {
-        setting.name: setting.value
-        for setting in settings
-        if setting.scope in ("local", "worktree")
-    }
-    known = _work_tree(git_dir, local.get("core.worktree"))
-    apart = known is None and git_dir.name != ".git" and local.get("core.bare") != "true"
-    return (
-        ""
-        if apart or known == top
-        else f"{top / '.git'} leads to {git_dir}, which is not this folder's"
-    )
+    return f"{top / '.git'} leads to {git_dir}, which is not this folder's"
+
+
+def _is_work_tree_of(top: Path, git_dir: Path, settings: Sequence[_Setting]) -> bool:
+    """Whether a repository that lies elsewhere says that this is its work tree, or was made to
+    lie apart (`git init --separate-git-dir`) and says nothing."""
+    own = dict[str, str]()
+    for setting in settings:
+        if setting.scope in ("local", "worktree"):
+            own[setting.name] = setting.value
+    work_tree = _work_tree(git_dir, own.get("core.worktree"))
+    if work_tree is None:
+        return git_dir.name != ".git" and own.get("core.bare") != "true"
+    return work_tree == top
 
 
 def _links(place: Path) -> Iterator[Path]:
@@ -306,32 +328,33 @@ def _links(place: Path) -> Iterator[Path]:
     Objects are left out: whoever can't reach the names of another repository's can't ask for them.
     """
     for entry in place.iterdir():
-        if entry.is_symlink() and entry.name not in _NOT_TOLD:
+        if entry.is_symlink() and entry.name not in _NOT_READ:
             yield entry
-    for name in _TOLD:
+    for name in _READ:
         for folder, folders, files in os.walk(place / name):
-            yield from (
-                path for each in (*folders, *files) if (path := Path(folder, each)).is_symlink()
-            )
+            for entry_name in (*folders, *files):
+                path = Path(folder, entry_name)
+                if path.is_symlink():
+                    yield path
 
 
-def _work_tree(git_dir: Path, told: str | None) -> Path | None:
+def _work_tree(git_dir: Path, setting: str | None) -> Path | None:
     """The work tree that a repository itself names, as that of a submodule and a further work
     tree do."""
     back = git_dir / "gitdir"
     if back.is_file():
         with back.open("rb") as file:
             return (git_dir / os.fsdecode(file.read(_LONGEST_POINTER)).strip()).resolve().parent
-    return None if told is None else (git_dir / told).resolve()
+    return None if setting is None else (git_dir / setting).resolve()
 
 
-def _outside_work_tree(found: GitCommand, folder: Path, top: Path | None) -> str:
+def _outside_work_tree(command: GitCommand, folder: Path, top: Path | None) -> str:
     """The path of a `git diff` that is no path of the repository: with one, git compares any two
     files there are."""
-    if found.verb != "diff":
+    if command.verb != "diff":
         return ""
     top = top or folder.resolve()
-    for word in found.words[1:]:
+    for word in command.words[1:]:
         path = os.path.normpath(folder.resolve() / word)
         if not word.startswith("-") and not Path(path).is_relative_to(top):
             return f"{word} is outside the repository"
@@ -347,19 +370,14 @@ def _lay_out(place: Path, common: Path, settings: Sequence[_Setting]) -> None:
     for name in _SHARED:
         if (common / name).exists():
             (place / name).symlink_to(common / name)
-    lines = [_line(setting.name, setting.value) for setting in settings if _is_kept(setting)]
+    lines = [_line(setting.name, setting.value) for setting in settings if _is_harmless(setting)]
     lines += [_line(name, value) for name, value in _SETTINGS]
     (place / "config").write_bytes("".join(lines).encode("utf-8", "surrogateescape"))
 
 
-def _is_kept(setting: _Setting) -> bool:
-    kept = {
-        "local": _KEPT,
-        "worktree": _KEPT,
-        "global": _KEPT_OF_USER,
-        "system": _KEPT_OF_USER,
-    }.get(setting.scope)
-    return kept is not None and kept.fullmatch(setting.name) is not None
+def _is_harmless(setting: _Setting) -> bool:
+    names = _SETTINGS_BY_SCOPE.get(setting.scope)
+    return names is not None and names.fullmatch(setting.name) is not None
 
 
 def _line(name: str, value: str) -> str:

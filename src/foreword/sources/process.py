@@ -21,7 +21,17 @@ from pathlib import Path
 
 from foreword.sources import supervisor
 
-_KEPT = ("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER", "XDG_CONFIG_HOME")
+_VARIABLES = (
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LOGNAME",
+    "PATH",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_CONFIG_HOME",
+)
 # for a `git` that another program starts, which may be meant to fetch: ours is `git_command`'s
 _GIT_SETTINGS = {
     "core.fsmonitor": "false",
@@ -33,19 +43,13 @@ _GIT_SETTINGS = {
     "mailmap.file": "",
     "protocol.ext.allow": "never",
 }
-_GIT = {
-    "GIT_CONFIG_COUNT": str(len(_GIT_SETTINGS)),
-    **{f"GIT_CONFIG_KEY_{place}": name for place, name in enumerate(_GIT_SETTINGS)},
-    **{f"GIT_CONFIG_VALUE_{place}": value for place, value in enumerate(_GIT_SETTINGS.values())},
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_PAGER": "cat",
-    "GIT_TERMINAL_PROMPT": "0",
-}
 _SUPERVISOR = supervisor.__file__
 # A frozen application is no Python that could run a script.
 _SUPERVISES = sys.platform == "linux" and bool(sys.executable) and not getattr(sys, "frozen", False)
+# How long to wait for output before looking whether the program has ended: what it left running may
+# hold its pipe open. Nobody notices a fiftieth of a second; looking more often costs a core.
 _LOOK_SECONDS = 0.02
-_CHUNK_BYTES = 65_536
+_CHUNK_BYTES = 65_536  # what a pipe holds on Linux
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +66,26 @@ class Output:
 def environment() -> dict[str, str]:
     """The variables a program gets: an allow-list, so no key or token is among them, and no
     relative PATH entry."""
-    kept = {
-        name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("LC_")
+    variables = dict[str, str]()
+    for name, value in os.environ.items():
+        if name in _VARIABLES or name.startswith("LC_"):
+            variables[name] = value
+    folders = variables.get("PATH", os.defpath).split(os.pathsep)
+    variables["PATH"] = os.pathsep.join(folder for folder in folders if Path(folder).is_absolute())
+    return variables | _git_variables() | {"PAGER": "cat"}
+
+
+def _git_variables() -> dict[str, str]:
+    variables = {
+        "GIT_CONFIG_COUNT": str(len(_GIT_SETTINGS)),
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_PAGER": "cat",
+        "GIT_TERMINAL_PROMPT": "0",
     }
-    folders = kept.get("PATH", os.defpath).split(os.pathsep)
-    kept["PATH"] = os.pathsep.join(folder for folder in folders if Path(folder).is_absolute())
-    return kept | _GIT | {"PAGER": "cat"}
+    for place, (name, value) in enumerate(_GIT_SETTINGS.items()):
+        variables[f"GIT_CONFIG_KEY_{place}"] = name
+        variables[f"GIT_CONFIG_VALUE_{place}"] = value
+    return variables
 
 
 def run(
@@ -85,7 +103,9 @@ def run(
     """
     variables = environment() | variables
     if starts_others and _SUPERVISES:
-        output = _supervised(argv, folder, variables, timeout_seconds, output_bytes)
+        output = _run_supervised(
+            argv, folder, variables, timeout_seconds=timeout_seconds, output_bytes=output_bytes
+        )
         if output is not None:
             return output
     process = _start(argv, folder, variables)
@@ -95,10 +115,11 @@ def run(
         _end(process)
 
 
-def _supervised(
+def _run_supervised(
     argv: Sequence[str],
     folder: Path,
     variables: dict[str, str],
+    *,
     timeout_seconds: float,
     output_bytes: int,
 ) -> Output | None:
@@ -121,7 +142,7 @@ def _supervised(
         finally:
             process.terminate()  # it ends what it has started, then itself
             process.send_signal(signal.SIGCONT)  # the program may have stopped it
-            _ends(process, time.monotonic() + supervisor.ENDING_SECONDS)
+            _wait_until(process, time.monotonic() + supervisor.ENDING_SECONDS)
             _end(process)
         os.set_blocking(reading, False)
         word, _, number = (news.read() or b"").decode().strip().partition(" ")
@@ -150,26 +171,31 @@ def _start(
 
 def _collect(process: subprocess.Popen[bytes], deadline: float, limit: int) -> Output:
     """Read both streams until they end, the program ends, or a limit is reached."""
-    streams = [stream for stream in (process.stdout, process.stderr) if stream]
-    held = [bytearray() for _ in streams]
-    timed_out = cut = False
+    out = bytearray()
+    err = bytearray()
+    timed_out = False
+    cut = False
     with selectors.DefaultSelector() as selector:
-        for stream, buffer in zip(streams, held, strict=True):
-            selector.register(stream, selectors.EVENT_READ, buffer)
+        for stream, buffer in ((process.stdout, out), (process.stderr, err)):
+            if stream:
+                selector.register(stream, selectors.EVENT_READ, buffer)
         while selector.get_map() and not (timed_out or cut):
-            ended = process.poll() is not None
+            has_ended = process.poll() is not None
             ready = selector.select(min(_LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
             for key, _ in ready:
                 _take(selector, key)
-            cut = any(len(buffer) > limit for buffer in held)
-            if ended and not ready:
+            cut = len(out) > limit or len(err) > limit
+            if has_ended and not ready:
                 break  # all it wrote is read, and something it left running holds the pipe
             timed_out = time.monotonic() >= deadline
     if not (timed_out or cut):
-        timed_out = not _ends(process, deadline)
-    out, err = (bytes(buffer[:limit]) for buffer in held)
+        timed_out = not _wait_until(process, deadline)
     return Output(
-        stdout=out, stderr=err, exit_code=process.returncode or 0, timed_out=timed_out, cut=cut
+        stdout=bytes(out[:limit]),
+        stderr=bytes(err[:limit]),
+        exit_code=process.returncode or 0,
+        timed_out=timed_out,
+        cut=cut,
     )
 
 
@@ -180,7 +206,8 @@ def _take(selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
         selector.unregister(key.fileobj)
 
 
-def _ends(process: subprocess.Popen[bytes], deadline: float) -> bool:
+def _wait_until(process: subprocess.Popen[bytes], deadline: float) -> bool:
+    """Whether the program ends before the deadline."""
     try:
         process.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:

@@ -19,12 +19,14 @@ import time
 from pathlib import Path
 
 READY = b"ready\n"
-ENDED, FAILED = "ended", "failed"  # with a wait status, with an error number
+ENDED = "ended"  # with a wait status
+FAILED = "failed"  # with an error number
 # a killed process is gone in a moment; one that is not ours to kill (sudo) never is
 ENDING_SECONDS = 5.0
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 _WATCHED = {signal.SIGCHLD, signal.SIGTERM}
-_PAUSE_SECONDS = 0.001
+_PAUSE_SECONDS = 0.001  # between two rounds of killing: a killed process needs less to be gone
 
 
 def main(descriptor: int, argv: list[str]) -> None:
@@ -56,18 +58,20 @@ def main(descriptor: int, argv: list[str]) -> None:
 def _wait(program: int) -> int | None:
     """How the program ended; None where it is to be ended."""
     while signal.sigwait(_WATCHED) == signal.SIGCHLD:
-        for child, status in _ended():
+        for child, status in _collect_ended():
             if child == program:
                 return status
     return None
 
 
-def _ended() -> list[tuple[int, int]]:
+def _collect_ended() -> list[tuple[int, int]]:
     """The children that have ended since; collecting them leaves no zombie."""
     found = []
     with contextlib.suppress(ChildProcessError):
-        while (one := os.waitpid(-1, os.WNOHANG))[0]:
-            found.append(one)
+        child, status = os.waitpid(-1, os.WNOHANG)
+        while child:
+            found.append((child, status))
+            child, status = os.waitpid(-1, os.WNOHANG)
     return found
 
 

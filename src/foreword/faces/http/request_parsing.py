@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, NoReturn, TypeVar, get_args
 from urllib.parse import unquote
@@ -15,15 +16,18 @@ from starlette.requests import Request
 
 from foreword.errors import did_you_mean
 from foreword.faces.http.problems import ProblemResponse
-from foreword.recipe.budget import LARGEST
+from foreword.recipe.schema import LARGEST_AMOUNT
 from foreword.store.database import LARGEST_NUMBER
 
 Model = TypeVar("Model", bound=BaseModel)
-MOST_DEPTH = 100
-MOST_PROBLEMS = 20
+MOST_DEPTH = 100  # of nested JSON: far from where Python's own recursion ends, and no data has it
+MOST_PROBLEMS = 20  # of a body that are named: enough to mend it, and an answer that stays short
 DESCRIBED = "GET /openapi.json describes what every route takes"
-LONGEST_TITLE, LONGEST_NAME = 300, 60
-PLAINLY = {  # where pydantic's words would name our own types, or Python's
+# Characters of a problem's title, and of a name in it: what a client sent is repeated, not echoed
+# at any length.
+LONGEST_TITLE = 300
+LONGEST_NAME = 60
+PLAIN_WORDS = {  # where pydantic's words would name our own types, or Python's
     "model_type": "must be an object, as in {...}",
     "dict_type": "must be an object, as in {...}",
     "list_type": "must be a list, as in [...]",
@@ -32,12 +36,15 @@ PLAINLY = {  # where pydantic's words would name our own types, or Python's
     "bool_type": "must be true or false",
     "missing": "is missing",
 }
+# how pydantic ends the place of an error where one of several kinds was tried
 KINDS = frozenset(("int", "str", "constrained-str", "dict[str,any]", "list[any]"))
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 
 
 # How many tokens; what is none is the runtime's to refuse, in the words that it has everywhere.
-Tokens = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST})]
+Tokens = Annotated[
+    int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": LARGEST_AMOUNT})
+]
 
 
 class RequestInput(BaseModel):
@@ -76,7 +83,9 @@ def parse_json(body: bytes) -> Any:
     """The value of a JSON text in UTF-8: no key twice, no number that JSON does not know, not
     nested without end."""
     try:
-        value = json.loads(body.decode(), object_pairs_hook=_once, parse_constant=_no_constant)
+        value = json.loads(
+            body.decode(), object_pairs_hook=_without_repeats, parse_constant=_no_constant
+        )
     except UnicodeDecodeError:
         raise _not_json("it is not UTF-8") from None
     except RecursionError:
@@ -94,13 +103,17 @@ def _not_json(why: str) -> ProblemResponse:
     )
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {twice[:60]!r} is there twice")
+        raise ValueError(f"the key {_first_repeated(pairs)[:LONGEST_NAME]!r} is there twice")
     return made
+
+
+def _first_repeated(pairs: Iterable[tuple[str, Any]]) -> str:
+    """The name that comes first of those that are there more than once; one must be."""
+    counts = Counter(name for name, _ in pairs)
+    return next(name for name, count in counts.items() if count > 1)
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -108,35 +121,35 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _depth(value: object) -> int:
-    depth, level = 0, [value]
+    """How deep a value is nested; counting ends beyond what is allowed."""
+    depth = 0
+    level = [value]
     while level and depth <= MOST_DEPTH:
         depth += 1
-        level = [
-            member for one in level if isinstance(one, dict | list) for member in _members(one)
-        ]
+        deeper = list[object]()
+        for member in level:
+            if isinstance(member, dict):
+                deeper += member.values()
+            elif isinstance(member, list):
+                deeper += member
+        level = deeper
     return depth
-
-
-def _members(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value
 
 
 def query(request: Request, model: type[Model]) -> Model:
     """The parameters as the model has them; each may be there once."""
     pairs = request.query_params.multi_items()
-    names = [name for name, _ in pairs]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ProblemResponse(400, "bad_request", f"the parameter {twice[:60]!r} is there twice")
+    if len({name for name, _ in pairs}) != len(pairs):
+        title = f"the parameter {_first_repeated(pairs)[:LONGEST_NAME]!r} is there twice"
+        raise ProblemResponse(400, "bad_request", title)
     if any("\0" in value for _, value in pairs):
         raise ProblemResponse(400, "bad_request", "a parameter has a NUL in it")
-    fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
-    return validate(
-        model, {name: _typed(value, fields.get(name)) for name, value in pairs}, "query"
-    )
+    kinds = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
+    values = {name: _convert(value, kinds.get(name)) for name, value in pairs}
+    return validate(model, values, "query")
 
 
-def _typed(value: str, kind: object) -> object:
+def _convert(value: str, kind: object) -> object:
     """A parameter as its field wants it, where it can be read so; else as it is, to be refused."""
     if _is_of(kind, int) and _WHOLE.fullmatch(value):
         return int(value)
@@ -161,52 +174,55 @@ def validate(model: type[Model], value: object, where: str) -> Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        problems = [one[:LONGEST_TITLE] for one in _all_said(error, model, where)]
-        title = (
-            problems[0]
-            if len(problems) == 1
-            else f"{len(problems)} problems, the first: {problems[0]}"
-        )
+        problems = [line[:LONGEST_TITLE] for line in _problem_lines(error, model, where)]
+        title = problems[0]
+        if len(problems) > 1:
+            title = f"{len(problems)} problems, the first: {title}"
         raise ProblemResponse(
             400, "bad_request", title, _hint(model), problems=problems[:MOST_PROBLEMS]
         ) from None
 
 
 def _hint(model: type[BaseModel]) -> str:
-    shown = model.model_config.get("json_schema_extra")
-    if not isinstance(shown, dict):
+    extra = model.model_config.get("json_schema_extra")
+    if not isinstance(extra, dict):
         return DESCRIBED
-    return f"for example {json.dumps(shown['examples'][0])}"  # type: ignore[index]
+    return f"for example {json.dumps(extra['examples'][0])}"  # type: ignore[index]
 
 
-def _all_said(error: ValidationError, model: type[BaseModel], where: str) -> list[str]:
+def _problem_lines(error: ValidationError, model: type[BaseModel], where: str) -> list[str]:
     """What is wrong, a line for each place; where one of several kinds is wanted, they are named
     together."""
-    wanted = dict[str, list[str]]()
+    complaints_by_place = dict[str, list[str]]()
     for wrong in error.errors(include_url=False):
-        place, _, told = _said(wrong, model, where).partition(": ")
-        wanted.setdefault(place, []).append(told)
-    return [
-        f"{place}: {' or '.join(told).replace(' or must be ', ' or ')}"
-        for place, told in wanted.items()
-    ]
+        place, _, complaint = _problem_line(wrong, model, where).partition(": ")
+        complaints_by_place.setdefault(place, []).append(complaint)
+    lines = list[str]()
+    for place, complaints in complaints_by_place.items():
+        alternatives = " or ".join(complaints).replace(" or must be ", " or ")
+        lines.append(f"{place}: {alternatives}")
+    return lines
 
 
-def _said(wrong: ErrorDetails, model: type[BaseModel], where: str) -> str:
+def _problem_line(wrong: ErrorDetails, model: type[BaseModel], where: str) -> str:
     """What is wrong in one place, in words that name nothing of ours."""
-    kind, path = wrong["type"], wrong["loc"]
-    if path and path[-1] in KINDS:  # which of several was tried
+    kind = wrong["type"]
+    path = wrong["loc"]
+    if path and path[-1] in KINDS:
         path = path[:-1]
     if kind == "extra_forbidden" and len(path) == 1:
         known = [field.alias or name for name, field in model.model_fields.items()]
         guess = did_you_mean(str(path[0])[:LONGEST_NAME], known)
         also = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known) or 'none'}"
         return f"{_place(where, path)[:LONGEST_NAME]}: unknown name, {also}"
-    return f"{_place(where, path)}: {PLAINLY.get(kind, wrong['msg'])}"
+    return f"{_place(where, path)}: {PLAIN_WORDS.get(kind, wrong['msg'])}"
 
 
 def _place(where: str, path: tuple[int | str, ...]) -> str:
-    return where + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    place = where
+    for step in path:
+        place += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return place
 
 
 def path_of(params: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,88 @@
+"""What pydantic says about a recipe, as a person would put it.
+
+The place is written as in the recipe, and a misspelt field comes with the one that was probably
+meant. Which file and line the place is in is `document`'s business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from foreword.errors import did_you_mean
+from foreword.recipe.schema import RecipeSpec
+
+PLAIN_WORDS = {
+    "a valid tuple": "a list",
+    "a valid list": "a list",
+    "a valid dictionary": "a mapping",
+    "a valid string": "text",
+    "a valid integer": "a whole number",
+    "a valid boolean": "true or false",
+    "a valid number": "a number",
+    "String should have at least 1 character": "must not be empty",
+    "True": "true",
+}
+# Of a name that is no field, for a guess: comparing takes the square of its length.
+LONGEST_NAME = 100
+_QUOTED = re.compile(r"'([^']*)'")
+
+
+def problem_in_words(error: Mapping[str, Any], place: tuple[str | int, ...]) -> str:
+    """A problem of pydantic's as a person would put it, with what was probably meant."""
+    path = dotted_path(place)
+    if error["type"] == "extra_forbidden":
+        return f"unknown field {path!r}{_suggestion(place[-1], _fields_at(place))}"
+    if error["type"] == "missing":
+        return f"{path!r} is missing"
+    message = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+    if error["type"] == "literal_error":
+        guess = _suggestion(error["input"], _QUOTED.findall(error["ctx"]["expected"]))
+        return f"{path}: must be {PLAIN_WORDS.get(message, message)}{guess}"
+    plain = _plain_words(message)
+    return f"{path}: {plain if plain.startswith('must') else 'must be ' + plain}"
+
+
+def _plain_words(message: str) -> str:
+    for beginning, words in PLAIN_WORDS.items():
+        if message.startswith(beginning):
+            return words
+    return message
+
+
+def _suggestion(name: object, known: list[str]) -> str:
+    guess = did_you_mean(str(name)[:LONGEST_NAME], known)
+    return f", did you mean {guess!r}?" if guess else ""
+
+
+def dotted_path(place: tuple[str | int, ...]) -> str:
+    """A place in a recipe as people write it: `sections.vision.forms[1]`."""
+    path = ""
+    for step in place:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif step not in ("str", "tuple[str, ...]"):  # the branches of a union
+            path += f".{step}"
+    return path.lstrip(".")
+
+
+def _fields_at(place: tuple[str | int, ...]) -> list[str]:
+    """The fields that the model at a place has."""
+    model: Any = RecipeSpec
+    for step in place[:-1]:
+        if isinstance(step, str) and hasattr(model, "model_fields"):
+            field = model.model_fields.get(step)
+            model = field.annotation if field else model
+        model = _inner_model(model)
+    return list(getattr(model, "model_fields", {}))
+
+
+def _inner_model(annotation: Any) -> Any:
+    """The model inside `dict[str, Model]` or `Model | None`; anything else as it is."""
+    for argument in get_args(annotation):
+        if isinstance(argument, type) and issubclass(argument, BaseModel):
+            return argument
+    return annotation
