@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,18 +14,14 @@ from foreword.plan.flow import Flow, Phase, as_data, from_data, waves
 
 def flow(**after: str) -> Flow:
     """A flow of phases `p1`, `p2` ... and the names each waits for, with blanks between."""
-    return Flow(
-        "feature",
-        "feature.md",
-        tuple(
-            Phase(name=name, title=name, after=tuple(before.split()))
-            for name, before in after.items()
-        ),
-    )
+    phases = [
+        Phase(name=name, title=name, after=tuple(before.split())) for name, before in after.items()
+    ]
+    return Flow(name="feature", source="feature.md", phases=tuple(phases))
 
 
-def names(found: tuple[tuple[Phase, ...], ...]) -> list[list[str]]:
-    return [[phase.name for phase in wave] for wave in found]
+def names(order: tuple[tuple[Phase, ...], ...]) -> list[list[str]]:
+    return [list(map(attrgetter("name"), wave)) for wave in order]
 
 
 def test_phases_that_wait_for_the_same_one_run_together() -> None:
@@ -55,35 +53,29 @@ def test_a_phase_that_waits_for_an_unknown_one_is_told_who_it_may_have_meant() -
 
 def test_a_flow_without_phases_is_refused() -> None:
     with pytest.raises(UsageError, match="has no phases"):
-        waves(Flow("empty", "empty.md", ()))
+        waves(Flow(name="empty", source="empty.md", phases=()))
 
 
 def test_two_phases_of_one_name_are_refused() -> None:
+    phases = (Phase(name="1", title="one"), Phase(name="1", title="two"))
     with pytest.raises(UsageError, match="phase '1' twice"):
-        waves(
-            Flow("twice", "twice.md", (Phase(name="1", title="one"), Phase(name="1", title="two")))
-        )
+        waves(Flow(name="twice", source="twice.md", phases=phases))
 
 
 def test_two_phases_that_hand_on_the_same_artifact_are_refused() -> None:
+    phases = (
+        Phase(name="1", title="one", artifact="FEAT-1"),
+        Phase(name="2", title="two", artifact="FEAT-1"),
+    )
     with pytest.raises(UsageError, match="artifact 'FEAT-1' twice"):
-        waves(
-            Flow(
-                "twice",
-                "twice.md",
-                (
-                    Phase(name="1", title="one", artifact="FEAT-1"),
-                    Phase(name="2", title="two", artifact="FEAT-1"),
-                ),
-            )
-        )
+        waves(Flow(name="twice", source="twice.md", phases=phases))
 
 
 def test_a_flow_survives_being_written_as_json() -> None:
     whole = Flow(
-        "f",
-        "f.md",
-        (
+        name="f",
+        source="f.md",
+        phases=(
             Phase(
                 name="1",
                 title="One",
@@ -106,17 +98,11 @@ def graphs(draw: st.DrawFn) -> Flow:
     """Flows without a cycle: each phase waits for some of those that come before it in a hidden
     order."""
     count = draw(st.integers(1, 12))
-    phases = [
-        Phase(
-            name=str(number),
-            title="",
-            after=tuple(str(before) for before in draw(st.sets(st.integers(0, number - 1)))),
-        )
-        if number
-        else Phase(name="0", title="")
-        for number in range(count)
-    ]
-    return Flow("any", "any.md", tuple(draw(st.permutations(phases))))
+    phases = [Phase(name="0", title="")]
+    for number in range(1, count):
+        before = draw(st.sets(st.integers(0, number - 1)))
+        phases.append(Phase(name=str(number), title="", after=tuple(map(str, before))))
+    return Flow(name="any", source="any.md", phases=tuple(draw(st.permutations(phases))))
 
 
 @given(graphs())

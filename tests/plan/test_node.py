@@ -8,7 +8,7 @@ import pytest
 
 from foreword.errors import BadNode, UsageError
 from foreword.plan.condition import OPERATORS, holds
-from foreword.plan.node import TYPES, problems, ready, validate_node
+from foreword.plan.node import TYPES, problems, validate_filled, validate_node
 from foreword.plan.value_schema import fit_value
 
 GOOD: list[tuple[str, dict[str, Any]]] = [
@@ -55,7 +55,7 @@ def test_every_type_is_among_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "config", "told"),
+    ("kind", "config", "expected"),
     [
         ("clik", {}, [f"type: 'clik' is not one of {', '.join(TYPES)}, did you mean 'click'?"]),
         (
@@ -157,12 +157,12 @@ def test_every_type_is_among_them() -> None:
     ],
 )
 def test_problems_are_told_all_at_once_with_their_paths(
-    kind: str, config: Any, told: list[str]
+    kind: str, config: Any, expected: list[str]
 ) -> None:
-    assert list(problems(kind, config)) == told
+    assert list(problems(kind, config)) == expected
     with pytest.raises(BadNode) as caught:
         validate_node(kind, config)
-    assert list(caught.value.problems) == told
+    assert list(caught.value.problems) == expected
 
 
 def test_a_configuration_without_end_is_refused() -> None:
@@ -172,11 +172,11 @@ def test_a_configuration_without_end_is_refused() -> None:
 
 
 def test_a_number_from_a_template_is_typed_as_text_and_a_list_is_refused() -> None:
-    assert ready("type", {"selector": "#n", "text": 12.5})["text"] == "12.5"
+    assert validate_filled("type", {"selector": "#n", "text": 12.5})["text"] == "12.5"
     with pytest.raises(BadNode, match=r"config.text: must be text, not a list"):
-        ready("type", {"selector": "#n", "text": [1]})
+        validate_filled("type", {"selector": "#n", "text": [1]})
     with pytest.raises(BadNode, match=r"config.over: must be a list"):
-        ready("loop", {"over": {"a": 1}, "as": "x"})
+        validate_filled("loop", {"over": {"a": 1}, "as": "x"})
 
 
 @pytest.mark.parametrize(
@@ -242,8 +242,8 @@ def test_texts_become_the_numbers_that_a_schema_wants() -> None:
 
 def test_what_does_not_fit_a_schema_is_told_with_its_path() -> None:
     rows = [{"name": "", "price": "1,234"}, {"name": "b", "colour": "red"}, "text"]
-    _, told = fit_value(rows, {"type": "array", "items": ROW, "minItems": 4}, "rows")
-    assert told == [
+    _, expected = fit_value(rows, {"type": "array", "items": ROW, "minItems": 4}, "rows")
+    assert expected == [
         "rows: must have at least 4 elements, not 3",
         "rows[0].name: must have at least 1 characters, not 0",
         "rows[0].price: must be a number, not '1,234'",

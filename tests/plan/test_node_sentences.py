@@ -12,7 +12,7 @@ from foreword.plan.node_sentences import LONGEST, OPERATORS, sentence
 
 
 @pytest.mark.parametrize(
-    ("kind", "config", "said"),
+    ("kind", "config", "words"),
     [
         (
             "navigate",
@@ -46,8 +46,8 @@ from foreword.plan.node_sentences import LONGEST, OPERATORS, sentence
         ("", {}, "Something"),
     ],
 )
-def test_every_node_is_a_sentence_without_secrets(kind: str, config: Any, said: str) -> None:
-    assert sentence({"id": "node7", "type": kind, "config": config}) == said
+def test_every_node_is_a_sentence_without_secrets(kind: str, config: Any, words: str) -> None:
+    assert sentence({"id": "node7", "type": kind, "config": config}) == words
 
 
 def test_every_type_and_operator_has_words_and_long_ones_are_cut() -> None:

@@ -3,7 +3,8 @@ before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,17 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreword.errors import UnknownName, UsageError
-from foreword.plan.node_tree import MOST_DEEP, Tree, highest, number_of
+from foreword.plan.node_tree import MOST_DEEP, Tree, highest_number, number_of
 
 
 def node(name: str, kind: str = "click", position: int = 1, **more: Any) -> dict[str, Any]:
     return {"id": name, "position": position, "type": kind, "config": {}, **more}
 
 
-def seen(tree: Tree) -> list[tuple[str, int, str, str]]:
+def places(tree: Tree) -> list[tuple[str, int, str, str]]:
+    """Id, position, parent and branch of every node."""
     return [
-        (n["id"], n["position"], n.get("parent", ""), n.get("branch", "")) for n in tree.numbered()
+        (one["id"], one["position"], one.get("parent", ""), one.get("branch", ""))
+        for one in tree.in_order()
     ]
+
+
+def ids(nodes: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [str(one["id"]) for one in nodes]
 
 
 @pytest.fixture
@@ -51,23 +58,23 @@ def test_positions_count_the_whole_tree_in_the_order_of_reading(tree: Tree) -> N
         ("d", 6, "if", "else"),
         ("e", 7, "", ""),
     ]
-    assert seen(tree) == expected
-    assert seen(Tree(reversed(tree.numbered()))) == expected
-    assert [n["id"] for n in tree.around("d")] == ["loop", "if"]
+    assert places(tree) == expected
+    assert places(Tree(reversed(tree.in_order()))) == expected
+    assert ids(tree.ancestors("d")) == ["loop", "if"]
 
 
 def test_a_node_moves_with_all_that_is_inside_it(tree: Tree) -> None:
     tree.put(tree.nodes["if"], after="a")
-    assert [name for name, *_ in seen(tree)] == ["a", "if", "c", "d", "loop", "b", "e"]
+    assert ids(tree.in_order()) == ["a", "if", "c", "d", "loop", "b", "e"]
     tree.put(tree.nodes["e"], after="start", parent="if", branch="else")
-    assert [name for name, *_ in seen(tree)] == ["a", "if", "c", "e", "d", "loop", "b"]
+    assert ids(tree.in_order()) == ["a", "if", "c", "e", "d", "loop", "b"]
     tree.put(tree.nodes["d"], parent="top")
-    assert seen(tree)[-1] == ("d", 7, "", "")
+    assert places(tree)[-1] == ("d", 7, "", "")
     tree.put(tree.nodes["a"], parent="loop")
-    assert [name for name, *_ in seen(tree)] == ["if", "c", "e", "loop", "b", "a", "d"]
+    assert ids(tree.in_order()) == ["if", "c", "e", "loop", "b", "a", "d"]
     tree.put(tree.nodes["e"], branch="then")
-    assert [name for name, *_ in seen(tree)] == ["if", "c", "e", "loop", "b", "a", "d"]
-    assert [n["id"] for n in tree.drop("if")] == ["if", "c", "e"]
+    assert ids(tree.in_order()) == ["if", "c", "e", "loop", "b", "a", "d"]
+    assert ids(tree.drop("if")) == ["if", "c", "e"]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +115,7 @@ def test_nodes_from_elsewhere_stand_at_the_top_and_keep_what_they_have() -> None
         node("q", "loop", 4, parent="p"),
         node("r", "code", 9, parent={"odd": 1}),
     ]
-    assert [(n["id"], n["position"], n.get("parent")) for n in Tree(nodes).numbered()] == [
+    assert [(n["id"], n["position"], n.get("parent")) for n in Tree(nodes).in_order()] == [
         ("y", 1, None),
         ("p", 2, None),
         ("q", 3, None),
@@ -126,25 +133,16 @@ def test_nodes_are_not_nested_without_end() -> None:
 
 
 def test_numbers_are_read_out_of_ids_and_names_of_variables() -> None:
-    assert [
-        number_of(name) for name in ("node7", "node_12", "node3.emails", "nodes", "node7x", "x")
-    ] == [
-        7,
-        12,
-        3,
-        0,
-        0,
-        0,
-    ]
-    assert highest(["node3.emails", "node12", "other"]) == 12
-    assert highest([]) == 0
+    assert number_of("node7") == 7
+    assert number_of("node_12") == 12
+    assert number_of("node3.emails") == 3
+    for name in ("nodes", "node7x", "x"):
+        assert number_of(name) == 0
+    assert highest_number(["node3.emails", "node12", "other"]) == 12
+    assert highest_number([]) == 0
     assert Tree([node("node5")]).get(5)["id"] == "node5"
     with pytest.raises(UnknownName):
         Tree([]).get("node1")
-
-
-def walked(tree: Tree, parent: str = "") -> Iterator[str]:
-    yield from (str(n["id"]) for n in tree.read(parent))
 
 
 @given(
@@ -158,25 +156,24 @@ def walked(tree: Tree, parent: str = "") -> Iterator[str]:
 def test_whatever_happens_every_node_is_read_once_and_is_there_again(
     moves: list[tuple[int, int, str]],
 ) -> None:
-    tree, kinds = Tree([]), ["click", "loop", "condition"]
+    tree = Tree([])
+    kinds = ["click", "loop", "condition"]
     for number in range(10):
         tree.put(node(f"n{number}", kinds[number % 3]))
-    for one, other, what in moves:
-        name, at = f"n{one}", f"n{other}"
-        if name not in tree.nodes or at not in tree.nodes:
+    for one, other, move in moves:
+        name = f"n{one}"
+        target = f"n{other}"
+        if name not in tree.nodes or target not in tree.nodes:
             continue
-        try:
-            if what == "drop":
+        with suppress(UsageError):
+            if move == "drop":
                 tree.drop(name)
+            elif move == "after":
+                tree.put(tree.nodes[name], after=target)
+            elif move == "into":
+                tree.put(tree.nodes[name], parent=target)
             else:
-                tree.put(
-                    tree.nodes[name],
-                    **{"after": {"after": at}, "into": {"parent": at}, "top": {"parent": "top"}}[
-                        what
-                    ],
-                )
-        except UsageError:
-            pass
-        assert sorted(walked(tree)) == sorted(tree.nodes)
-        assert [n["position"] for n in tree.numbered()] == list(range(1, len(tree.nodes) + 1))
-        assert Tree(tree.numbered()).numbered() == tree.numbered()
+                tree.put(tree.nodes[name], parent="top")
+        assert sorted(ids(tree.read())) == sorted(tree.nodes)
+        assert [node["position"] for node in tree.in_order()] == list(range(1, len(tree.nodes) + 1))
+        assert Tree(tree.in_order()).in_order() == tree.in_order()

@@ -1,4 +1,4 @@
-"""A plan: every problem at once, every field kept, every change told."""
+"""A plan: every problem at once, every field kept, every change value."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def problems(value: object) -> tuple[str, ...]:
     return caught.value.problems
 
 
-def changed(**fields: Any) -> dict[str, Any]:
+def gmail_with(**fields: Any) -> dict[str, Any]:
     return {**gmail(), **fields}
 
 
@@ -83,7 +83,7 @@ def test_what_the_store_sets_may_be_missing_or_given() -> None:
         "created_at": "2024-01-01T00:00:00Z",
         "updated_at": None,
     }
-    assert plan.read_plan(changed(**stamps)).items() >= stamps.items()
+    assert plan.read_plan(gmail_with(**stamps)).items() >= stamps.items()
 
 
 def test_all_problems_come_in_one_error_each_with_its_path() -> None:
@@ -163,13 +163,15 @@ def test_depth_cycles_and_numbers_that_json_can_not_take_are_problems() -> None:
     cycle: dict[str, object] = {}
     cycle["a"] = [cycle, cycle]
     assert (
-        problems(changed(extra=deep))
-        == problems(changed(extra=cycle))
+        problems(gmail_with(extra=deep))
+        == problems(gmail_with(extra=cycle))
         == ("nested more than 100 deep",)
     )
-    assert "JSON" in problems(changed(extra=float("nan")))[0]
-    assert "JSON" in problems(changed(extra=object()))[0]
-    assert problems(changed(plan_version=10**5000)) == ("plan_version: must be a smaller number",)
+    assert "JSON" in problems(gmail_with(extra=float("nan")))[0]
+    assert "JSON" in problems(gmail_with(extra=object()))[0]
+    assert problems(gmail_with(plan_version=10**5000)) == (
+        "plan_version: must be a smaller number",
+    )
 
 
 def test_what_is_odd_is_a_warning_and_no_error() -> None:
@@ -188,20 +190,20 @@ def test_what_is_odd_is_a_warning_and_no_error() -> None:
 
 
 def test_the_json_for_the_model_is_the_plan() -> None:
-    written = plan.as_json(changed(notes="naïve 漢字"))
+    written = plan.as_json(gmail_with(notes="naïve 漢字"))
     assert "漢字" in written
-    assert json.loads(written) == changed(notes="naïve 漢字")
+    assert json.loads(written) == gmail_with(notes="naïve 漢字")
 
 
 def test_the_list_for_people_marks_every_status_without_colour() -> None:
-    told = gmail()
-    told["phases"][1]["tasks"] += [
+    value = gmail()
+    value["phases"][1]["tasks"] += [
         {"task_id": "x", "description": "Try the API", "status": "failed", "notes": "403\n  twice"},
         {"task_id": "y", "description": "Ask", "status": "cancelled"},
     ]
-    told["blockers"] = ["2FA"]
+    value["blockers"] = ["2FA"]
     assert (
-        plan.as_todo(told)
+        plan.as_todo(value)
         == """\
 Build the Gmail to Airtable sync
 now: Login
@@ -295,18 +297,18 @@ some_tasks = st.lists(
 @st.composite
 def plans(draw: st.DrawFn) -> dict[str, Any]:
     names = draw(st.lists(words, min_size=1, max_size=3, unique=True))
-    made: list[dict[str, Any]] = [
+    phases: list[dict[str, Any]] = [
         {"phase_name": name, "status": draw(statuses), "tasks": []} for name in names
     ]
     for task in draw(some_tasks):
-        draw(st.sampled_from(made))["tasks"].append(task)
+        draw(st.sampled_from(phases))["tasks"].append(task)
     lists = st.lists(words, max_size=3)
     rest = draw(
         st.fixed_dictionaries(
             {}, optional={"next_actions": lists, "notes": words, "extra": st.booleans()}
         )
     )
-    return {"overall_goal": draw(words), "phases": made, **rest}
+    return {"overall_goal": draw(words), "phases": phases, **rest}
 
 
 @given(plans(), plans())
@@ -315,11 +317,9 @@ def test_a_diff_is_empty_for_a_plan_and_itself_and_tells_all_else(
     old: dict[str, Any], new: dict[str, Any]
 ) -> None:
     assert plan.diff(old, copy.deepcopy(old)) == []
-    same = {**old, "next_actions": old.get("next_actions", [])} == {
-        **new,
-        "next_actions": new.get("next_actions", []),
-    }
-    assert (plan.diff(old, new) == []) == same
+    old_with_list = {**old, "next_actions": old.get("next_actions", [])}
+    new_with_list = {**new, "next_actions": new.get("next_actions", [])}
+    assert (plan.diff(old, new) == []) == (old_with_list == new_with_list)
     assert plan.diff(old, new) == plan.diff(copy.deepcopy(old), copy.deepcopy(new))
 
 
@@ -329,7 +329,7 @@ def test_every_valid_plan_is_read_whole_and_can_be_written(value: dict[str, Any]
     assert plan.read_plan(value) == json.loads(plan.as_json(value)) == value
     assert all(task["description"].strip() in plan.as_todo(value) for _, task in plan.tasks(value))
     assert len(plan.finished_tasks(value)) == sum(
-        task["status"] in plan.SETTLED for _, task in plan.tasks(value)
+        task["status"] in plan.FINISHED_STATUSES for _, task in plan.tasks(value)
     )
 
 
@@ -351,22 +351,22 @@ def test_no_junk_brings_anything_but_a_bad_plan(value: object) -> None:
         assert plan.read_plan(value) == value
 
 
-def test_settled_tasks_are_the_completed_failed_and_cancelled() -> None:
-    told = gmail()
-    told["phases"][1]["tasks"][0]["status"] = "failed"
-    assert plan.finished_tasks(told) == [
+def test_finished_tasks_are_the_completed_failed_and_cancelled() -> None:
+    value = gmail()
+    value["phases"][1]["tasks"][0]["status"] = "failed"
+    assert plan.finished_tasks(value) == [
         (1, "Scout the login", "completed"),
         (3, "Read the inbox", "failed"),
     ]
 
 
 def test_identifiers_are_node_ids_and_the_literals_of_every_text() -> None:
-    told = changed(
+    value = gmail_with(
         workflow_id="wf_1",
         extra={"deep": ["see src/app/main.py"]},
         blockers=["E-77 at https://a.b/c?d=1."],
     )
-    assert plan.identifiers(told) == {
+    assert plan.identifiers(value) == {
         "node_124",
         "#identifierId",
         "accounts.google.com",
@@ -400,4 +400,4 @@ def test_literals_are_told_from_prose() -> None:
 )
 def test_a_hostile_text_takes_no_longer_than_its_length(unit: str) -> None:
     assert all(len(name) < 1_000_000 for name in literals((unit * 1_000_000)[:1_000_000]))
-    assert plan.as_todo(changed(notes="x" + (unit * 1_000_000)[:1_000_000] + "x"))
+    assert plan.as_todo(gmail_with(notes="x" + (unit * 1_000_000)[:1_000_000] + "x"))

@@ -14,7 +14,7 @@ from typing import Any
 from foreword.errors import BadNode, UsageError
 from foreword.plan import node as kinds
 from foreword.plan import templates
-from foreword.plan.node_tree import Tree, highest, number_of
+from foreword.plan.node_tree import Tree, highest_number, number_of
 from foreword.plan.snapshot import read_node
 from foreword.plan.variables import of_node
 from foreword.secrets.masking import hide
@@ -42,7 +42,7 @@ def create_node(
     """
     valid_config = kinds.validate_node(type, config, description)
     with _edit_tree(state) as tree:
-        least = highest([*tree.nodes, *state.variables])
+        least = highest_number([*tree.nodes, *state.variables])
         number = workflows.next_node(state.db, state.workflow.id, least)
         node = {
             "id": f"node{number}",
@@ -148,7 +148,7 @@ def _edit_tree(state: WorkflowState) -> Iterator[Tree]:
         before = {str(node["id"]): node for node in workflows.nodes(state.db, state.workflow.id)}
         tree = Tree(before.values())
         yield tree
-        for node in tree.numbered():
+        for node in tree.in_order():
             if node != before.get(str(node["id"])):
                 workflows.put_node(state.db, state.workflow.id, read_node(node))
         for name in before.keys() - tree.nodes.keys():
@@ -176,12 +176,13 @@ def _doubts(tree: Tree, name: str) -> list[str]:
     """What can be said about a node before it has run: templates that name nodes which come
     later, or none."""
     order = [str(node["id"]) for node in tree.read()]
-    around = {str(node["config"].get("as")) for node in tree.around(name) if node["type"] == "loop"}
+    loops = [node for node in tree.ancestors(name) if node["type"] == "loop"]
+    loop_names = {str(node["config"].get("as")) for node in loops}
     found = []
     for _, expression in _uses([tree.nodes[name]]):
         number = number_of(expression)
         first_word = expression.partition(".")[0].partition("[")[0].strip()
-        if not number or first_word in around:
+        if not number or first_word in loop_names:
             continue
         makers = [one for one in order if number_of(one) == number]
         if not makers:

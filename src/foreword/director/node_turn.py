@@ -89,7 +89,7 @@ def _carry_out(
     filled_in = fill(templates, scope)
     if "schema" in config:
         filled_in = {**filled_in, "schema": config["schema"]}
-    filled = node.ready(kind, filled_in)
+    filled = node.validate_filled(kind, filled_in)
     if kind in _IN_BROWSER:
         if browser is None:
             raise BrowserFailed(NO_BROWSER, hint="start or attach one")

@@ -308,7 +308,7 @@ def _first_turns(
     """The scope inside the loops around a node in their first turn, as far as their lists are
     known; and, in words, which turn of each loop that is."""
     turns = dict[str, str]()
-    for around in tree.around(name):
+    for around in tree.ancestors(name):
         if around["type"] == "loop":
             turn = take(around, scope, None, secrets)
             if turn.value:

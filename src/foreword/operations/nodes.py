@@ -59,7 +59,7 @@ def _entry(
     tree: Tree, node: dict[str, Any], last: Result | None, secrets: KnownValues
 ) -> NodeEntry:
     name = str(node["id"])
-    around = tuple(str(parent["id"]) for parent in tree.around(name))
+    around = tuple(str(parent["id"]) for parent in tree.ancestors(name))
     return NodeEntry(
         id=name,
         type=str(node["type"]),

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sized
 from typing import Any
 
 from foreword.errors import UsageError
-from foreword.plan import shape_check
+from foreword.plan.shape_check import value_in_words
 from foreword.plan.templates import value_as_text
 
 ORDERS = ("greater", "less", "at_least", "at_most")
@@ -23,43 +23,53 @@ def holds(left: Any, operator: str, right: Any = None) -> bool:
     if operator.startswith("not_"):
         return not holds(left, operator.removeprefix("not_"), right)
     if operator == "empty":
-        return left is None or (
-            isinstance(left, Sized) and not (left.strip() if isinstance(left, str) else left)
-        )
+        return _is_empty(left)
     if operator == "equals":
         return _equal(left, right)
     if operator == "contains":
         return _contains(left, right)
-    first, second = _number(left), _number(right)
+    return _compare(left, operator, right)
+
+
+def _is_empty(value: Any) -> bool:
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, Sized) and len(value) == 0)
+
+
+def _compare(left: Any, operator: str, right: Any) -> bool:
+    first = _number(left)
+    second = _number(right)
     if first is None or second is None:
-        raise UsageError(
-            f"{shape_check.value_in_words(left)} and {shape_check.value_in_words(right)} can't be compared by"
-            f" {operator}",
-            hint="both must be numbers",
-        )
-    return {"greater": first > second, "less": first < second, "at_least": first >= second}.get(
-        operator, first <= second
-    )
+        both = f"{value_in_words(left)} and {value_in_words(right)}"
+        raise UsageError(f"{both} can't be compared by {operator}", hint="both must be numbers")
+    if operator == "greater":
+        return first > second
+    if operator == "less":
+        return first < second
+    if operator == "at_least":
+        return first >= second
+    return first <= second
 
 
 def _equal(left: Any, right: Any) -> bool:
     if left == right and isinstance(left, bool) == isinstance(right, bool):
         return True
-    first, second = _number(left), _number(right)
+    first = _number(left)
+    second = _number(right)
     if first is not None and second is not None:
         return first == second
-    return isinstance(left, str) != isinstance(right, str) and value_as_text(left) == value_as_text(
-        right
-    )
+    one_is_text = isinstance(left, str) != isinstance(right, str)
+    return one_is_text and value_as_text(left) == value_as_text(right)
 
 
 def _contains(whole: Any, part: Any) -> bool:
     if isinstance(whole, str):
         return value_as_text(part) in whole
     if isinstance(whole, list | tuple | Mapping):
-        return any(_equal(one, part) for one in whole)
+        return any(_equal(member, part) for member in whole)
     raise UsageError(
-        f"{shape_check.value_in_words(whole)} can't contain anything",
+        f"{value_in_words(whole)} can't contain anything",
         hint="contains is for texts, lists and mappings",
     )
 

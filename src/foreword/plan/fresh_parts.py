@@ -1,5 +1,9 @@
 """The fresh parts of a call, each as the model reads it: what is not there yet says so in a few
-words."""
+words.
+
+One place for the wording, whoever brings the value: a session reads it from the store, a recipe
+from its source.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,8 @@ def _plan(value: Any) -> str:
 def _snapshot(value: Any) -> str:
     if not isinstance(value, Mapping):
         raise BadSource("snapshot", "must be a mapping with workflow and nodes")
-    about = value.get("workflow", {k: v for k, v in value.items() if k != "nodes"})
+    others = {name: field for name, field in value.items() if name != "nodes"}
+    about = value.get("workflow", others)
     return snapshot.as_json(snapshot.snapshot(about, value.get("nodes") or ()))
 
 
@@ -50,13 +55,15 @@ def _browser(value: Any) -> str:
     tabs = value.get("tabs") if isinstance(value, Mapping) else value
     if not isinstance(tabs, Sequence) or not all(isinstance(tab, Mapping) for tab in tabs):
         raise BadSource("browser", "must be a list of tabs, each with name, url and active")
-    lines = [_tab(tab) for tab in tabs]
-    return "\n".join([f"{len(lines)} {'tab' if len(lines) == 1 else 'tabs'} open:", *lines])
+    lines = [f"{len(tabs)} {'tab' if len(tabs) == 1 else 'tabs'} open:"]
+    lines += [_tab_line(tab) for tab in tabs]
+    return "\n".join(lines)
 
 
-def _tab(tab: Mapping[str, Any]) -> str:
-    name = mask(" ".join(str(tab.get("name") or tab.get("title") or "Tab").split()))
-    return f"- {name}{' (Active)' if tab.get('active') else ''} = {mask(str(tab.get('url', '')))}"
+def _tab_line(tab: Mapping[str, Any]) -> str:
+    name = str(tab.get("name") or tab.get("title") or "Tab")
+    active = " (Active)" if tab.get("active") else ""
+    return f"- {mask(' '.join(name.split()))}{active} = {mask(str(tab.get('url', '')))}"
 
 
 _WRITERS = {"plan": _plan, "snapshot": _snapshot, "variables": _variables, "browser": _browser}

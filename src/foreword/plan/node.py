@@ -1,7 +1,7 @@
 """The nodes that can be run: which types there are, and what each is configured with.
 
 A workflow may hold nodes of any other type, from elsewhere; those are shown and not run. What a
-type does is the business of `director`; where nodes stand, that of `tree`.
+type does is the business of `director.node_turn`; where nodes stand, that of `node_tree`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ from typing import Any
 
 from foreword.errors import BadNode, did_you_mean
 from foreword.plan import condition, shape_check, templates, value_schema
-from foreword.plan.shape_check import Rule
+from foreword.plan.shape_check import Rule, value_in_words
 from foreword.secrets.placeholders import HIDDEN
 
+# Of one node: longer than any page takes to load, and no run is stuck for ever.
 LONGEST_WAIT_SECONDS = 600
-MOST_TURNS = 1_000  # of a loop that does not say how many it may have
+# Of a loop that does not say how many it may have: a list that is longer than meant is noticed
+# before it has clicked its way through a mailbox.
+MOST_TURNS = 1_000
 BRANCHES = ("then", "else")
-_NAME = re.compile(r"[^\W\d]\w{0,99}")
+_NAME = re.compile(r"[^\W\d]\w{0,99}")  # of a loop's variable
+# Behind the node's own name, `node7.`, it has to fit the 200 characters of a variable's name.
 _VARIABLE = re.compile(r"[^\x00-\x1f\x7f{}\[\]\"']{1,180}")
 
 
@@ -33,12 +37,10 @@ def _or_template(rule: Rule) -> Rule:
 
 def _seconds(value: object, path: str) -> Iterator[str]:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        yield f"{path}: must be a number of seconds, not {shape_check.value_in_words(value)}"
+        yield f"{path}: must be a number of seconds, not {value_in_words(value)}"
     elif not 0 < value <= LONGEST_WAIT_SECONDS:
-        yield (
-            f"{path}: must be more than 0 and at most {LONGEST_WAIT_SECONDS}, not"
-            f" {shape_check.value_in_words(value)}"
-        )
+        limit = f"more than 0 and at most {LONGEST_WAIT_SECONDS}"
+        yield f"{path}: must be {limit}, not {value_in_words(value)}"
 
 
 def _count(value: object, path: str) -> Iterator[str]:
@@ -49,20 +51,18 @@ def _count(value: object, path: str) -> Iterator[str]:
 
 def _name(value: object, path: str) -> Iterator[str]:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
-        yield f"{path}: must be one word of letters, digits and _, not {shape_check.value_in_words(value)}"
+        yield f"{path}: must be one word of letters, digits and _, not {value_in_words(value)}"
 
 
 def _variable(value: object, path: str) -> Iterator[str]:
     if not isinstance(value, str) or not value.strip() or not _VARIABLE.fullmatch(value):
-        yield (
-            f"{path}: must be a name of up to 180 characters without brackets or quotes, not"
-            f" {shape_check.value_in_words(value)}"
-        )
+        shape = "a name of up to 180 characters without brackets or quotes"
+        yield f"{path}: must be {shape}, not {value_in_words(value)}"
 
 
 def _list(value: object, path: str) -> Iterator[str]:
     if not isinstance(value, list | tuple):
-        yield f"{path}: must be a list or a template that is one, not {shape_check.value_in_words(value)}"
+        yield f"{path}: must be a list or a template that is one, not {value_in_words(value)}"
 
 
 def _fields(value: object, path: str) -> Iterator[str]:
@@ -71,24 +71,18 @@ def _fields(value: object, path: str) -> Iterator[str]:
         return
     if not value:
         yield f"{path}: must name at least one field"
-    for name, wanted in value.items():
+    for name, extracted in value.items():
         place = f"{path}.{name}"
-        if isinstance(wanted, str):
-            yield from shape_check.filled_text(wanted, place)
-        elif isinstance(wanted, Mapping):
-            yield from shape_check.fields({}, _FIELD)(wanted, place)
-            yield from _unknown(wanted, tuple(_FIELD), place)
-            if not any(wanted.get(key) for key in _FIELD):
+        if isinstance(extracted, str):
+            yield from shape_check.filled_text(extracted, place)
+        elif isinstance(extracted, Mapping):
+            yield from shape_check.fields({}, _FIELD)(extracted, place)
+            yield from _unknown_fields(extracted, tuple(_FIELD), place)
+            if not any(extracted.get(key) for key in _FIELD):
                 yield f"{place}: must have a selector, an attribute, or both"
         else:
-            yield (
-                f"{place}: must be a selector, or a mapping with selector and attribute, not"
-                f" {shape_check.value_in_words(wanted)}"
-            )
-
-
-def _anything(value: object, path: str) -> Iterator[str]:
-    yield from ()
+            shape = "a selector, or a mapping with selector and attribute"
+            yield f"{place}: must be {shape}, not {value_in_words(extracted)}"
 
 
 _FIELD: dict[str, Rule] = {
@@ -133,15 +127,15 @@ TYPES: dict[str, Type] = {
     "extract": Type(
         needed={"selector": shape_check.filled_text, "variable": _variable},
         optional={
-            "many": value_schema.yes_or_no,
+            "many": shape_check.yes_or_no,
             "fields": _fields,
             "schema": value_schema.problems,
             **_TAB,
         },
     ),
     "condition": Type(
-        needed={"left": _anything, "operator": shape_check.one_of(condition.OPERATORS)},
-        optional={"right": _anything},
+        needed={"left": shape_check.anything, "operator": shape_check.one_of(condition.OPERATORS)},
+        optional={"right": shape_check.anything},
         in_browser=False,
         holds=True,
     ),
@@ -151,10 +145,14 @@ TYPES: dict[str, Type] = {
         in_browser=False,
         holds=True,
     ),
-    "set_variable": Type(needed={"variable": _variable, "value": _anything}, in_browser=False),
+    "set_variable": Type(
+        needed={"variable": _variable, "value": shape_check.anything}, in_browser=False
+    ),
 }
 # a number that a template gives is written out in these
-_TEXTS = ("url", "selector", "text", "tab")
+_TEXT_FIELDS = ("url", "selector", "text", "tab")
+# null is a value in these, and no value in all others
+_NULLABLE_FIELDS = ("left", "right", "value")
 
 
 def validate_node(
@@ -164,10 +162,11 @@ def validate_node(
     found = list(problems(kind, config, description))
     if found or not isinstance(config, Mapping):
         raise BadNode(found, where)
-    return {name: value for name, value in config.items() if value is not None or name in _NULLABLE}
+    return {name: value for name, value in config.items() if _is_given(name, value)}
 
 
-_NULLABLE = ("left", "right", "value")
+def _is_given(name: object, value: object) -> bool:
+    return value is not None or name in _NULLABLE_FIELDS
 
 
 def problems(kind: object, config: object, description: object = "") -> Iterator[str]:
@@ -175,21 +174,21 @@ def problems(kind: object, config: object, description: object = "") -> Iterator
     yield from shape_check.one_of(tuple(TYPES))(kind, "type")
     yield from shape_check.text(description, "description")
     if not isinstance(config, Mapping):
-        yield f"config: must be a mapping, not {shape_check.value_in_words(config)}"
+        yield f"config: must be a mapping, not {value_in_words(config)}"
         return
-    deep = list(shape_check.depth(config))
-    yield from deep
-    if deep or kind not in TYPES:
+    too_deep = list(shape_check.depth(config))
+    yield from too_deep
+    if too_deep or kind not in TYPES:
         return
     known = TYPES[str(kind)]
     yield from shape_check.fields(known.needed, known.optional)(config, "config")
-    yield from _unknown(config, known.fields, "config")
-    yield from _choice(known, config)
+    yield from _unknown_fields(config, known.fields, "config")
+    yield from _choice_problems(known, config)
     if kind == "condition":
-        yield from _sides(config)
-    yield from templates.problems(
-        {name: value for name, value in config.items() if name != "schema"}, "config"
-    )
+        yield from _operator_problems(config)
+    # a pattern or an example in a schema may look like a template
+    with_templates = {name: value for name, value in config.items() if name != "schema"}
+    yield from templates.problems(with_templates, "config")
     for place, text in templates.texts(config, "config"):
         if HIDDEN in text:
             yield (
@@ -198,44 +197,45 @@ def problems(kind: object, config: object, description: object = "") -> Iterator
             )
 
 
-def ready(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
+def validate_filled(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """A configuration whose templates are filled, as it is carried out; `BadNode` where a value
     does not do."""
-    made = {
-        name: (
-            templates.value_as_text(value)
-            if name in _TEXTS and isinstance(value, int | float) and not isinstance(value, bool)
-            else value
-        )
-        for name, value in config.items()
-    }
+    filled = {}
+    for name, value in config.items():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if name in _TEXT_FIELDS and is_number:
+            filled[name] = templates.value_as_text(value)
+        else:
+            filled[name] = value
     known = TYPES[kind]
-    found = [*shape_check.fields(known.needed, known.optional)(made, "config")]
+    found = list(shape_check.fields(known.needed, known.optional)(filled, "config"))
     if found:
         raise BadNode(found)
-    return made
+    return filled
 
 
-def _unknown(config: Mapping[object, object], known: tuple[str, ...], path: str) -> Iterator[str]:
+def _unknown_fields(
+    config: Mapping[object, object], known: tuple[str, ...], path: str
+) -> Iterator[str]:
     for name in config:
         if name not in known:
             guess = did_you_mean(str(name), known)
             instead = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known)}"
-            yield f"{path}.{shape_check.value_in_words(str(name))[1:-1]}: no such field, {instead}"
+            quoted = value_in_words(str(name))
+            yield f"{path}.{quoted[1:-1]}: no such field, {instead}"
 
 
-def _choice(known: Type, config: Mapping[object, object]) -> Iterator[str]:
-    if known.one_of and sum(config.get(name) is not None for name in known.one_of) != 1:
+def _choice_problems(known: Type, config: Mapping[object, object]) -> Iterator[str]:
+    given = [name for name in known.one_of if config.get(name) is not None]
+    if known.one_of and len(given) != 1:
         yield f"config: must have exactly one of {', '.join(known.one_of)}"
 
 
-def _sides(config: Mapping[object, object]) -> Iterator[str]:
+def _operator_problems(config: Mapping[object, object]) -> Iterator[str]:
     operator = config.get("operator")
+    if operator not in condition.OPERATORS:
+        return
     if operator in condition.UNARY and "right" in config:
         yield f"config.right: {operator} looks at the left side alone"
-    if (
-        operator in condition.OPERATORS
-        and operator not in condition.UNARY
-        and "right" not in config
-    ):
+    if operator not in condition.UNARY and "right" not in config:
         yield f"config.right: missing, {operator} compares with it"

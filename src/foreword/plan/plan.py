@@ -1,7 +1,7 @@
 """A workflow's plan: read it, write it for the model and for people, and tell two versions apart.
 
 A plan stays a plain mapping: fields that Foreword does not know are kept, in their author's order,
-at every level. The number of a version and its times are the store's to set.
+at every level. The number of a version and its times are set by `store.plans`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Plan = Mapping[str, Any]
 
 STATUSES = ("pending", "in_progress", "completed", "failed", "cancelled")
 MARKS = dict(zip(STATUSES, ("[ ]", "[>]", "[x]", "[!]", "[-]"), strict=True))
-SETTLED = ("completed", "failed", "cancelled")
-KEPT_BY_STORE = ("workflow_id", "plan_version", "created_at", "updated_at")
-_MOST_QUOTED = 120
+FINISHED_STATUSES = ("completed", "failed", "cancelled")
+STORE_FIELDS = ("workflow_id", "plan_version", "created_at", "updated_at")
+_MOST_QUOTED = 120  # characters of a value in a line of changes, which should stay one line
 
 _TASK = shape_check.fields(
     {
@@ -58,7 +58,7 @@ def read_plan(value: object, where: str = "plan") -> dict[str, Any]:
     """A copy of the plan in `value`, or `BadPlan` with every problem that it has."""
     if not isinstance(value, Mapping):
         raise BadPlan([f"must be a mapping, not {shape_check.value_in_words(value)}"], where)
-    problems = [*shape_check.depth(value), *_PLAN(value, ""), *_same_ids(value)]
+    problems = [*shape_check.depth(value), *_PLAN(value, ""), *_repeated_ids(value)]
     if problems:
         raise BadPlan(problems, where)
     try:
@@ -79,30 +79,30 @@ def as_json(plan: Plan) -> str:
 
 def as_todo(plan: Plan) -> str:
     """The plan for people: a list of phases and tasks with a mark for each status."""
-    version = [f"version {plan['plan_version']}"] if plan.get("plan_version") else []
-    phase = [f"now: {plan['current_phase']}"] if plan.get("current_phase") else []
-    blocks = [
-        "\n".join(
-            [
-                _indented(plan["overall_goal"], ""),
-                *([", ".join(version + phase)] if version + phase else []),
-            ]
-        ),
-        *("\n".join(_phase_lines(phase)) for phase in plan["phases"]),
-        *(_named_list("Next", plan.get("next_actions"))),
-        *(_named_list("Blockers", plan.get("blockers"))),
-        *(["Notes\n" + _indented(plan["notes"], "  ", first="  ")] if plan.get("notes") else []),
-    ]
+    about = []
+    if plan.get("plan_version"):
+        about.append(f"version {plan['plan_version']}")
+    if plan.get("current_phase"):
+        about.append(f"now: {plan['current_phase']}")
+    goal = _indent(plan["overall_goal"], "")
+    blocks = [f"{goal}\n{', '.join(about)}" if about else goal]
+    blocks += ["\n".join(_phase_lines(phase)) for phase in plan["phases"]]
+    if plan.get("next_actions"):
+        blocks.append(_bullet_list("Next", plan["next_actions"]))
+    if plan.get("blockers"):
+        blocks.append(_bullet_list("Blockers", plan["blockers"]))
+    if plan.get("notes"):
+        blocks.append("Notes\n" + _indent(plan["notes"], "  ", first="  "))
     return "\n\n".join(blocks)
 
 
 def finished_tasks(plan: Plan) -> list[tuple[int | str, str, str]]:
     """Id, description and status of every task that is completed, failed or cancelled."""
-    return [
-        (task["task_id"], task["description"], task["status"])
-        for _, task in tasks(plan)
-        if task["status"] in SETTLED
-    ]
+    finished = []
+    for _, task in tasks(plan):
+        if task["status"] in FINISHED_STATUSES:
+            finished.append((task["task_id"], task["description"], task["status"]))
+    return finished
 
 
 def diff(old: Plan, new: Plan) -> list[str]:
@@ -123,7 +123,7 @@ def diff(old: Plan, new: Plan) -> list[str]:
             "",
             old,
             new,
-            {"overall_goal", "current_phase", "phases", "next_actions", "blockers", *KEPT_BY_STORE},
+            {"overall_goal", "current_phase", "phases", "next_actions", "blockers", *STORE_FIELDS},
         ),
     ]
 
@@ -131,9 +131,13 @@ def diff(old: Plan, new: Plan) -> list[str]:
 def identifiers(plan: Plan) -> set[str]:
     """Every node id of the plan and every literal identifier in its texts: what a compressor has
     to keep."""
-    nodes = {str(node) for _, task in tasks(plan) for node in task.get("node_ids") or ()}
-    written = {name: value for name, value in plan.items() if name not in KEPT_BY_STORE}
-    return nodes.union(*(literals(text) for text in _texts(written))).difference(STATUSES)
+    found: set[str] = set()
+    for _, task in tasks(plan):
+        found.update(map(str, task.get("node_ids") or ()))
+    written = {name: value for name, value in plan.items() if name not in STORE_FIELDS}
+    for text in _texts(written):
+        found.update(literals(text))
+    return found.difference(STATUSES)
 
 
 def tasks(plan: Plan) -> Iterator[tuple[str, Plan]]:
@@ -150,35 +154,37 @@ def with_status(plan: Plan, task_id: str, status: str) -> dict[str, Any]:
     known = [str(task["task_id"]) for _, task in tasks(plan)]
     if task_id not in known:
         raise UnknownName("task", task_id, known, where="in the plan")
-    phases = [
-        {
-            **phase,
-            "tasks": [
-                {**t, "status": status} if str(t["task_id"]) == task_id else t
-                for t in phase["tasks"]
-            ],
-        }
-        for phase in plan["phases"]
-    ]
+    phases = []
+    for phase in plan["phases"]:
+        new_tasks = []
+        for task in phase["tasks"]:
+            changed = str(task["task_id"]) == task_id
+            new_tasks.append({**task, "status": status} if changed else task)
+        phases.append({**phase, "tasks": new_tasks})
     return {**plan, "phases": phases}
 
 
-def _same_ids(value: Plan) -> Iterator[str]:
+def _repeated_ids(value: Plan) -> Iterator[str]:
     # The plan may have any other problem as well; only what looks like a task is compared.
     first: dict[str, str] = {}
-    for path, task_id in _ids(value.get("phases")):
+    for path, task_id in _task_ids(value):
         if str(task_id) in first:
             yield f"{path}: {task_id!r} is already the id of {first[str(task_id)]}"
         first.setdefault(str(task_id), path.removesuffix(".task_id"))
 
 
-def _ids(phases: object) -> Iterator[tuple[str, int | str]]:
-    for i, phase in enumerate(phases if isinstance(phases, list | tuple) else ()):
-        found = phase.get("tasks") if isinstance(phase, Mapping) else ()
-        for j, task in enumerate(found if isinstance(found, list | tuple) else ()):
+def _task_ids(value: Plan) -> Iterator[tuple[str, int | str]]:
+    """Every id that could be one, with the path to it."""
+    for phase_number, phase in enumerate(_list_field(value, "phases")):
+        for task_number, task in enumerate(_list_field(phase, "tasks")):
             task_id = task.get("task_id") if isinstance(task, Mapping) else None
             if isinstance(task_id, int | str) and not any(shape_check.identity(task_id, "")):
-                yield f"phases[{i}].tasks[{j}].task_id", task_id
+                yield f"phases[{phase_number}].tasks[{task_number}].task_id", task_id
+
+
+def _list_field(value: object, name: str) -> Sequence[object]:
+    found = value.get(name) if isinstance(value, Mapping) else None
+    return found if isinstance(found, list | tuple) else ()
 
 
 def _warnings(plan: Plan) -> Iterator[str]:
@@ -186,46 +192,45 @@ def _warnings(plan: Plan) -> Iterator[str]:
     current = plan.get("current_phase")
     if current and current not in names:
         yield f"current_phase: {current!r} names no phase"
-    yield from (
-        f"phases: {name!r} is the name of {n} phases" for name, n in Counter(names).items() if n > 1
-    )
-    under_way = [
-        phase["phase_name"] for phase in plan["phases"] if phase["status"] == "in_progress"
-    ]
+    for name, count in Counter(names).items():
+        if count > 1:
+            yield f"phases: {name!r} is the name of {count} phases"
+    under_way = [phase for phase in plan["phases"] if phase["status"] == "in_progress"]
     if len(under_way) > 1:
-        yield f"phases: {len(under_way)} are in_progress: {', '.join(map(repr, under_way))}"
+        quoted = ", ".join(repr(phase["phase_name"]) for phase in under_way)
+        yield f"phases: {len(under_way)} are in_progress: {quoted}"
     for index, phase in enumerate(plan["phases"]):
-        open_ids = [
-            str(task["task_id"]) for task in phase["tasks"] if task["status"] not in SETTLED
-        ]
-        if phase["status"] == "completed" and open_ids:
+        open_tasks = [task for task in phase["tasks"] if task["status"] not in FINISHED_STATUSES]
+        if phase["status"] == "completed" and open_tasks:
+            ids = ", ".join(str(task["task_id"]) for task in open_tasks)
             yield (
-                f"phases[{index}]: {phase['phase_name']!r} is completed, but not its tasks"
-                f" {', '.join(open_ids)}"
+                f"phases[{index}]: {phase['phase_name']!r} is completed, but not its tasks {ids}"
             )
 
 
 def _phase_lines(phase: Plan) -> Iterator[str]:
     counts = Counter(task["status"] for task in phase["tasks"])
-    others = [f"{counts[status]} {status}" for status in ("failed", "cancelled") if counts[status]]
-    done = ", ".join([f"{counts['completed']} of {len(phase['tasks'])} completed", *others])
-    yield f"{MARKS[phase['status']]} {_indented(phase['phase_name'], '    ')} ({done})"
+    done = f"{counts['completed']} of {len(phase['tasks'])} completed"
+    for status in ("failed", "cancelled"):
+        if counts[status]:
+            done += f", {counts[status]} {status}"
+    yield f"{MARKS[phase['status']]} {_indent(phase['phase_name'], '    ')} ({done})"
     for task in phase["tasks"]:
-        nodes = ", ".join(map(str, task.get("node_ids") or ()))
-        head = f"{task['task_id']}. {task['description']}" + (f" ({nodes})" if nodes else "")
-        yield f"    {MARKS[task['status']]} {_indented(head, '        ')}"
+        line = f"{task['task_id']}. {task['description']}"
+        if task.get("node_ids"):
+            line += f" ({', '.join(map(str, task['node_ids']))})"
+        yield f"    {MARKS[task['status']]} {_indent(line, '        ')}"
         if task.get("notes"):
-            yield _indented(task["notes"], "        ", first="        ")
+            yield _indent(task["notes"], "        ", first="        ")
 
 
-def _named_list(name: str, lines: Iterable[str] | None) -> list[str]:
-    return (
-        ["\n".join([name, *(f"  - {_indented(line, '    ')}" for line in lines)])] if lines else []
-    )
+def _bullet_list(name: str, items: Iterable[str]) -> str:
+    return "\n".join([name, *(f"  - {_indent(item, '    ')}" for item in items)])
 
 
-def _indented(text: str, indent: str, first: str = "") -> str:
-    return first + f"\n{indent}".join(line.strip() for line in text.splitlines() if line.strip())
+def _indent(text: str, indent: str, first: str = "") -> str:
+    lines = [line.strip() for line in text.splitlines()]
+    return first + f"\n{indent}".join(line for line in lines if line)
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -237,44 +242,49 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _phase_changes(old: Plan, new: Plan) -> Iterator[str]:
-    before, after = _by_name(old["phases"]), _by_name(new["phases"])
+    before = _by_name(old["phases"])
+    after = _by_name(new["phases"])
     for key, phase in after.items():
-        name = f"phase {_quoted(key[0])}"
-        if key not in before:
-            yield f"{name}: added ({phase['status']})"
-            continue
-        if before[key]["status"] != phase["status"]:
-            yield f"{name}: {before[key]['status']} -> {phase['status']}"
-        yield from _other_changes(
-            f"{name}: ", before[key], phase, {"phase_name", "status", "tasks"}
-        )
-        if _reordered(
-            [str(t["task_id"]) for t in before[key]["tasks"]],
-            [str(t["task_id"]) for t in phase["tasks"]],
-        ):
-            yield f"{name}: tasks in another order"
-    yield from (f"phase {_quoted(key[0])}: removed" for key in before if key not in after)
-    if _reordered(list(before), list(after)):
+        name, _ = key
+        if key in before:
+            yield from _changes_in_phase(f"phase {_quote(name)}", before[key], phase)
+        else:
+            yield f"phase {_quote(name)}: added ({phase['status']})"
+    for key in before:
+        if key not in after:
+            name, _ = key
+            yield f"phase {_quote(name)}: removed"
+    if _is_reordered(list(before), list(after)):
         yield "phases: in another order"
+
+
+def _changes_in_phase(title: str, old: Plan, new: Plan) -> Iterator[str]:
+    if old["status"] != new["status"]:
+        yield f"{title}: {old['status']} -> {new['status']}"
+    yield from _other_changes(f"{title}: ", old, new, {"phase_name", "status", "tasks"})
+    old_ids = [str(task["task_id"]) for task in old["tasks"]]
+    new_ids = [str(task["task_id"]) for task in new["tasks"]]
+    if _is_reordered(old_ids, new_ids):
+        yield f"{title}: tasks in another order"
 
 
 def _task_changes(old: Plan, new: Plan) -> Iterator[str]:
     before = {str(task["task_id"]): (phase, task) for phase, task in tasks(old)}
     after = {str(task["task_id"]): (phase, task) for phase, task in tasks(new)}
     for key, (phase, task) in after.items():
-        if key in before:
-            yield from _one_task(*before[key], phase, task)
-        else:
-            yield f"{_titled(task)}: added to {_quoted(phase)} ({task['status']})"
+        if key not in before:
+            yield f"{_task_title(task)}: added to {_quote(phase)} ({task['status']})"
+            continue
+        old_phase, old_task = before[key]
+        if old_phase != phase:
+            yield f"{_task_title(task)}: moved from {_quote(old_phase)} to {_quote(phase)}"
+        yield from _changes_in_task(_task_title(task), old_task, task)
     for key, (phase, task) in before.items():
         if key not in after:
-            yield f"{_titled(task)}: removed from {_quoted(phase)} (was {task['status']})"
+            yield f"{_task_title(task)}: removed from {_quote(phase)} (was {task['status']})"
 
 
-def _one_task(old_phase: str, old: Plan, new_phase: str, new: Plan) -> Iterator[str]:
-    title = _titled(new)
-    if old_phase != new_phase:
-        yield f"{title}: moved from {_quoted(old_phase)} to {_quoted(new_phase)}"
+def _changes_in_task(title: str, old: Plan, new: Plan) -> Iterator[str]:
     if old["status"] != new["status"]:
         yield f"{title}: {old['status']} -> {new['status']}"
     yield from _other_changes(f"{title}: ", old, new, {"task_id", "status"})
@@ -290,43 +300,48 @@ def _field_change(name: str, old: object, new: object) -> Iterator[str]:
     if old == new and type(old) is type(new):
         return
     if old is None:
-        yield f"{name}: added {_quoted(new)}"
+        yield f"{name}: added {_quote(new)}"
     elif new is None:
-        yield f"{name}: removed, was {_quoted(old)}"
+        yield f"{name}: removed, was {_quote(old)}"
     else:
-        yield f"{name}: {_quoted(old)} -> {_quoted(new)}"
+        yield f"{name}: {_quote(old)} -> {_quote(new)}"
 
 
 def _item_changes(name: str, old: Sequence[str] | None, new: Sequence[str] | None) -> Iterator[str]:
-    before, after = Counter(old or ()), Counter(new or ())
-    yield from (f"{name} added: {_quoted(item)}" for item in (after - before).elements())
-    yield from (f"{name} removed: {_quoted(item)}" for item in (before - after).elements())
-    if _reordered(list(_numbered(old or ())), list(_numbered(new or ()))):
+    before = Counter(old or ())
+    after = Counter(new or ())
+    for item in (after - before).elements():
+        yield f"{name} added: {_quote(item)}"
+    for item in (before - after).elements():
+        yield f"{name} removed: {_quote(item)}"
+    if _is_reordered(_number_equals(old or ()), _number_equals(new or ())):
         yield f"{name}s: in another order"
 
 
-def _by_name(phases: Iterable[Plan]) -> dict[tuple[str, int], Plan]:
-    found = list(phases)
-    return dict(zip(_numbered(phase["phase_name"] for phase in found), found, strict=True))
+def _by_name(phases: Sequence[Plan]) -> dict[tuple[str, int], Plan]:
+    names = [phase["phase_name"] for phase in phases]
+    return dict(zip(_number_equals(names), phases, strict=True))
 
 
-def _numbered(names: Iterable[str]) -> Iterator[tuple[str, int]]:
+def _number_equals(names: Iterable[str]) -> list[tuple[str, int]]:
     """Each name with how many of the same came before it, so that equal names stay apart."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    numbered = []
     for name in names:
-        yield name, seen[name]
-        seen[name] += 1
+        numbered.append((name, counts[name]))
+        counts[name] += 1
+    return numbered
 
 
-def _reordered(old: Sequence[Any], new: Sequence[Any]) -> bool:
+def _is_reordered(old: Sequence[Any], new: Sequence[Any]) -> bool:
     both = set(old) & set(new)
     return [one for one in old if one in both] != [one for one in new if one in both]
 
 
-def _titled(task: Plan) -> str:
-    return f"task {task['task_id']} {_quoted(task['description'])}"
+def _task_title(task: Plan) -> str:
+    return f"task {task['task_id']} {_quote(task['description'])}"
 
 
-def _quoted(value: object) -> str:
+def _quote(value: object) -> str:
     written = json.dumps(value, ensure_ascii=False)
     return written if len(written) <= _MOST_QUOTED else written[: _MOST_QUOTED - 3] + "..."

@@ -13,12 +13,27 @@ from foreword.errors import did_you_mean
 from foreword.secrets.masking import mask
 
 Rule = Callable[[object, str], Iterable[str]]
-_MOST_QUOTED = 60
-_MOST_LOOKED_AT = 10_000
+_MOST_QUOTED = 60  # characters of a value in a message: enough to recognize it, and one line
+# Characters of a value that are searched for secrets before it is quoted: whatever is quoted lies
+# well inside, and a text of megabytes costs no more.
+_MOST_SEARCHED = 10_000
+# No plan and no configuration comes near; Python's own JSON gives up at about a thousand.
 _MOST_DEPTH = 100
-_MOST_BITS = 64
-# 'doing' is not near 'pending'; 'complete' and 'in-progress' are near what they mean.
+_MOST_BITS = 64  # of a whole number, sign included, as databases store them
+# How alike a mistyped word must be: 'doing' is not near 'pending'; 'complete' and 'in-progress' are
+# near what they mean.
 _NEAR = 0.75
+
+
+def anything(value: object, path: str) -> Iterator[str]:
+    """Any value at all."""
+    yield from ()
+
+
+def yes_or_no(value: object, path: str) -> Iterator[str]:
+    """True or false."""
+    if not isinstance(value, bool):
+        yield f"{path}: must be true or false, not {value_in_words(value)}"
 
 
 def text(value: object, path: str) -> Iterator[str]:
@@ -46,8 +61,10 @@ def identity(value: object, path: str) -> Iterator[str]:
     """What something is known by: a whole number or a text."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         yield f"{path}: must be text or a whole number, not {value_in_words(value)}"
+    elif isinstance(value, str):
+        yield from filled_text(value, path)
     else:
-        yield from (filled_text if isinstance(value, str) else number)(value, path)
+        yield from number(value, path)
 
 
 def mapping(value: object, path: str) -> Iterator[str]:
@@ -61,15 +78,17 @@ def one_of(options: Sequence[str]) -> Rule:
 
     def rule(value: object, path: str) -> Iterator[str]:
         if value not in options:
-            near = (
-                get_close_matches(value.lower(), options, n=1, cutoff=_NEAR)
-                if isinstance(value, str)
-                else []
-            )
-            guess = f", did you mean {near[0]!r}?" if near else ""
-            yield f"{path}: {value_in_words(value)} is not one of {', '.join(options)}{guess}"
+            problem = f"{path}: {value_in_words(value)} is not one of {', '.join(options)}"
+            yield problem + _guess(value, options)
 
     return rule
+
+
+def _guess(value: object, options: Sequence[str]) -> str:
+    if not isinstance(value, str):
+        return ""
+    near = get_close_matches(value.lower(), options, n=1, cutoff=_NEAR)
+    return f", did you mean {near[0]!r}?" if near else ""
 
 
 def list_of(member: Rule) -> Rule:
@@ -79,8 +98,8 @@ def list_of(member: Rule) -> Rule:
         if not isinstance(value, list | tuple):
             yield f"{path}: must be a list, not {value_in_words(value)}"
             return
-        for index, one in enumerate(value):
-            yield from member(one, f"{path}[{index}]")
+        for index, element in enumerate(value):
+            yield from member(element, f"{path}[{index}]")
 
     return rule
 
@@ -92,12 +111,12 @@ def fields(needed: Mapping[str, Rule], optional: Mapping[str, Rule]) -> Rule:
         yield from mapping(value, path)
         if not isinstance(value, Mapping):
             return
-        for name, follows in [*needed.items(), *optional.items()]:
+        for name, field_rule in [*needed.items(), *optional.items()]:
             place = f"{path}.{name}" if path else name
             if name in needed and name not in value:
-                yield f"{place}: missing{_instead(name, value, {*needed, *optional})}"
+                yield f"{place}: missing{_mistyped_name(name, value, {*needed, *optional})}"
             elif name in needed or value.get(name) is not None:
-                yield from follows(value[name], place)
+                yield from field_rule(value[name], place)
 
     return rule
 
@@ -106,23 +125,29 @@ def depth(value: object) -> Iterator[str]:
     """Whatever any writer of JSON can take: neither a hundred deep nor a cycle."""
     level = [value]
     for _ in range(_MOST_DEPTH):
-        members = [member for one in level for member in _members(one)]
-        level = list({id(member): member for member in members}.values())
+        # by identity, so that what is in many places is followed once
+        members: dict[int, object] = {}
+        for container in level:
+            for member in _members(container):
+                members[id(member)] = member
+        level = list(members.values())
     if level:
         yield f"nested more than {_MOST_DEPTH} deep"
 
 
 def value_in_words(value: object) -> str:
     """A value as a message names it: a short one as it is, a large one by its kind."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
     if isinstance(value, str):
-        value = mask(value[:_MOST_LOOKED_AT])
-        return repr(value if len(value) <= _MOST_QUOTED else value[: _MOST_QUOTED - 3] + "...")
+        masked = mask(value[:_MOST_SEARCHED])
+        return repr(masked if len(masked) <= _MOST_QUOTED else masked[: _MOST_QUOTED - 3] + "...")
     if isinstance(value, float) or (isinstance(value, int) and value.bit_length() < _MOST_BITS):
         return str(value)
     return f"a value of type {type(value).__name__}"
@@ -134,6 +159,6 @@ def _members(value: object) -> Iterable[object]:
     return value if isinstance(value, list | tuple) else ()
 
 
-def _instead(name: str, value: Mapping[object, object], known: set[str]) -> str:
+def _mistyped_name(name: str, value: Mapping[object, object], known: set[str]) -> str:
     guess = did_you_mean(name, [str(key) for key in value if key not in known])
     return f", is it {guess!r}?" if guess else ""

@@ -1,7 +1,8 @@
-"""A workflow as it stands: its metadata and its nodes with their configuration, never what a run of
+"""A workflow as it is now: its metadata and its nodes with their configuration, never what a run of
 them gave.
 
 Secrets are hidden in what a snapshot shows; `read_node` keeps them, since the node has to run.
+Which nodes can be run is in `node`, where they stand in `node_tree`.
 """
 
 from __future__ import annotations
@@ -64,15 +65,14 @@ def read_node(value: object, where: str = "node") -> dict[str, Any]:
 
 def snapshot(workflow: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The workflow and its nodes by position, then id, with their secrets hidden."""
-    problems = [
-        problem for i, node in enumerate(nodes) for problem in _problems(node, f"nodes[{i}]")
-    ]
+    problems: list[str] = []
+    for index, node in enumerate(nodes):
+        problems += _problems(node, f"nodes[{index}]")
     if problems:
         raise BadNode(problems, "workflow")
     ordered = sorted(map(_node, nodes), key=lambda node: (node["position"], node["id"]))
-    about = {
-        name: value for name, value in workflow.items() if name != "nodes" and not _is_result(name)
-    }
+    about = _without_results(workflow)
+    about.pop("nodes", None)
     return {
         "workflow": hide(_in_order(about, _WORKFLOW_FIRST)),
         "nodes": [hide(node) for node in ordered],
@@ -88,20 +88,25 @@ def _problems(value: object, path: str) -> Iterator[str]:
     if isinstance(value, Mapping):
         yield from _NODE(value, path)
     else:
-        yield (
-            f"{path}: " if path else ""
-        ) + f"must be a mapping, not {shape_check.value_in_words(value)}"
+        problem = f"must be a mapping, not {shape_check.value_in_words(value)}"
+        yield f"{path}: {problem}" if path else problem
 
 
 def _node(value: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: member for name, member in value.items() if not _is_result(name)}
-    return _in_order(
-        {**kept, "id": str(value["id"]), "config": dict(value.get("config") or {})}, _NODE_FIRST
-    )
+    node = _without_results(value)
+    node["id"] = str(value["id"])
+    node["config"] = dict(value.get("config") or {})
+    return _in_order(node, _NODE_FIRST)
 
 
 def _in_order(fields: Mapping[str, Any], first: Sequence[str]) -> dict[str, Any]:
-    return {name: fields[name] for name in dict.fromkeys([*first, *fields]) if name in fields}
+    """The fields that people look for first, then the others as they came."""
+    names = dict.fromkeys([*first, *fields])
+    return {name: fields[name] for name in names if name in fields}
+
+
+def _without_results(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if not _is_result(name)}
 
 
 def _is_result(name: str) -> bool:

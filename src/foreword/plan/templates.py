@@ -38,23 +38,25 @@ class Scope:
         return Scope(self.variables, {**self.loops, name: value})
 
 
-class _Unfit(Exception):
-    """An expression that is none."""
+class _NoExpression(Exception):
+    """What stands between the braces can't be read."""
 
 
 def problems(value: object, path: str) -> Iterator[str]:
     """What is wrong with the templates in a value, as they are written."""
     for place, text in texts(value, path):
-        for found in _TEMPLATE.finditer(text):
+        for template in _TEMPLATE.finditer(text):
             try:
-                parse_expression(found[1])
-            except _Unfit:
-                yield f"{place}: {mask(found[0])} can't be read, {EXAMPLE}"
+                parse_expression(template[1])
+            except _NoExpression:
+                yield f"{place}: {mask(template[0])} can't be read, {EXAMPLE}"
 
 
 def expressions(value: object) -> list[str]:
     """What the templates in a value name, each once."""
-    found = [one.strip() for _, text in texts(value, "") for one in _TEMPLATE.findall(text)]
+    found: list[str] = []
+    for _, text in texts(value, ""):
+        found += [expression.strip() for expression in _TEMPLATE.findall(text)]
     return list(dict.fromkeys(found))
 
 
@@ -73,8 +75,8 @@ def fill(value: object, scope: Scope) -> Any:
     if not isinstance(value, str):
         return value
     if is_template(value):
-        return _looked_up(value.strip()[2:-2], scope)
-    return _TEMPLATE.sub(lambda found: value_as_text(_looked_up(found[1], scope)), value)
+        return _look_up(value.strip()[2:-2], scope)
+    return _TEMPLATE.sub(lambda template: value_as_text(_look_up(template[1], scope)), value)
 
 
 def parse_expression(expression: str) -> Path:
@@ -82,23 +84,22 @@ def parse_expression(expression: str) -> Path:
     text = expression.strip()
     first = _FIRST.match(text)
     if not first or not first[0].strip():
-        raise _Unfit
-    found: list[str | int] = [first[0].strip()]
+        raise _NoExpression
+    path: list[str | int] = [first[0].strip()]
     at = first.end()
     while at < len(text):
         part = _PART.match(text, at)
         if not part:
-            raise _Unfit
-        name, index, *quoted = part.groups()
-        found.append(
-            int(index)
-            if index is not None
-            else name.strip()
-            if name
-            else next(filter(None, quoted))
-        )
+            raise _NoExpression
+        name, index, double_quoted, single_quoted = part.groups()
+        if index is not None:
+            path.append(int(index))
+        elif name:
+            path.append(name.strip())
+        else:
+            path.append(double_quoted or single_quoted)
         at = part.end()
-    return tuple(found)
+    return tuple(path)
 
 
 def texts(value: object, path: str) -> Iterator[tuple[str, str]]:
@@ -120,14 +121,14 @@ def value_as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _looked_up(expression: str, scope: Scope) -> Any:
+def _look_up(expression: str, scope: Scope) -> Any:
     try:
         path = parse_expression(expression)
-    except _Unfit:
+    except _NoExpression:
         raise UsageError(f"{{{{{mask(expression)}}}}} can't be read", hint=EXAMPLE) from None
     name, value, rest = _root(path, scope)
     for at, part in enumerate(rest):
-        value = _member(value, part, mask(_said(name, rest[:at])))
+        value = _member(value, part, mask(_path_text(name, rest[:at])))
     return value
 
 
@@ -141,17 +142,18 @@ def _root(path: Path, scope: Scope) -> tuple[str, Any, Path]:
         if name in scope.variables and not any(isinstance(part, int) for part in path[:length]):
             return name, scope.variables[name], path[length:]
     known = [mask(name) for name in (*scope.loops, *scope.variables)]
-    raise UnknownName("variable", mask(_said(str(path[0]), path[1:])), known)
+    raise UnknownName("variable", mask(_path_text(str(path[0]), path[1:])), known)
 
 
 def _member(value: Any, part: str | int, where: str) -> Any:
     """One step on the way into a value."""
     if isinstance(value, Mapping):
-        if part not in value and str(part) not in value:
-            raise UnknownName(
-                "key", mask(str(part)), [mask(str(name)) for name in value], where=f"in {where}"
-            )
-        return value[part if part in value else str(part)]
+        if part in value:
+            return value[part]
+        if str(part) in value:
+            return value[str(part)]
+        known = [mask(str(name)) for name in value]
+        raise UnknownName("key", mask(str(part)), known, where=f"in {where}")
     if is_array(value) and isinstance(part, int):
         if not -len(value) <= part < len(value):
             count = f"{len(value):,} element{'' if len(value) == 1 else 's'}"
@@ -159,16 +161,16 @@ def _member(value: Any, part: str | int, where: str) -> Any:
                 f"{where} has {count}, so there is no [{part}]", hint="the first is [0]"
             )
         return value[part]
-    kind = (
-        "a list"
-        if is_array(value)
-        else "null"
-        if value is None
-        else f"of type {type(value).__name__}"
-    )
-    hint = "give the place of one element, as in [0]" if is_array(value) else EXAMPLE
+    hint = EXAMPLE
+    if is_array(value):
+        kind = "a list"
+        hint = "give the place of one element, as in [0]"
+    elif value is None:
+        kind = "null"
+    else:
+        kind = f"of type {type(value).__name__}"
     raise UsageError(f"{where} is {kind}, so there is no {mask(str(part))!r} in it", hint=hint)
 
 
-def _said(name: str, path: Path) -> str:
+def _path_text(name: str, path: Path) -> str:
     return name + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)

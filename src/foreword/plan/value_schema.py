@@ -8,12 +8,13 @@ hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from typing import Any
 
 from foreword.errors import did_you_mean
 from foreword.plan import shape_check
+from foreword.plan.shape_check import value_in_words
 
 TYPES: dict[str, Any] = {
     "string": str,
@@ -48,7 +49,7 @@ _KEYWORDS = (
 def problems(schema: object, path: str) -> Iterator[str]:
     """What is wrong with a schema."""
     if not isinstance(schema, Mapping):
-        yield f"{path}: must be a mapping, not {shape_check.value_in_words(schema)}"
+        yield f"{path}: must be a mapping, not {value_in_words(schema)}"
         return
     for name in schema:
         if name not in _KEYWORDS and name not in _REMARKS:
@@ -60,64 +61,59 @@ def problems(schema: object, path: str) -> Iterator[str]:
 
 def fit_value(value: object, schema: Mapping[str, Any], path: str) -> tuple[Any, list[str]]:
     """The value as the schema wants it, and where it is not what the schema wants."""
-    value = _converted(value, schema)
+    value = _convert_text(value, schema)
     wanted = _types(schema)
-    if wanted and not any(_is(value, name) for name in wanted):
-        return value, [
-            f"{path}: must be {' or '.join(map(_said, wanted))}, not {shape_check.value_in_words(value)}"
-        ]
-    found = list(_limits(value, schema, path))
+    if wanted and not any(_is_of_type(value, name) for name in wanted):
+        types = " or ".join(map(_type_in_words, wanted))
+        return value, [f"{path}: must be {types}, not {value_in_words(value)}"]
+    found = list(_limit_problems(value, schema, path))
     if isinstance(value, Mapping):
-        return _members(value, schema, path, found)
+        members, more = _fit_members(value, schema, path)
+        return members, found + more
     if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        parts = [
-            fit_value(one, schema["items"], f"{path}[{index}]") for index, one in enumerate(value)
-        ]
-        return [part for part, _ in parts], [
-            *found,
-            *(problem for _, some in parts for problem in some),
-        ]
+        elements = []
+        for index, element in enumerate(value):
+            fitted, more = fit_value(element, schema["items"], f"{path}[{index}]")
+            elements.append(fitted)
+            found += more
+        return elements, found
     return value, found
 
 
-def _members(
-    value: Mapping[str, Any], schema: Mapping[str, Any], path: str, found: list[str]
+def _fit_members(
+    value: Mapping[str, Any], schema: Mapping[str, Any], path: str
 ) -> tuple[dict[str, Any], list[str]]:
     rules = schema.get("properties") or {}
-    made = dict(value)
-    found += [
-        f"{path}.{name}: missing" for name in schema.get("required") or () if name not in value
-    ]
+    required = schema.get("required") or ()
+    found = [f"{path}.{name}: missing" for name in required if name not in value]
+    members = dict(value)
     for name, member in value.items():
         if name in rules:
-            made[name], more = fit_value(member, rules[name], f"{path}.{name}")
+            members[name], more = fit_value(member, rules[name], f"{path}.{name}")
             found += more
         elif schema.get("additionalProperties") is False:
             found.append(f"{path}.{name}: is not in the schema")
-    return made, found
+    return members, found
 
 
-def _limits(value: object, schema: Mapping[str, Any], path: str) -> Iterator[str]:
+def _limit_problems(value: object, schema: Mapping[str, Any], path: str) -> Iterator[str]:
     if schema.get("enum") is not None and value not in schema["enum"]:
-        yield (
-            f"{path}: {shape_check.value_in_words(value)} is not one of"
-            f" {', '.join(map(shape_check.value_in_words, schema['enum']))}"
-        )
+        options = ", ".join(map(value_in_words, schema["enum"]))
+        yield f"{path}: {value_in_words(value)} is not one of {options}"
     if "const" in schema and value != schema["const"]:
-        yield f"{path}: must be {shape_check.value_in_words(schema['const'])}, not {shape_check.value_in_words(value)}"
-    for name, (kind, said) in _LIMITS.items():
+        yield f"{path}: must be {value_in_words(schema['const'])}, not {value_in_words(value)}"
+    for name, (kind, rule) in _LIMITS.items():
         limit = schema.get(name)
         if limit is None or not isinstance(value, kind) or isinstance(value, bool):
             continue
         size = len(value) if isinstance(value, list | str) else value
-        if (size < limit) if name.startswith("min") else (size > limit):
-            yield (
-                f"{path}: {said.format(limit)}, not"
-                f" {len(value) if isinstance(value, list | str) else value}"
-            )
+        too_small = name.startswith("min") and size < limit
+        too_large = name.startswith("max") and size > limit
+        if too_small or too_large:
+            yield f"{path}: {rule.format(limit)}, not {size}"
 
 
-def _converted(value: object, schema: Mapping[str, Any]) -> object:
+def _convert_text(value: object, schema: Mapping[str, Any]) -> object:
     """A text as the number, or the yes or no, that is wanted instead of a text."""
     wanted = _types(schema)
     if not isinstance(value, str) or "string" in wanted:
@@ -125,15 +121,24 @@ def _converted(value: object, schema: Mapping[str, Any]) -> object:
     text = value.strip()
     if "boolean" in wanted and text.lower() in ("true", "false"):
         return text.lower() == "true"
-    for name, read in (("integer", int), ("number", float)):
-        if name in wanted or (name == "integer" and "number" in wanted):
-            try:
-                number = read(text)
-            except ValueError:
-                continue
-            if isfinite(number) and "_" not in text:
-                return number
+    if "integer" in wanted or "number" in wanted:
+        whole = _read_number(text, int)
+        if whole is not None:
+            return whole
+    if "number" in wanted:
+        number = _read_number(text, float)
+        if number is not None:
+            return number
     return None if "null" in wanted and not text else value
+
+
+def _read_number(text: str, read: Callable[[str], int | float]) -> int | float | None:
+    """The number that a text reads as; Python's `1_000` and `inf` are none."""
+    try:
+        number = read(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) and "_" not in text else None
 
 
 def _types(schema: Mapping[str, Any]) -> list[str]:
@@ -141,7 +146,7 @@ def _types(schema: Mapping[str, Any]) -> list[str]:
     return [wanted] if isinstance(wanted, str) else list(wanted or ())
 
 
-def _is(value: object, name: str) -> bool:
+def _is_of_type(value: object, name: str) -> bool:
     if isinstance(value, bool):
         return name == "boolean"
     if name == "integer" and isinstance(value, float):
@@ -149,23 +154,23 @@ def _is(value: object, name: str) -> bool:
     return isinstance(value, TYPES[name])
 
 
-def _said(name: str) -> str:
-    return {
+def _type_in_words(name: str) -> str:
+    words = {
         "string": "text",
+        "number": "a number",
+        "integer": "a whole number",
         "array": "a list",
         "object": "a mapping",
         "null": "null",
         "boolean": "true or false",
-    }.get(name, "a whole number" if name == "integer" else "a number")
+    }
+    return words[name]
 
 
 def _type(value: object, path: str) -> Iterator[str]:
-    named = shape_check.one_of(tuple(TYPES))
-    yield from (
-        shape_check.list_of(named)(value, path)
-        if isinstance(value, list | tuple)
-        else named(value, path)
-    )
+    type_name = shape_check.one_of(tuple(TYPES))
+    rule = shape_check.list_of(type_name) if isinstance(value, list | tuple) else type_name
+    yield from rule(value, path)
 
 
 def _properties(value: object, path: str) -> Iterator[str]:
@@ -175,23 +180,17 @@ def _properties(value: object, path: str) -> Iterator[str]:
             yield from problems(member, f"{path}.{name}")
 
 
-def yes_or_no(value: object, path: str) -> Iterator[str]:
-    """True or false."""
-    if not isinstance(value, bool):
-        yield f"{path}: must be true or false, not {shape_check.value_in_words(value)}"
-
-
 def _limit(value: object, path: str) -> Iterator[str]:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        yield f"{path}: must be a number, not {shape_check.value_in_words(value)}"
+        yield f"{path}: must be a number, not {value_in_words(value)}"
 
 
 _RULES: dict[str, shape_check.Rule] = {
     "type": _type,
     "properties": _properties,
     "required": shape_check.list_of(shape_check.text),
-    "additionalProperties": yes_or_no,
+    "additionalProperties": shape_check.yes_or_no,
     "items": problems,
-    "enum": shape_check.list_of(lambda value, path: ()),
+    "enum": shape_check.list_of(shape_check.anything),
     **dict.fromkeys(_LIMITS, _limit),
 }

@@ -3,7 +3,7 @@ never.
 
 Secrets are hidden before anything is measured or cut, so a cut can't bare part of one. A value is
 written only as far as it is shown, so ten megabytes cost what a hundred characters do. Reading and
-setting them is the store's.
+setting them is the business of `store.variables`.
 """
 
 from __future__ import annotations
@@ -14,27 +14,33 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from foreword.secrets.masking import HIDDEN, as_text, elements, is_array, is_secret, mask, members
 
+# Characters of one variable, which `display` promises: a line for each, so that dozens fit a call.
 MOST_SHOWN = 100
 CUT = "..."
-NONE_SET = "no variables are set"
+NO_VARIABLES = "no variables are set"
 
-# A secret is told by what follows its first characters: a text is searched well past what is shown
-# of it.
-_WINDOW, _MARGIN = 1 << 15, 1 << 13
+# A secret is known by what follows its first characters, so a text is searched well past what is
+# shown of it: at first this many characters,
+_WINDOW = 1 << 15
+# and more as long as hiding has left fewer than this of them.
+_MARGIN = 1 << 13
+# Of a number that is written in decimal, some 2,500 digits; Python refuses more than 4,300.
 _MOST_BITS = 1 << 13
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 # What would break the line, reorder it on screen or can't be encoded.
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_INVISIBLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _NODE = re.compile(r"node[_-]?(?=\d)")
 
 
 def display(name: str, value: object) -> str:
     """The value as the model sees it, by the first rule that fits.
 
-    1. A secret, by its name or its shape: `[hidden]`. A secret inside a larger value is hidden where it stands.
+    1. A secret, by its name or its shape: `[hidden]`. A secret inside a larger value is hidden
+       where it stands.
     2. Empty: `[] (empty)`, `{} (empty)`, `""` or `null`.
     3. At most 100 characters: in full.
-    4. An array: `[Array of 8 - first: <first element>]`, its first 100 characters and `...` when it is longer.
+    4. An array: `[Array of 8 - first: <first element>]`, its first 100 characters and `...` when it
+       is longer.
     5. Longer: the first 100 characters and `...`.
 
     The name does not count. A text counts its own characters, without quotes and before control
@@ -45,83 +51,80 @@ def display(name: str, value: object) -> str:
     if is_secret(name, value):
         return HIDDEN
     if isinstance(value, str):
-        return _text(value)
+        return _display_text(value)
     if is_array(value):
-        return _array(value)
+        return _display_array(value)
     if isinstance(value, Mapping) and not value:
         return "{} (empty)"
-    return _cut(_written(value))
+    return _cut(_beginning_of(_pieces(value, bare=True)))
 
 
 def variable_lines(variables: Mapping[str, object]) -> str:
     """One line for every variable, in the mapping's order."""
-    lines = [
-        f"- {_one_line(mask(name))} = {display(name, value)}" for name, value in variables.items()
-    ]
-    return "\n".join(lines) or NONE_SET
+    lines = []
+    for name, value in variables.items():
+        lines.append(f"- {_one_line(mask(name))} = {display(name, value)}")
+    return "\n".join(lines) or NO_VARIABLES
 
 
 def of_node(variables: Mapping[str, object], node: str | int) -> dict[str, object]:
     """The variables of a node, `node7.emails` and the like, for 7, "7", "node7" or "node_7"."""
     wanted = _node_name(str(node))
-    return {
-        name: value
-        for name, value in variables.items()
-        if "." in name and _node_name(name.split(".")[0]) == wanted
-    }
+    found = {}
+    for name, value in variables.items():
+        owner, dot, _ = name.partition(".")
+        if dot and _node_name(owner) == wanted:
+            found[name] = value
+    return found
 
 
 def _node_name(name: str) -> str:
     return _NODE.sub("", name.strip().lower(), count=1)
 
 
-def _text(value: str) -> str:
-    shown = _beginning(value)
-    if shown == HIDDEN:
+def _display_text(value: str) -> str:
+    masked = _mask_beginning(value)
+    if masked == HIDDEN:
         return HIDDEN
-    return _quoted(shown) if len(shown) <= MOST_SHOWN else _quoted(shown[:MOST_SHOWN])[:-1] + CUT
+    if len(masked) <= MOST_SHOWN:
+        return _quote(masked)
+    return _quote(masked[:MOST_SHOWN])[:-1] + CUT
 
 
-def _array(value: Sequence[object]) -> str:
+def _display_array(value: Sequence[object]) -> str:
     if not value:
         return "[] (empty)"
-    whole = _written(value)
-    return whole if len(whole) <= MOST_SHOWN else _cut(_first(value))
+    whole = _beginning_of(_pieces(value, bare=True))
+    if len(whole) <= MOST_SHOWN:
+        return whole
+    return _cut(_beginning_of(_first_element_pieces(value)))
 
 
-def _first(value: Sequence[object]) -> str:
-    def pieces() -> Iterator[str]:
-        yield f"[Array of {len(value)} - first: "
-        yield from _pieces(value[0], bare=False)
-        yield "]"
-
-    return _gathered(pieces())
+def _first_element_pieces(value: Sequence[object]) -> Iterator[str]:
+    yield f"[Array of {len(value)} - first: "
+    yield from _pieces(value[0], bare=False)
+    yield "]"
 
 
 def _cut(written: str) -> str:
     return written if len(written) <= MOST_SHOWN else written[:MOST_SHOWN] + CUT
 
 
-def _written(value: object) -> str:
-    return _gathered(_pieces(value, bare=True))
-
-
-def _gathered(pieces: Iterator[str]) -> str:
+def _beginning_of(pieces: Iterator[str]) -> str:
     """The pieces together, and no more of them than it takes to pass the limit."""
-    found, length = [], 0
+    written = ""
     for piece in pieces:
-        found.append(piece)
-        length += len(piece)
-        if length > MOST_SHOWN:
+        written += piece
+        if len(written) > MOST_SHOWN:
             break
-    return "".join(found)
+    return written
 
 
-def _pieces(value: object, bare: bool) -> Iterator[str]:
+def _pieces(value: object, *, bare: bool) -> Iterator[str]:
     # Every level writes a bracket before it goes deeper, so neither depth nor a cycle outlives the
     # limit.
     if isinstance(value, Mapping):
-        yield from _object_pieces(value, bare)
+        yield from _object_pieces(value, bare=bare)
     elif is_array(value):
         yield "["
         for index, member in enumerate(elements(value)):
@@ -132,13 +135,13 @@ def _pieces(value: object, bare: bool) -> Iterator[str]:
         yield _scalar(value)
 
 
-def _object_pieces(value: Mapping[object, object], bare: bool) -> Iterator[str]:
+def _object_pieces(value: Mapping[object, object], *, bare: bool) -> Iterator[str]:
     yield "{"
     for index, (name, member) in enumerate(members(value)):
         yield ", " if index else ""
-        yield name if bare and _IDENTIFIER.fullmatch(name) else _quoted(name[: MOST_SHOWN + 1])
+        yield name if bare and _IDENTIFIER.fullmatch(name) else _quote(name[: MOST_SHOWN + 1])
         yield ": "
-        yield from _pieces(member, bare)
+        yield from _pieces(member, bare=bare)
     yield "}"
 
 
@@ -147,25 +150,24 @@ def _scalar(value: object) -> str:
         return hex(value)
     if value is None or isinstance(value, bool | int | float):
         return json.dumps(value)
-    return _quoted(
-        _beginning(value if isinstance(value, str) else as_text(value))[: MOST_SHOWN + 1]
-    )
+    text = value if isinstance(value, str) else as_text(value)
+    return _quote(_mask_beginning(text)[: MOST_SHOWN + 1])
 
 
-def _beginning(text: str) -> str:
+def _mask_beginning(text: str) -> str:
     """The text with its secrets hidden: all of a short one, more than is ever shown of a long
     one."""
     window = _WINDOW
-    shown = mask(text[:window])
-    while window < len(text) and len(shown) < _MARGIN:
+    masked = mask(text[:window])
+    while window < len(text) and len(masked) < _MARGIN:
         window *= 8
-        shown = mask(text[:window])
-    return shown
+        masked = mask(text[:window])
+    return masked
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return _one_line(json.dumps(text, ensure_ascii=False))
 
 
 def _one_line(text: str) -> str:
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
