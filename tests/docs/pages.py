@@ -17,6 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.command import TIMEOUT_SECONDS
+from tests.warm_process import run_command
+
 BLOCK = re.compile(r"^```(?P<info>\w[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 REFUSED = re.compile(r"^error:|\b[1-9]\d* problems?$", re.MULTILINE)
 
@@ -47,19 +50,34 @@ def save(root: Path, path: str, text: str) -> None:
     (root / path).write_text(text, "utf-8")
 
 
-def run(root: Path, *arguments: str) -> tuple[str, int]:
-    """A command's output, standard output first, and its exit code."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(root.parent / "cache"), "NO_COLOR": "1"}
+def run_python(root: Path, code: str) -> tuple[str, int]:
+    """What a program writes, standard output first, and its exit code."""
     done = subprocess.run(
-        [sys.executable, *arguments],
+        [sys.executable, "-c", code],
         cwd=root,
-        env=environment,
+        env=_environment(root),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "Traceback" not in done.stderr, done.stderr
     return done.stdout + done.stderr, done.returncode
+
+
+def run_foreword(root: Path, *arguments: str) -> tuple[str, int]:
+    """The same of `foreword ARGUMENTS`."""
+    code, output, errors = run_command(
+        arguments,
+        folder=root,
+        environment=_environment(root),
+        stdin=b"",
+        timeout_seconds=TIMEOUT_SECONDS,
+    )
+    assert b"Traceback" not in errors, errors
+    return (output + errors).decode(), code
+
+
+def _environment(root: Path) -> dict[str, str]:
+    return {**os.environ, "XDG_CACHE_HOME": str(root.parent / "cache"), "NO_COLOR": "1"}
 
 
 def commands(body: str) -> Iterator[tuple[str, str]]:
@@ -100,13 +118,13 @@ def check_page(page: Path, project: Path) -> None:
         elif block.attribute == "file":
             save(project, block.value, block.body)
         elif block.language == "python":
-            output, code = run(project, "-c", block.body)
+            output, code = run_python(project, block.body)
             assert code == 0, f"{where}:\n{output}"
         elif block.language == "console":
             for command, expected in commands(block.body):
                 words = shlex.split(command.replace("HANDLE", handle))
                 assert words[0] == "foreword", where
-                output, code = run(project, "-m", "foreword", *words[1:])
+                output, code = run_foreword(project, *words[1:])
                 handle = next(iter(re.findall(r"\bfw_\w+", output)), handle)
                 assert re.fullmatch(pattern(expected), squeezed(output)), (
                     f"{where}: {command}\n{output}"

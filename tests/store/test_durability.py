@@ -24,7 +24,7 @@ from tests.store.databases import (
     workflow_in,
 )
 
-KILLS = int(os.environ.get("FOREWORD_KILLS", "50"))
+KILLS = int(os.environ.get("FOREWORD_KILLS", "12"))
 # It writes as fast as it can, and says what was kept only after the call has returned.
 WRITER = """
 import os, sys

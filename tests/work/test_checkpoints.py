@@ -35,7 +35,7 @@ from tests.sources.test_git import repository, run
 from tests.store.databases import KINDS, new_url, open_db, start
 from tests.work.test_checkpoint import states
 
-KILLS = int(os.environ.get("FOREWORD_KILLS", "20"))
+KILLS = int(os.environ.get("FOREWORD_KILLS", "8"))
 EXAMPLES = int(os.environ.get("FOREWORD_EXAMPLES", "30"))
 WRITER = """
 import sys
