@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from foreword.browser import browser_errors, page_script
 from foreword.browser.page_script import READ_SECONDS
 from foreword.browser.rules import Rules
-from foreword.browser.tabs import Tab
+from foreword.browser.tab import Tab
 from foreword.errors import BrowserFailed, UsageError
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from foreword.browser.chromium import (
 from foreword.browser.dom import Dom
 from foreword.browser.rules import Rules, origin_error
 from foreword.browser.side_events import Notes
-from foreword.browser.tabs import CRASHED, Tab
+from foreword.browser.tab import CRASHED, Tab
 from foreword.browser.thread import LoopThread
 from foreword.errors import BrowserFailed
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from foreword.browser.page_script import READ_SECONDS
 from foreword.browser.rules import Rules
 from foreword.browser.side_events import short
-from foreword.browser.tabs import CRASHED, LONGEST_URL, Tab
+from foreword.browser.tab import CRASHED, LONGEST_URL, Tab
 from foreword.errors import BrowserFailed
 from foreword.secrets.masking import mask
 

@@ -17,7 +17,7 @@ from foreword import regular_file
 from foreword.browser import actions
 from foreword.browser.chromium import Chromium
 from foreword.browser.rules import BLANK, Rules
-from foreword.browser.tabs import Tab
+from foreword.browser.tab import Tab
 from foreword.errors import BrowserFailed
 
 VERSION = 1

@@ -48,7 +48,6 @@ class Chromium:
     context: BrowserContext
     tabs: Tabs
     guard: OriginGuard
-    blocked: BlockedRequests
     profile: BrowserProfile | None  # None: the user's own, which is never closed
     proxy: RefusingProxy | None = None
     has_ended: bool = False
@@ -166,7 +165,6 @@ async def _connect(
         context=context,
         tabs=tabs,
         guard=OriginGuard(rules, tabs, session),
-        blocked=blocked,
         profile=profile,
     )
     context.on("close", lambda _: _mark_ended(chromium))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from foreword.browser.tabs import Tab
+    from foreword.browser.tab import Tab
 
 LONGEST_TEXT = 300  # characters of a dialog, a file's name or an address, in a result
 # Beyond these, what a page opens is closed again: each takes memory, and one page may open without

@@ -12,7 +12,8 @@ from typing import Any
 from foreword.browser import browser_errors
 from foreword.browser.chromium import CLOSE_SECONDS, Chromium
 from foreword.browser.rules import BLANK, Rules
-from foreword.browser.tabs import MAIN, Tab
+from foreword.browser.tab import Tab
+from foreword.browser.tabs import MAIN
 from foreword.errors import BrowserFailed
 
 

@@ -3,7 +3,7 @@ one is active.
 
 A tab's first name is "Main Tab", what it was given, or "Tab 2"; a popup takes its title as its name
 once it has one and still answers to the old one. Nothing here asks a page for anything but its
-title.
+title. What is known of one tab is in `tab`; replacing and closing them is `tab_care`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from foreword.browser.blocked import BlockedRequests
 from foreword.browser.side_events import LONGEST_TEXT, MOST_TABS, Notes, short
+from foreword.browser.tab import CRASHED, LONGEST_URL, Tab
 from foreword.errors import BrowserFailed, did_you_mean, name_list
 
 if TYPE_CHECKING:
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 
 MAIN = "Main Tab"
 LONGEST_NAME = 60  # characters: a name is what a model calls a tab by, and a page chooses its title
-LONGEST_URL = 2_000  # characters that a result tells of an address; `data:` addresses have no end
 MOST_DIALOGS = 25  # of all pages during one action: a page that asks more asks without end
 TITLE_SECONDS = 2.0  # for a new tab to have a title; without one it is called by its address
-ERROR_PAGE = "chrome-error:"
-CRASHED = "has crashed"
 # In a world of its own: the page's scripts see nothing of it.
 _WATCH_FOCUS = """(() => {
   const tell = (what) => globalThis.forewordFocus && globalThis.forewordFocus(what);
@@ -39,32 +36,6 @@ _WATCH_FOCUS = """(() => {
 _NO_WEBRTC = (
     "for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection']) delete globalThis[name]"
 )
-
-
-@dataclass(slots=True, eq=False, kw_only=True)
-class Tab:
-    """One tab."""
-
-    name: str
-    page: Page
-    ours: bool  # opened by us, or from a tab that was
-    unnamed: bool  # has only a number so far
-    guarded: bool = False  # the rules apply to it
-    target: str = ""  # its name in the debugging protocol
-    session: CDPSession | None = None
-    aliases: set[str] = field(default_factory=set)  # earlier names, which still find it
-    surplus: bool = False  # came when there were enough
-    is_requested: bool = False  # by us, and not by a page
-    loads: int = 0  # pages that it has begun to load
-    requested_url: str = ""  # the address that was asked for last
-    broken_reason: str = ""  # why nothing can be done with it any more
-    is_limited: bool = False  # by what `limit` does
-    quiet: asyncio.Event = field(default_factory=asyncio.Event)  # set while no page is loading
-
-    @property
-    def url(self) -> str:
-        """The address; of a page that could not be loaded, the one that was asked for."""
-        return self.requested_url if self.page.url.startswith(ERROR_PAGE) else self.page.url
 
 
 class Tabs:
@@ -237,8 +208,8 @@ class Tabs:
         tab.quiet.set()
         self._tabs.append(tab)
         page.on("close", lambda _: self._forget(tab))
-        page.on("crash", lambda _: _mark_broken(tab, CRASHED))
-        page.on("request", lambda request: _on_request(tab, request))
+        page.on("crash", lambda _: tab.mark_broken(CRASHED))
+        page.on("request", lambda request: tab.on_request(request))
         page.on("requestfailed", lambda request: self._on_failed_request(tab, request))
         page.on(
             "websocket", lambda socket: self._count_blocked(tab, url=socket.url, kind="websocket")
@@ -248,7 +219,7 @@ class Tabs:
         return tab
 
     def _on_failed_request(self, tab: Tab, request: Request) -> None:
-        if _is_navigation(tab, request):
+        if tab.is_navigation(request):
             tab.quiet.set()
         self._count_blocked(tab, url=request.url, kind=request.resource_type)
 
@@ -310,7 +281,7 @@ class Tabs:
             return
         if len(self.notes.dialogs) >= MOST_DIALOGS and tab is not None and not is_leaving:
             # Left without an answer it does nothing more, until it is replaced.
-            _mark_broken(tab, "asks without end")
+            tab.mark_broken("asks without end")
             return
         answer = "left the page" if is_leaving else "dismissed"
         message = short(dialog.message, LONGEST_TEXT)
@@ -339,32 +310,6 @@ async def _end_focus_emulation(session: CDPSession) -> None:
     with suppress(Error):
         for enabled in (True, False):
             await session.send("Emulation.setFocusEmulationEnabled", {"enabled": enabled})
-
-
-def _mark_broken(tab: Tab, reason: str) -> None:
-    tab.broken_reason = reason
-    tab.quiet.set()
-
-
-def _on_request(tab: Tab, request: Request) -> None:
-    if _is_navigation(tab, request):
-        tab.requested_url = request.url
-        tab.loads += 1
-        tab.quiet.clear()
-
-
-def _is_navigation(tab: Tab, request: Request) -> bool:
-    """Whether a request is for the page of a tab itself, and not for a frame or a part of it."""
-    return request.is_navigation_request() and _is_main(tab, request)
-
-
-def _is_main(tab: Tab, request: Request) -> bool:
-    from playwright.async_api import Error
-
-    try:
-        return request.frame is tab.page.main_frame
-    except Error:
-        return True
 
 
 def _is_same_name(one: str, other: str) -> bool:

@@ -1,0 +1,66 @@
+"""One tab: its name, its page, whose it is, and whether it is loading or beyond use.
+
+It knows of no other tab: which ones there are is `tabs`, replacing and closing them `tab_care`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.async_api import CDPSession, Page, Request
+
+LONGEST_URL = 2_000  # characters that a result tells of an address; `data:` addresses have no end
+ERROR_PAGE = "chrome-error:"
+CRASHED = "has crashed"
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Tab:
+    """One tab."""
+
+    name: str
+    page: Page
+    ours: bool  # opened by us, or from a tab that was
+    unnamed: bool  # has only a number so far
+    guarded: bool = False  # the rules apply to it
+    target: str = ""  # its name in the debugging protocol
+    session: CDPSession | None = None
+    aliases: set[str] = field(default_factory=set)  # earlier names, which still find it
+    surplus: bool = False  # came when there were enough
+    is_requested: bool = False  # by us, and not by a page
+    loads: int = 0  # pages that it has begun to load
+    requested_url: str = ""  # the address that was asked for last
+    broken_reason: str = ""  # why nothing can be done with it any more
+    is_limited: bool = False  # by what `limit` does
+    quiet: asyncio.Event = field(default_factory=asyncio.Event)  # set while no page is loading
+
+    @property
+    def url(self) -> str:
+        """The address; of a page that could not be loaded, the one that was asked for."""
+        return self.requested_url if self.page.url.startswith(ERROR_PAGE) else self.page.url
+
+    def mark_broken(self, reason: str) -> None:
+        """Nothing more can be done with it; whoever waits for its page goes on."""
+        self.broken_reason = reason
+        self.quiet.set()
+
+    def on_request(self, request: Request) -> None:
+        """Note that it begins to load another page."""
+        if self.is_navigation(request):
+            self.requested_url = request.url
+            self.loads += 1
+            self.quiet.clear()
+
+    def is_navigation(self, request: Request) -> bool:
+        """Whether a request is for the page itself, and not for a frame or a part of it."""
+        from playwright.async_api import Error
+
+        if not request.is_navigation_request():
+            return False
+        try:
+            return request.frame is self.page.main_frame
+        except Error:
+            return True
