@@ -61,23 +61,16 @@ _RESULT = frozenset(("type", "tool_use_id", "content", "is_error"))
 
 def from_anthropic(value: object, where: str = "messages") -> tuple[Message, ...]:
     """The messages of a request (a mapping with `messages` and perhaps `system`) or of a list."""
-    system: tuple[Message, ...] = ()
+    messages = list[Message]()
     if isinstance(value, Mapping):
         if value.get("system"):
-            system = (
-                read_message(
-                    {"role": "system", "content": value["system"]}, FieldPath(where, "system")
-                ),
-            )
+            system = {"role": "system", "content": value["system"]}
+            messages.append(read_message(system, FieldPath(where, "system")))
         value = value.get("messages")
-    messages = FieldPath(where, "messages").sequence(value, "a list of messages")
-    return (
-        *system,
-        *[
-            read_message(one, FieldPath(where, f"messages[{index}]"))
-            for index, one in enumerate(messages)
-        ],
-    )
+    values = FieldPath(where, "messages").sequence(value, "a list of messages")
+    for index, one in enumerate(values):
+        messages.append(read_message(one, FieldPath(where, f"messages[{index}]")))
+    return tuple(messages)
 
 
 def read_message(value: object, at: FieldPath) -> Message:
@@ -99,7 +92,7 @@ def read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
     if content is None:
         return ()
     blocks = at.sequence(content, "text or a list of parts")
-    return tuple([read_block(block, at / f"[{index}]") for index, block in enumerate(blocks)])
+    return tuple(read_block(block, at / f"[{index}]") for index, block in enumerate(blocks))
 
 
 def read_block(block: object, at: FieldPath) -> Part:
@@ -112,10 +105,10 @@ def read_block(block: object, at: FieldPath) -> Part:
             return Text(at.text(block, "text"), pack_extra(SHAPE, unknown_fields(block, _TEXT)))
         case "tool_use":
             return ToolCall(
-                at.text(block, "id"),
-                at.text(block, "name"),
-                arguments_of(block.get("input", {})),
-                pack_extra(SHAPE, unknown_fields(block, _CALL)),
+                id=at.text(block, "id"),
+                name=at.text(block, "name"),
+                arguments=arguments_of(block.get("input", {})),
+                extra=pack_extra(SHAPE, unknown_fields(block, _CALL)),
             )
         case "tool_result":
             return _read_result(block, at)
@@ -130,12 +123,18 @@ def read_block(block: object, at: FieldPath) -> Part:
 
 
 def _read_result(block: Mapping[str, Any], at: FieldPath) -> ToolResult:
-    text, rest, layout = read_answer(
-        block.get("content"), lambda part, index: _answer_part(part, at / f".content[{index}]")
-    )
+    def read(part: object, index: int) -> Part:
+        return _answer_part(part, at / f".content[{index}]")
+
+    text, rest, layout = read_answer(block.get("content"), read)
     fields = unknown_fields(block, _RESULT) | layout
-    call = at.text(block, "tool_use_id")
-    return ToolResult(call, text, bool(block.get("is_error")), rest, pack_extra(SHAPE, fields))
+    return ToolResult(
+        id=at.text(block, "tool_use_id"),
+        text=text,
+        failed=bool(block.get("is_error")),
+        rest=rest,
+        extra=pack_extra(SHAPE, fields),
+    )
 
 
 def _answer_part(block: object, at: FieldPath) -> Part:
@@ -144,7 +143,8 @@ def _answer_part(block: object, at: FieldPath) -> Part:
 
 
 def _read_image(block: Mapping[str, Any]) -> Part:
-    source, fields = block.get("source"), unknown_fields(block, _IMAGE)
+    source = block.get("source")
+    fields = unknown_fields(block, _IMAGE)
     match source:
         case {"type": "base64", "media_type": str(media_type), "data": str(data), **more} if (
             data and not more
@@ -158,12 +158,18 @@ def _read_image(block: Mapping[str, Any]) -> Part:
 
 def _read_thinking(block: Mapping[str, Any], at: FieldPath) -> Thinking:
     if block["type"] == "redacted_thinking":
-        data = at.text(block, "data")
-        return Thinking("", data, True, SHAPE, pack_extra(SHAPE, unknown_fields(block, _REDACTED)))
-    text = at.text(block, "thinking")
-    signature = at.text(block, "signature")
+        return Thinking(
+            text="",
+            signature=at.text(block, "data"),
+            redacted=True,
+            shape=SHAPE,
+            extra=pack_extra(SHAPE, unknown_fields(block, _REDACTED)),
+        )
     return Thinking(
-        text, signature, False, SHAPE, pack_extra(SHAPE, unknown_fields(block, _THINKING))
+        text=at.text(block, "thinking"),
+        signature=at.text(block, "signature"),
+        shape=SHAPE,
+        extra=pack_extra(SHAPE, unknown_fields(block, _THINKING)),
     )
 
 
@@ -190,10 +196,12 @@ def to_anthropic_request(messages: Iterable[Message]) -> Fields:
     prompt."""
     messages = list(messages)
     system = list(takewhile(lambda message: message.role == "system", messages))
-    blocks = [block for message in system for block in _blocks(message)]
-    return ({"system": blocks} if blocks else {}) | {
-        "messages": to_anthropic(messages[len(system) :])
-    }
+    blocks = list[Fields]()
+    for message in system:
+        blocks += _blocks(message)
+    request: Fields = {"system": blocks} if blocks else {}
+    request["messages"] = to_anthropic(messages[len(system) :])
+    return request
 
 
 def _blocks(message: Message) -> list[Fields]:
@@ -201,9 +209,10 @@ def _blocks(message: Message) -> list[Fields]:
 
 
 def _is_refused(part: Part) -> bool:
-    return (isinstance(part, Text) and not part.text.strip()) or (
-        isinstance(part, Thinking) and not part.signature
-    )
+    """Whether the API would refuse the part: a blank text, or a thought without its proof."""
+    if isinstance(part, Text):
+        return not part.text.strip()
+    return isinstance(part, Thinking) and not part.signature
 
 
 def _block(part: Part) -> Fields:

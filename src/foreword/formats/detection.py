@@ -28,13 +28,11 @@ def read_messages(values: object, where: str) -> tuple[Message, ...]:
     """Messages from dicts in the shape of Anthropic or OpenAI; `where` names the source in
     errors."""
     values = FieldPath(where, "messages").sequence(values, "a list of messages")
-    usual = next((shape for shape in map(shape_of, values) if shape), anthropic.SHAPE)
-    return tuple(
-        [
-            read_message(value, where, f"messages[{index}]", usual)
-            for index, value in enumerate(values)
-        ]
-    )
+    usual = next(filter(None, map(shape_of, values)), anthropic.SHAPE)  # of the first that tells
+    messages = list[Message]()
+    for index, value in enumerate(values):
+        messages.append(read_message(value, where, path=f"messages[{index}]", usual=usual))
+    return tuple(messages)
 
 
 def read_message(
@@ -44,32 +42,32 @@ def read_message(
     if isinstance(value, Message):
         return value
     if type(value) is dict and len(value) == 2:
-        role, content = value.get("role"), value.get("content")
+        # the commonest message by far, read without looking further
+        role = value.get("role")
+        content = value.get("content")
         if type(content) is str and role in _PLAIN:
             return Message(role, (Text(content),))
     at = FieldPath(where, path)
     if openai_responses.is_item(value):
         return openai_responses.read_item(value, at)
-    shape = (shape_of(value) or usual) if isinstance(value, Mapping) else usual
-    return (
-        openai_chat.read_message(value, at)
-        if shape == openai_chat.SHAPE
-        else anthropic.read_message(value, at)
-    )
+    shape = shape_of(value) or usual
+    if shape == openai_chat.SHAPE:
+        return openai_chat.read_message(value, at)
+    return anthropic.read_message(value, at)
 
 
 def shape_of(value: object) -> str:
     """The shape of a message, or nothing where it could be either's."""
     if not isinstance(value, Mapping):
         return ""
-    kinds = _kinds(value.get("content"))
+    kinds = _part_types(value.get("content"))
     if kinds & _ANTHROPIC_PARTS:
         return anthropic.SHAPE
-    if value.get("role") in _OPENAI_ROLES or value.keys() & _OPENAI_FIELDS or kinds & _OPENAI_PARTS:
+    if value.get("role") in _OPENAI_ROLES or value.keys() & _OPENAI_FIELDS:
         return openai_chat.SHAPE
-    return ""
+    return openai_chat.SHAPE if kinds & _OPENAI_PARTS else ""
 
 
-def _kinds(content: Any) -> set[str]:
+def _part_types(content: Any) -> set[str]:
     parts = content if isinstance(content, list) else ()
     return {str(part.get("type")) for part in parts if isinstance(part, Mapping)}

@@ -59,11 +59,11 @@ class FieldPath:
     def none_of(self, value: object, known: Iterable[str]) -> BadSource:
         """The error that names this place and what could stand there."""
         known = tuple(known)
+        problem = f"{value!r} is not one of {', '.join(known)}"
         guess = did_you_mean(value, known) if isinstance(value, str) else ""
-        return self.wrong(
-            f"{value!r} is not one of {', '.join(known)}"
-            + (f", did you mean {guess!r}?" if guess else "")
-        )
+        if guess:
+            problem += f", did you mean {guess!r}?"
+        return self.wrong(problem)
 
     def text(self, value: Mapping[str, Any], name: str) -> str:
         """The field of that name as text, nothing for null."""
@@ -99,7 +99,8 @@ def pack_extra(shape: str, fields: Mapping[str, Any]) -> str:
 
 def add_to_extra(extra: str, shape: str, fields: Mapping[str, Any]) -> str:
     """What is carried already, and foreign fields of one more shape."""
-    return to_json({**(json.loads(extra) if extra else {}), shape: fields})
+    shapes = json.loads(extra) if extra else {}
+    return to_json({**shapes, shape: fields})
 
 
 def unpack_extra(extra: str, shape: str) -> Fields:
@@ -111,9 +112,9 @@ def unpack_extra(extra: str, shape: str) -> Fields:
 
 def unknown_fields(value: Mapping[str, Any], known: frozenset[str]) -> Fields:
     """The fields of a mapping that nobody here reads."""
-    return (
-        {} if value.keys() <= known else {name: value[name] for name in value if name not in known}
-    )
+    if value.keys() <= known:  # nearly always
+        return {}
+    return {name: value[name] for name in value if name not in known}
 
 
 def kind_of(value: Mapping[str, Any], at: FieldPath) -> Kind:
@@ -131,7 +132,9 @@ def opaque(block: Mapping[str, Any], shape: str, kind: str = "type") -> Opaque:
 
 def arguments_of(value: object) -> str:
     """The arguments of a call: text as the model wrote it, anything else as JSON."""
-    return value if isinstance(value, str) else "" if value is None else to_json(value)
+    if isinstance(value, str):
+        return value
+    return "" if value is None else to_json(value)
 
 
 def as_object(arguments: str) -> dict[str, Any]:
@@ -147,12 +150,13 @@ def as_object(arguments: str) -> dict[str, Any]:
 
 def as_arguments(arguments: str) -> str:
     """The arguments of a call as JSON: as the model wrote them, but for what no provider takes."""
-    text, unknown = _without_unsent(arguments), list[str]()
+    text = _without_unsent(arguments)
+    not_in_json = list[str]()  # NaN, Infinity
     try:
-        json.loads(text, parse_constant=unknown.append)
+        json.loads(text, parse_constant=not_in_json.append)
     except (ValueError, RecursionError):
         return replace_unsent(arguments)
-    return to_json(load_sendable(arguments)) if unknown else text
+    return to_json(load_sendable(arguments)) if not_in_json else text
 
 
 def load_sendable(text: str) -> Any:
@@ -162,7 +166,8 @@ def load_sendable(text: str) -> Any:
 
 
 def _finite(digits: str) -> float | None:
-    return number if isfinite(number := float(digits)) else None
+    number = float(digits)
+    return number if isfinite(number) else None
 
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None, parse_float=_finite)
@@ -177,7 +182,9 @@ def _without_unsent(text: str) -> str:
 
 def replace_unsent(text: str) -> str:
     """The text with U+FFFD for NUL and half characters."""
-    return text if text.isascii() and "\x00" not in text else _UNSENT.sub("\ufffd", text)
+    if text.isascii() and "\x00" not in text:
+        return text
+    return _UNSENT.sub("\ufffd", text)
 
 
 def id_for(call: str, allowed: re.Pattern[str]) -> str:
@@ -198,22 +205,21 @@ def parts_for_shape(message: Message, shape: str) -> list[Part]:
     parts = [part_for_shape(part, shape) for part in message.parts]
     if message.role == "assistant":
         return [part for part, own in zip(parts, message.parts, strict=True) if part is own]
-    said: list[Part] = [
-        part for part in parts if part is not None and not isinstance(part, Thinking)
-    ]
-    speaker = message.speaker
-    return (
-        _with_speaker(said, speaker)
-        if speaker and "name" not in unpack_extra(message.extra, shape)
-        else said
-    )
+    said = list[Part]()
+    for part in parts:
+        if part is not None and not isinstance(part, Thinking):
+            said.append(part)
+    has_name_field = "name" in unpack_extra(message.extra, shape)
+    if message.speaker and not has_name_field:
+        return _with_speaker(said, message.speaker)
+    return said
 
 
 def _with_speaker(parts: list[Part], speaker: str) -> list[Part]:
     """The parts with the name of who says them in front, as in the text of a message."""
-    first = next(iter(parts), None)
-    if first is None or all(isinstance(part, Text) and not part.text.strip() for part in parts):
+    if all(isinstance(part, Text) and not part.text.strip() for part in parts):
         return parts
+    first = parts[0]
     if isinstance(first, Text):
         return [replace(first, text=f"{speaker}: {first.text}"), *parts[1:]]
     return [Text(f"{speaker}:"), *parts]
@@ -264,12 +270,19 @@ def read_answer(
         return to_json(content), (), {}
     parts = [read(block, index) for index, block in enumerate(content)]
     texts = [part for part in parts if isinstance(part, Text)]
-    rest = tuple([part for part in parts if isinstance(part, Image | Opaque)])
-    text = "\n".join([part.text for part in texts])
-    if parts == [*([Text(text)] if text else []), *rest]:
+    rest = tuple(part for part in parts if isinstance(part, Image | Opaque))
+    text = "\n".join(part.text for part in texts)
+    if parts == _usual_parts(text, rest):
         return text, rest, {}
-    layout = [[len(part.text), part.extra] if isinstance(part, Text) else None for part in parts]
+    layout = list[list[Any] | None]()
+    for part in parts:
+        layout.append([len(part.text), part.extra] if isinstance(part, Text) else None)
     return text, rest, {LAYOUT: layout}
+
+
+def _usual_parts(text: str, rest: Iterable[Image | Opaque]) -> list[Part]:
+    """An answer in the usual order: its words, then the rest."""
+    return [Text(text), *rest] if text else list(rest)
 
 
 def write_answer(
@@ -280,7 +293,7 @@ def write_answer(
     if parts is None:
         if not result.rest:
             return result.text
-        parts = [*([Text(result.text)] if result.text else []), *result.rest]
+        parts = _usual_parts(result.text, result.rest)
     parts = [part_for_shape(part, shape) or part for part in parts]
     if len(parts) == 1 and isinstance(parts[0], Text) and not unpack_extra(parts[0].extra, shape):
         return parts[0].text
@@ -290,42 +303,56 @@ def write_answer(
 def _parts_by_layout(result: ToolResult, layout: list[Any]) -> list[Part] | None:
     """The parts as they once stood; None where the answer has changed since."""
     lengths = [entry[0] for entry in layout if entry is not None]
-    if sum(lengths) + max(0, len(lengths) - 1) != len(result.text) or layout.count(None) != len(
-        result.rest
-    ):
+    line_ends = max(0, len(lengths) - 1)
+    if sum(lengths) + line_ends != len(result.text):
         return None
-    parts, rest, start = list[Part](), iter(result.rest), 0
+    if layout.count(None) != len(result.rest):
+        return None
+    if any(result.text[end] != "\n" for end in _joints(lengths)):
+        return None
+    parts = list[Part]()
+    rest = iter(result.rest)
+    start = 0
     for entry in layout:
         if entry is None:
             parts.append(next(rest))
             continue
-        parts.append(Text(result.text[start : start + entry[0]], entry[1]))
-        start += entry[0] + 1
-    return parts if all(result.text[end] == "\n" for end in _joints(lengths)) else None
+        end = start + entry[0]
+        parts.append(Text(result.text[start:end], entry[1]))
+        start = end + 1
+    return parts
 
 
 def resized_layout(extra: str, places: Sequence[int], more: int) -> str:
     """What is carried with an answer whose words have grown by `more` characters at each of
     these places, in order."""
     try:
-        carried = json.loads(extra)
+        shapes = json.loads(extra)
     except (ValueError, RecursionError):
         return extra
-    for fields in carried.values() if isinstance(carried, dict) else ():
+    for fields in shapes.values() if isinstance(shapes, dict) else ():
         layout = fields.get(LAYOUT) if isinstance(fields, dict) else None
-        start = 0
-        for entry in layout if isinstance(layout, list) else ():
-            if entry is not None:
-                end = start + entry[0]
-                entry[0] += more * (bisect_left(places, end) - bisect_left(places, start))
-                start = end + 1
-    return to_json(carried)
+        if isinstance(layout, list):
+            _resize_layout(layout, places, more)
+    return to_json(shapes)
+
+
+def _resize_layout(layout: list[Any], places: Sequence[int], more: int) -> None:
+    start = 0
+    for entry in layout:
+        if entry is None:
+            continue
+        end = start + entry[0]
+        growths = bisect_left(places, end) - bisect_left(places, start)
+        entry[0] += more * growths
+        start = end + 1
 
 
 def _joints(lengths: Sequence[int]) -> list[int]:
     """Where the line ends stand that join texts of these lengths."""
-    ends, at = list[int](), -1
+    ends = list[int]()
+    end = -1
     for length in lengths[:-1]:
-        at += length + 1
-        ends.append(at)
+        end += length + 1
+        ends.append(end)
     return ends

@@ -10,6 +10,7 @@ messages hold only text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from foreword.formats.fields import (
@@ -70,15 +71,13 @@ _IN_PLACE = "pictures_in_place"  # the server this came from takes pictures in a
 
 def from_openai(value: object, where: str = "messages") -> tuple[Message, ...]:
     """The messages of a request (a mapping with `messages`) or of a list."""
-    messages = FieldPath(where, "messages").sequence(
-        value.get("messages") if isinstance(value, Mapping) else value, "a list of messages"
-    )
-    return tuple(
-        [
-            read_message(one, FieldPath(where, f"messages[{index}]"))
-            for index, one in enumerate(messages)
-        ]
-    )
+    if isinstance(value, Mapping):
+        value = value.get("messages")
+    messages = list[Message]()
+    values = FieldPath(where, "messages").sequence(value, "a list of messages")
+    for index, one in enumerate(values):
+        messages.append(read_message(one, FieldPath(where, f"messages[{index}]")))
+    return tuple(messages)
 
 
 def read_message(value: object, at: FieldPath) -> Message:
@@ -90,24 +89,23 @@ def read_message(value: object, at: FieldPath) -> Message:
     if role == "tool":
         return Message(role, (_read_result(value, at),), kind_of(value, at))
     parts = (*_read_content(value.get("content"), at / ".content"), *_read_calls(value, at))
-    fields = unknown_fields(value, _MESSAGE) | (
-        {"role": "developer"} if value["role"] == "developer" else {}
-    )
+    fields = unknown_fields(value, _MESSAGE)
+    if value["role"] == "developer":
+        fields["role"] = "developer"
     return Message(role, parts, kind_of(value, at), pack_extra(SHAPE, fields))
 
 
 def _read_result(value: Mapping[str, Any], at: FieldPath) -> ToolResult:
+    def read(part: object, index: int) -> Part:
+        return read_part(part, at / f".content[{index}]")
+
     legacy = value["role"] == "function"
     call = at.text(value, "name" if legacy else "tool_call_id")
-    text, rest, layout = read_answer(
-        value.get("content"), lambda part, index: read_part(part, at / f".content[{index}]")
-    )
-    fields = (
-        unknown_fields(value, _FUNCTION if legacy else _TOOL)
-        | layout
-        | ({_IN_PLACE: True} if rest else {})
-    )
-    return ToolResult(call, text, False, rest, pack_extra(SHAPE, fields))
+    text, rest, layout = read_answer(value.get("content"), read)
+    fields = unknown_fields(value, _FUNCTION if legacy else _TOOL) | layout
+    if rest:
+        fields[_IN_PLACE] = True
+    return ToolResult(call, text, rest=rest, extra=pack_extra(SHAPE, fields))
 
 
 def _read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
@@ -116,7 +114,7 @@ def _read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
     if content is None:
         return ()
     parts = at.sequence(content, "text or a list of parts")
-    return tuple([read_part(part, at / f"[{index}]") for index, part in enumerate(parts)])
+    return tuple(read_part(part, at / f"[{index}]") for index, part in enumerate(parts))
 
 
 def read_part(part: object, at: FieldPath) -> Part:
@@ -128,11 +126,10 @@ def read_part(part: object, at: FieldPath) -> Part:
         case {"type": "text"}:
             return Text(at.text(part, "text"), pack_extra(SHAPE, unknown_fields(part, _TEXT)))
         case {"type": "image_url", "image_url": {"url": str(url), **more}}:
-            image, fields = (
-                image_from_address(url),
-                unknown_fields(part, _IMAGE) | ({"image_url": more} if more else {}),
-            )
-            return Image(image.media_type, image.data, image.url, pack_extra(SHAPE, fields))
+            fields = unknown_fields(part, _IMAGE)
+            if more:
+                fields["image_url"] = more
+            return replace(image_from_address(url), extra=pack_extra(SHAPE, fields))
         case _:
             return opaque(part, SHAPE)
 
@@ -146,7 +143,8 @@ def _read_calls(value: Mapping[str, Any], at: FieldPath) -> Iterable[ToolCall]:
     elif value.get("function_call") is not None:
         function = (at / ".function_call").mapping(value["function_call"], "a mapping with a name")
         name = str(function.get("name", ""))
-        yield ToolCall(name, name, arguments_of(function.get("arguments")))
+        # it has no id: a result names the function
+        yield ToolCall(id=name, name=name, arguments=arguments_of(function.get("arguments")))
 
 
 def _read_call(call: object, at: FieldPath) -> ToolCall:
@@ -156,11 +154,14 @@ def _read_call(call: object, at: FieldPath) -> ToolCall:
     fields = unknown_fields(call, _CALL)
     if kind == "custom":
         fields["type"] = kind
-    if more := unknown_fields(named, _NAMED):
+    more = unknown_fields(named, _NAMED)
+    if more:
         fields[kind] = more
-    written = arguments_of(named.get("input" if kind == "custom" else "arguments"))
     return ToolCall(
-        at.text(call, "id"), str(named.get("name", "")), written, pack_extra(SHAPE, fields)
+        id=at.text(call, "id"),
+        name=str(named.get("name", "")),
+        arguments=arguments_of(named.get("input" if kind == "custom" else "arguments")),
+        extra=pack_extra(SHAPE, fields),
     )
 
 
@@ -169,31 +170,38 @@ def _read_call(call: object, at: FieldPath) -> ToolCall:
 
 def to_openai(messages: Iterable[Message]) -> list[Fields]:
     """Messages for the chat API."""
-    out, pictures = list[Fields](), list[Image]()
+    out = list[Fields]()
+    pictures = list[Image]()  # of results, waiting for the last of them
     for message in mend(messages)[0]:
         results = [part for part in message.parts if isinstance(part, ToolResult)]
-        words = _messages_without_results(message)
-        if pictures and (words or not results):
+        without_results = _message_without_results(message)
+        if pictures and (without_results or not results):
             out.append(_picture_message(pictures))
             pictures = []
         for result in results:
-            shaped, left = _result(result)
-            out.append(shaped)
-            pictures += left
-        out += words
-    return [*out, _picture_message(pictures)] if pictures else out
+            result_message, result_pictures = _result(result)
+            out.append(result_message)
+            pictures += result_pictures
+        if without_results:
+            out.append(without_results)
+    if pictures:
+        out.append(_picture_message(pictures))
+    return out
 
 
-def _messages_without_results(message: Message) -> list[Fields]:
+def _message_without_results(message: Message) -> Fields | None:
     """The message without the results in it; nothing if nothing is left."""
-    parts, fields = parts_for_shape(message, SHAPE), unpack_extra(message.extra, SHAPE)
+    parts = parts_for_shape(message, SHAPE)
+    fields = unpack_extra(message.extra, SHAPE)
     said = [part for part in parts if isinstance(part, Text | Image | Opaque)]
     calls = [part for part in parts if isinstance(part, ToolCall)]
     if not said and not calls and not any(fields.values()):
-        return []
+        return None
     role = "user" if message.role == "tool" else message.role
-    beside = {"tool_calls": [_call(call) for call in calls]} if calls else {}
-    return [{"role": role, "content": _content(said), **beside, **fields}]
+    shaped: Fields = {"role": role, "content": _content(said)}
+    if calls:
+        shaped["tool_calls"] = [_call(call) for call in calls]
+    return {**shaped, **fields}
 
 
 def _content(parts: Sequence[Part]) -> str | list[Fields] | None:
@@ -235,33 +243,31 @@ def _call(call: ToolCall) -> Fields:
 
 def _call_input(arguments: str, kind: str) -> Fields:
     """What a call says: a custom tool takes text, any other JSON."""
-    return (
-        {"input": replace_unsent(arguments)}
-        if kind == "custom"
-        else {"arguments": as_arguments(arguments)}
-    )
+    if kind == "custom":
+        return {"input": replace_unsent(arguments)}
+    return {"arguments": as_arguments(arguments)}
 
 
 def _result(result: ToolResult) -> tuple[Fields, list[Image]]:
     """A result, and its pictures if the API would refuse them where they are."""
     fields = unpack_extra(result.extra, SHAPE)
-    layout, in_place = fields.pop(LAYOUT, None), fields.pop(_IN_PLACE, False)
-    content: Any = (
-        write_answer(result, layout, SHAPE, _part)
-        if in_place or not result.rest
-        else part_text(result)
-    )
-    pictures = (
-        []
-        if in_place
-        else [part for part in result.rest if isinstance(part, Image) and address_of(part)]
-    )
-    return {
+    layout = fields.pop(LAYOUT, None)
+    in_place = fields.pop(_IN_PLACE, False)
+    content: Any
+    if in_place or not result.rest:
+        content = write_answer(result, layout, SHAPE, _part)
+    else:
+        content = part_text(result)
+    pictures = list[Image]()
+    if not in_place:
+        pictures = [part for part in result.rest if isinstance(part, Image) and address_of(part)]
+    message = {
         "role": "tool",
         "tool_call_id": id_for(result.id, SHORT_ID),
         "content": content,
         **fields,
-    }, pictures
+    }
+    return message, pictures
 
 
 def _picture_message(pictures: Sequence[Image]) -> Fields:

@@ -82,34 +82,42 @@ def is_item(value: object) -> bool:
     if value.get("type") == "message" and "model" not in value:
         return True
     content = value.get("content")
-    parts = content if isinstance(content, list) else []
-    return any(
-        isinstance(part, Mapping) and str(part.get("type")) in _CONTENT - {"refusal"}
-        for part in parts
-    )
+    for part in content if isinstance(content, list) else []:
+        if isinstance(part, Mapping) and str(part.get("type")) in _CONTENT - {"refusal"}:
+            return True
+    return False
 
 
 def from_responses(value: object, where: str = "input") -> tuple[Message, ...]:
     """The messages in a list of items, or in a mapping with `instructions`, `input` and
     `output`."""
     if isinstance(value, Mapping):
-        instructions, said = value.get("instructions"), value.get("input")
-        system = (
-            [{"role": "system", "content": instructions}] if isinstance(instructions, str) else []
-        )
-        asked = [{"role": "user", "content": said}] if isinstance(said, str) else said or []
-        value = [
-            *system,
-            *FieldPath(where, "input").sequence(asked),
-            *FieldPath(where, "output").sequence(value.get("output") or []),
-        ]
+        value = _all_items(value, where)
     items = FieldPath(where, "input").sequence(value, "a list of items")
     messages = list[Message]()
     for index, item in enumerate(items):
         message = read_item(item, FieldPath(where, f"input[{index}]"))
-        whole = join(messages[-1], message) if messages else None
-        messages[-1:] = [whole] if whole else [*messages[-1:], message]
+        joined = join(messages[-1], message) if messages else None
+        if joined:
+            messages[-1] = joined
+        else:
+            messages.append(message)
     return tuple(messages)
+
+
+def _all_items(value: Mapping[str, Any], where: str) -> list[Any]:
+    """What a request or a response holds: instructions, input and output."""
+    items = list[Any]()
+    instructions = value.get("instructions")
+    if isinstance(instructions, str):
+        items.append({"role": "system", "content": instructions})
+    said = value.get("input")
+    if isinstance(said, str):
+        items.append({"role": "user", "content": said})
+    else:
+        items += FieldPath(where, "input").sequence(said or [])
+    items += FieldPath(where, "output").sequence(value.get("output") or [])
+    return items
 
 
 def join(last: Message, message: Message) -> Message | None:
@@ -140,16 +148,16 @@ def read_item(item: object, at: FieldPath) -> Message:
         case "message" | None:
             return _read_message(item, at)
         case other:
-            return Message(
-                "tool" if str(other).endswith("_output") else "assistant", (opaque(item, SHAPE),)
-            )
+            role: Role = "tool" if str(other).endswith("_output") else "assistant"
+            return Message(role, (opaque(item, SHAPE),))
 
 
 def _read_message(item: Mapping[str, Any], at: FieldPath) -> Message:
     role = _ROLES.get(str(item.get("role")))
     if role is None:
         raise (at / ".role").none_of(item.get("role"), _ROLES)
-    content, fields = item.get("content"), unknown_fields(item, _MESSAGE)
+    content = item.get("content")
+    fields = unknown_fields(item, _MESSAGE)
     if item["role"] == "developer":
         fields["role"] = "developer"
     if isinstance(content, str):
@@ -157,7 +165,7 @@ def _read_message(item: Mapping[str, Any], at: FieldPath) -> Message:
     else:
         blocks = (at / ".content").sequence(content or (), "text or a list of parts")
         parts = tuple(
-            [_read_part(block, at / f".content[{index}]") for index, block in enumerate(blocks)]
+            _read_part(block, at / f".content[{index}]") for index, block in enumerate(blocks)
         )
     return Message(role, parts, kind_of(item, at), pack_extra(SHAPE, fields))
 
@@ -168,13 +176,8 @@ def _read_part(part: object, at: FieldPath) -> Part:
         case {"type": "input_text" | "output_text"}:
             return Text(at.text(part, "text"), pack_extra(SHAPE, unknown_fields(part, _TEXT)))
         case {"type": "input_image", "image_url": str(url)} if url:
-            image = image_from_address(url)
-            return Image(
-                image.media_type,
-                image.data,
-                image.url,
-                pack_extra(SHAPE, unknown_fields(part, _IMAGE)),
-            )
+            extra = pack_extra(SHAPE, unknown_fields(part, _IMAGE))
+            return replace(image_from_address(url), extra=extra)
         case {"type": "input_image"}:
             return Image(extra=pack_extra(SHAPE, unknown_fields(part, frozenset(("type",)))))
         case _:
@@ -183,31 +186,37 @@ def _read_part(part: object, at: FieldPath) -> Part:
 
 def _read_call(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
     custom = item["type"] == _CUSTOM
-    fields = unknown_fields(item, _CUSTOM_CALL if custom else _CALL) | (
-        {"type": _CUSTOM} if custom else {}
+    fields = unknown_fields(item, _CUSTOM_CALL if custom else _CALL)
+    if custom:
+        fields["type"] = _CUSTOM
+    return ToolCall(
+        id=at.text(item, "call_id"),
+        name=at.text(item, "name"),
+        arguments=arguments_of(item.get("input" if custom else "arguments")),
+        extra=pack_extra(SHAPE, fields),
     )
-    written = arguments_of(item.get("input" if custom else "arguments"))
-    call, name = at.text(item, "call_id"), at.text(item, "name")
-    return ToolCall(call, name, written, pack_extra(SHAPE, fields))
 
 
 def _read_command(item: Mapping[str, Any], at: FieldPath) -> ToolCall:
     fields = {"type": _SHELL, **unknown_fields(item, _SHELL_CALL)}
-    call = at.text(item, "call_id") or at.text(item, "id")
     return ToolCall(
-        call, _SHELL.removesuffix("_call"), arguments_of(item["action"]), pack_extra(SHAPE, fields)
+        id=at.text(item, "call_id") or at.text(item, "id"),
+        name=_SHELL.removesuffix("_call"),
+        arguments=arguments_of(item["action"]),
+        extra=pack_extra(SHAPE, fields),
     )
 
 
 def _read_output(item: Mapping[str, Any], at: FieldPath) -> ToolResult:
-    text, rest, layout = read_answer(
-        item.get("output"), lambda part, index: _read_part(part, at / f".output[{index}]")
-    )
+    def read(part: object, index: int) -> Part:
+        return _read_part(part, at / f".output[{index}]")
+
+    text, rest, layout = read_answer(item.get("output"), read)
     fields = unknown_fields(item, _OUTPUT) | layout
     if item["type"] != "function_call_output":
         fields["type"] = item["type"]
     call = at.text(item, "call_id") or at.text(item, "id")
-    return ToolResult(call, text, False, rest, pack_extra(SHAPE, fields))
+    return ToolResult(call, text, rest=rest, extra=pack_extra(SHAPE, fields))
 
 
 def _read_reasoning(item: Mapping[str, Any]) -> Thinking:
@@ -217,17 +226,21 @@ def _read_reasoning(item: Mapping[str, Any]) -> Thinking:
     if not isinstance(encrypted, str) and "encrypted_content" in item:
         fields["encrypted_content"] = encrypted
     return Thinking(
-        "\n".join(texts), str(encrypted or ""), not texts, SHAPE, pack_extra(SHAPE, fields)
+        text="\n".join(texts),
+        signature=str(encrypted or ""),
+        redacted=not texts,
+        shape=SHAPE,
+        extra=pack_extra(SHAPE, fields),
     )
 
 
 def _texts(blocks: object) -> list[str]:
-    found = (
-        [block.get("text") for block in blocks if isinstance(block, Mapping)]
-        if isinstance(blocks, list)
-        else []
-    )
-    return [text for text in found if isinstance(text, str)]
+    texts = list[str]()
+    for block in blocks if isinstance(blocks, list) else []:
+        text = block.get("text") if isinstance(block, Mapping) else None
+        if isinstance(text, str):
+            texts.append(text)
+    return texts
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -235,7 +248,9 @@ def _texts(blocks: object) -> list[str]:
 
 def to_responses(messages: Iterable[Message]) -> list[Fields]:
     """Items for the `input` of a request."""
-    items = [item for message in mend(messages)[0] for item in _items(message)]
+    items = list[Fields]()
+    for message in mend(messages)[0]:
+        items += _items(message)
     custom = {item["call_id"] for item in items if item.get("type") == _CUSTOM}
     for item in items:
         if custom and item.get("type") == "function_call_output" and item["call_id"] in custom:
@@ -245,9 +260,8 @@ def to_responses(messages: Iterable[Message]) -> list[Fields]:
 
 def _items(message: Message) -> Iterable[Fields]:
     fields = unpack_extra(message.extra, SHAPE)
-    for is_content, group in groupby(
-        _words_first(parts_for_shape(message, SHAPE)), key=_is_content
-    ):
+    parts = _words_first(parts_for_shape(message, SHAPE))
+    for is_content, group in groupby(parts, key=_is_content):
         if is_content:
             yield _message(message, list(group), fields)
             fields = {}
@@ -259,8 +273,11 @@ def _items(message: Message) -> Iterable[Fields]:
 
 def _words_first(parts: list[Part]) -> list[Part]:
     """The parts with words before calls: what is said after a call would be another message."""
-    first = next((at for at, part in enumerate(parts) if isinstance(part, ToolCall)), len(parts))
-    return parts[:first] + sorted(parts[first:], key=lambda part: not _is_content(part))
+    first_call = 0
+    while first_call < len(parts) and not isinstance(parts[first_call], ToolCall):
+        first_call += 1
+    rest = sorted(parts[first_call:], key=lambda part: not _is_content(part))
+    return parts[:first_call] + rest
 
 
 def _is_content(part: Part) -> bool:
@@ -296,8 +313,12 @@ def _item(part: Part) -> Fields:
     fields = unpack_extra(part.extra, SHAPE)
     match part:
         case ToolCall(call, name, arguments):
-            written = _call_input(name, arguments, fields.get("type"))
-            return {"type": "function_call", "call_id": id_for(call, SHORT_ID), **written, **fields}
+            return {
+                "type": "function_call",
+                "call_id": id_for(call, SHORT_ID),
+                **_call_input(name, arguments, kind=fields.get("type")),
+                **fields,
+            }
         case ToolResult(call):
             output = write_answer(part, fields.pop(LAYOUT, None), SHAPE, _content)
             return {
@@ -313,15 +334,10 @@ def _item(part: Part) -> Fields:
             return _content(part)
 
 
-def _call_input(name: str, arguments: str, kind: object) -> Fields:
+def _call_input(name: str, arguments: str, *, kind: object) -> Fields:
     """What a call says: a custom tool takes text, the shell an action, any other JSON."""
     if kind == _SHELL:
         return {"action": as_object(arguments)}
-    return {
-        "name": name,
-        **(
-            {"input": replace_unsent(arguments)}
-            if kind == _CUSTOM
-            else {"arguments": as_arguments(arguments)}
-        ),
-    }
+    if kind == _CUSTOM:
+        return {"name": name, "input": replace_unsent(arguments)}
+    return {"name": name, "arguments": as_arguments(arguments)}

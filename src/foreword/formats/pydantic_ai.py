@@ -57,6 +57,14 @@ _NAMES = {shape: name for name, shape in _WHOSE.items()}
 _FILES = frozenset(
     ("binary", "image-url", "audio-url", "video-url", "document-url", "uploaded-file")
 )
+# what theirs has in a field unless somebody sets it
+_USUAL: Fields = {
+    "timestamp": NO_TIME,
+    "state": "complete",
+    "outcome": "success",
+    "scope": "conversation",
+    "force_download": False,
+}
 _ENVELOPE = frozenset(("parts", "kind"))
 _PROMPT = frozenset(("part_kind", "content"))
 _RETURN = frozenset(("part_kind", "content", "tool_call_id"))
@@ -65,7 +73,8 @@ _THINKING = frozenset(("part_kind", "content", "signature"))
 _BINARY = frozenset(("kind", "media_type", "data"))
 _ADDRESS = frozenset(("kind", "media_type", "url"))
 # theirs is the base64 for addresses
-_STANDARD, _URL_SAFE = str.maketrans("-_", "+/"), str.maketrans("+/", "-_")
+_STANDARD = str.maketrans("-_", "+/")
+_URL_SAFE = str.maketrans("+/", "-_")
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -89,38 +98,42 @@ def read_message(value: object, at: FieldPath, names: dict[str, str]) -> Iterabl
     """The messages in one request or response; `names` of tools are remembered from one to the
     next."""
     value = at.mapping(value, "a mapping with kind and parts")
-    parts = [
-        ((at / f".parts[{index}]").mapping(part), at / f".parts[{index}]")
-        for index, part in enumerate((at / ".parts").sequence(value.get("parts")))
-    ]
-    fields = _meaningful_fields(unknown_fields(value, _ENVELOPE))
+    parts = list[tuple[Mapping[str, Any], FieldPath]]()
+    for index, part in enumerate((at / ".parts").sequence(value.get("parts"))):
+        place = at / f".parts[{index}]"
+        parts.append((place.mapping(part), place))
+    fields = _own_fields(value, _ENVELOPE)
     if value.get("kind") == "response":
-        reply = tuple([_read_response_part(part, place) for part, place in parts])
-        names |= {part.id: part.name for part in reply if isinstance(part, ToolCall)}
-        return [Message("assistant", reply, extra=pack_extra(SHAPE, fields))]
+        message = Message(
+            "assistant",
+            tuple(_read_response_part(part, place) for part, place in parts),
+            extra=pack_extra(SHAPE, fields),
+        )
+        names |= _tool_names(message)
+        return [message]
     if value.get("kind") != "request":
         raise (at / ".kind").wrong(f"{value.get('kind')!r} is not one of request, response")
     return [_read_request_part(part, place, fields, names) for part, place in parts]
 
 
-def _meaningful_fields(fields: Fields) -> Fields:
-    """The fields that say something: not null, and not what theirs are unless somebody sets
-    them."""
-    usual = {
-        "timestamp": NO_TIME,
-        "state": "complete",
-        "outcome": "success",
-        "scope": "conversation",
-        "force_download": False,
-    }
-    return {
-        name: value
-        for name, value in fields.items()
-        if value is not None
-        and usual.get(name) != value
-        and not (name == "usage" and isinstance(value, dict) and not any(value.values()))
-        and not (name == "content_file_digests" and not value)
-    }
+def _tool_names(message: Message) -> dict[str, str]:
+    """The names of the tools that a message calls, by the id of the call."""
+    return {part.id: part.name for part in message.parts if isinstance(part, ToolCall)}
+
+
+def _own_fields(value: Mapping[str, Any], known: frozenset[str]) -> Fields:
+    """The fields besides those known that say something: not null, and not what theirs are
+    unless somebody sets them."""
+    fields = unknown_fields(value, known)
+    return {name: field for name, field in fields.items() if _says_something(name, field)}
+
+
+def _says_something(name: str, value: object) -> bool:
+    if value is None or value == _USUAL.get(name):
+        return False
+    if name == "usage" and isinstance(value, dict):
+        return any(value.values())
+    return name != "content_file_digests" or bool(value)
 
 
 def _read_request_part(
@@ -134,19 +147,21 @@ def _read_request_part(
         return Message(
             "user", (opaque(part, SHAPE, "part_kind"),), extra=pack_extra(SHAPE, envelope)
         )
-    fields = _meaningful_fields(unknown_fields(part, _PROMPT))
-    content, place = part.get("content"), at / ".content"
-    parts = (
-        [content]
-        if isinstance(content, str)
-        else place.sequence(content, "text or a list of parts")
-    )
-    read = tuple([_read_content_part(one, place / f"[{index}]") for index, one in enumerate(parts)])
+    fields = _own_fields(part, _PROMPT)
     if fields:
         envelope["part"] = fields
     return Message(
-        "system" if kind == "system-prompt" else "user", read, extra=pack_extra(SHAPE, envelope)
+        "system" if kind == "system-prompt" else "user",
+        _read_content(part.get("content"), at / ".content"),
+        extra=pack_extra(SHAPE, envelope),
     )
+
+
+def _read_content(content: object, at: FieldPath) -> tuple[Part, ...]:
+    if isinstance(content, str):
+        return (Text(content),)
+    parts = at.sequence(content, "text or a list of parts")
+    return tuple(_read_content_part(part, at / f"[{index}]") for index, part in enumerate(parts))
 
 
 def _read_content_part(part: object, at: FieldPath) -> Part:
@@ -158,57 +173,61 @@ def _read_content_part(part: object, at: FieldPath) -> Part:
             data and kind.startswith("image/")
         ):
             data = data.translate(_STANDARD)
-            return Image(kind, data, extra=pack_extra(SHAPE, _file_fields(part, _BINARY, data)))
+            fields = _file_fields(part, _BINARY, data)
+            return Image(kind, data, extra=pack_extra(SHAPE, fields))
         case {"kind": "image-url", "url": str(url)} if url:
-            return Image(
-                str(part.get("media_type") or ""),
-                "",
-                url,
-                pack_extra(SHAPE, _file_fields(part, _ADDRESS, url)),
-            )
+            kind = str(part.get("media_type") or "")
+            fields = _file_fields(part, _ADDRESS, url)
+            return Image(kind, url=url, extra=pack_extra(SHAPE, fields))
         case _:
             return opaque(part, SHAPE, "kind")
 
 
-def _file_fields(part: Mapping[str, Any], known: frozenset[str], shown: str) -> Fields:
-    """The fields of a file that do not follow from the file itself, as its name usually does."""
-    fields = _meaningful_fields(unknown_fields(part, known))
+def _file_fields(part: Mapping[str, Any], known: frozenset[str], source: str) -> Fields:
+    """The fields of a file that do not follow from the file itself, as its name usually does;
+    `source` is its base64 or its address."""
+    fields = _own_fields(part, known)
     if "identifier" in fields:
         with suppress(ValueError):  # what is no base64 has no usual name
-            seen = (
-                b64decode(shown)
-                if part["kind"] == "binary"
-                else shown.encode("utf-8", "surrogatepass")
-            )
-            if fields["identifier"] == _default_identifier(seen):
+            is_binary = part["kind"] == "binary"
+            data = b64decode(source) if is_binary else _address_bytes(source)
+            if fields["identifier"] == _default_identifier(data):
                 del fields["identifier"]
     return fields
 
 
-def _default_identifier(seen: bytes) -> str:
+def _address_bytes(url: str) -> bytes:
+    return url.encode("utf-8", "surrogatepass")
+
+
+def _default_identifier(data: bytes) -> str:
     """The name that theirs gives a file which has none."""
-    return sha1(seen, usedforsecurity=False).hexdigest()[:6]
+    return sha1(data, usedforsecurity=False).hexdigest()[:6]
 
 
 def _read_return(part: Mapping[str, Any], at: FieldPath, names: dict[str, str]) -> ToolResult:
-    call, content = at.text(part, "tool_call_id"), part.get("content")
-    fields = _meaningful_fields(unknown_fields(part, _RETURN))
+    def read(inner: object, index: int) -> Part:
+        return _read_content_part(inner, at / f".content[{index}]")
+
+    call = at.text(part, "tool_call_id")
+    content = part.get("content")
+    fields = _own_fields(part, _RETURN)
     if fields.get("tool_name") == names.get(call):
         fields.pop("tool_name", None)
     if part["part_kind"] != "tool-return":
         fields["part_kind"] = part["part_kind"]
     if not isinstance(content, str) and not _has_files(content):
-        return ToolResult(
-            call,
-            to_json(content),
-            _is_failure(part),
-            (),
-            pack_extra(SHAPE, {**fields, "content": "json"}),
-        )
-    text, rest, layout = read_answer(
-        content, lambda one, index: _read_content_part(one, at / f".content[{index}]")
+        fields["content"] = "json"
+        text = to_json(content)
+        return ToolResult(call, text, failed=_is_failure(part), extra=pack_extra(SHAPE, fields))
+    text, rest, layout = read_answer(content, read)
+    return ToolResult(
+        id=call,
+        text=text,
+        failed=_is_failure(part),
+        rest=rest,
+        extra=pack_extra(SHAPE, fields | layout),
     )
-    return ToolResult(call, text, _is_failure(part), rest, pack_extra(SHAPE, fields | layout))
 
 
 def _is_failure(part: Mapping[str, Any]) -> bool:
@@ -225,33 +244,47 @@ def _read_response_part(part: Mapping[str, Any], at: FieldPath) -> Part:
         case "text":
             return Text(
                 at.text(part, "content"),
-                pack_extra(SHAPE, _meaningful_fields(unknown_fields(part, _PROMPT))),
+                pack_extra(SHAPE, _own_fields(part, _PROMPT)),
             )
         case "thinking":
             whose = _WHOSE.get(str(part.get("provider_name")), SHAPE)
-            fields = _meaningful_fields(unknown_fields(part, _THINKING))
+            fields = _own_fields(part, _THINKING)
             if fields.get("provider_name") == _NAMES.get(whose):
                 fields.pop("provider_name", None)
-            text, signature = at.text(part, "content"), at.text(part, "signature")
-            return Thinking(text, signature, not text, whose, pack_extra(SHAPE, fields))
+            text = at.text(part, "content")
+            return Thinking(
+                text=text,
+                signature=at.text(part, "signature"),
+                redacted=not text,
+                shape=whose,
+                extra=pack_extra(SHAPE, fields),
+            )
         case "tool-call":
-            fields = _meaningful_fields(unknown_fields(part, _CALL))
+            fields = _own_fields(part, _CALL)
             if not isinstance(part.get("args"), str):
                 fields["args"] = "none" if part.get("args") is None else "object"
-            call, name = at.text(part, "tool_call_id"), str(part.get("tool_name", ""))
-            return ToolCall(call, name, arguments_of(part.get("args")), pack_extra(SHAPE, fields))
-        case "file" if isinstance(
-            image := _read_content_part(part.get("content"), at / ".content"), Image
-        ):
-            fields = _meaningful_fields(unknown_fields(part, _PROMPT))
-            return replace(
-                image,
-                extra=pack_extra(
-                    SHAPE, unpack_extra(image.extra, SHAPE) | ({"file": fields} if fields else {})
-                ),
+            return ToolCall(
+                id=at.text(part, "tool_call_id"),
+                name=str(part.get("tool_name", "")),
+                arguments=arguments_of(part.get("args")),
+                extra=pack_extra(SHAPE, fields),
             )
+        case "file":
+            return _read_file(part, at)
         case _:
             return opaque(part, SHAPE, "part_kind")
+
+
+def _read_file(part: Mapping[str, Any], at: FieldPath) -> Part:
+    """A picture that a model made; any other file is opaque."""
+    image = _read_content_part(part.get("content"), at / ".content")
+    if not isinstance(image, Image):
+        return opaque(part, SHAPE, "part_kind")
+    image_fields = unpack_extra(image.extra, SHAPE)
+    fields = _own_fields(part, _PROMPT)
+    if fields:
+        image_fields["file"] = fields
+    return replace(image, extra=pack_extra(SHAPE, image_fields))
 
 
 # --- writing --------------------------------------------------------------------------------------
@@ -264,58 +297,58 @@ def to_pydantic_ai(messages: Iterable[Message]) -> list[ModelMessage]:
 
 def to_pydantic_ai_json(messages: Iterable[Message]) -> list[Fields]:
     """The JSON of theirs from messages."""
-    out, names, last = list[Fields](), dict[str, str](), Fields()
+    out = list[Fields]()
+    names = dict[str, str]()  # call id -> the tool's name
+    last_request: Fields = {}  # the fields of the last request, without its parts
     for message in mend(messages)[0]:
-        names |= {part.id: part.name for part in message.parts if isinstance(part, ToolCall)}
+        names |= _tool_names(message)
         fields = unpack_extra(message.extra, SHAPE)
         if message.role == "assistant":
-            reply = [_response_part(part) for part in _response_parts(message)]
-            out += (
-                [{"kind": "response", "timestamp": NO_TIME, **fields, "parts": reply}]
-                if reply or fields
-                else []
-            )
+            parts = [_response_part(part) for part in _response_parts(message)]
+            if parts or fields:
+                out.append({"kind": "response", "timestamp": NO_TIME, **fields, "parts": parts})
             continue
         request = fields.get("request", {})
         parts = list(_request_parts(message, fields.get("part", {}), names))
-        if out and out[-1]["kind"] == "request" and last == request:
+        if out and out[-1]["kind"] == "request" and last_request == request:
             out[-1]["parts"] += parts
         elif parts:
             out.append({"kind": "request", **request, "parts": parts})
-            last = request
+            last_request = request
     return out
 
 
 def _response_parts(message: Message) -> Iterable[Part]:
     """What a response can hold: thinking of any provider, pictures only if they are here."""
-    ours = {
-        id(part)
-        for part in parts_for_shape(message, SHAPE)
-        if not isinstance(part, Image) or part.data
-    }
-    return [part for part in message.parts if id(part) in ours or isinstance(part, Thinking)]
+    taken = set[int]()
+    for part in parts_for_shape(message, SHAPE):
+        if not isinstance(part, Image) or part.data:
+            taken.add(id(part))
+    return [part for part in message.parts if id(part) in taken or isinstance(part, Thinking)]
 
 
 def _request_parts(message: Message, fields: Fields, names: Mapping[str, str]) -> Iterable[Fields]:
     """The parts of a request: results and opaque parts one by one, and what was said."""
-    shown = list[Part]()
+    said = list[Part]()
     for part in parts_for_shape(message, SHAPE):
+        data = as_object(part.data) if isinstance(part, Opaque) else {}
         if isinstance(part, ToolResult):
             yield _return_part(part, names)
-        elif isinstance(part, Opaque) and "part_kind" in (data := as_object(part.data)):
+        elif "part_kind" in data:
             yield data
         else:
-            shown.append(part)
-    if shown and message.role == "system":
-        text = "\n".join(part.text for part in shown if isinstance(part, Text))
-        yield {"part_kind": "system-prompt", "content": text, "timestamp": NO_TIME, **fields}
-    elif shown:
-        content = (
-            shown[0].text
-            if len(shown) == 1 and isinstance(shown[0], Text)
-            else [_content_part(one) for one in shown]
-        )
-        yield {"part_kind": "user-prompt", "content": content, "timestamp": NO_TIME, **fields}
+            said.append(part)
+    if not said:
+        return
+    content: Any
+    if message.role == "system":
+        content = "\n".join(part.text for part in said if isinstance(part, Text))
+    elif len(said) == 1 and isinstance(said[0], Text):
+        content = said[0].text
+    else:
+        content = [_content_part(part) for part in said]
+    kind = "system-prompt" if message.role == "system" else "user-prompt"
+    yield {"part_kind": kind, "content": content, "timestamp": NO_TIME, **fields}
 
 
 def _content_part(part: Part) -> Any:
@@ -335,7 +368,7 @@ def _content_part(part: Part) -> Any:
             usual = {
                 "force_download": False,
                 "vendor_metadata": None,
-                "identifier": _default_identifier(url.encode("utf-8", "surrogatepass")),
+                "identifier": _default_identifier(_address_bytes(url)),
             }
             return {
                 "kind": "image-url",
@@ -352,13 +385,21 @@ def _content_part(part: Part) -> Any:
 
 def _return_part(result: ToolResult, names: Mapping[str, str]) -> Fields:
     fields = unpack_extra(result.extra, SHAPE)
-    layout, is_json = fields.pop(LAYOUT, None), fields.pop("content", "") == "json"
+    layout = fields.pop(LAYOUT, None)
+    is_json = fields.pop("content", "") == "json"
     content: Any = write_answer(result, layout, SHAPE, _content_part)
     if is_json and isinstance(content, str):
         content = _json_or_text(content)
-    kind = {"part_kind": "tool-return", "tool_name": names.get(result.id, ""), "timestamp": NO_TIME}
     outcome = {"outcome": "failed"} if result.failed and "part_kind" not in fields else {}
-    return {**kind, "content": content, "tool_call_id": result.id, **outcome, **fields}
+    return {
+        "part_kind": "tool-return",
+        "tool_name": names.get(result.id, ""),
+        "timestamp": NO_TIME,
+        "content": content,
+        "tool_call_id": result.id,
+        **outcome,
+        **fields,
+    }
 
 
 def _json_or_text(text: str) -> Any:
@@ -376,30 +417,31 @@ def _response_part(part: Part) -> Fields:
         case Text(text):
             return {"part_kind": "text", "content": text, **fields}
         case Image():
-            shown = _content_part(part)
-            return {"part_kind": "file", "content": shown, **shown.pop("file", {})}
+            content = _content_part(part)
+            file_fields = content.pop("file", {})
+            return {"part_kind": "file", "content": content, **file_fields}
         case Thinking(text, signature, shape=shape):
             proof = {"signature": signature} if signature else {}
             name = {"provider_name": _NAMES[shape]} if shape in _NAMES else {}
             return {"part_kind": "thinking", "content": text, **proof, **name, **fields}
         case ToolCall(call, name, arguments):
             kind = fields.pop("args", "")
-            args = (
-                None
-                if kind == "none"
-                else _json_or_text(arguments)
-                if kind == "object"
-                else arguments
-            )
             return {
                 "part_kind": "tool-call",
                 "tool_name": name,
-                "args": args,
+                "args": _call_arguments(arguments, kind),
                 "tool_call_id": call,
                 **fields,
             }
         case _:
             raise TypeError(f"{type(part).__name__} is never in a reply")
+
+
+def _call_arguments(arguments: str, kind: str) -> Any:
+    """The arguments of a call in the form in which they came: none, an object, or text."""
+    if kind == "none":
+        return None
+    return _json_or_text(arguments) if kind == "object" else arguments
 
 
 def _adapter() -> Any:

@@ -36,8 +36,12 @@ _TYPES: dict[str, type[Part]] = {
     "result": ToolResult,
 }
 _NAMES = {part: name for name, part in _TYPES.items()}
-_FIELDS = {part: tuple((field.name, field.default) for field in fields(part)) for part in _NAMES}
-_KNOWN = {part: frozenset(name for name, _ in each) | {"type"} for part, each in _FIELDS.items()}
+# of each type of part: its fields with their defaults, and the names a record of it may have
+_FIELDS: dict[type[Part], list[tuple[str, Any]]] = {}
+_KNOWN: dict[type[Part], set[str]] = {}
+for _type in _NAMES:
+    _FIELDS[_type] = [(field.name, field.default) for field in fields(_type)]
+    _KNOWN[_type] = {"type", *(field.name for field in fields(_type))}
 _MARK = "\ufdd0"
 _UNSAFE = re.compile("[\x00\ud800-\udfff\ufdd0]")
 _MARKED = re.compile("\ufdd0([0-9a-f]{4})")
@@ -60,7 +64,7 @@ def from_record(text: str) -> Message:
 
 
 def _parts_json(parts: Iterable[Part]) -> str:
-    return "[" + ",".join([_part_json(part) for part in parts]) + "]"
+    return "[" + ",".join(map(_part_json, parts)) + "]"
 
 
 def _part_json(part: Part) -> str:
@@ -76,30 +80,33 @@ def _part_json(part: Part) -> str:
 def _value_json(value: str | bool | tuple[Part, ...]) -> str:
     if isinstance(value, str):
         return _string_json(value)
-    return _parts_json(value) if isinstance(value, tuple) else "true" if value else "false"
+    if isinstance(value, tuple):
+        return _parts_json(value)
+    return "true" if value else "false"
 
 
 def _message(record: dict[str, Any]) -> Message:
-    role, kind, tokens = record["role"], record.get("kind", "conversation"), record.get("tokens")
+    role = record["role"]
+    kind = record.get("kind", "conversation")
+    tokens = record.get("tokens")
     if role not in ROLES or kind not in KINDS or not isinstance(tokens, int | None):
         raise ValueError(f"role {role!r}, kind {kind!r}, tokens {tokens!r}")
     extra = record.get("extra", "")
     if not isinstance(extra, str):
         raise TypeError("extra is not text")
-    return Message(
-        role, tuple([_part(part) for part in record["parts"]]), kind, _restore_text(extra), tokens
-    )
+    parts = tuple(_part(part) for part in record["parts"])
+    return Message(role, parts, kind=kind, extra=_restore_text(extra), tokens=tokens)
 
 
-def _part(written: dict[str, Any]) -> Part:
-    kind = _TYPES[written["type"]]
-    if not written.keys() <= _KNOWN[kind]:
-        raise ValueError(f"unknown fields {sorted(written.keys() - _KNOWN[kind])}")
+def _part(record: dict[str, Any]) -> Part:
+    kind = _TYPES[record["type"]]
+    if not record.keys() <= _KNOWN[kind]:
+        raise ValueError(f"unknown fields {sorted(record.keys() - _KNOWN[kind])}")
     values = list[Any]()
     for name, default in _FIELDS[kind]:
-        value = written[name] if default is MISSING else written.get(name, default)
+        value = record[name] if default is MISSING else record.get(name, default)
         if name == "rest":
-            value = tuple([_part(each) for each in value])
+            value = tuple(_part(part) for part in value)
         elif type(value) is not (str if default is MISSING else type(default)):
             raise TypeError(f"{name} is {value!r}")
         values.append(_restore_text(value) if isinstance(value, str) else value)
@@ -116,4 +123,6 @@ def _string_json(text: str) -> str:
 
 
 def _restore_text(text: str) -> str:
-    return _MARKED.sub(lambda found: chr(int(found[1], 16)), text) if _MARK in text else text
+    if _MARK not in text:
+        return text
+    return _MARKED.sub(lambda found: chr(int(found[1], 16)), text)

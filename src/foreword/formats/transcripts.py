@@ -22,7 +22,7 @@ from foreword.errors import BadSource
 from foreword.formats import anthropic, detection, openai_responses, pydantic_ai
 from foreword.formats.fields import FieldPath, add_to_extra, unpack_extra
 from foreword.formats.record import to_record
-from foreword.message import Message
+from foreword.message import Message, Part
 
 TRUNCATED = "truncated line"
 REWOUND = "rewound"
@@ -72,12 +72,11 @@ def read_transcript(
     own marks.
     """
     file = io.BytesIO(data) if isinstance(data, bytes) else data
-    opening = list[bytes]()
-    while len(_non_blank(opening)) < 2 and (line := file.readline()):
-        opening.append(line)
+    opening = _read_opening(file)
     if not where.lower().endswith(_LINES) and _is_document(_non_blank(opening)):
-        said = _document_messages(_parse_json(b"".join(opening) + file.read(), where), where)
-        return _transcript(map(TranscriptLine, said), Counter(), known)
+        document = _parse_json(b"".join(opening) + file.read(), where)
+        messages = _document_messages(document, where)
+        return _transcript(map(TranscriptLine, messages), Counter(), known)
     skipped = Counter[str]()
     lines = _with_rewound(_lines(chain(opening, file), where, skipped))
     return _transcript(_read_pieces(lines, where, skipped, known or ()), skipped, known)
@@ -95,6 +94,17 @@ def _transcript(
     if known is None:
         return Transcript(map(_join_pieces, _group_pieces(pieces)), skipped)
     return Transcript(_new_messages(_group_pieces(_with_marks(pieces)), known, skipped), skipped)
+
+
+def _read_opening(file: BinaryIO) -> list[bytes]:
+    """The first lines of a file, up to the second that is not blank."""
+    opening = list[bytes]()
+    while len(_non_blank(opening)) < 2:
+        line = file.readline()
+        if not line:
+            break
+        opening.append(line)
+    return opening
 
 
 def _non_blank(lines: list[bytes]) -> list[bytes]:
@@ -134,7 +144,7 @@ def _document_messages(value: Any, where: str) -> tuple[Message, ...]:
         return _list_messages(value, where)
     if isinstance(value, Mapping) and "messages" in value:
         system = anthropic.from_anthropic({"system": value.get("system"), "messages": []}, where)
-        return (*system, *_list_messages(value["messages"], where))
+        return system + _list_messages(value["messages"], where)
     if isinstance(value, Mapping) and value.keys() & {"input", "output"}:
         return openai_responses.from_responses(value, where)
     if isinstance(value, Mapping) and "role" in value:
@@ -183,7 +193,8 @@ def _lines(raw: Iterable[bytes], where: str, skipped: Counter[str]) -> Iterator[
 def _read_pieces(
     lines: Iterable[tuple[Line, bool]], where: str, skipped: Counter[str], known: Collection[str]
 ) -> Iterator[TranscriptLine]:
-    seen, names = set[str](), dict[str, str]()
+    seen = set[str]()  # the names of lines
+    names = dict[str, str]()  # of tools, by the id of a call
     for (number, value), rewound in lines:
         note = _skip_reason(value, seen)
         if rewound and not note:
@@ -202,11 +213,9 @@ def _skip_reason(value: Mapping[str, Any], seen: set[str]) -> str:
     """What kind of note this line is, if it is no part of the conversation."""
     kind = value.get("type")
     if not isinstance(kind, str):
-        return (
-            "session_meta"
-            if "instructions" in value and "role" not in value
-            else str(value.get("record_type", ""))
-        )
+        if "instructions" in value and "role" not in value:
+            return "session_meta"
+        return str(value.get("record_type", ""))
     if "payload" in value:
         return "" if kind == "response_item" else kind
     if "role" in value or kind in _ITEMS or kind.endswith(("_call", "_call_output")):
@@ -228,7 +237,8 @@ def _claude_skip_reason(value: Mapping[str, Any], kind: str, seen: set[str]) -> 
     name = _uuid(value)
     if name in seen:
         return "duplicate"
-    seen |= {name} - {""}
+    if name:
+        seen.add(name)
     return ""
 
 
@@ -242,11 +252,8 @@ def _read_line(
         message = detection.read_message(inner, at.where, at.path)
         if value.get("isCompactSummary"):
             message = replace(message, kind="summary")
-        return [
-            TranscriptLine(
-                message, _reply_id(value) if message.role == "assistant" else "", _uuid(value)
-            )
-        ]
+        reply = _reply_id(value) if message.role == "assistant" else ""
+        return [TranscriptLine(message, reply=reply, mark=_uuid(value))]
     if _is_pydantic_ai(value):
         return map(TranscriptLine, pydantic_ai.read_message(value, at, names))
     if openai_responses.is_item(value):
@@ -263,44 +270,47 @@ def _with_rewound(lines: Iterator[Line]) -> Iterator[tuple[Line, bool]]:
     for line in lines:
         if "parentUuid" in line[1]:
             rest = [line, *lines]
-            rewound = _rewound_names(
-                {_uuid(value): value for _, value in rest if not value.get("isSidechain")}
-            )
-            yield from ((each, _uuid(each[1]) in rewound) for each in rest)
+            rewound = _rewound_names([value for _, value in rest])
+            for number, value in rest:
+                yield (number, value), _uuid(value) in rewound
             return
         yield line, False
 
 
-def _rewound_names(lines: dict[str, Mapping[str, Any]]) -> set[str]:
+def _rewound_names(values: Iterable[Mapping[str, Any]]) -> set[str]:
     """The names of the lines that branch off from those that lead to the last one.
 
     Several calls of one reply are lines of their own, and each result follows its own call: these
     are no branches.
     """
+    lines = {_uuid(value): value for value in values if not value.get("isSidechain")}
     lines.pop("", None)
-    current, name = set[str](), next(reversed(lines), "")
-    while name in lines and name not in current:
-        current.add(name)
-        name = _parent_uuid(lines[name])
+    current = _names_to_last(lines)
     replies = {_reply_id(lines[name]) for name in current} - {""}
     current |= {name for name, value in lines.items() if _reply_id(value) in replies}
-    calls = {call for name in current for call in _block_ids(lines[name], "tool_use", "id")}
-    answered = {
-        call for name in current for call in _block_ids(lines[name], "tool_result", "tool_use_id")
-    }
-    missing = calls - answered
-    current |= {
-        name
-        for name, value in lines.items()
-        if missing & _block_ids(value, "tool_result", "tool_use_id")
-    }
+    calls = set[str]()
+    results = set[str]()
+    for name in current:
+        calls |= _call_ids(lines[name])
+        results |= _result_ids(lines[name])
+    missing = calls - results
+    current |= {name for name, value in lines.items() if missing & _result_ids(value)}
     rewound = set[str]()
     for name, value in lines.items():  # what a line follows stands before it
-        if name not in current and (
-            _parent_uuid(value) in rewound or _parent_uuid(value) in current
-        ):
+        parent = _parent_uuid(value)
+        if name not in current and (parent in rewound or parent in current):
             rewound.add(name)
     return rewound
+
+
+def _names_to_last(lines: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """The names of the last line and of all that lead to it."""
+    names = set[str]()
+    name = list(lines)[-1] if lines else ""
+    while name in lines and name not in names:
+        names.add(name)
+        name = _parent_uuid(lines[name])
+    return names
 
 
 def _uuid(value: Mapping[str, Any]) -> str:
@@ -316,15 +326,23 @@ def _reply_id(value: Mapping[str, Any]) -> str:
     return str(message.get("id") or "") if isinstance(message, Mapping) else ""
 
 
-def _block_ids(value: Mapping[str, Any], kind: str, field: str) -> set[str]:
+def _call_ids(value: Mapping[str, Any]) -> set[str]:
+    return {str(block.get("id")) for block in _blocks(value, "tool_use")}
+
+
+def _result_ids(value: Mapping[str, Any]) -> set[str]:
+    return {str(block.get("tool_use_id")) for block in _blocks(value, "tool_result")}
+
+
+def _blocks(value: Mapping[str, Any], kind: str) -> Iterator[Mapping[str, Any]]:
+    """The blocks of that type in the message of a line."""
     message = value.get("message")
     content = message.get("content") if isinstance(message, Mapping) else None
-    blocks = (
-        [block for block in content if isinstance(block, Mapping)]
-        if isinstance(content, list)
-        else []
-    )
-    return {str(block.get(field)) for block in blocks if block.get("type") == kind}
+    if not isinstance(content, list):
+        return
+    for block in content:
+        if isinstance(block, Mapping) and block.get("type") == kind:
+            yield block
 
 
 # --- pieces ---------------------------------------------------------------------------------------
@@ -332,17 +350,19 @@ def _block_ids(value: Mapping[str, Any], kind: str, field: str) -> set[str]:
 
 def _group_pieces(pieces: Iterable[TranscriptLine]) -> Iterator[list[TranscriptLine]]:
     """The pieces of one message after another."""
-    together, whole = list[TranscriptLine](), Message("user", ())
+    group = list[TranscriptLine]()
+    message = Message("user", ())  # the pieces of the group as one
     for piece in pieces:
-        if together and _is_more(whole, together[-1].reply, piece):
-            whole = _join_pieces([TranscriptLine(whole), piece])
+        if group and _is_more(message, group[-1].reply, piece):
+            message = _join_pieces([TranscriptLine(message), piece])
         else:
-            if together:
-                yield together
-            together, whole = [], piece.message
-        together.append(piece)
-    if together:
-        yield together
+            if group:
+                yield group
+            group = []
+            message = piece.message
+        group.append(piece)
+    if group:
+        yield group
 
 
 def _is_more(last: Message, reply: str, piece: TranscriptLine) -> bool:
@@ -353,9 +373,12 @@ def _is_more(last: Message, reply: str, piece: TranscriptLine) -> bool:
 
 
 def _join_pieces(pieces: Sequence[TranscriptLine]) -> Message:
-    parts = tuple([part for piece in pieces for part in piece.message.parts])
-    extra = next((piece.message.extra for piece in pieces if piece.message.extra), "")
-    return replace(pieces[0].message, parts=parts, extra=extra)
+    parts = list[Part]()
+    extra = ""
+    for piece in pieces:
+        parts += piece.message.parts
+        extra = extra or piece.message.extra
+    return replace(pieces[0].message, parts=tuple(parts), extra=extra)
 
 
 # --- marks ----------------------------------------------------------------------------------------
@@ -378,11 +401,10 @@ def _new_messages(
 ) -> Iterator[Message]:
     """What was not imported before; of a reply that has grown since, the rest."""
     for pieces in messages:
-        if new := [piece for piece in pieces if piece.mark not in known]:
-            whole = _join_pieces(new)
-            yield replace(
-                whole,
-                extra=add_to_extra(whole.extra, SHAPE, {"marks": [piece.mark for piece in new]}),
-            )
-        else:
+        new = [piece for piece in pieces if piece.mark not in known]
+        if not new:
             skipped[THERE] += 1
+            continue
+        message = _join_pieces(new)
+        marks = [piece.mark for piece in new]
+        yield replace(message, extra=add_to_extra(message.extra, SHAPE, {"marks": marks}))
