@@ -65,7 +65,8 @@ def test_bytes_that_are_not_utf_8_are_replaced_and_that_is_said(open_session: Op
 def test_originals_of_other_projects_stay_there(open_session: Open, tmp_path: Path) -> None:
     from foreword.store.originals import keep
 
-    mine, other = open_session("mine"), open_session("other")
+    mine = open_session("mine")
+    other = open_session("other")
     handle = keep(other.db, b"somebody else's")
     with pytest.raises(UnknownHandle):
         operations.recall(mine.db, handle)
@@ -84,13 +85,14 @@ def test_originals_of_other_projects_stay_there(open_session: Open, tmp_path: Pa
     ],
 )
 def test_pages_are_within_their_budget_and_together_the_whole(text: str) -> None:
-    count, found, offset = counter("o200k").count, "", 0
-    while offset < len(text):
-        part = page(text, offset, 300)
+    count = counter("o200k").count
+    pages = ""
+    while len(pages) < len(text):
+        part = page(text, offset=len(pages), budget=300)
         assert part
         assert count(part) <= 300 or len(part) == 1
-        found, offset = found + part, offset + len(part)
-    assert found == text
+        pages += part
+    assert pages == text
 
 
 def test_the_messages_of_a_context_can_have_a_providers_shape(open_session: Open) -> None:

@@ -9,7 +9,7 @@ store it was kept in.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from foreword import tokens
@@ -21,11 +21,12 @@ from foreword.store import originals
 from foreword.store.database import Database
 from foreword.store.reports import save_report
 from foreword.text import cut
-from foreword.tokens import Counter
 
-ANSWER_TOKENS = 8_000  # of a value or a page, where the caller names no budget
+# Of a value or a page, where the caller names no budget: a long document, and one answer among
+# several in a window of 100,000 tokens or more.
+ANSWER_TOKENS = 8_000
 LEAST_TOKENS = 200  # of a fitted value: less has no room for the mark that says what is missing
-MOST_OMISSIONS = 20  # named in an answer; the report has them all
+MOST_OMISSIONS = 20  # named in an answer, the largest; the report has them all
 COUNTER = "o200k"
 CHARS_PER_TOKEN = 4  # to begin with; a page is counted before it is given
 
@@ -48,55 +49,53 @@ def fit_value(db: Database, name: str, value: object, budget: int | None) -> Ans
         note = "it holds a secret, so no copy is kept: ask for it with a larger budget"
         return {"text": page(written, 0, budget), "whole_tokens": whole, "warnings": [note]}
     handle = handle_of(written.encode())
-    text = cut.excerpt(written, max(budget, LEAST_TOKENS), counter.measure, _mark(handle, counter))
+
+    def mark(_: int, units: int) -> str:
+        left_out = f"{counter.tokens(units):,} tokens left out"
+        return f"[... {left_out}: foreword recall {handle}]"
+
+    text = cut.excerpt(written, max(budget, LEAST_TOKENS), counter.measure, mark)
     originals.keep(db, written.encode())
-    return {
-        "text": text or _mark(handle, counter)(0, whole),
-        "handle": handle,
-        "whole_tokens": whole,
-    }
-
-
-def _mark(handle: str, counter: Counter) -> Callable[[int, int], str]:
-    """Writes the line that stands for what was left out of a value."""
-    return lambda lines, units: (
-        f"[... {counter.tokens(units):,} tokens left out: foreword recall {handle}]"
-    )
+    return {"text": text or mark(0, whole), "handle": handle, "whole_tokens": whole}
 
 
 def package_answer(package: Package, report: int | None = None) -> Answer:
     """A package with the part of its bill that a reader acts on."""
     bill = package.report
     largest = sorted(bill.omissions, key=lambda omission: -omission.tokens)[:MOST_OMISSIONS]
-    named = [
-        {"what": one.what, "tokens": one.tokens, "reason": one.reason, "handle": one.handle}
-        for one in largest
-    ]
-    about = {
+    omissions = []
+    for omission in largest:
+        entry = {
+            "what": omission.what,
+            "tokens": omission.tokens,
+            "reason": omission.reason,
+            "handle": omission.handle,
+        }
+        omissions.append(entry)
+    answer = {
+        "text": package.text,
         "tokens": bill.total_tokens,
         "budget_tokens": bill.budget_tokens,
         "left_out": len(bill.omissions),
-    }
-    kept = {} if report is None else {"report": report}
-    answer = {
-        "text": package.text,
-        **about,
-        "omissions": named,
+        "omissions": omissions,
         "warnings": list(bill.warnings),
-        **kept,
     }
-    return plain(answer)
+    if report is not None:
+        answer["report"] = report
+    return encodable_answer(answer)
 
 
-def kept(db: Database, package: Package) -> Answer:
+def save_and_answer(db: Database, package: Package) -> Answer:
     """The same, after its report and its originals went into the store."""
-    return package_answer(package, save_report(db, package.originals, package.report.to_dict()))
+    report = save_report(db, package.originals, package.report.to_dict())
+    return package_answer(package, report)
 
 
 def original_page(db: Database, handle: str, offset: int, budget: int | None) -> Answer:
     """One page of an original, from a place on; `next_offset` says where the next one begins."""
     original = _original(db, handle)
-    text, warnings = original.decode("utf-8", "replace"), list[str]()
+    text = original.decode("utf-8", "replace")
+    warnings = []
     if text.encode() != original:
         warnings.append(
             "what is not UTF-8 in it is replaced; `foreword recall` has it byte for byte"
@@ -107,9 +106,12 @@ def original_page(db: Database, handle: str, offset: int, budget: int | None) ->
             hint="begin at 0",
         )
     part = text[offset:] if budget is None else page(text, offset, budget)
+    answer: Answer = {"text": part, "offset": offset, "total_chars": len(text)}
     end = offset + len(part)
-    more = {"next_offset": end} if end < len(text) else {}
-    return {"text": part, "offset": offset, "total_chars": len(text), **more, "warnings": warnings}
+    if end < len(text):
+        answer["next_offset"] = end
+    answer["warnings"] = warnings
+    return answer
 
 
 def page(text: str, offset: int, budget: int) -> str:
@@ -117,19 +119,23 @@ def page(text: str, offset: int, budget: int) -> str:
     far."""
     counter = tokens.counter(COUNTER)
     size = min(len(text) - offset, budget * CHARS_PER_TOKEN)
-    while size > 1 and (count := counter.count(text[offset : offset + size])) > budget:
+    while size > 1:
+        count = counter.count(text[offset : offset + size])
+        if count <= budget:
+            break
         size = max(1, min(size - 1, size * budget // count))
     if offset + size < len(text):
-        line = text.rfind("\n", offset + size // 2, offset + size)
-        size = line + 1 - offset if line >= 0 else size
+        line_end = text.rfind("\n", offset + size // 2, offset + size)
+        if line_end >= 0:
+            size = line_end + 1 - offset
     return text[offset : offset + size]
 
 
-def plain(value: Mapping[str, Any]) -> Answer:
+def encodable_answer(value: Mapping[str, Any]) -> Answer:
     """A mapping that can be encoded."""
-    made = encodable(value)
-    assert isinstance(made, dict)
-    return made
+    answer = encodable(value)
+    assert isinstance(answer, dict)
+    return answer
 
 
 def encodable(value: object) -> object:

@@ -36,10 +36,10 @@ REQUEST = frozenset(  # of what `assemble` takes, all that a caller far away may
     "agent skill purpose phase workflow task source budget window model counter strict".split()
 )
 NAMES = frozenset({"agent", "skill", "purpose", "workflow", "model", "counter"})
-LONGEST_PATH = 4_096
+LONGEST_PATH = 4_096  # characters: no file system takes more
 STANDARD_INPUT = "standard input"
-# of a checkpoint, where it is written
-FILLED_IN = ("format", "git", "written_at", "sequence", "previous")
+# fields of a checkpoint that are set where it is written, and by its own arguments
+_NOT_IN_DATA = ("format", "git", "written_at", "sequence", "previous", "task", "phase")
 
 # --- the plan -------------------------------------------------------------------------------------
 
@@ -48,10 +48,9 @@ def update_plan(
     state: WorkflowState, plan: object, reason: str, expected_version: int | None = None
 ) -> Answer:
     """Replace the plan by a new version; what is odd about it and still allowed is told."""
-    made = state.update_plan(plan, reason, expected_version)
-    return fitted_values.plain(
-        {"version": made.version, "warnings": list(planning.warnings(made.data))}
-    )
+    stored = state.update_plan(plan, reason, expected_version)
+    warnings = list(planning.warnings(stored.data))
+    return fitted_values.encodable_answer({"version": stored.version, "warnings": warnings})
 
 
 def get_current_plan(state: WorkflowState, budget: int | str | None = ANSWER_TOKENS) -> Answer:
@@ -60,7 +59,9 @@ def get_current_plan(state: WorkflowState, budget: int | str | None = ANSWER_TOK
     plan = state.get_current_plan()
     version = int(plan["plan_version"]) if plan else 0
     answer = fitted_values.fit_value(state.db, "plan", plan, whole_number(budget, "budget"))
-    return {"version": version, **({"plan": answer["value"]} if "value" in answer else answer)}
+    if "value" in answer:
+        return {"version": version, "plan": answer["value"]}
+    return {"version": version, **answer}
 
 
 # --- variables ------------------------------------------------------------------------------------
@@ -74,27 +75,28 @@ def get_workflow_variable(
 ) -> Answer:
     """The whole `value` of one variable, of a node's, or of "all"; one that is too large is
     fitted."""
-    value = state.get_workflow_variable(name if name is None else _text(name, "name"), node=node)
-    return fitted_values.fit_value(
-        state.db, name or f"node {node}", value, whole_number(budget, "budget")
-    )
+    if name is not None:
+        _check_text(name, "name")
+    value = state.get_workflow_variable(name, node=node)
+    shown_name = name or f"node {node}"
+    return fitted_values.fit_value(state.db, shown_name, value, whole_number(budget, "budget"))
 
 
 def set_variable(state: WorkflowState, name: str, value: object, reason: str) -> Answer:
     """Set a variable; `shown` is how calls show it from now on."""
     state.set_variable(name, value, reason)
-    return fitted_values.plain({"name": name, "shown": display(name, value)})
+    return fitted_values.encodable_answer({"name": name, "shown": display(name, value)})
 
 
 def clear_variable(state: WorkflowState, name: str, reason: str) -> Answer:
     """Remove a variable."""
-    state.clear_variable(_text(name, "name"), reason)
-    return fitted_values.plain({"cleared": [name]})
+    state.clear_variable(_check_text(name, "name"), reason)
+    return fitted_values.encodable_answer({"cleared": [name]})
 
 
 def clear_all_variables(state: WorkflowState, reason: str) -> Answer:
     """Remove every variable."""
-    return fitted_values.plain({"cleared": state.clear_all_variables(reason)})
+    return fitted_values.encodable_answer({"cleared": state.clear_all_variables(reason)})
 
 
 # --- contexts -------------------------------------------------------------------------------------
@@ -108,25 +110,25 @@ def assemble_context(db: Database, root: str | Path, recipe: str, **request: Any
     model, counter, strict. `source` may be the data itself.
     """
     folder = project_root(root)
-    with _source_named(request):
+    with _source_in_errors(request):
         package = assemble.assemble(
-            recipe_inside(folder, recipe), root=folder, **_confined(folder, request), save=False
+            recipe_inside(folder, recipe), root=folder, **_confine(folder, request), save=False
         )
-    return fitted_values.kept(db, package)
+    return fitted_values.save_and_answer(db, package)
 
 
 def why(root: str | Path, recipe: str, about: str, **request: Any) -> Answer:
     """Whether something is in that context, in which form, and why; `met` is false where there
     is no context."""
     folder = project_root(root)
-    with _source_named(request):
+    with _source_in_errors(request):
         answer = explain.why(
             recipe_inside(folder, recipe),
-            _text(about, "about"),
+            _check_text(about, "about"),
             root=folder,
-            **_confined(folder, request),
+            **_confine(folder, request),
         )
-    return fitted_values.plain({"text": answer.text, "met": answer.met})
+    return fitted_values.encodable_answer({"text": answer.text, "met": answer.met})
 
 
 def recall(
@@ -138,7 +140,7 @@ def recall(
             f"an offset must be a whole number, not {offset!r}"[:200], hint="begin at 0"
         )
     return fitted_values.original_page(
-        db, _text(handle, "handle"), offset, whole_number(budget, "budget")
+        db, _check_text(handle, "handle"), offset, whole_number(budget, "budget")
     )
 
 
@@ -154,15 +156,15 @@ def lookup(
     """A document of the project by its name, or the few that have most to do with a question."""
     folder = project_root(root)
     package = look(
-        _text(wanted, "wanted"),
+        _check_text(wanted, "wanted"),
         root=folder,
-        kind=_text(kind, "kind"),
+        kind=_check_text(kind, "kind"),
         budget=budget,
         counter=counter,
         recipe=recipe_inside(folder, recipe),
         save=False,
     )
-    return fitted_values.kept(db, package)
+    return fitted_values.save_and_answer(db, package)
 
 
 # --- conversations --------------------------------------------------------------------------------
@@ -179,11 +181,15 @@ def append_message(
 
     Under a `key` it is added once: who sends it again gets the first answer.
     """
-    made = session.append(message, kind=kind, pinned=pinned, key=key)  # type: ignore[arg-type]
-    size = {"seq": made.seq, "tokens": made.tokens, "size_tokens": made.size_tokens}
-    return fitted_values.plain(
-        {**size, "compressed": made.compressed, "warnings": list(made.warnings)}
-    )
+    appended = session.append(message, kind=kind, pinned=pinned, key=key)  # type: ignore[arg-type]
+    answer = {
+        "seq": appended.seq,
+        "tokens": appended.tokens,
+        "size_tokens": appended.size_tokens,
+        "compressed": appended.compressed,
+        "warnings": list(appended.warnings),
+    }
+    return fitted_values.encodable_answer(answer)
 
 
 def session_context(
@@ -194,12 +200,11 @@ def session_context(
         raise UsageError(f"unknown form {form!r}"[:200], hint=f"one of {', '.join(FORMS)}")
     package = session.context(budget=budget, save=save)
     answer = fitted_values.package_answer(package)
-    if form != "text":
-        del answer["text"]
-        answer |= fitted_values.plain(
-            {"messages": package.to_anthropic() if form == "anthropic" else package.to_openai()}
-        )
-    return answer
+    if form == "text":
+        return answer
+    messages = package.to_anthropic() if form == "anthropic" else package.to_openai()
+    del answer["text"]
+    return answer | fitted_values.encodable_answer({"messages": messages})
 
 
 # --- checkpoints ----------------------------------------------------------------------------------
@@ -208,44 +213,42 @@ def session_context(
 def list_checkpoints(db: Database | None, root: str | Path, task: str | None = None) -> Answer:
     """The checkpoints of a task or of all, the newest of each task last; one that can't be used
     says why."""
-    found = checkpoints.checkpoint_entries(root, db, task)
-    each = [
-        {
-            "task": one.task,
-            "phase": one.phase,
-            "number": one.sequence,
-            "problem": one.problem,
-            "written_at": one.checkpoint.written_at if one.checkpoint else "",
+    listed = []
+    warnings: list[str] = []
+    for entry in checkpoints.checkpoint_entries(root, db, task):
+        about = {
+            "task": entry.task,
+            "phase": entry.phase,
+            "number": entry.sequence,
+            "problem": entry.problem,
+            "written_at": entry.checkpoint.written_at if entry.checkpoint else "",
         }
-        for one in found
-    ]
-    return fitted_values.plain(
-        {"checkpoints": each, "warnings": [note for one in found for note in one.notes]}
-    )
+        listed.append(about)
+        warnings += entry.notes
+    return fitted_values.encodable_answer({"checkpoints": listed, "warnings": warnings})
 
 
 def show_checkpoint(
     db: Database | None, root: str | Path, task: str, phase: str | None = None
 ) -> Answer:
     """A checkpoint as it was written."""
-    restored = _restored(db, root, task, phase)
-    return fitted_values.plain(
-        {"text": as_text(restored.checkpoint), "checkpoint": as_data(restored.checkpoint)}
-    )
+    checkpoint = _read_checkpoint(db, root, task, phase).checkpoint
+    answer = {"text": as_text(checkpoint), "checkpoint": as_data(checkpoint)}
+    return fitted_values.encodable_answer(answer)
 
 
 def resume_checkpoint(
     db: Database | None, root: str | Path, task: str, phase: str | None = None
 ) -> Answer:
     """What a model needs to go on with a task; `warnings` say what has changed since."""
-    restored = _restored(db, root, task, phase)
-    text = as_text(restored.checkpoint, restored.changes)
-    told = {
-        "text": text,
+    restored = _read_checkpoint(db, root, task, phase)
+    answer = {
+        "text": as_text(restored.checkpoint, restored.changes),
         "checkpoint": as_data(restored.checkpoint),
         "warnings": list(restored.changes),
+        "source": restored.source,
     }
-    return fitted_values.plain({**told, "source": restored.source})
+    return fitted_values.encodable_answer(answer)
 
 
 def write_checkpoint(
@@ -253,75 +256,69 @@ def write_checkpoint(
 ) -> Answer:
     """Keep where a task stands: objective, state, decisions, findings, artifacts, done, pending,
     and other fields."""
-    given = {} if data is None else data
-    if not isinstance(given, Mapping):
-        raise UsageError(f"a checkpoint's data must be a mapping, not {type(given).__name__}")
-    known = {
-        name: given[name]
-        for name in KNOWN
-        if name in given and name not in (*FILLED_IN, "task", "phase")
-    }
-    extra = {name: value for name, value in given.items() if name not in KNOWN}
-    path = checkpoints.write(
-        root,
-        db,
-        Checkpoint(
-            task=_text(task, "task"), phase=_text(phase, "phase"), **_listed(known), extra=extra
-        ),
-    )
+    fields = {} if data is None else data
+    if not isinstance(fields, Mapping):
+        raise UsageError(f"a checkpoint's data must be a mapping, not {type(fields).__name__}")
+    taken = [name for name in KNOWN if name not in _NOT_IN_DATA]
+    known = {name: fields[name] for name in taken if name in fields}
+    extra = {name: value for name, value in fields.items() if name not in KNOWN}
+    task = _check_text(task, "task")
+    phase = _check_text(phase, "phase")
+    _check_lists(known)
+    checkpoint = Checkpoint(task=task, phase=phase, **known, extra=extra)
+    path = checkpoints.write(root, db, checkpoint)
     return {"written": path.relative_to(project_root(root)).as_posix()}
 
 
-def _restored(
+def _read_checkpoint(
     db: Database | None, root: str | Path, task: str, phase: str | None
 ) -> checkpoints.RestoredCheckpoint:
-    task = _text(task, "task")
-    return (
-        checkpoints.newest(root, db, task)
-        if phase is None
-        else checkpoints.read(root, db, task, str(phase))
-    )
+    """The checkpoint of a phase, or the newest of the task."""
+    _check_text(task, "task")
+    if phase is None:
+        return checkpoints.newest(root, db, task)
+    return checkpoints.read(root, db, task, str(phase))
 
 
-def _listed(known: dict[str, Any]) -> dict[str, Any]:
+def _check_lists(fields: Mapping[str, Any]) -> None:
     for name in ("decisions", "findings", "done", "pending"):
-        if not isinstance(known.get(name, []), list | tuple):
+        if not isinstance(fields.get(name, []), list | tuple):
             raise UsageError(
                 f"{name} must be a list", hint="`foreword checkpoint schema` has its shape"
             )
-    return known
 
 
-# --- what the caller said -------------------------------------------------------------------------
+# --- what the caller has sent ---------------------------------------------------------------------
 
 
-def _text(value: object, what: str) -> str:
+def _check_text(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise UsageError(f"{what} must be text, not {type(value).__name__}")
     return value
 
 
-def _confined(root: Path, request: Mapping[str, Any]) -> dict[str, Any]:
+def _confine(root: Path, request: Mapping[str, Any]) -> dict[str, Any]:
     """The request with its paths inside the root; commands are never a caller's to allow."""
-    made = {name: value for name, value in request.items() if value is not None}
-    for name in made.keys() & NAMES:
-        _text(made[name], name)
-    if isinstance(made.get("task"), str | Path):
-        made["task"] = inside(root, made["task"]).relative_to(root).as_posix()
-    if isinstance(made.get("source"), str | Path):
-        made["source"] = inside(root, made["source"])
-        if made["source"].is_fifo():  # the user may name a pipe; a caller must not make us wait
-            raise BadSource(str(made["source"]), "a pipe, not a file or a folder")
-    unknown = sorted(made.keys() - REQUEST)
+    confined = {name: value for name, value in request.items() if value is not None}
+    for name in confined.keys() & NAMES:
+        _check_text(confined[name], name)
+    if isinstance(confined.get("task"), str | Path):
+        confined["task"] = inside(root, confined["task"]).relative_to(root).as_posix()
+    if isinstance(confined.get("source"), str | Path):
+        source = inside(root, confined["source"])
+        if source.is_fifo():  # the user may name a pipe; a caller must not make us wait
+            raise BadSource(str(source), "a pipe, not a file or a folder")
+        confined["source"] = source
+    unknown = sorted(confined.keys() - REQUEST)
     if unknown:
         raise UsageError(
             f"unknown: {', '.join(unknown)}"[:200], hint=f"known: {', '.join(sorted(REQUEST))}"
         )
-    return made
+    return confined
 
 
 @contextmanager
-def _source_named(request: Mapping[str, Any]) -> Iterator[None]:
+def _source_in_errors(request: Mapping[str, Any]) -> Iterator[None]:
     """Material that came with the request is called `source` in errors, not standard input."""
     try:
         yield
@@ -335,7 +332,7 @@ def _source_named(request: Mapping[str, Any]) -> Iterator[None]:
 
 def recipe_inside(root: Path, recipe: str) -> str:
     """A recipe by its name, or by a path inside the root: who sends a request is not the user."""
-    name = _text(recipe, "recipe")
+    name = _check_text(recipe, "recipe")
     return str(inside(root, name)) if name.endswith((".yaml", ".yml")) else name
 
 
