@@ -67,7 +67,8 @@ class PythonClient:
     """The operations called directly."""
 
     def __init__(self, root: Path, url: str | None = None) -> None:
-        self.root, self.url = root, url
+        self.root = root
+        self.url = url
 
     def call(self, operation: str, /, **arguments: Any) -> dict[str, Any]:
         try:
@@ -75,19 +76,21 @@ class PythonClient:
         except ForewordError as error:
             raise Refused(error.code, error.message, error.hint) from None
 
-    def _call(self, operation: str, given: dict[str, Any]) -> dict[str, Any]:
+    def _call(self, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
         work: Callable[..., dict[str, Any]] = getattr(operations, operation)
         if operation in ON_WORKFLOW:
             making = operation in operations.MAKING
             with Session.open(
-                self.url, given.pop("workflow"), root=self.root, create=making
+                self.url, arguments.pop("workflow"), root=self.root, create=making
             ) as session:
-                return work(session, **given)
+                return work(session, **arguments)
         db = open_database(self.url, self.root)
         try:
             if operation == "why":
-                return work(self.root, **given)
-            return work(db, self.root, **given) if operation in ON_STORE else work(db, **given)
+                return work(self.root, **arguments)
+            return (
+                work(db, self.root, **arguments) if operation in ON_STORE else work(db, **arguments)
+            )
         finally:
             db.close()
 
@@ -146,16 +149,16 @@ def refusal(client: Client, operation: str, /, **arguments: Any) -> Refused:
 
 @case
 def a_plan_comes_back_as_it_was_with_its_version(client: Client, name: str) -> None:
-    given = plan(colour="blue", blockers=["no key"])
-    assert client.call("update_plan", workflow=name, plan=given, reason="first")["version"] == 1
+    sent = plan(colour="blue", blockers=["no key"])
+    assert client.call("update_plan", workflow=name, plan=sent, reason="first")["version"] == 1
     assert (
         client.call("update_plan", workflow=name, plan=plan("completed"), reason="done")["version"]
         == 2
     )
-    client.call("update_plan", workflow=name, plan=given, reason="back", expected_version=2)
+    client.call("update_plan", workflow=name, plan=sent, reason="back", expected_version=2)
     now = client.call("get_current_plan", workflow=name)
     assert now["version"] == 3
-    assert {key: now["plan"][key] for key in given} == given
+    assert {key: now["plan"][key] for key in sent} == sent
 
 
 @case
@@ -211,7 +214,7 @@ def a_plan_too_large_for_its_budget_comes_fitted_with_a_handle(client: Client, n
     assert answer["version"] == 1
     assert "plan" not in answer
     assert counter("o200k").count(answer["text"]) <= 500
-    assert json.loads(whole(client, answer["handle"]))["notes"] == words("note", 9000)
+    assert json.loads(whole_original(client, answer["handle"]))["notes"] == words("note", 9000)
 
 
 # --- variables ------------------------------------------------------------------------------------
@@ -316,7 +319,7 @@ def a_value_too_large_for_its_budget_comes_fitted_and_whole_page_by_page(
     assert counter("o200k").count(answer["text"]) <= 1000
     assert answer["handle"] in answer["text"]
     assert answer["whole_tokens"] > 10_000
-    assert json.loads(whole(client, answer["handle"], budget=5000)) == value
+    assert json.loads(whole_original(client, answer["handle"], budget=5000)) == value
 
 
 @case
@@ -373,7 +376,7 @@ def a_context_is_never_over_its_budget(client: Client, name: str) -> None:
     assert made["tokens"] <= made["budget_tokens"] == 1500
     assert counter("o200k").count(made["text"]) <= 1500
     assert made["left_out"] >= 1
-    assert words("clay", 80) in whole(client, made["omissions"][0]["handle"])
+    assert words("clay", 80) in whole_original(client, made["omissions"][0]["handle"])
 
 
 @case
@@ -432,7 +435,7 @@ def a_context_is_assembled_from_what_came_with_the_request(client: Client, name:
     assert "Cone 04 it is" in made["text"]
     (left_out,) = made["omissions"]
     assert "Handbook" in left_out["what"]
-    assert whole(client, left_out["handle"]) == ITEMS[2]["text"]
+    assert whole_original(client, left_out["handle"]) == ITEMS[2]["text"]
 
 
 @case
@@ -526,8 +529,8 @@ def a_task_goes_on_from_its_newest_checkpoint(client: Client, name: str) -> None
     resumed = client.call("resume_checkpoint", task=name)
     assert "objective: Fire the kiln" in resumed["text"]
     assert resumed["checkpoint"]["done"] == ["1", "2"]
-    shown = client.call("show_checkpoint", task=name, phase="1")["checkpoint"]
-    assert {key: shown[key] for key in data} == data
+    checkpoint = client.call("show_checkpoint", task=name, phase="1")["checkpoint"]
+    assert {key: checkpoint[key] for key in data} == data
 
 
 @case
@@ -551,9 +554,10 @@ def no_name_of_a_task_leads_out_of_its_folder(client: Client, name: str) -> None
     assert (client.root / written).resolve().parent == client.root / ".checkpoints"
 
 
-def whole(client: Client, handle: str, **more: Any) -> str:
+def whole_original(client: Client, handle: str, **more: Any) -> str:
     """An original, all its pages together."""
-    text, offset = "", 0
+    text = ""
+    offset = 0
     while True:
         page = client.call("recall", handle=handle, offset=offset, **more)
         text += str(page["text"])

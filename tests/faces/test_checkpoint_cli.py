@@ -19,25 +19,25 @@ from tests.command import foreword
 from tests.postgres import new_database
 
 
-def keep(
+def write_checkpoints(
     root: Path, *phases: str, db: str | None = None, task: str = "FEAT-1", **fields: Any
 ) -> None:
     store = open_database(db, root)
     try:
         for phase in phases:
-            given = {
+            values = {
                 "objective": "A waiting list",
                 "state": {"phase": phase},
                 "done": [phase],
                 "pending": ["9"],
                 **fields,
             }
-            write(root, store, Checkpoint(task=task, phase=phase, **given))
+            write(root, store, Checkpoint(task=task, phase=phase, **values))
     finally:
         store.close()
 
 
-def ran(root: Path, *args: str) -> Result:
+def run_checkpoint(root: Path, *args: str) -> Result:
     """The command in this process; an error of ours is raised."""
     return CliRunner().invoke(
         cli, ["checkpoint", *args, "--root", str(root)], catch_exceptions=False
@@ -47,7 +47,7 @@ def ran(root: Path, *args: str) -> Result:
 @pytest.mark.parametrize("database", ["file", "postgresql"])
 def test_checkpoints_are_listed_shown_and_resumed_from(tmp_path: Path, database: str) -> None:
     env: dict[str, Any] = {"FOREWORD_DB": new_database()} if database == "postgresql" else {}
-    keep(tmp_path, "1", "3a", db=env.get("FOREWORD_DB"))
+    write_checkpoints(tmp_path, "1", "3a", db=env.get("FOREWORD_DB"))
     table = foreword("checkpoint", "list", cwd=tmp_path, **env)
     assert [line.split()[:3] for line in table.out.splitlines()] == [
         ["FEAT-1", "1", "1"],
@@ -68,9 +68,9 @@ def test_checkpoints_are_listed_shown_and_resumed_from(tmp_path: Path, database:
     old = foreword(
         "checkpoint", "resume", "FEAT-1", "--phase", "1", "--format", "json", cwd=tmp_path, **env
     )
-    told = json.loads(old.out)
-    assert told["checkpoint"]["state"] == {"phase": "1"}
-    assert (told["source"], told["changes"]) == (
+    restored = json.loads(old.out)
+    assert restored["checkpoint"]["state"] == {"phase": "1"}
+    assert (restored["source"], restored["changes"]) == (
         "store",
         ["there is a newer checkpoint: FEAT-1-phase-3a"],
     )
@@ -84,7 +84,7 @@ def test_files_alone_are_enough_and_no_store_is_made(tmp_path: Path) -> None:
 
 
 def test_without_checkpoints_the_list_is_empty_and_says_so(tmp_path: Path) -> None:
-    done = ran(tmp_path, "list")
+    done = run_checkpoint(tmp_path, "list")
     assert (done.exit_code, done.stdout, done.stderr) == (
         0,
         "",
@@ -94,21 +94,21 @@ def test_without_checkpoints_the_list_is_empty_and_says_so(tmp_path: Path) -> No
 
 
 def test_show_prints_the_checkpoint_as_it_was_written(tmp_path: Path) -> None:
-    keep(tmp_path, "1", extra={"team": "red"})
-    data = json.loads(ran(tmp_path, "show", "FEAT-1", "--format", "json").stdout)
+    write_checkpoints(tmp_path, "1", extra={"team": "red"})
+    data = json.loads(run_checkpoint(tmp_path, "show", "FEAT-1", "--format", "json").stdout)
     assert data == json.loads((tmp_path / ".checkpoints" / "FEAT-1-phase-1.json").read_bytes())
-    shown = ran(tmp_path, "show", "FEAT-1").stdout
-    assert shown.startswith("FEAT-1-phase-1, as it was written\nformat: 1\ntask: FEAT-1\n")
-    assert shown.endswith("\nsequence: 1\nteam: red\n")
-    assert "next:" not in shown
+    text = run_checkpoint(tmp_path, "show", "FEAT-1").stdout
+    assert text.startswith("FEAT-1-phase-1, as it was written\nformat: 1\ntask: FEAT-1\n")
+    assert text.endswith("\nsequence: 1\nteam: red\n")
+    assert "next:" not in text
 
 
 def test_the_schema_is_one_and_fits_what_is_written(tmp_path: Path) -> None:
     schema = json.loads(CliRunner().invoke(cli, ["checkpoint", "schema"]).stdout)
     jsonschema.Draft202012Validator.check_schema(schema)
-    keep(tmp_path, "1")
+    write_checkpoints(tmp_path, "1")
     jsonschema.validate(
-        json.loads(ran(tmp_path, "show", "FEAT-1", "--format", "json").stdout), schema
+        json.loads(run_checkpoint(tmp_path, "show", "FEAT-1", "--format", "json").stdout), schema
     )
 
 
@@ -123,16 +123,16 @@ def test_a_damaged_one_is_exit_1_and_marked_in_the_list(tmp_path: Path) -> None:
     assert done.err.endswith("`foreword checkpoint resume 'a b' --phase 1`\n")
     assert (
         "DAMAGED: .checkpoints/a%20b-phase-2.json: it is not JSON"
-        in ran(tmp_path, "list").stdout.splitlines()[0]
+        in run_checkpoint(tmp_path, "list").stdout.splitlines()[0]
     )
-    newest = ran(tmp_path, "resume", "a b")
+    newest = run_checkpoint(tmp_path, "resume", "a b")
     assert "phase: 1\n" in newest.stdout
     assert newest.stderr.startswith("warning: checkpoint a%20b-phase-2 can't be used")
-    assert ran(tmp_path, "show", "a b").stderr.startswith(
+    assert run_checkpoint(tmp_path, "show", "a b").stderr.startswith(
         "warning: checkpoint a%20b-phase-2 can't be used"
     )
     with pytest.raises(CheckpointDamaged):
-        ran(tmp_path, "show", "a b", "--phase", "2")
+        run_checkpoint(tmp_path, "show", "a b", "--phase", "2")
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_a_secret_in_a_file_of_somebody_elses_is_not_printed(
 ) -> None:
     path = write(tmp_path, None, Checkpoint(task="T", phase="1", state={"note": "to be replaced"}))
     path.write_text(path.read_text("utf-8").replace("to be replaced", "password: hunter2-hunter2"))
-    shown = ran(tmp_path, command[0], "T", *command[1:])
-    assert "hunter2" not in shown.output
-    assert "[hidden]" in shown.stdout
+    result = run_checkpoint(tmp_path, command[0], "T", *command[1:])
+    assert "hunter2" not in result.output
+    assert "[hidden]" in result.stdout
 
 
 @pytest.mark.parametrize("task", ["../x", "../../etc/passwd", "/etc/passwd", ".."])
@@ -161,20 +161,23 @@ def test_a_task_that_looks_like_a_path_is_only_a_name(tmp_path: Path, task: str)
 
 
 def test_a_mistyped_task_is_exit_2_with_a_suggestion(tmp_path: Path) -> None:
-    keep(tmp_path, "1")
+    write_checkpoints(tmp_path, "1")
     done = foreword("checkpoint", "resume", "FEAT1", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert "did you mean 'FEAT-1'?" in done.err
     for args in (("list", "FEAT1"), ("show", "FEAT1"), ("resume", "FEAT-1", "--phase", "2")):
         with pytest.raises(UnknownName):
-            ran(tmp_path, *args)
+            run_checkpoint(tmp_path, *args)
 
 
 def test_nothing_in_a_checkpoint_can_steer_the_terminal(tmp_path: Path) -> None:
     task = "\u202eevil"
-    keep(tmp_path, "1", objective="\x1b[2Jx", state={"\x9b31m": "a\u202eb\nphase: 7"}, task=task)
-    told = "".join(
-        ran(tmp_path, *args).output for args in (["list"], ["show", task], ["resume", task])
+    write_checkpoints(
+        tmp_path, "1", objective="\x1b[2Jx", state={"\x9b31m": "a\u202eb\nphase: 7"}, task=task
     )
-    assert not set(told) & set("\x1b\x9b\u202e\r")
-    assert "\nphase: 7" not in told
+    output = "".join(
+        run_checkpoint(tmp_path, *args).output
+        for args in (["list"], ["show", task], ["resume", task])
+    )
+    assert not set(output) & set("\x1b\x9b\u202e\r")
+    assert "\nphase: 7" not in output

@@ -17,7 +17,7 @@ from foreword.sources import git
 
 
 @pytest.fixture(autouse=True)
-def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Temporary folders and the user's cache inside the test's own folder."""
     temporary = tmp_path / "tmp"
     temporary.mkdir()
@@ -26,7 +26,7 @@ def own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return temporary
 
 
-def shown(sample: str = samples.KILNBOOK) -> str:
+def demo_text(sample: str = samples.KILNBOOK) -> str:
     lines: list[str] = []
     demo_recipes.run(lines.append, sample=sample)
     return "\n".join(lines)
@@ -34,7 +34,7 @@ def shown(sample: str = samples.KILNBOOK) -> str:
 
 def test_the_demo_shows_every_scene_at_both_budgets() -> None:
     for scene in demo_scenes.SCENES:
-        text = shown(scene.sample)
+        text = demo_text(scene.sample)
         assert scene.title in text
         assert f"roomy: budget {scene.roomy_tokens:,} tokens" in text
         assert f"tight: budget {scene.tight_tokens:,} tokens" in text
@@ -42,17 +42,17 @@ def test_the_demo_shows_every_scene_at_both_budgets() -> None:
 
 @pytest.mark.parametrize("sample", [samples.KILNBOOK, samples.FACTORY])
 def test_the_demo_fits_a_terminal_of_100_columns(sample: str) -> None:
-    assert max(len(line) for line in shown(sample).splitlines()) <= 100
+    assert max(len(line) for line in demo_text(sample).splitlines()) <= 100
 
 
 def test_the_demo_says_the_same_every_time() -> None:
-    assert shown() == shown()
+    assert demo_text() == demo_text()
 
 
-def test_the_demo_leaves_no_folder_behind(own_places: Path) -> None:
-    shown()
+def test_the_demo_leaves_no_folder_behind(own_folders: Path) -> None:
+    demo_text()
 
-    assert list(own_places.iterdir()) == []
+    assert list(own_folders.iterdir()) == []
 
 
 @pytest.mark.parametrize("scene", demo_scenes.SCENES, ids=lambda scene: scene.title)
@@ -115,7 +115,7 @@ def test_the_history_is_the_same_commits_wherever_it_is_made(tmp_path: Path) -> 
 
 def test_without_git_the_demo_still_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    text = shown()
+    text = demo_text()
 
     assert "recent_changes" not in text
     assert "byte for byte the original" in text
@@ -138,4 +138,5 @@ def test_the_items_of_the_sample_cover_every_kind_of_the_recipe() -> None:
         "items"
     ]
     tiers = load("package").purposes["design"].tiers
-    assert {item["kind"] for item in items} == {kind for kinds in tiers.values() for kind in kinds}
+    every_kind = set().union(*tiers.values())
+    assert {item["kind"] for item in items} == every_kind

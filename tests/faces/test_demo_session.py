@@ -10,15 +10,15 @@ from foreword.session.session import Session
 
 
 def test_it_passes_the_warning_and_is_compressed_on_the_way(tmp_path: Path) -> None:
-    said = list(demo.play_session(tmp_path))
+    lines = list(demo.play_session(tmp_path))
 
-    assert sum("past 160,000" in line for line in said) == 1
-    assert sum("the history was compressed" in line for line in said) == 1
+    assert sum("past 160,000" in line for line in lines) == 1
+    assert sum("the history was compressed" in line for line in lines) == 1
     with Session.open(
         None, invoice_conversation.WORKFLOW, root=tmp_path, create=False, recipe=demo.RECIPE
     ) as session:
         usage = session.usage()
-        assert f"{usage['messages']:,} messages" in said[-1]
+        assert f"{usage['messages']:,} messages" in lines[-1]
         assert usage["compressions"] == 1
         assert session.plan is not None
         assert session.variables["mail"]["password"] not in session.context().text

@@ -42,22 +42,22 @@ def test_a_flow_runs_and_says_how_it_stands(tmp_path: Path, own_cache: Path) -> 
     assert lines[0].endswith("feature  done")
     assert len(lines) == 6
     assert "[FEAT-4]" in lines[4]
-    warning, begun, *told, reading = done.err.splitlines()
+    warning, begun, *agent_lines, recall_line = done.err.splitlines()
     assert warning == "warning: phase 4: panel code-review not run, no --diff given"
     assert begun.startswith("flow-FEAT-7-")
-    assert sorted([line[:28] for line in told]) == [
+    assert sorted([line[:28] for line in agent_lines]) == [
         "  1   Requirements    answer",
         "  2   Design          answer",
         "  3a  Implementation  answer",
         "  3b  Test Planning   answer",
         "  4   Review          answer",
     ]
-    assert reading.startswith("`foreword recall fw_")
-    assert reading.endswith("` prints [FEAT-5]")
+    assert recall_line.startswith("`foreword recall fw_")
+    assert recall_line.endswith("` prints [FEAT-5]")
     assert "dbos" not in done.err.lower()
 
-    shown = run_in_process("flow", "status", "FEAT-7", "--root", str(root), "--format", "json")
-    (flow,) = json.loads(shown.out)
+    status = run_in_process("flow", "status", "FEAT-7", "--root", str(root), "--format", "json")
+    (flow,) = json.loads(status.out)
     assert (flow["status"], flow["model"], flow["attempt"]) == ("done", "test", 1)
     assert [phase["artifact"] for phase in flow["phases"]] == [
         "FEAT-1",
@@ -114,7 +114,7 @@ def test_a_flow_that_stops_at_a_gate_or_a_panel_says_how_to_go_on(tmp_path: Path
 
 def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
     root = str(project(tmp_path))
-    for words, said in (
+    for words, message in (
         (("flow", "run", "feature", "--task", "x"), "a flow needs a model"),
         (
             ("flow", "run", "nothing", "--task", "x", "--model", "test"),
@@ -142,7 +142,7 @@ def test_what_is_missing_is_said_in_one_line(tmp_path: Path) -> None:
         done = run_in_process(*words, "--root", root)
         assert done.code == 2, done.err
         assert [line.split(": ")[0] for line in done.err.splitlines()] == ["error", "hint"]
-        assert said in done.err
+        assert message in done.err
     model = run_in_process("flow", "run", "feature", "--task", "x", "--root", root)
     assert "`--model test` needs no key" in model.err
     assert run_in_process("flow", "status", "--root", root).err == "no flow has been run here yet\n"

@@ -20,7 +20,9 @@ from foreword.coding_agents import file_writer, targets
 from foreword.faces.cli.init import KINDS
 from tests.command import CommandResult, foreword
 
-EVERY = [option for kind in KINDS for option in ("--for", kind)]
+EVERY = []
+for agent_kind in KINDS:
+    EVERY += ["--for", agent_kind]
 SETTINGS = """\
 {
     "permissions": {"allow": ["Bash(make test)"]},
@@ -161,7 +163,7 @@ def test_without_a_terminal_nothing_is_written_unasked(tmp_path: Path) -> None:
     assert "hint: --yes writes" in ran.err
 
 
-def at_a_terminal(root: Path, typed: bytes) -> str:
+def terminal_output(root: Path, typed: bytes) -> str:
     """What a person sees who types this."""
     ours, theirs = pty.openpty()
     os.write(ours, typed)
@@ -179,9 +181,9 @@ def at_a_terminal(root: Path, typed: bytes) -> str:
 
 
 def test_at_a_terminal_a_person_decides(tmp_path: Path) -> None:
-    assert "write this?" in at_a_terminal(tmp_path, b"n\n")
+    assert "write this?" in terminal_output(tmp_path, b"n\n")
     assert files(tmp_path) == {}
-    assert "7 files written" in at_a_terminal(tmp_path, b"y\n")
+    assert "7 files written" in terminal_output(tmp_path, b"y\n")
     assert len(files(tmp_path)) == 7
 
 
@@ -193,9 +195,9 @@ def test_a_file_of_another_author_is_replaced_only_on_a_yes_of_its_own(tmp_path:
     assert "in the way: foreword/recipes/coding.yaml" in ran.out
     assert "stays as it is" in ran.err
     assert recipe.read_text("utf-8").startswith("name: coding\nsections")
-    at_a_terminal(tmp_path, b"n\n")
+    terminal_output(tmp_path, b"n\n")
     assert recipe.read_text("utf-8").startswith("name: coding\nsections")
-    at_a_terminal(tmp_path, b"y\n")
+    terminal_output(tmp_path, b"y\n")
     assert recipe.read_text("utf-8").startswith("# What a coding agent reads")
 
 

@@ -137,10 +137,10 @@ def test_the_projects_own_recipe_excuses_with_a_reason(root: Path) -> None:
     )
     save(root, "foreword/recipes/mine.yaml", f"name: mine\nextends: factory\n{rules}")
     assert "too-large" not in command("lint", cwd=root).out
-    shown = command("lint", "--show-excused", cwd=root).out
+    output = command("lint", "--show-excused", cwd=root).out
     assert (
         "personas/p2.md:1: too-large 640 tokens, a persona may have 500 [excused: being split]\n"
-        in shown
+        in output
     )
     listed = json.loads(command("lint", "--show-excused", "--format", "json", cwd=root).out)
     assert [one["reason"] for one in listed["excused"]] == ["being split"]
@@ -152,9 +152,9 @@ def test_an_exception_that_nothing_needs_is_told_wherever_the_recipe_is(root: Pa
     for path in ("foreword/recipes/mine.yaml", "../elsewhere.yaml"):
         save(root, path, f"name: mine\nextends: factory\n{rules}")
         ran = command("lint", "--recipe", path, cwd=root)
-        shown = path if path.startswith("foreword") else str(root.parent / "elsewhere.yaml")
+        name = path if path.startswith("foreword") else str(root.parent / "elsewhere.yaml")
         assert (
-            f"{shown}:5: stale-exception nothing needs the exception for * in gone.md any more"
+            f"{name}:5: stale-exception nothing needs the exception for * in gone.md any more"
             in ran.out
         )
 

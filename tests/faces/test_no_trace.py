@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def held() -> Iterator[int]:
+def silent_pipe() -> Iterator[int]:
     """A pipe with somebody at the other end who never says anything."""
     reading, writing = os.pipe()
     yield reading
@@ -58,7 +58,7 @@ def held() -> Iterator[int]:
 
 @pytest.mark.parametrize(("kind", "words"), sample(list(product(KINDS, NAMED)), 23))
 def test_nothing_in_a_project_is_waited_for(
-    folder: Path, held: int, kind: str, words: tuple[str, ...]
+    folder: Path, silent_pipe: int, kind: str, words: tuple[str, ...]
 ) -> None:
     """As in `foreword count *`, where the shell finds the names."""
     path = folder / "given.json"
@@ -69,7 +69,7 @@ def test_nothing_in_a_project_is_waited_for(
         path.symlink_to("other")
     else:
         links = {
-            "link to standard input": f"/dev/fd/{held}",
+            "link to standard input": f"/dev/fd/{silent_pipe}",
             "terminal": "/dev/tty",
             "endless": "/dev/zero",
         }
@@ -120,7 +120,7 @@ def test_where_memory_ends_there_is_one_clear_line(folder: Path) -> None:
     (folder / "large.txt").write_bytes(b"hello world \n" * 12_000_000)
     (folder / "large.json").write_bytes(b"[" + b"[]," * 5_000_000 + b"[]]")
 
-    def in_little_room() -> None:
+    def limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (GIB // 4, GIB // 4))
 
     cases = {
@@ -140,7 +140,7 @@ def test_where_memory_ends_there_is_one_clear_line(folder: Path) -> None:
     for words, says in cases.items():
         command = [sys.executable, "-m", "foreword", *words]
         ran = subprocess.run(
-            command, capture_output=True, text=True, timeout=120, preexec_fn=in_little_room
+            command, capture_output=True, text=True, timeout=120, preexec_fn=limit_memory
         )
         assert ran.returncode in (1, 2)
         assert says in ran.stderr

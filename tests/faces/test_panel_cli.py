@@ -140,7 +140,7 @@ def test_the_panels_of_a_project_are_listed_with_who_sits_on_them(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("words", "said", "hint"),
+    ("words", "message", "hint"),
     [
         (
             ["code-reviw", "--diff", "change.diff", "--model", "test"],
@@ -175,15 +175,15 @@ def test_the_panels_of_a_project_are_listed_with_who_sits_on_them(tmp_path: Path
     ],
 )
 def test_wrong_use_is_one_line_with_a_hint_and_nothing_is_left_behind(
-    words: list[str], said: str, hint: str, sample: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str], message: str, hint: str, sample: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (sample / "empty.diff").write_text("\n")
     monkeypatch.chdir(sample)
     ran = run_in_process("panel", "run", *words)
     assert (ran.code, ran.out) == (2, "")
-    *before, error, told = ran.err.splitlines()
-    assert said in error
-    assert hint in told
+    *before, error, hint_line = ran.err.splitlines()
+    assert message in error
+    assert hint in hint_line
     assert all("changed lines" in line and "nosuch:x" in words for line in before)
     assert not (sample / ".foreword").exists()
 
@@ -232,7 +232,7 @@ class Terminal(StringIO):
         return True
 
 
-def standing(agent: str, status: str, error: str = "") -> RunStatus:
+def run_status(agent: str, status: str, error: str = "") -> RunStatus:
     return RunStatus(run=f"run/{agent}", agent=agent, status=status, seconds=1.5, error=error)
 
 
@@ -242,8 +242,8 @@ def test_on_a_terminal_every_agent_has_one_line_that_is_kept_up_to_date(
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr("sys.stderr", screen := Terminal())
     board = RunBoard()
-    board([standing("anna", "running"), standing("bert", "waiting")])
-    board([standing("anna", "answered"), standing("bert", "failed", "no\nkey \x1b[31m")])
+    board([run_status("anna", "running"), run_status("bert", "waiting")])
+    board([run_status("anna", "answered"), run_status("bert", "failed", "no\nkey \x1b[31m")])
     first, second = screen.getvalue().split("\x1b[2A")
     assert [line.removeprefix("\x1b[2K").split() for line in first.splitlines()] == [
         ["anna", "running"],
@@ -260,7 +260,7 @@ def test_in_a_pipe_an_agent_is_told_once_when_it_is_settled(
 ) -> None:
     board = RunBoard()
     for status in ("waiting", "running", "answered", "answered"):
-        board([standing("anna", status)])
+        board([run_status("anna", status)])
     assert capsys.readouterr().err == "  anna  answered     1.5 s\n"
 
 
@@ -269,7 +269,7 @@ def test_phases_are_told_with_their_titles_under_each_other(
 ) -> None:
     one = RunStatus(run="r/1", agent="1", status="already done", seconds=4.1, title="Requirements")
     two = RunStatus(run="r/3a", agent="3a", status="answered", seconds=1.5, title="Build")
-    RunBoard()([one, two, standing("anna", "nonsense", "no findings")])
+    RunBoard()([one, two, run_status("anna", "nonsense", "no findings")])
     assert capsys.readouterr().err.splitlines() == [
         "  1   Requirements  already done",
         "  3a  Build         answered     1.5 s",

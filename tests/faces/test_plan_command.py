@@ -28,7 +28,7 @@ def plan(status: str = "pending", **fields: Any) -> dict[str, Any]:
     }
 
 
-def written(folder: Path, value: object, name: str = "plan.json") -> Path:
+def write_json(folder: Path, value: object, name: str = "plan.json") -> Path:
     (folder / name).write_text(json.dumps(value))
     return folder / name
 
@@ -40,7 +40,7 @@ def test_a_plan_is_updated_shown_listed_and_compared(tmp_path: Path, database: s
         "plan",
         "update",
         "demo",
-        written(tmp_path, plan()),
+        write_json(tmp_path, plan()),
         "--reason",
         "first plan",
         cwd=tmp_path,
@@ -65,9 +65,9 @@ def test_a_plan_is_updated_shown_listed_and_compared(tmp_path: Path, database: s
     assert (piped.code, piped.out) == (0, "version 2\n")
     assert piped.err == "warning: current_phase: 'Bulid' names no phase\n"
 
-    shown = foreword("plan", "show", "demo", cwd=tmp_path, **env)
-    assert "[x] 2. Read the invoices (node7)" in shown.out
-    assert shown.err == ""
+    todo = foreword("plan", "show", "demo", cwd=tmp_path, **env)
+    assert "[x] 2. Read the invoices (node7)" in todo.out
+    assert todo.err == ""
     old = json.loads(
         foreword(
             "plan", "show", "demo", "--version", "1", "--format", "json", cwd=tmp_path, **env
@@ -89,7 +89,7 @@ def test_a_plan_is_updated_shown_listed_and_compared(tmp_path: Path, database: s
 
 
 def test_a_conflict_is_exit_1_and_says_what_to_do(tmp_path: Path) -> None:
-    path = written(tmp_path, plan())
+    path = write_json(tmp_path, plan())
     assert (
         foreword(
             "plan", "update", "demo", path, "--reason", "one", "--expect", "0", cwd=tmp_path
@@ -103,7 +103,7 @@ def test_a_conflict_is_exit_1_and_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_expecting_a_version_makes_no_workflow(tmp_path: Path) -> None:
-    path = written(tmp_path, plan())
+    path = write_json(tmp_path, plan())
     foreword("plan", "update", "demo", path, "--reason", "one", cwd=tmp_path)
     ran = foreword(
         "plan", "update", "demmo", path, "--reason", "two", "--expect", "1", cwd=tmp_path
@@ -122,7 +122,7 @@ def test_what_is_no_json_is_told_with_line_and_column_and_changes_nothing(tmp_pa
 
 
 def test_every_problem_of_a_plan_is_on_a_line_of_its_own(tmp_path: Path) -> None:
-    path = written(
+    path = write_json(
         tmp_path, {"phases": [{"phase_name": "\x1b[31m", "status": "don\ne", "tasks": [{}]}]}
     )
     ran = foreword("plan", "update", "demo", path, "--reason", "x", cwd=tmp_path)
@@ -162,22 +162,24 @@ def test_a_workflow_without_a_plan_says_so(tmp_path: Path) -> None:
 
 def test_a_list_of_tasks_shows_no_secret_and_steers_no_terminal(tmp_path: Path) -> None:
     secret = "sk-ant-api03-abcdefgh12345678"
-    path = written(tmp_path, plan(notes=f"the key is {secret}\n\x1b[31mred"))
+    path = write_json(tmp_path, plan(notes=f"the key is {secret}\n\x1b[31mred"))
     reason = f"token={secret}"
     ran = foreword("plan", "update", "demo", path, "--reason", reason, cwd=tmp_path)
-    foreword("plan", "update", "demo", written(tmp_path, plan()), "--reason", "x", cwd=tmp_path)
-    shown = [
+    foreword("plan", "update", "demo", write_json(tmp_path, plan()), "--reason", "x", cwd=tmp_path)
+    outputs = [
         foreword("plan", *words, cwd=tmp_path)
         for words in (["show", "demo", "--version", "1"], ["history", "demo"], ["diff", "demo"])
     ]
-    for one in (ran, *shown):
+    for one in (ran, *outputs):
         assert one.code == 0
         assert secret not in one.out + one.err
         assert "\x1b" not in one.out
 
 
 def test_a_mistyped_command_and_a_version_that_is_not_there_get_an_answer(tmp_path: Path) -> None:
-    foreword("plan", "update", "demo", written(tmp_path, plan()), "--reason", "one", cwd=tmp_path)
+    foreword(
+        "plan", "update", "demo", write_json(tmp_path, plan()), "--reason", "one", cwd=tmp_path
+    )
     assert "did you mean 'show'?" in foreword("plan", "shwo", "demo", cwd=tmp_path).err
     ran = foreword("plan", "show", "demo", "--version", "7", cwd=tmp_path)
     assert (ran.code, ran.out) == (2, "")

@@ -51,8 +51,8 @@ def test_reports_are_listed_shown_and_compared_and_originals_come_back(
 
 def test_sections_appear_and_go(tmp_path: Path) -> None:
     items = [{"kind": "task", "text": "Do it."}, {"kind": "learning", "text": "It was cold."}]
-    for kept in (items[:1], items):
-        (tmp_path / "items.json").write_text(json.dumps({"items": kept}))
+    for some in (items[:1], items):
+        (tmp_path / "items.json").write_text(json.dumps({"items": some}))
         foreword(
             "assemble", "package", "--purpose", "design", "--source", "items.json", cwd=tmp_path
         )

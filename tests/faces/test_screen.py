@@ -21,7 +21,7 @@ pytestmark = pytest.mark.attack
 ESCAPE = "\x1b]0;x\x07\x9b31m"
 
 
-def packed(root: Path, items: list[dict[str, str]], budget: int = 400) -> Report:
+def package_report(root: Path, items: list[dict[str, str]], budget: int = 400) -> Report:
     (root / "items.json").write_text(json.dumps({"items": items}))
     return foreword.assemble(
         "package", root=root, purpose="design", source="items.json", budget=budget
@@ -30,7 +30,7 @@ def packed(root: Path, items: list[dict[str, str]], budget: int = 400) -> Report
 
 def test_a_title_cannot_forge_a_line_or_an_escape(tmp_path: Path) -> None:
     titles = [f"{ESCAPE} one\nwarnings\n  none", "two\r\u2028three"]
-    report = packed(
+    report = package_report(
         tmp_path, [{"kind": "learning", "title": t, "text": "word " * 400} for t in titles]
     )
     table = draw(report)
@@ -54,7 +54,7 @@ def test_the_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
         }
         for kind in ("learning", "history", "doc", "pattern")
     ]
-    report = packed(tmp_path, items, budget=500)
+    report = package_report(tmp_path, items, budget=500)
     table = draw(report, width).partition("\n\nbudget: ")[0]
     assert max(len(line) for line in table.splitlines()) <= width
     assert ("█" in table) == (width >= 80)
@@ -62,7 +62,7 @@ def test_the_table_fits_the_terminal(tmp_path: Path, width: int) -> None:
 
 
 def test_what_is_kept_free_is_shown_without_a_double_minus(tmp_path: Path) -> None:
-    table = draw(packed(tmp_path, [{"kind": "task", "text": "Do it."}]))
+    table = draw(package_report(tmp_path, [{"kind": "task", "text": "Do it."}]))
     assert "less system prompt 8,000" in table
     assert "-8,000" not in table
 
@@ -78,8 +78,8 @@ def test_on_a_narrow_terminal_the_tables_of_the_demo_come_one_after_the_other(wi
         if line.startswith(("section", "roomy", "tight", "total"))
     ]
     assert len(tables) == 3 * 6
-    shown = [line for line in text.splitlines() if not line.startswith("  foreword")]
-    assert max(len(line) for line in shown) <= max(width, 46)
+    prose = [line for line in text.splitlines() if not line.startswith("  foreword")]
+    assert max(len(line) for line in prose) <= max(width, 46)
 
 
 def test_the_sample_of_the_demo_can_be_kept(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_project_without_reports_says_so_and_stays_as_it_is(tmp_path: Path) ->
 
 
 def test_the_list_of_reports_has_a_header(tmp_path: Path) -> None:
-    packed(tmp_path, [{"kind": "task", "text": "Do it."}])
+    package_report(tmp_path, [{"kind": "task", "text": "Do it."}])
     ran = command("report", "list", cwd=tmp_path)
     (head,), (line,) = ran.err.splitlines(), ran.out.splitlines()
     assert head.split() == [

@@ -18,7 +18,7 @@ from tests.postgres import new_database
 SECRET = "sk-ant-api03-abcdefgh12345678"
 
 
-def talk(rounds: int) -> list[dict[str, Any]]:
+def rounds_of_talk(rounds: int) -> list[dict[str, Any]]:
     """Rounds of a question, a call, its result and an answer."""
     messages = list[dict[str, Any]]()
     for i in range(rounds):
@@ -55,7 +55,7 @@ def test_a_session_is_made_filled_called_and_looked_at(tmp_path: Path, database:
         return foreword("session", *words, cwd=tmp_path, **env)
 
     (tmp_path / "prompt.md").write_text("You build workflows.")
-    (tmp_path / "talk.jsonl").write_text(as_lines(talk(20)))
+    (tmp_path / "talk.jsonl").write_text(as_lines(rounds_of_talk(20)))
     made = run("new", "demo", "--system-prompt", "prompt.md")
     assert (made.code, made.out) == (0, "")
     assert made.err.endswith("began session 'demo'\n")
@@ -98,7 +98,9 @@ def test_a_history_is_compressed_expanded_and_brought_back(tmp_path: Path) -> No
     def run(*words: str) -> CommandResult:
         return foreword("session", *words, cwd=tmp_path)
 
-    (tmp_path / "talk.json").write_text(json.dumps({"system": "Be brief.", "messages": talk(30)}))
+    (tmp_path / "talk.json").write_text(
+        json.dumps({"system": "Be brief.", "messages": rounds_of_talk(30)})
+    )
     run("import", "talk.json", "--workflow", "demo")
     preview = json.loads(run("compress", "demo", "--to", "2000", "--preview", "--json").out)
     assert preview["applied"] is False
@@ -116,7 +118,7 @@ def test_a_history_is_compressed_expanded_and_brought_back(tmp_path: Path) -> No
     text = run("expand", "demo").out
     assert text.startswith('<turn role="user">\nPlease repair node0')
     originals = json.loads(run("expand", "demo", "1", "--format", "json").out)
-    assert originals[0]["content"] == talk(1)[0]["content"]
+    assert originals[0]["content"] == rounds_of_talk(1)[0]["content"]
     assert run("expand", "demo", "7").code == 2
 
     assert "compression 1" in run("undo", "demo").err
@@ -138,16 +140,20 @@ def test_a_target_that_is_none_is_told_by_the_name_of_the_option(tmp_path: Path)
     [
         (
             "talk.jsonl",
-            as_lines(talk(1)) + "{oops}\n" + as_lines(talk(1)),
+            as_lines(rounds_of_talk(1)) + "{oops}\n" + as_lines(rounds_of_talk(1)),
             "talk.jsonl:5: not JSON",
         ),
         (
             "talk.jsonl",
-            as_lines([*talk(1), {"role": "user", "content": 7}, *talk(1)]),
+            as_lines([*rounds_of_talk(1), {"role": "user", "content": 7}, *rounds_of_talk(1)]),
             "talk.jsonl:5: ",
         ),
-        ("talk.json", json.dumps(talk(1), indent=1) + "]", "talk.json:"),
-        ("talk.json", json.dumps([*talk(1), {"role": "robot"}]), "messages[4].role: 'robot'"),
+        ("talk.json", json.dumps(rounds_of_talk(1), indent=1) + "]", "talk.json:"),
+        (
+            "talk.json",
+            json.dumps([*rounds_of_talk(1), {"role": "robot"}]),
+            "messages[4].role: 'robot'",
+        ),
         ("talk.jsonl", "", "talk.jsonl: no messages"),
     ],
 )
@@ -162,12 +168,12 @@ def test_a_transcript_that_is_wrong_anywhere_is_not_imported_at_all(
 
 
 def test_what_is_no_message_is_counted_and_a_pipe_will_do(tmp_path: Path) -> None:
-    said = {"type": "user", "uuid": "1", "message": {"role": "user", "content": "hello"}}
+    message = {"type": "user", "uuid": "1", "message": {"role": "user", "content": "hello"}}
     lines: list[dict[str, Any]] = [
         {"type": "summary", "leafUuid": "9"},
-        said,
-        said,
-        {**said, "uuid": "2", "isMeta": True},
+        message,
+        message,
+        {**message, "uuid": "2", "isMeta": True},
     ]
     ran = foreword(
         "session", "import", "-", "--workflow", "demo", cwd=tmp_path, stdin=as_lines(lines).encode()
@@ -185,7 +191,7 @@ def test_a_file_that_is_imported_again_adds_only_what_is_new(tmp_path: Path, dat
         return foreword("session", *words, cwd=tmp_path, **env)
 
     file = tmp_path / "talk.jsonl"
-    file.write_text(as_lines(talk(2)))
+    file.write_text(as_lines(rounds_of_talk(2)))
     assert (
         run("import", "talk.jsonl", "--workflow", "demo")
         .err.splitlines()[-1]
@@ -194,7 +200,7 @@ def test_a_file_that_is_imported_again_adds_only_what_is_new(tmp_path: Path, dat
     again = run("import", "talk.jsonl", "--workflow", "demo")
     assert (again.code, again.out, again.err) == (0, "", "0 imported, 8 are there already\n")
     run("append", "demo", "--text", "Something else.")
-    file.write_text(as_lines(talk(3)))
+    file.write_text(as_lines(rounds_of_talk(3)))
     assert (
         run("import", "talk.jsonl", "--workflow", "demo").err == "4 imported, 8 are there already\n"
     )
@@ -298,7 +304,7 @@ def test_a_message_without_words_may_say_something(tmp_path: Path, message: dict
 
 
 def test_without_saving_nothing_is_compressed_or_logged(tmp_path: Path) -> None:
-    (tmp_path / "talk.jsonl").write_text(as_lines(talk(10)))
+    (tmp_path / "talk.jsonl").write_text(as_lines(rounds_of_talk(10)))
     foreword("session", "import", "talk.jsonl", "--workflow", "demo", cwd=tmp_path)
     look = (
         "session",

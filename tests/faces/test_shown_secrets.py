@@ -25,7 +25,7 @@ KEY = "dapi" + "0a1b2c3d" * 4  # told by its form alone
 NAME = "letters"
 
 
-def fill(folder: Path, url: str | None = None) -> str:
+def write_secrets(folder: Path, url: str | None = None) -> str:
     """A workflow whose nodes and messages say the secrets; returns the handle of messages that
     were left out."""
     limits: dict[str, Any] = {"warn_at": 5000, "compress_at": 6000, "compress_to": 1500}
@@ -47,9 +47,9 @@ def fill(folder: Path, url: str | None = None) -> str:
                 "config": {"url": f"http://h/{PASSWORD}"},
             }
         )
-        told = {"error": f"no {PASSWORD} {KEY}", "result": {"text": PASSWORD}}
+        output = {"error": f"no {PASSWORD} {KEY}", "result": {"text": PASSWORD}}
         node_results.keep_test(
-            session.db, session.workflow.id, node="node1", status="failed", output=told
+            session.db, session.workflow.id, node="node1", status="failed", output=output
         )
         left_out = [one.handle for one in session.context(budget=1200).report.omissions]
         session.compress()
@@ -63,17 +63,17 @@ def fill(folder: Path, url: str | None = None) -> str:
     return next(handle for handle, packed in found if isinstance(packed, Range))
 
 
-def shows_nothing(shown: str | bytes) -> None:
-    text = shown.decode() if isinstance(shown, bytes) else shown
+def assert_hidden(content: str | bytes) -> None:
+    text = content.decode() if isinstance(content, bytes) else content
     assert "Tr0ub4dor" not in text
     assert KEY[4:] not in text
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, str]]:
+def address_and_handle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Address, str]]:
     folder = tmp_path_factory.mktemp("served")
     settings = settings_for(folder)
-    handle = fill(folder, settings.db)
+    handle = write_secrets(folder, settings.db)
     with running(settings) as (where, _):
         yield where, handle
 
@@ -83,18 +83,18 @@ def test_the_command_line_shows_nodes_without_secrets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    fill(tmp_path)
-    shown = run_in_process("director", "nodes", NAME, *options)
-    assert shown.code == 0
-    assert "types [hidden] and [hidden] into the form" in shown.out
-    shows_nothing(shown.out)
+    write_secrets(tmp_path)
+    result = run_in_process("director", "nodes", NAME, *options)
+    assert result.code == 0
+    assert "types [hidden] and [hidden] into the form" in result.out
+    assert_hidden(result.out)
 
 
 def test_the_command_line_shows_a_conversation_without_secrets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    handle = fill(tmp_path)
+    handle = write_secrets(tmp_path)
     for command in (
         ("session", "context", NAME),
         ("session", "context", NAME, "--format", "anthropic"),
@@ -103,14 +103,14 @@ def test_the_command_line_shows_a_conversation_without_secrets(
         ("session", "expand", NAME, "--format", "json"),
         ("recall", handle),
     ):
-        shown = run_in_process(*command)
-        assert shown.code == 0, shown.err
-        assert "[hidden]" in shown.out
-        shows_nothing(shown.out)
+        result = run_in_process(*command)
+        assert result.code == 0, result.err
+        assert "[hidden]" in result.out
+        assert_hidden(result.out)
 
 
-def test_the_api_shows_neither(served: tuple[Address, str]) -> None:
-    address, handle = served
+def test_the_api_shows_neither(address_and_handle: tuple[Address, str]) -> None:
+    address, handle = address_and_handle
     asked: list[tuple[str, dict[str, Any]]] = [
         ("messages", {}),
         ("context", {}),
@@ -121,17 +121,17 @@ def test_the_api_shows_neither(served: tuple[Address, str]) -> None:
         ("snapshot", {}),
     ]
     for path, query in asked:
-        shown = address.ask("GET", session_path(NAME, path), **query)
-        assert shown.status == 200, path
-        assert b"[hidden]" in shown.body, path
-        shows_nothing(shown.body)
+        answer = address.ask("GET", session_path(NAME, path), **query)
+        assert answer.status == 200, path
+        assert b"[hidden]" in answer.body, path
+        assert_hidden(answer.body)
     recalled = address.ask("GET", f"/v1/recall/{handle}")
     assert recalled.status == 200
-    shows_nothing(recalled.body)
+    assert_hidden(recalled.body)
 
 
-def test_no_page_shows_them(served: tuple[Address, str]) -> None:
-    address, handle = served
+def test_no_page_shows_them(address_and_handle: tuple[Address, str]) -> None:
+    address, handle = address_and_handle
     for path in (
         "",
         "/chat",
@@ -142,14 +142,14 @@ def test_no_page_shows_them(served: tuple[Address, str]) -> None:
         "/variables",
         "/compressions/1",
     ):
-        shown = address.ask("GET", f"/sessions/{NAME}{path}")
-        assert shown.status == 200, path
-        shows_nothing(shown.body)
+        answer = address.ask("GET", f"/sessions/{NAME}{path}")
+        assert answer.status == 200, path
+        assert_hidden(answer.body)
     assert b"[hidden]" in address.ask("GET", f"/sessions/{NAME}/chat/message/1").body
 
 
 def test_the_operations_of_agents_send_none(tmp_path: Path) -> None:
-    handle = fill(tmp_path)
+    handle = write_secrets(tmp_path)
     with foreword.Session.open(workflow=NAME, root=tmp_path) as session:
-        shows_nothing(json.dumps(operations.session_context(session, form="anthropic")))
-        shows_nothing(json.dumps(operations.recall(session.db, handle)))
+        assert_hidden(json.dumps(operations.session_context(session, form="anthropic")))
+        assert_hidden(json.dumps(operations.recall(session.db, handle)))

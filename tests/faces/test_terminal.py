@@ -29,7 +29,7 @@ sections:
 """
 
 
-def on_a_terminal(root: Path, argv: Sequence[str]) -> str:
+def terminal_output(root: Path, argv: Sequence[str]) -> str:
     """What a command writes, stdout and stderr, to a terminal without colours."""
     ours, theirs = pty.openpty()
     variables = os.environ | {"NO_COLOR": "1", "TERM": "xterm"}
@@ -62,22 +62,22 @@ def project(root: Path) -> Path:
 
 @pytest.mark.parametrize("form", ["xml", "json", "openai"])
 def test_no_control_of_a_projects_reaches_a_terminal(tmp_path: Path, form: str) -> None:
-    shown = on_a_terminal(
+    output = terminal_output(
         project(tmp_path), ["assemble", "hostile", "--format", form, "--budget", "900"]
     )
-    assert "Notes" in shown
-    assert "Subject" in shown
-    assert not set(shown) & set("\x1b\x07\x08\x7f\x9b\u202e")
+    assert "Notes" in output
+    assert "Subject" in output
+    assert not set(output) & set("\x1b\x07\x08\x7f\x9b\u202e")
 
 
 def test_the_original_of_what_was_cut_is_shown_as_text_too(tmp_path: Path) -> None:
     root = project(tmp_path)
-    cut = on_a_terminal(root, ["assemble", "hostile", "--budget", "200"])
+    cut = terminal_output(root, ["assemble", "hostile", "--budget", "200"])
     handle = HANDLE.search(cut)
     assert handle
-    shown = on_a_terminal(root, ["recall", handle[0]])
-    assert "Notes" in shown
-    assert not set(shown) & set("\x1b\x07\x08\x7f\x9b\u202e")
+    output = terminal_output(root, ["recall", handle[0]])
+    assert "Notes" in output
+    assert not set(output) & set("\x1b\x07\x08\x7f\x9b\u202e")
 
 
 @pytest.mark.parametrize("argv", [["recipes"], ["lint"], ["recipe", "show", "odd"]], ids=" ".join)
@@ -86,9 +86,9 @@ def test_the_name_of_a_projects_file_is_shown_as_text_in_lists_problems_and_hint
 ) -> None:
     (tmp_path / "foreword/recipes").mkdir(parents=True)
     (tmp_path / f"foreword/recipes/odd {HARM}.yaml").write_text("sections: 7\n")
-    shown = on_a_terminal(tmp_path, argv)
-    assert "odd \ufffd[2J" in shown
-    assert not set(shown) & set("\x1b\x07\x08\x7f\x9b\u202e")
+    output = terminal_output(tmp_path, argv)
+    assert "odd \ufffd[2J" in output
+    assert not set(output) & set("\x1b\x07\x08\x7f\x9b\u202e")
 
 
 def test_a_pipe_gets_a_file_as_it_is(tmp_path: Path) -> None:

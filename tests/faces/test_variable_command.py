@@ -16,7 +16,9 @@ from tests.postgres import new_database
 SECRET = "hunter2-and-more"
 
 
-def put(folder: Path, name: str, *value: str, stdin: bytes = b"", **env: str) -> CommandResult:
+def set_variable(
+    folder: Path, name: str, *value: str, stdin: bytes = b"", **env: str
+) -> CommandResult:
     return foreword(
         "variable",
         "set",
@@ -38,10 +40,10 @@ def test_variables_are_set_listed_got_and_cleared(tmp_path: Path, database: str)
     def run(*words: str) -> CommandResult:
         return foreword("variable", *words, cwd=tmp_path, **env)
 
-    made = put(tmp_path, "node7.emails", '["a@example.org", "b@example.org"]', **env)
+    made = set_variable(tmp_path, "node7.emails", '["a@example.org", "b@example.org"]', **env)
     assert (made.code, made.out) == (0, "")
     assert made.err.splitlines()[0].startswith("made workflow 'demo' in ")
-    put(tmp_path, "node7.note", "plain words", **env)
+    set_variable(tmp_path, "node7.note", "plain words", **env)
     listed = run("list", "demo")
     assert (
         listed.out
@@ -68,7 +70,7 @@ def test_variables_are_set_listed_got_and_cleared(tmp_path: Path, database: str)
 
 
 @pytest.mark.parametrize(
-    ("given", "stdin", "kept"),
+    ("arguments", "stdin", "value"),
     [
         (["3"], b"", 3),
         (["01234"], b"", "01234"),
@@ -81,16 +83,16 @@ def test_variables_are_set_listed_got_and_cleared(tmp_path: Path, database: str)
     ],
 )
 def test_a_value_is_json_where_it_reads_as_json(
-    tmp_path: Path, given: list[str], stdin: bytes, kept: object
+    tmp_path: Path, arguments: list[str], stdin: bytes, value: object
 ) -> None:
-    assert put(tmp_path, "x", *given, stdin=stdin).code == 0
-    assert json.loads(foreword("variable", "get", "demo", "x", cwd=tmp_path).out) == kept
+    assert set_variable(tmp_path, "x", *arguments, stdin=stdin).code == 0
+    assert json.loads(foreword("variable", "get", "demo", "x", cwd=tmp_path).out) == value
 
 
 def test_only_get_prints_a_secret(tmp_path: Path) -> None:
     ran = [
-        put(tmp_path, "gmail.password", "-", stdin=SECRET.encode()),
-        put(tmp_path, "login", json.dumps({"user": "me", "password": SECRET})),
+        set_variable(tmp_path, "gmail.password", "-", stdin=SECRET.encode()),
+        set_variable(tmp_path, "login", json.dumps({"user": "me", "password": SECRET})),
         foreword(
             "variable", "set", "demo", "a", "1", "--reason", f"password={SECRET}", cwd=tmp_path
         ),
@@ -107,14 +109,14 @@ def test_only_get_prints_a_secret(tmp_path: Path) -> None:
 
 
 def test_a_near_name_is_noted_when_a_workflow_is_made(tmp_path: Path) -> None:
-    put(tmp_path, "x", "1")
+    set_variable(tmp_path, "x", "1")
     ran = foreword("variable", "set", "demoo", "x", "1", "--reason", "x", cwd=tmp_path)
     assert ran.code == 0
     assert "there is a workflow 'demo' already; did you mean that one?" in ran.err
 
 
 def test_what_reads_or_clears_wants_the_workflow_to_exist(tmp_path: Path) -> None:
-    put(tmp_path, "x", "1")
+    set_variable(tmp_path, "x", "1")
     for words in (["list"], ["get"], ["clear"], ["clear-all"]):
         more = {"get": ["x"], "clear": ["x", "--reason", "r"], "clear-all": ["--reason", "r"]}.get(
             words[0], []

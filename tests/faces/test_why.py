@@ -36,14 +36,14 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(root: Path, about: str, budget: int = 2_000) -> str:
+def explanation(root: Path, about: str, budget: int = 2_000) -> str:
     return why("mine", about, root=root, budget=budget).text
 
 
 def test_a_section_goes_by_its_tag_its_path_its_file_name_and_its_handle(project: Path) -> None:
     handle = handle_of((project / "notes/one.md").read_bytes())
     answers = {
-        told(project, about)
+        explanation(project, about)
         for about in ("notes", "notes/one.md", "one.md", handle, f"{project}/notes/one.md")
     }
     assert len(answers) == 1
@@ -51,14 +51,14 @@ def test_a_section_goes_by_its_tag_its_path_its_file_name_and_its_handle(project
 
 
 def test_a_file_that_no_section_reads_is_told_so(project: Path) -> None:
-    assert "no section of recipe 'mine' reads this file" in told(project, "OTHER.md")
+    assert "no section of recipe 'mine' reads this file" in explanation(project, "OTHER.md")
     with pytest.raises(UnknownName):
-        told(project, "NOWHERE.md")
+        explanation(project, "NOWHERE.md")
 
 
 def test_a_stand_in_that_is_not_in_says_whether_it_was_needed(project: Path) -> None:
-    assert "it stands in for long, which is in by itself" in told(project, "short")
-    assert "it stands in for long, and it did not fit" in told(project, "short", budget=60)
+    assert "it stands in for long, which is in by itself" in explanation(project, "short")
+    assert "it stands in for long, and it did not fit" in explanation(project, "short", budget=60)
 
 
 def test_many_sections_with_the_same_answer_are_told_together(tmp_path: Path) -> None:

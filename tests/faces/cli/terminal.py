@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 
 CTRL_C, CTRL_D = b"\x03", b"\x04"
-PATIENT_SECONDS = 90.0
+PATIENT_SECONDS = 90.0  # a browser that starts on a busy machine; what is past it hangs
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -26,8 +26,8 @@ class Terminal:
 
     process: subprocess.Popen[bytes]
     side: int
-    shown: str = ""
-    seen: int = 0  # how much of it has been waited for
+    text: str = ""  # all that was written so far
+    position: int = 0  # how much of it has been waited for
 
     def type(self, text: bytes) -> None:
         """Press keys."""
@@ -36,13 +36,14 @@ class Terminal:
     def until(self, words: str) -> str:
         """Wait until the words are on the screen, behind those that were waited for before."""
         deadline = monotonic() + PATIENT_SECONDS
-        while (at := self.shown.find(words, self.seen)) < 0:
+        while (at := self.text.find(words, self.position)) < 0:
             if monotonic() > deadline or not self._read():
-                raise AssertionError(f"no {words!r} in:\n{self.shown}")
-        before, self.seen = self.shown[self.seen : at], at + len(words)
+                raise AssertionError(f"no {words!r} in:\n{self.text}")
+        before = self.text[self.position : at]
+        self.position = at + len(words)
         return before
 
-    def ended(self) -> int:
+    def exit_code(self) -> int:
         """Wait for the end; the exit code."""
         deadline = monotonic() + PATIENT_SECONDS
         while monotonic() < deadline and self._read():
@@ -57,7 +58,7 @@ class Terminal:
             data = os.read(self.side, 65_536)
         except OSError:  # the other side is closed
             return False
-        self.shown += ESCAPES.sub("", data.decode("utf-8", "replace")).replace("\r", "")
+        self.text += ESCAPES.sub("", data.decode("utf-8", "replace")).replace("\r", "")
         return bool(data)
 
 
@@ -72,7 +73,7 @@ def terminal(*args: str, cwd: Path) -> Iterator[Terminal]:
         stdout=theirs,
         stderr=theirs,
         start_new_session=True,
-        preexec_fn=_take,
+        preexec_fn=_control_terminal,
         env={
             **os.environ,
             "HOME": str(cwd),
@@ -92,7 +93,7 @@ def terminal(*args: str, cwd: Path) -> Iterator[Terminal]:
         os.close(ours)
 
 
-def _take() -> None:
+def _control_terminal() -> None:
     """Make the terminal the one that this process is controlled by, so that ctrl-C reaches it
     and is heard."""
     import fcntl

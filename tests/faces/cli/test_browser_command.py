@@ -31,7 +31,7 @@ def port() -> int:
 
 
 @pytest.fixture(scope="module")
-def started(root: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+def browser_process(root: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     command = [
         sys.executable,
         "-m",
@@ -52,13 +52,13 @@ def started(root: Path, port: int) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.fixture(scope="module")
-def address(started: subprocess.Popen[str]) -> str:
-    assert started.stdout is not None
-    return started.stdout.readline().strip()
+def address(browser_process: subprocess.Popen[str]) -> str:
+    assert browser_process.stdout is not None
+    return browser_process.stdout.readline().strip()
 
 
 @pytest.fixture(scope="module")
-def desk() -> Iterator[Site]:
+def practice_site() -> Iterator[Site]:
     with site() as served:
         yield served
 
@@ -98,12 +98,12 @@ def test_the_tabs_are_told_as_a_director_reads_them(address: str) -> None:
 
 
 def test_calls_by_hand_share_the_browser_they_attach_to(
-    root: Path, address: str, desk: Site
+    root: Path, address: str, practice_site: Site
 ) -> None:
-    ran = call(root, address, "debug_navigate", url=f"{desk.url}/login", reason="look")
+    ran = call(root, address, "debug_navigate", url=f"{practice_site.url}/login", reason="look")
     assert json.loads(ran.out)["title"] == "Sign in - Harbour Desk"
     assert run_in_process("browser", "tabs", "--attach", address).out.endswith(
-        f"(Active) = {desk.url}/login\n"
+        f"(Active) = {practice_site.url}/login\n"
     )
     looked = call(
         root,

@@ -45,8 +45,8 @@ def test_one_thing_said_from_a_script_has_the_answer_alone_on_stdout(tmp_path: P
 def test_what_is_said_can_come_from_standard_input_and_calls_can_be_shown_whole() -> None:
     with fake_provider([SET, "Noted."]) as provider:
         ran = chat(provider.openai, "--say", "-", "--verbose", stdin=b"Remember berth 4.\n")
-        said = provider.requests[0]["messages"][-1]["content"]
-    assert "Remember berth 4." in json.dumps(said)
+        content = provider.requests[0]["messages"][-1]["content"]
+    assert "Remember berth 4." in json.dumps(content)
     assert 'set_variable({"name": "berth", "value": 4, "reason": "you said so"})  ok' in ran.err
 
 
@@ -76,7 +76,7 @@ def test_the_model_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--model", "antropic:claude"), "can't be asked"),
         (("--model", "test", "--origin", "example"), "is not an origin"),
@@ -93,11 +93,11 @@ def test_the_model_may_be_named_by_the_environment(monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_what_can_not_be_is_said_before_anything_begins(
-    options: tuple[str, ...], told: str
+    options: tuple[str, ...], message: str
 ) -> None:
     ran = run_in_process("director", "chat", "letters", *options)
     assert ran.code == 2
-    assert told in ran.err
+    assert message in ran.err
     assert "hint:" in ran.err
     assert not Path(".foreword").exists()
 
@@ -153,7 +153,7 @@ def test_ctrl_c_stops_a_turn_and_not_the_chat(tmp_path: Path) -> None:
         screen.until("Back again.")
         screen.until("> ")
         screen.type(CTRL_D)
-        assert screen.ended() == 0
+        assert screen.exit_code() == 0
 
 
 def test_a_second_chat_is_refused_and_two_ctrl_c_end_the_first(tmp_path: Path) -> None:
@@ -169,15 +169,15 @@ def test_a_second_chat_is_refused_and_two_ctrl_c_end_the_first(tmp_path: Path) -
         screen.until("ctrl-C again, or ctrl-D, ends the chat")
         screen.until("> ")
         screen.type(CTRL_C)
-        assert screen.ended() == 0
+        assert screen.exit_code() == 0
 
 
 def test_a_chat_that_was_killed_goes_on_and_says_so(tmp_path: Path) -> None:
-    def first_it_sets_then_it_hangs(body: Mapping[str, Any]) -> Reply:
+    def set_variable_then_hang(body: Mapping[str, Any]) -> Reply:
         return Reply(hangs=True) if body["messages"][-1]["role"] == "tool" else SET
 
     with (
-        fake_provider(first_it_sets_then_it_hangs) as provider,
+        fake_provider(set_variable_then_hang) as provider,
         terminal(*_command(provider.openai), cwd=tmp_path) as screen,
     ):
         screen.until("> ")

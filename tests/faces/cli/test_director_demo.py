@@ -13,17 +13,17 @@ def test_it_builds_the_workflow_from_nothing_and_runs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FOREWORD_DB", f"sqlite:///{tmp_path}/mine.db")
-    kept = tmp_path / "kept"
-    ran = run_in_process("director", "demo", "--keep", kept)
+    folder = tmp_path / "kept"
+    ran = run_in_process("director", "demo", "--keep", folder)
     assert ran.code == 0, ran.err
     table = dict(line.strip().split("  ", 1) for line in ran.out.splitlines()[-10:])
-    told = {name: value.strip() for name, value in table.items()}
-    assert told["rows registered"] == "15 of 15"
-    assert told["nodes"] == "13, 13 of them passed"
-    assert int(told["plan versions"]) >= 3
-    assert told["password sent"].startswith("in 0 of ")
+    figures = {name: value.strip() for name, value in table.items()}
+    assert figures["rows registered"] == "15 of 15"
+    assert figures["nodes"] == "13, 13 of them passed"
+    assert int(figures["plan versions"]) >= 3
+    assert figures["password sent"].startswith("in 0 of ")
     sixes, requests = (
-        told["six parts, in order"].removeprefix("in ").removesuffix(" requests").split(" of ")
+        figures["six parts, in order"].removeprefix("in ").removesuffix(" requests").split(" of ")
     )
     assert sixes == requests
     assert "harbour-7" not in ran.out + ran.err
@@ -34,9 +34,9 @@ def test_it_builds_the_workflow_from_nothing_and_runs_it(
             "nodes",
             "letters",
             "--root",
-            kept,
+            folder,
             "--db",
-            f"sqlite:///{kept}/.foreword/state.db",
+            f"sqlite:///{folder}/.foreword/state.db",
         ).code
         == 0
     )

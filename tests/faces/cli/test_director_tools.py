@@ -24,8 +24,8 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def call(tool: str, arguments: object = None, *options: str, stdin: bytes = b"") -> CommandResult:
-    given = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-    return run_in_process("director", "call", "letters", tool, given, *options, stdin=stdin)
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+    return run_in_process("director", "call", "letters", tool, text, *options, stdin=stdin)
 
 
 def test_every_tool_is_listed_with_what_it_takes() -> None:
@@ -58,7 +58,7 @@ def test_a_tool_that_fails_says_why_in_json_and_by_the_exit_code() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "told"),
+    ("tool", "arguments", "message"),
     [
         ("creat_node", "{}", "did you mean 'create_node'?"),
         ("create_node", "{", "the arguments are not JSON"),
@@ -66,10 +66,10 @@ def test_a_tool_that_fails_says_why_in_json_and_by_the_exit_code() -> None:
         ("create_node", "[1]", "the arguments are no JSON object"),
     ],
 )
-def test_what_can_not_be_called_changes_nothing(tool: str, arguments: str, told: str) -> None:
+def test_what_can_not_be_called_changes_nothing(tool: str, arguments: str, message: str) -> None:
     ran = call(tool, arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert told in ran.err
+    assert message in ran.err
     assert not Path(".foreword").exists()
 
 

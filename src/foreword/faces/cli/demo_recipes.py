@@ -34,10 +34,14 @@ from foreword.faces.cli.demo_scenes import (
 
 WIDTH = 98  # columns; two tables side by side take as many
 NARROWEST = 40  # columns; below it lines are longer than the terminal, not illegible
-NAME, FORM, TOKENS, BAR = 21, 14, 7, 12  # columns of a table
+NAME = 21  # columns of a table, as the next three
+FORM = 14
+TOKENS = 7
+BAR = 12
 MOST_OMISSIONS = 6  # lines; the rest is one line together
 LONGEST_OMISSION = 60  # columns of what was left out
-GLIMPSE_BEFORE, GLIMPSE_AFTER = 5, 4  # lines of a context around its first cut
+GLIMPSE_BEFORE = 5  # lines of a context in front of its first cut
+GLIMPSE_AFTER = 4  # lines behind it
 RECALLED_LINES = 3  # of what is brought back
 
 

@@ -139,11 +139,11 @@ def _figures(
 ) -> dict[str, str]:
     """What there is to show, counted where it is kept."""
     from foreword.demos.site import pages
-    from foreword.director.node_tools import read
+    from foreword.director.node_tools import read_tree
 
     session = director.session
     sent = provider.requests
-    nodes = read(session).nodes.values()
+    nodes = read_tree(session).nodes.values()
     log = session.usage(MOST_CALLS)["log"]
     passed = sum(node.get("status") == "success" for node in nodes)
     own = [body for body in sent if "<current_plan>" in _system_prompt(body)]

@@ -41,11 +41,11 @@ def nodes(workflow: str, as_json: bool, db: str | None, root: str) -> None:
       foreword director nodes letters
       foreword director nodes letters --json
     """
-    from foreword.director.node_tools import read
+    from foreword.director.node_tools import read_tree
     from foreword.operations.nodes import newest_results
 
     with existing_workflow(db, root, workflow) as state:
-        tree = read(state)
+        tree = read_tree(state)
         newest = newest_results(state)
         secrets = state.secrets()
     if as_json:
@@ -160,9 +160,9 @@ def run(
 
 
 def _check_nodes(state: WorkflowState) -> None:
-    from foreword.director.node_tools import read
+    from foreword.director.node_tools import read_tree
 
-    if not read(state).nodes:
+    if not read_tree(state).nodes:
         name = state.workflow.name
         hint = (
             f"`foreword director chat {name}` builds some, `foreword director call {name}"
@@ -189,9 +189,9 @@ class _StepPrinter:
     """Writes a line for each turn of a node, when it is over."""
 
     def __init__(self, state: WorkflowState) -> None:
-        from foreword.director.node_tools import read
+        from foreword.director.node_tools import read_tree
 
-        self.tree = read(state)
+        self.tree = read_tree(state)
         self.secrets = state.secrets()
 
     def __call__(self, step: dict[str, Any]) -> None:

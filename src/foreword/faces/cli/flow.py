@@ -144,9 +144,9 @@ def run(
     done = flow_runs.run(
         folder,
         name,
-        text,
-        model,
-        db,
+        task=text,
+        model=model,
+        db=db,
         task_id=task_id,
         diff=change.text if change else "",
         diff_source=diff,

@@ -76,7 +76,8 @@ def append(
     for warning in added.warnings:
         screen.warn(warning)
     if added.compaction and added.compaction.applied:
-        before, after = added.compaction.tokens_before, added.compaction.tokens_after
+        before = added.compaction.tokens_before
+        after = added.compaction.tokens_after
         screen.say(f"the history was compressed from {before:,} to {after:,} tokens")
 
 
