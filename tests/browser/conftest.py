@@ -29,6 +29,6 @@ def browser(shared: Browser, desk: Site) -> Browser:
     for tab in shared.tabs()[1:]:
         shared.close_tab(tab["name"])
     shared.navigate("about:blank")
-    desk.asked.clear()
+    desk.requests.clear()
     desk.sessions.clear()
     return shared

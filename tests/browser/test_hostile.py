@@ -156,7 +156,7 @@ def test_a_page_that_loads_others_without_end_is_left(
     browser: Browser, hostile: Hostile, desk: Site
 ) -> None:
     hostile("setInterval(() => { location.href = '/slow?seconds=9&' + Math.random() }, 5)")
-    until(lambda: any("/slow" in asked for asked in desk.asked))
+    until(lambda: any("/slow" in request for request in desk.requests))
     with suppress(BrowserFailed):  # it may be quicker than we are, once
         browser.navigate(f"{desk.url}/moving")
     browser.navigate(f"{desk.url}/moving")
@@ -234,4 +234,4 @@ def test_a_page_that_was_loaded_in_advance_is_refused_like_any_other(
         in_the_page(browser, "() => fetch('/style.css').then(() => 1)")
     with pytest.raises(OriginRefused):
         browser.click("#go")
-    assert not any("localhost" in asked for asked in desk.asked)
+    assert not any("localhost" in request for request in desk.requests)

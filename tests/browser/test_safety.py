@@ -27,7 +27,7 @@ def test_no_way_out_of_the_allowed_origins_is_taken(browser: Browser, desk: Site
 
     assert refusal.value.state["url"] == f"{desk.url}/ways-out"
     assert [tab["url"] for tab in browser.tabs()] == [f"{desk.url}/ways-out"]
-    assert not any("localhost" in asked for asked in desk.asked)
+    assert not any("localhost" in request for request in desk.requests)
 
 
 def test_a_frame_with_another_origin_stays_empty_and_is_told(browser: Browser, desk: Site) -> None:
@@ -42,7 +42,7 @@ def test_a_frame_with_another_origin_stays_empty_and_is_told(browser: Browser, d
     until(is_refused)
 
     assert refused == [f"{desk.elsewhere}/help"]
-    assert not any("localhost" in asked for asked in desk.asked)
+    assert not any("localhost" in request for request in desk.requests)
 
 
 @pytest.mark.parametrize("path", ["/away", "/away/twice"])
@@ -55,7 +55,7 @@ def test_a_redirect_is_refused_when_it_is_navigated_to(
         browser.open_tab(f"{desk.url}{path}")
 
     assert [tab["url"] for tab in browser.tabs()] == ["about:blank"]
-    assert not any("localhost" in asked for asked in desk.asked)
+    assert not any("localhost" in request for request in desk.requests)
 
 
 @pytest.mark.parametrize(

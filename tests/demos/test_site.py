@@ -98,7 +98,7 @@ def test_a_redirect_leads_to_the_same_site_by_another_name(
     desk: Site, visitor: OpenerDirector
 ) -> None:
     assert _read(visitor, f"{desk.url}/away/twice")[0] == f"{desk.elsewhere}/help"
-    assert desk.asked[-1] == f"GET {desk.elsewhere.removeprefix('http://')}/help"
+    assert desk.requests[-1] == f"GET {desk.elsewhere.removeprefix('http://')}/help"
 
 
 def test_the_broken_page_is_a_failure_of_the_server(desk: Site, visitor: OpenerDirector) -> None:

@@ -171,9 +171,9 @@ def test_a_tool_is_stopped_while_it_runs_and_every_call_has_a_result(job: Job) -
     cancel = Event()
 
     def stop_when_asked() -> None:
-        while not any("/slow" in asked for asked in job.desk.asked) and not job.desk.closing.wait(
-            0.01
-        ):
+        while not any(
+            "/slow" in request for request in job.desk.requests
+        ) and not job.desk.closing.wait(0.01):
             pass
         cancel.set()
 

@@ -88,7 +88,7 @@ def test_a_change_touches_only_the_fields_that_were_given(state: WorkflowState) 
     )
     assert changed["config"] == {"selector": "#user-password", "text": "[hidden]"}
     assert "status" not in changed
-    assert node_tools.read(state).get("node1")["config"] == {
+    assert node_tools.read_tree(state).get("node1")["config"] == {
         "selector": "#user-password",
         "text": PASSWORD,
     }

@@ -297,7 +297,7 @@ def test_a_secret_can_be_used_and_is_told_nowhere(
         assert "sesame" not in str(told)
         assert PASSWORD not in str(told)
     assert state.variables["kept_password"] == "sesame-two"
-    assert desk.asked[-1].endswith("key=sesame-two")
+    assert desk.requests[-1].endswith("key=sesame-two")
 
 
 def test_a_secret_is_not_kept_under_a_name_that_would_show_it(state: WorkflowState) -> None:

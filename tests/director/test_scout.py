@@ -146,7 +146,9 @@ def test_a_scout_is_stopped_with_its_director_and_its_tab_is_closed(
     cancel = Event()
 
     def stop_when_asked() -> None:
-        while not any("/slow" in asked for asked in desk.asked) and not desk.closing.wait(0.01):
+        while not any("/slow" in request for request in desk.requests) and not desk.closing.wait(
+            0.01
+        ):
             pass
         cancel.set()
 
@@ -155,7 +157,7 @@ def test_a_scout_is_stopped_with_its_director_and_its_tab_is_closed(
             return calls(debug_navigate={"url": f"{desk.url}/slow?seconds=2", "reason": "look"})
         return calls(deploy_scout={"instruction": "look"})
 
-    desk.asked.clear()
+    desk.requests.clear()
     with (
         fake_provider(script) as provider,
         open_director(tmp_path, provider.openai, browser=browser) as director,

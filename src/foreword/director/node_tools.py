@@ -128,7 +128,7 @@ def move_node(
 def set_status(state: WorkflowState, node: str, status: str | None) -> None:
     """Note the latest status of a node, if it is still there; without one, that there is none."""
     with state.db.transaction(_lock(state)):
-        found = read(state).nodes.get(node)
+        found = read_tree(state).nodes.get(node)
         if found is not None and found.get("status") != status:
             changed = {name: value for name, value in found.items() if name != "status"}
             if status:
@@ -136,7 +136,7 @@ def set_status(state: WorkflowState, node: str, status: str | None) -> None:
             workflows.put_node(state.db, state.workflow.id, read_node(changed))
 
 
-def read(state: WorkflowState) -> Tree:
+def read_tree(state: WorkflowState) -> Tree:
     """The nodes as they are now."""
     return Tree(workflows.nodes(state.db, state.workflow.id))
 
@@ -207,7 +207,7 @@ def _uses(nodes: Any) -> Iterator[tuple[str, str]]:
 
 def _node_answer(state: WorkflowState, tree: Tree, name: str) -> dict[str, Any]:
     """A node as it was written, without secrets, and what is doubtful about it."""
-    answer = hide(read(state).get(name))
+    answer = hide(read_tree(state).get(name))
     assert isinstance(answer, dict)
     warnings = _doubts(tree, name)
     return {**answer, "warnings": warnings} if warnings else answer

@@ -53,7 +53,7 @@ def test_single_node(
 
     `scope` has what the loops around it give; without it, each gives the first element of its list.
     """
-    tree = node_tools.read(state)
+    tree = node_tools.read_tree(state)
     found = tree.get(node)
     name = str(found["id"])
     known = Scope(state.variables, dict(scope or {}))
@@ -97,7 +97,7 @@ def run_workflow(
     begins and what came of it.
     """
     began = monotonic()
-    tree = node_tools.read(state)
+    tree = node_tools.read_tree(state)
     _refuse_unready(tree)
     with run_engine(state.url, state.root) as engine:
         run = _begin_run(state, engine, resume)
@@ -285,7 +285,7 @@ def _resumable(runs: Sequence[Run], name: str) -> Run:
 
 def _forget_running(state: WorkflowState) -> None:
     """No node is being run now, whatever a process that died has left."""
-    for name, node in node_tools.read(state).nodes.items():
+    for name, node in node_tools.read_tree(state).nodes.items():
         if node.get("status") == RUNNING:
             node_tools.set_status(state, name, None)
 

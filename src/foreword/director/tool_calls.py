@@ -94,21 +94,23 @@ def _mapping(arguments: object) -> dict[str, Any]:
 def _refuse_misplaced(context: ToolContext, name: str, given: Mapping[str, Any]) -> None:
     """A secret is kept where it is known to be one, and `[hidden]` is none: typed, it would be
     those very words."""
-    kept = {key: value for key, value in given.items() if key != "reason"}
-    if HIDDEN in json.dumps(kept, ensure_ascii=False):
+    values = {key: value for key, value in given.items() if key != "reason"}
+    if HIDDEN in json.dumps(values, ensure_ascii=False):
         raise UsageError(f"{HIDDEN} is not a value", hint=BY_REFERENCE)
-    if name != "debug_action" and context.secrets.value(kept) != hide(kept):
+    if name != "debug_action" and context.secrets.value(values) != hide(values):
         raise UsageError("a secret can't be kept where it would be shown", hint=BY_REFERENCE)
 
 
 def _answer_text(context: ToolContext, name: str, answer: Mapping[str, Any]) -> str:
     """The answer without secrets, within the room for a result; what has a `text` was fitted
     where it was made."""
-    shown = context.secrets.value(answer)
-    assert isinstance(shown, dict)
-    if isinstance(shown.get("text"), str):
-        return _with_text(shown)
-    fitted = fitted_values.fit_value(context.session.db, name, shown, context.result_tokens)
+    without_secrets = context.secrets.value(answer)
+    assert isinstance(without_secrets, dict)
+    if isinstance(without_secrets.get("text"), str):
+        return _with_text(without_secrets)
+    fitted = fitted_values.fit_value(
+        context.session.db, name, without_secrets, context.result_tokens
+    )
     return _json_text(fitted["value"]) if "value" in fitted else _with_text(fitted)
 
 

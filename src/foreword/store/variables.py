@@ -58,12 +58,12 @@ def drop(db: Database, workflow: int, name: str, *, reason: str) -> bool:
     """Clear a variable; says whether there was one."""
     with db.transaction(f"foreword: variables {workflow}"):
         before = _displayed_value(db, workflow, name)
-        gone = db.rows(
+        deleted = db.rows(
             "DELETE FROM variables WHERE workflow = ? AND name = ? RETURNING name", (workflow, name)
         )
-        if gone:
+        if deleted:
             _log(db, workflow, _clearing(name, before, reason))
-    return bool(gone)
+    return bool(deleted)
 
 
 def drop_all(db: Database, workflow: int, reason: str) -> list[str]:

@@ -215,7 +215,7 @@ def test_a_run_is_told_with_its_steps_and_goes_on_where_it_failed_and_the_browse
             for one in address.ask("GET", session_path("letters", "nodes")).json["items"]
         ]
         assert states == ["success"] * 3
-        assert desk.asked.count(f"GET {desk.url.removeprefix('http://')}/login") == 1
+        assert desk.requests.count(f"GET {desk.url.removeprefix('http://')}/login") == 1
         refused = tool(
             address, "letters", "debug_navigate", url="https://example.com/", reason="look"
         )

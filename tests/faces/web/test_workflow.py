@@ -78,7 +78,7 @@ def test_a_run_that_fails_is_repaired_and_run_on_and_both_pages_follow(
             expect(shown.locator(".run-list li")).to_contain_text("2 attempts")
         assert other.overflow() <= 0
         assert PASSWORD not in page.content()
-    assert desk.asked.count(f"GET {desk.url.removeprefix('http://')}/login") == 1
+    assert desk.requests.count(f"GET {desk.url.removeprefix('http://')}/login") == 1
     assert session.variables["seen"] == "no"
 
 

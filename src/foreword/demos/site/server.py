@@ -34,7 +34,7 @@ class Site:
     elsewhere: str
     # what was registered by the form, in order
     sent: list[dict[str, str]] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)  # `GET host/path` of every request, in order
+    requests: list[str] = field(default_factory=list)  # `GET host/path` of every request, in order
     sessions: set[str] = field(default_factory=set)
     closing: Event = field(default_factory=Event)
 
@@ -208,7 +208,9 @@ class _SiteHandler(BaseHTTPRequestHandler):
 
     def _answer(self, form: dict[str, str], *, posted: bool) -> None:
         address = urlsplit(self.path)
-        self.server.site.asked.append(f"{self.command} {self.headers.get('Host', '')}{self.path}")
+        self.server.site.requests.append(
+            f"{self.command} {self.headers.get('Host', '')}{self.path}"
+        )
         values = {**_values(address.query), **form}
         session = _session(self.headers.get("Cookie", ""))
         request = SiteRequest(path=address.path, values=values, posted=posted, session=session)
