@@ -103,7 +103,7 @@ def _word(word: str) -> str:
     return ".*?".join(re.escape(part) for part in word.split("..."))
 
 
-def squeezed(output: str) -> str:
+def collapse_spaces(output: str) -> str:
     """An output without blank lines and runs of spaces."""
     return "".join(" ".join(line.split()) + "\n" for line in output.splitlines() if line.strip())
 
@@ -126,7 +126,7 @@ def check_page(page: Path, project: Path) -> None:
                 assert words[0] == "foreword", where
                 output, code = run_foreword(project, *words[1:])
                 handle = next(iter(re.findall(r"\bfw_\w+", output)), handle)
-                assert re.fullmatch(pattern(expected), squeezed(output)), (
+                assert re.fullmatch(pattern(expected), collapse_spaces(output)), (
                     f"{where}: {command}\n{output}"
                 )
                 assert (code != 0) == bool(REFUSED.search(expected)), (

@@ -24,20 +24,14 @@ def test_what_it_says_about_confidence_is_what_is_worked_out() -> None:
 
 
 def test_every_way_to_name_something_in_a_phase_is_one() -> None:
-    table = (
-        PAGE.read_text("utf-8")
-        .partition("A phase names what it needs")[2]
-        .partition("`foreword lint` reads")[0]
-    )
-    ways = [
-        row.split(" | ")[0].removeprefix("| ")
-        for row in table.splitlines()
-        if row.startswith(("| `", '| "'))
-    ]
-    lines = [
-        line
-        for way in ways
-        for line in (way.strip("`").split("`, `") if way[0] == "`" else [way.strip('"')])
-    ]
-    assert len(lines) == 8
-    assert [line for line in lines if not list(references_in(line))] == []
+    _, _, behind = PAGE.read_text("utf-8").partition("A phase names what it needs")
+    table, _, _ = behind.partition("`foreword lint` reads")
+    ways: list[str] = []
+    for row in table.splitlines():
+        first_cell = row.split(" | ")[0].removeprefix("| ")
+        if row.startswith("| `"):
+            ways += first_cell.strip("`").split("`, `")
+        elif row.startswith('| "'):
+            ways.append(first_cell.strip('"'))
+    assert len(ways) == 8
+    assert [way for way in ways if not list(references_in(way))] == []

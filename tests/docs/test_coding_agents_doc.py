@@ -21,53 +21,51 @@ LOG = "\n".join(
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> CodingAgent:
-    made = set_up(tmp_path / "ada")
-    (made.project / "foreword" / "recipes" / "coding.yaml").unlink()
-    return made
+def agent(tmp_path: Path) -> CodingAgent:
+    ada = set_up(tmp_path / "ada")
+    (ada.project / "foreword" / "recipes" / "coding.yaml").unlink()
+    return ada
 
 
-def test_the_page_works_from_top_to_bottom(desk: CodingAgent, tmp_path: Path) -> None:
+def test_the_page_works_from_top_to_bottom(agent: CodingAgent, tmp_path: Path) -> None:
     whole = PAGE.read_text("utf-8")
     first, second = whole.split("The hook answers with nothing")
     parts = {"before.md": first, "after.md": second}
     for name, text in parts.items():
         (tmp_path / name).write_text(text, "utf-8")
-        pages.check_page(tmp_path / name, desk.project)
-        check_events(tmp_path / name, desk)
+        pages.check_page(tmp_path / name, agent.project)
+        check_events(tmp_path / name, agent)
 
 
-def check_events(page: Path, desk: CodingAgent) -> None:
+def check_events(page: Path, agent: CodingAgent) -> None:
     """Every event through the hook; what it answers is what the block behind it shows."""
-    shown = [
-        block for block in pages.blocks(page) if block.attribute.startswith(("event", "answer"))
-    ]
+    blocks = list(pages.blocks(page))
+    shown = [block for block in blocks if block.attribute.startswith(("event", "answer"))]
     for block, following in zip(shown, [*shown[1:], None], strict=True):
         if block.attribute == "answer":
             continue
-        event = json.loads(block.body.replace("/home/ada", str(desk.home)))
+        event = json.loads(block.body.replace("/home/ada", str(agent.home)))
         if block.attribute == "event large":
             event["tool_response"][block.value] = LOG
-        ran = desk.hook(json.dumps(event).encode())
-        expected = (
-            json.loads(following.body) if following and following.attribute == "answer" else None
-        )
-        assert (ran.code, ran.err, desk.log) == (0, "", "")
+        ran = agent.hook(json.dumps(event).encode())
+        expected = None
+        if following and following.attribute == "answer":
+            expected = json.loads(following.body)
+        assert (ran.code, ran.err, agent.log) == (0, "", "")
         assert fits(json.loads(ran.out) if ran.out else None, expected), ran.out
 
 
-def fits(said: Any, shown: Any) -> bool:
+def fits(answer: Any, shown: Any) -> bool:
     """Whether an answer is the one shown, `...` standing for anything."""
-    if isinstance(said, dict) and isinstance(shown, dict):
-        return said.keys() == shown.keys() and all(fits(said[name], shown[name]) for name in said)
-    if isinstance(said, str) and isinstance(shown, str):
-        return (
-            re.fullmatch(
-                ".*?".join(map(re.escape, re.split(r" ?[.]{3} ?", shown))), said, re.DOTALL
-            )
-            is not None
-        )
-    return bool(said == shown)
+    if isinstance(answer, dict) and isinstance(shown, dict):
+        if answer.keys() != shown.keys():
+            return False
+        return all(fits(answer[name], shown[name]) for name in answer)
+    if isinstance(answer, str) and isinstance(shown, str):
+        parts = re.split(r" ?[.]{3} ?", shown)
+        pattern = ".*?".join(map(re.escape, parts))
+        return re.fullmatch(pattern, answer, re.DOTALL) is not None
+    return bool(answer == shown)
 
 
 def test_the_figures_on_the_page_are_those_in_the_code() -> None:

@@ -19,7 +19,8 @@ from foreword.testing import fake_provider
 from tests.docs.pages import check_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "director.md"
-SITE, BROWSER = "http://127.0.0.1:8123", "http://127.0.0.1:9222"
+SITE = "http://127.0.0.1:8123"
+BROWSER = "http://127.0.0.1:9222"
 
 
 @contextmanager
@@ -50,7 +51,8 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.M
             PAGE.read_text("utf-8").replace(SITE, served.url).replace(BROWSER, address), "utf-8"
         )
         check_page(page, project)
-        sent, requests = list(served.sent), str(provider.requests)
+        sent = list(served.sent)
+        requests = str(provider.requests)
     assert len(sent) == 5 + 5
     assert {(row["urgent"], row["note"]) for row in sent} == {("", "")}
     assert "harbour-7" not in requests
@@ -58,11 +60,9 @@ def test_the_page_works_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.M
 
 def test_every_tool_it_names_is_one() -> None:
     text = PAGE.read_text("utf-8")
-    named = set(
-        re.findall(
-            r"^([a-z_]+)\(|^scout-1 ([a-z_]+)\(|director call letters ([a-z_]+)", text, re.MULTILINE
-        )
-    )
-    tools = {name for names in named for name in names if name}
+    pattern = r"(?:^|^scout-1 )([a-z_]+)\(|director call letters ([a-z_]+)"
+    tools = set()
+    for call, command in re.findall(pattern, text, re.MULTILINE):
+        tools.add(call or command)
     assert len(tools) > 5
     assert tools <= set(TOOLS)

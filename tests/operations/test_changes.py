@@ -117,6 +117,7 @@ def test_nothing_is_told_of_other_workflows(session: Session) -> None:
 
 
 def test_the_sum_of_vectors_moves_with_each_of_them() -> None:
-    one, two = Vector(plan=1), Vector(messages=3)
+    one = Vector(plan=1)
+    two = Vector(messages=3)
     assert changes.sum_of([one, two]) == Vector(plan=1, messages=3)
     assert changes.sum_of([]) == Vector()

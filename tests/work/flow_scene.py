@@ -57,37 +57,42 @@ def phase_of(body: Mapping[str, Any]) -> str:
     return found[1] if found else "panel"
 
 
-def kept(root: Path, db: str | None, run: str) -> dict[str, str]:
+def artifact_texts(root: Path, db: str | None, run: str) -> dict[str, str]:
     """The artifacts of a run: name and text."""
     with closing(open_database(db, root)) as store:
-        return {
-            one.name: artifacts.text_of(store, one) for one in artifacts.artifacts_of(store, run)
-        }
+        found = artifacts.artifacts_of(store, run)
+        return {artifact.name: artifacts.text_of(store, artifact) for artifact in found}
 
 
 def checkpoints(root: Path, task: str) -> dict[str, dict[str, Any]]:
     """The checkpoints of a task as their files have them, by phase."""
-    files = [*root.rglob(f"{task}-phase-*.json")]
-    return {data["phase"]: data for data in (json.loads(file.read_bytes()) for file in files)}
+    by_phase = {}
+    for file in root.rglob(f"{task}-phase-*.json"):
+        data = json.loads(file.read_bytes())
+        by_phase[data["phase"]] = data
+    return by_phase
 
 
 def workflow(root: Path, name: str, **phases: str) -> str:
     """Write a workflow: of each phase what it waits for, with blanks between, `gate` and `panel`
     among it if wanted."""
-    parts = []
-    for phase, words in ((key.removeprefix("p"), words.split()) for key, words in phases.items()):
-        lines = [f"<!-- PHASE:{phase} -->", f"## Phase {phase}: Part {phase}", ""]
-        after = [
-            f"Phase {word.removeprefix('p')}" for word in words if word not in ("gate", "panel")
-        ]
-        lines += [f"Depends on: {', '.join(after) or 'nothing'}"]
-        lines += ["Panel: [code-review](../../personas/round_tables/code-review.md)"] * (
-            "panel" in words
-        )
-        lines += ["", f"Do part {phase}.", "", f"**Artifact:** [PART-{phase}] the part", ""]
-        lines += ["**Gate:** it is good.", ""] * ("gate" in words)
-        parts.append("\n".join([*lines, f"<!-- /PHASE:{phase} -->"]))
-    (root / "prompts" / "workflows" / f"{name}.md").write_text(
-        "\n\n".join([f"# Workflow: {name}", *parts]) + "\n"
-    )
+    parts = [f"# Workflow: {name}"]
+    for key, words in phases.items():
+        parts.append(_phase_text(key.removeprefix("p"), words.split()))
+    file = root / "prompts" / "workflows" / f"{name}.md"
+    file.write_text("\n\n".join(parts) + "\n")
     return name
+
+
+def _phase_text(phase: str, words: list[str]) -> str:
+    names = [word.removeprefix("p") for word in words if word not in ("gate", "panel")]
+    after = ", ".join(f"Phase {name}" for name in names)
+    lines = [f"<!-- PHASE:{phase} -->", f"## Phase {phase}: Part {phase}", ""]
+    lines.append(f"Depends on: {after or 'nothing'}")
+    if "panel" in words:
+        lines.append("Panel: [code-review](../../personas/round_tables/code-review.md)")
+    lines += ["", f"Do part {phase}.", "", f"**Artifact:** [PART-{phase}] the part", ""]
+    if "gate" in words:
+        lines += ["**Gate:** it is good.", ""]
+    lines.append(f"<!-- /PHASE:{phase} -->")
+    return "\n".join(lines)

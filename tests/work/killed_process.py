@@ -15,11 +15,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-MOST_LIVES = 80
+MOST_LIVES = 80  # several for each of the 31 steps of the flow: more, and it does not get on
+TASK = "members can cancel"
 REMEMBERED = re.compile(
     r"INSERT INTO \S*(?:operation_outputs|workflow_output)\S* \(workflow_uuid.*VALUES", re.DOTALL
 )
@@ -66,7 +68,7 @@ def fork(live: Callable[[], object]) -> Iterator[bool]:
     raise AssertionError("it never ends")
 
 
-def one_step_each(root: Path, model: str, number: int, when: str) -> dict[str, int]:
+def one_step_each(root: Path, model: str, *, number: int, when: str) -> dict[str, int]:
     """One flow, in which every life gets one step further; on the file beside the project's
     store."""
     from foreword.work import flow_runs
@@ -77,34 +79,32 @@ def one_step_each(root: Path, model: str, number: int, when: str) -> dict[str, i
         if there and there[0].status != "done":
             flow_runs.resume(root)
         elif not there:
-            flow_runs.run(
-                root, "feature", "members can cancel", model, task_id="FEAT-7", attempts=1
-            )
+            flow_runs.run(root, "feature", TASK, model, task_id="FEAT-7", attempts=1)
 
-    return next({"lives": lives} for lives, ended in enumerate(fork(live), 1) if ended)
+    lives = 0
+    for ended in fork(live):
+        lives += 1
+        if ended:
+            break
+    return {"lives": lives}
 
 
-def one_flow_each(root: Path, db: str, model: str, numbers: list[int], when: str) -> dict[str, int]:
+def one_flow_each(
+    root: Path, db: str, model: str, *, numbers: list[int], when: str
+) -> dict[str, int]:
     """A flow for each number, in a process that dies at its n-th step; whoever else is at work
     has to finish it."""
     from foreword.work import flow_runs
 
+    def live(number: int) -> None:
+        kill_at(number, when)
+        task_id = f"FEAT-{number}"
+        flow_runs.run(root, "feature", TASK, model, db, task_id=task_id, attempts=1)
+
     deaths = 0
     for number in numbers:
-
-        def live(number: int = number) -> None:
-            kill_at(number, when)
-            flow_runs.run(
-                root,
-                "feature",
-                "members can cancel",
-                model,
-                db,
-                task_id=f"FEAT-{number}",
-                attempts=1,
-            )
-
-        deaths += not next(fork(live))
+        ended = next(fork(partial(live, number)))
+        deaths += not ended
     return {"deaths": deaths}
 
 
@@ -119,12 +119,11 @@ def main(root: str, db: str, model: str, when: str, *numbers: str) -> None:
     ):
         import_module(module)
     chosen = [int(number) for number in numbers]
-    told = (
-        one_flow_each(Path(root), db, model, chosen, when)
-        if db
-        else one_step_each(Path(root), model, chosen[0], when)
-    )
-    sys.stdout.write(json.dumps(told))
+    if db:
+        counts = one_flow_each(Path(root), db, model, numbers=chosen, when=when)
+    else:
+        counts = one_step_each(Path(root), model, number=chosen[0], when=when)
+    sys.stdout.write(json.dumps(counts))
 
 
 if __name__ == "__main__":

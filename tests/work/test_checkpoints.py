@@ -106,7 +106,8 @@ def test_a_checkpoint_is_in_the_file_and_in_the_store_and_comes_back(
     (text, _) = checkpoints.texts(db, workflows.find_workflow(db, "FEAT-1").id).values()
     assert json.loads(text) == json.loads(path.read_bytes())
     for root, store in ((tmp_path, db), (tmp_path, None)):
-        back, last = read(root, store, "FEAT-1", "1"), newest(root, store, "FEAT-1")
+        back = read(root, store, "FEAT-1", "1")
+        last = newest(root, store, "FEAT-1")
         assert (back.checkpoint.state, back.checkpoint.done) == (first.state, ("1",))
         assert (back.checkpoint.sequence, back.checkpoint.previous, back.source) == (
             1,
@@ -240,7 +241,8 @@ def test_the_file_of_another_task_is_never_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("what", ["folder", "file"])
 def test_no_link_is_followed(tmp_path: Path, what: str) -> None:
-    root, outside = tmp_path / "root", tmp_path / "outside"
+    root = tmp_path / "root"
+    outside = tmp_path / "outside"
     root.mkdir()
     outside.mkdir()
     secret = outside / "T-phase-1.json"
@@ -474,7 +476,8 @@ def test_what_a_dead_writer_left_is_cleared_away(tmp_path: Path) -> None:
 
 
 def test_where_folders_can_not_be_locked_only_old_leavings_are_cleared_away(tmp_path: Path) -> None:
-    young, old = tmp_path / ".new-1-abcdef00", tmp_path / ".new-2-abcdef00"
+    young = tmp_path / ".new-1-abcdef00"
+    old = tmp_path / ".new-2-abcdef00"
     for path in (young, old):
         path.touch()
     os.utime(old, (1, 1))

@@ -24,8 +24,8 @@ from tests.work.flow_scene import (
     DIFF,
     PHASES,
     Agent,
+    artifact_texts,
     checkpoints,
-    kept,
     phase_of,
     project,
 )
@@ -53,7 +53,9 @@ def request_of(provider: FakeProvider, phase: str) -> str:
 
 def test_a_flow_asks_every_phase_once_and_keeps_what_each_hands_on(tmp_path: Path) -> None:
     """3a and 3b each wait until the other was asked: one after the other would never end."""
-    root, agent, meet = project(tmp_path), Agent(), Barrier(2, timeout=60)
+    root = project(tmp_path)
+    agent = Agent()
+    meet = Barrier(2, timeout=60)
 
     def together(phase: str) -> str:
         meet.wait()
@@ -65,7 +67,7 @@ def test_a_flow_asks_every_phase_once_and_keeps_what_each_hands_on(tmp_path: Pat
     assert done.status == "done"
     assert states(done) == dict.fromkeys(PHASES, "done")
     assert agent.asked == dict.fromkeys(PHASES, 1)
-    assert kept(root, None, done.run) == {
+    assert artifact_texts(root, None, done.run) == {
         ARTIFACTS[phase]: agent.texts[phase][0] for phase in PHASES
     }
     written = checkpoints(root, "FEAT-7")
@@ -119,7 +121,8 @@ def test_agents_look_up_documents_where_the_project_is_on_their_machine(tmp_path
 
 
 def test_a_process_without_the_projects_folder_offers_artifacts_alone(tmp_path: Path) -> None:
-    root, offered = project(tmp_path), dict[str, str]()
+    root = project(tmp_path)
+    offered: dict[str, str] = {}
     question = {
         "model": "",
         "instructions": "",
@@ -144,7 +147,9 @@ def test_a_process_without_the_projects_folder_offers_artifacts_alone(tmp_path: 
 def test_what_is_amiss_is_said_before_anybody_is_asked_and_the_whole_task_is_sent_once(
     tmp_path: Path,
 ) -> None:
-    root, agent, said = project(tmp_path), Agent(), list[str]()
+    root = project(tmp_path)
+    agent = Agent()
+    said: list[str] = []
     settings = root / "project.yaml"
     settings.write_text(
         settings.read_text().replace("personas:", "personas:\n  - nobody-of-that-name", 1)
@@ -284,7 +289,8 @@ def test_a_flow_stops_at_gates_and_later_agents_look_up_what_earlier_ones_made(
 def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_was_mended(
     tmp_path: Path,
 ) -> None:
-    root, agent = project(tmp_path), Agent()
+    root = project(tmp_path)
+    agent = Agent()
     found = [{"severity": "critical", "title": "Hard-coded secret"}]
     agent.replies["panel"] = lambda: json.dumps({"findings": found, "confidence": 0.9})
     with fake_provider(agent) as provider:
@@ -295,7 +301,7 @@ def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_wa
             "stopped",
             "phase 4: the panel says changes requested",
         )
-        assert "FEAT-5" not in kept(root, None, stopped.run)
+        assert "FEAT-5" not in artifact_texts(root, None, stopped.run)
         last = stopped.phases[-1]
         assert (last.status, last.verdict) == ("rejected", "changes_requested")
         assert "Hard-coded secret" in foreword.recall(last.handle, root=root)
@@ -307,7 +313,7 @@ def test_a_panel_with_a_gate_must_approve_and_is_asked_again_after_the_change_wa
         )
     assert (done.status, done.phases[-1].verdict) == ("done", "approve")
     assert agent.asked == {**dict.fromkeys(PHASES[:-1], 1), "panel": 2 * asked}
-    result = json.loads(kept(root, None, done.run)["FEAT-5"])
+    result = json.loads(artifact_texts(root, None, done.run)["FEAT-5"])
     assert (result["verdict"], result["change"]["source"]) == ("approve", "HEAD~1")
 
 

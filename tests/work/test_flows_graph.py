@@ -31,7 +31,8 @@ def states(found: FlowStatus) -> dict[str, str]:
 
 def test_the_far_end_of_a_quick_branch_does_not_wait_for_a_slow_one(tmp_path: Path) -> None:
     """2b answers only when 4, behind 3 and 2a, was asked; 5 waits for both branches."""
-    root, far = project(tmp_path), Event()
+    root = project(tmp_path)
+    far = Event()
     name = workflow(root, "diamond", p1="", p2a="p1", p2b="p1", p3="p2a", p4="p3", p5="p4 p2b")
 
     def far_end() -> str:
@@ -49,11 +50,9 @@ def test_panels_that_wait_for_nothing_of_each_other_sit_at_the_same_time_and_bes
     tmp_path: Path,
 ) -> None:
     """Nobody is answered before everybody was asked."""
-    root, meet, told = (
-        project(tmp_path),
-        Barrier(2 * MEMBERS + 1, timeout=SECONDS),
-        list[RunStatus](),
-    )
+    root = project(tmp_path)
+    meet = Barrier(2 * MEMBERS + 1, timeout=SECONDS)
+    statuses: list[RunStatus] = []
     name = workflow(root, "panels", p1a="panel gate", p1b="panel", p1c="", p2="p1a p1b p1c")
     agent = Agent(dict.fromkeys(("panel", "1c"), lambda: NOTHING_FOUND if meet.wait() >= 0 else ""))
     with fake_provider(agent) as provider:
@@ -64,32 +63,34 @@ def test_panels_that_wait_for_nothing_of_each_other_sit_at_the_same_time_and_bes
             provider.openai,
             diff=DIFF.read_text(),
             attempts=1,
-            watch=told.extend,
+            watch=statuses.extend,
             timeout_seconds=90,
         )
     assert states(done) == dict.fromkeys(("1a", "1b", "1c", "2"), "done")
     assert [phase.verdict for phase in done.phases] == ["approve", "approve", "", ""]
     assert agent.asked == {"panel": 2 * MEMBERS, "1c": 1, "2": 1}
-    seats = {(one.title, one.agent) for one in told if one.status == "answered"}
-    assert len({agent for title, agent in seats if title == "Part 1a"}) == MEMBERS
-    assert len({agent for title, agent in seats if title == "Part 1b"}) == MEMBERS
+    answered = [one for one in statuses if one.status == "answered"]
+    assert len({one.agent for one in answered if one.title == "Part 1a"}) == MEMBERS
+    assert len({one.agent for one in answered if one.title == "Part 1b"}) == MEMBERS
 
 
 def test_a_panel_under_way_is_shown_as_running(tmp_path: Path) -> None:
-    root, seen = project(tmp_path), list[dict[str, str]]()
+    root = project(tmp_path)
+    found_states: list[dict[str, str]] = []
     name = workflow(root, "panels", p1="panel")
 
     def look() -> str:
-        seen.append(states(flow_runs.status(root)[0]))
+        found_states.append(states(flow_runs.status(root)[0]))
         return NOTHING_FOUND
 
     with fake_provider(Agent({"panel": look})) as provider:
         flow_runs.run(root, name, "t", provider.openai, diff=DIFF.read_text())
-    assert seen == [{"1": "running"}] * MEMBERS
+    assert found_states == [{"1": "running"}] * MEMBERS
 
 
 def test_a_failure_stops_what_waits_for_it_and_nothing_else(tmp_path: Path) -> None:
-    root, failed = project(tmp_path), Event()
+    root = project(tmp_path)
+    failed = Event()
     name = workflow(root, "branches", p1="", p2a="p1", p2b="p1", p3a="p2a", p3b="p2b", p4="p3a p3b")
 
     def fail() -> Reply:
@@ -116,7 +117,8 @@ def test_a_failure_stops_what_waits_for_it_and_nothing_else(tmp_path: Path) -> N
 
 
 def test_behind_a_gate_nothing_begins_and_other_branches_end(tmp_path: Path) -> None:
-    root, agent = project(tmp_path), Agent()
+    root = project(tmp_path)
+    agent = Agent()
     name = workflow(
         root, "gates", p1a="gate", p1b="", p2a="p1a", p2b="p1b", p3b="p2b gate", p4="p2a p3b"
     )
@@ -146,7 +148,7 @@ def test_a_gate_is_told_beside_a_failure(tmp_path: Path) -> None:
     assert first.why.endswith("; at the gate after phase 1a")
 
 
-def begun_earlier(root: Path, agent: Agent) -> None:
+def begin_earlier(root: Path, agent: Agent) -> None:
     """A flow of an earlier Foreword whose process died after phase 1."""
     agent.replies["2"] = lambda: Reply(status=400)
     with fake_provider(agent) as provider:
@@ -164,22 +166,25 @@ def begun_earlier(root: Path, agent: Agent) -> None:
 
 
 def test_a_flow_that_an_earlier_foreword_has_begun_goes_on_as_a_new_attempt(tmp_path: Path) -> None:
-    root, agent, said = project(tmp_path), Agent(), list[str]()
-    begun_earlier(root, agent)
+    root = project(tmp_path)
+    agent = Agent()
+    warnings: list[str] = []
+    begin_earlier(root, agent)
     assert flow_runs.status(root)[0].status == "interrupted"
     agent.replies.clear()
     with fake_provider(agent) as provider:
-        done = flow_runs.resume(root, model=provider.openai, warn=said.append)
+        done = flow_runs.resume(root, model=provider.openai, warn=warnings.append)
     assert (done.status, done.attempt) == ("done", 2)
     assert agent.asked == {"1": 1, "2": 2, "3a": 1, "3b": 1, "4": 1}
-    assert said[0].startswith(
+    assert warnings[0].startswith(
         "the flow was begun by an earlier Foreword: it goes on as a new attempt;"
     )
 
 
 def test_a_worker_that_finds_a_flow_of_an_earlier_foreword_says_what_to_do(tmp_path: Path) -> None:
-    root, agent = project(tmp_path), Agent()
-    begun_earlier(root, agent)
+    root = project(tmp_path)
+    agent = Agent()
+    begin_earlier(root, agent)
     with closing(open_database(None, root)) as store:
         workers.beat(store, executor="gone", host="elsewhere:1", pid=1)
         workers.leave(store, "gone")
@@ -200,11 +205,11 @@ def test_what_was_charged_is_told_by_model_and_corrects_the_estimate(tmp_path: P
     with fake_provider(Agent({"panel": lambda: NOTHING_FOUND})) as provider:
         done = flow_runs.run(root, name, "t", provider.openai, diff=DIFF.read_text())
         (usage,) = done.to_dict()["usage"].values()
-        learnt = flow_runs.counter_for(root, provider.openai)
+        corrected = flow_runs.counter_for(root, provider.openai)
     assert usage["answers"] == MEMBERS + 1
     assert usage["input_tokens"] > usage["charged_tokens"] > 0
-    assert learnt.count("x" * 4 * usage["counted_tokens"]) >= usage["charged_tokens"]
-    assert learnt.name == "calibrated"
+    assert corrected.count("x" * 4 * usage["counted_tokens"]) >= usage["charged_tokens"]
+    assert corrected.name == "calibrated"
     assert flow_runs.counter_for(root, "test") == counter("estimate")
 
 

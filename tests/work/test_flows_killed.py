@@ -25,7 +25,7 @@ from foreword.store.urls import open_database
 from foreword.testing import Reply, fake_provider
 from foreword.work import flow_runs
 from tests.postgres import new_database
-from tests.work.flow_scene import ARTIFACTS, PHASES, Agent, checkpoints, kept, project
+from tests.work.flow_scene import ARTIFACTS, PHASES, Agent, artifact_texts, checkpoints, project
 
 SOAK = bool(os.environ.get("FOREWORD_SOAK"))
 # that a flow of five phases has remembered when it is done; one more where 3a and 3b end apart
@@ -55,8 +55,8 @@ def lives(root: Path, db: str, model: str, when: str, *numbers: int) -> dict[str
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    told: dict[str, int] = json.loads(done.stdout)
-    return told
+    counts: dict[str, int] = json.loads(done.stdout)
+    return counts
 
 
 @contextmanager
@@ -83,11 +83,11 @@ def worker(db: str, root: Path) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def check(root: Path, db: str | None, task: str, agent: Agent) -> None:
+def check_flow(root: Path, db: str | None, task: str, agent: Agent) -> None:
     """Every phase is done, has had its effect once, and its checkpoint is whole."""
     (flow,) = flow_runs.status(root, task, db)
     assert [phase.status for phase in flow.phases] == ["done"] * 5
-    texts = kept(root, db, flow.run)
+    texts = artifact_texts(root, db, flow.run)
     assert sorted(texts) == sorted(ARTIFACTS.values())
     assert all(texts[ARTIFACTS[phase]] in agent.texts[phase] for phase in PHASES)
     written = checkpoints(root, task)
@@ -105,31 +105,37 @@ def check(root: Path, db: str | None, task: str, agent: Agent) -> None:
 def test_a_flow_that_is_killed_at_every_step_finishes_with_each_effect_once(
     tmp_path: Path, number: int, when: str
 ) -> None:
-    root, agent = project(tmp_path), Agent()
+    root = project(tmp_path)
+    agent = Agent()
     with fake_provider(agent) as provider:
-        told = lives(root, "", provider.openai, when, number)
-    assert told["lives"] >= STEPS // max(1, number - 1)
-    check(root, None, "FEAT-7", agent)
+        counts = lives(root, "", provider.openai, when, number)
+    assert counts["lives"] >= STEPS // max(1, number - 1)
+    check_flow(root, None, "FEAT-7", agent)
     # Asked again is only what was in the middle of being asked when its process died.
     assert all(1 <= agent.asked[phase] <= 3 for phase in PHASES)
 
 
 @pytest.mark.parametrize("when", ["before", "after"] if SOAK else ["before"])
 def test_a_worker_finishes_what_another_process_was_killed_at(tmp_path: Path, when: str) -> None:
-    root, agent, db = project(tmp_path), Agent(), new_database()
+    root = project(tmp_path)
+    agent = Agent()
+    db = new_database()
     numbers = range(1, STEPS + 2) if SOAK else (4, 22)
     with fake_provider(agent) as provider, worker(db, root):
-        told = lives(root, db, provider.openai, when, *numbers)
-        assert told["deaths"] > 0
+        counts = lives(root, db, provider.openai, when, *numbers)
+        assert counts["deaths"] > 0
         for number in numbers:
             task = f"FEAT-{number}"
             until(lambda: flow_runs.status(root, task, db)[0].status == "done")  # noqa: B023
     for number in numbers:
-        check(root, db, f"FEAT-{number}", agent)
+        check_flow(root, db, f"FEAT-{number}", agent)
 
 
 def test_a_process_that_was_only_asleep_changes_nothing_when_it_wakes(tmp_path: Path) -> None:
-    root, db, asked, go_on = project(tmp_path), new_database(), Event(), Event()
+    root = project(tmp_path)
+    db = new_database()
+    asked = Event()
+    go_on = Event()
 
     def slowly() -> str:
         if agent.asked["2"] == 1:
@@ -152,7 +158,7 @@ def test_a_process_that_was_only_asleep_changes_nothing_when_it_wakes(tmp_path: 
         block.enter_context(worker(db, root))
         until(lambda: flow_runs.status(root, "FEAT-7", db)[0].status == "done")
         before = (
-            kept(root, db, flow_runs.status(root, "FEAT-7", db)[0].run),
+            artifact_texts(root, db, flow_runs.status(root, "FEAT-7", db)[0].run),
             checkpoints(root, "FEAT-7"),
         )
         go_on.set()
@@ -161,13 +167,14 @@ def test_a_process_that_was_only_asleep_changes_nothing_when_it_wakes(tmp_path: 
         assert sleeper.returncode == 0, errors
         assert "done" in output
     (flow,) = flow_runs.status(root, "FEAT-7", db)
-    assert (kept(root, db, flow.run), checkpoints(root, "FEAT-7")) == before
+    assert (artifact_texts(root, db, flow.run), checkpoints(root, "FEAT-7")) == before
     assert before[0]["FEAT-2"] == "what the other one was told"
     assert agent.asked == {**dict.fromkeys(PHASES, 1), "2": 2}
 
 
 def test_a_flow_whose_process_nobody_remembers_is_gone_on_with(tmp_path: Path) -> None:
-    root, agent = project(tmp_path), Agent()
+    root = project(tmp_path)
+    agent = Agent()
     replies: Iterator[str | Reply] = iter([Reply(hangs=True), "later"])
     agent.replies["2"] = lambda: next(replies)
     with fake_provider(agent) as provider:

@@ -22,8 +22,8 @@ from foreword.testing import fake_provider
 from foreword.work import flow_runs
 from foreword.work.workers import run_worker
 from tests.postgres import new_database
-from tests.work.flow_scene import PHASES, Agent, checkpoints, kept, project
-from tests.work.test_flows_killed import check, command, until
+from tests.work.flow_scene import PHASES, Agent, artifact_texts, checkpoints, project
+from tests.work.test_flows_killed import check_flow, command, until
 
 BYTES = 4096  # as far as files may be written on a disk that is full
 
@@ -61,12 +61,12 @@ def test_a_disk_that_is_full_is_an_error_and_the_flow_goes_on_when_there_is_room
     with on_a_disk_that_fills_up(root, Agent(), "2") as (process, agent):
         output, errors = process.communicate()
         assert (process.returncode, output) == (1, "")
-        told = [line for line in errors.splitlines() if line.startswith(("error: ", "hint: "))]
-        assert "broke off: (sqlite3.OperationalError) " in told[0]
-        assert "`foreword flow resume` goes on" in told[1]
+        lines = [line for line in errors.splitlines() if line.startswith(("error: ", "hint: "))]
+        assert "broke off: (sqlite3.OperationalError) " in lines[0]
+        assert "`foreword flow resume` goes on" in lines[1]
         assert flow_runs.status(root)[0].status == "interrupted"
         assert flow_runs.resume(root).status == "done"
-    check(root, None, "FEAT-7", agent)
+    check_flow(root, None, "FEAT-7", agent)
     assert agent.asked == {**dict.fromkeys(PHASES, 1), "2": 2}
 
 
@@ -82,13 +82,15 @@ def test_a_disk_that_was_full_for_a_moment_costs_one_more_question(tmp_path: Pat
         )
         _, errors = process.communicate()
         assert process.returncode == 0, errors
-    check(root, None, "FEAT-7", agent)
+    check_flow(root, None, "FEAT-7", agent)
     assert agent.asked == {**dict.fromkeys(PHASES, 1), "2": 2}
 
 
 def test_of_two_flows_of_one_task_that_begin_at_once_one_is_refused(tmp_path: Path) -> None:
     """Both are let go only when both have found that there is none yet."""
-    root, agent, db = project(tmp_path), Agent(), new_database()
+    root = project(tmp_path)
+    agent = Agent()
+    db = new_database()
     with ExitStack() as block:
         provider = block.enter_context(fake_provider(agent))
         with run_worker(db, root):
@@ -116,7 +118,7 @@ def test_of_two_flows_of_one_task_that_begin_at_once_one_is_refused(tmp_path: Pa
     assert sorted(code for *_, code in ended) == [0, 2]
     refusal = next(errors for _, errors, code in ended if code == 2)
     assert "error: task FEAT-7 has a flow that is running: flow-FEAT-7-" in refusal
-    check(root, db, "FEAT-7", agent)
+    check_flow(root, db, "FEAT-7", agent)
     assert agent.asked == dict.fromkeys(PHASES, 1)
 
 
@@ -139,17 +141,22 @@ def test_a_file_of_a_newer_dbos_is_left_alone(
     path = root / ".foreword" / "flows.db"
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("UPDATE dbos_migrations SET version = version + 1")
-    before = (kept(root, None, done.run), checkpoints(root, "FEAT-7"), path.read_bytes())
+    before = (artifact_texts(root, None, done.run), checkpoints(root, "FEAT-7"), path.read_bytes())
     with pytest.raises(
         StoreError,
         match=r"flows\.db was written by a newer dbos \(schema \d+, this one knows \d+\)",
     ):
         use(root)
-    assert (kept(root, None, done.run), checkpoints(root, "FEAT-7"), path.read_bytes()) == before
+    assert (
+        artifact_texts(root, None, done.run),
+        checkpoints(root, "FEAT-7"),
+        path.read_bytes(),
+    ) == before
 
 
 def test_nobody_else_may_read_what_agents_were_asked(tmp_path: Path) -> None:
-    root, modes = project(tmp_path), set[tuple[str, int]]()
+    root = project(tmp_path)
+    modes: set[tuple[str, int]] = set()
 
     def look() -> str:
         files = (root / ".foreword").glob("flows.db*")

@@ -17,7 +17,7 @@ from foreword.errors import StoreError, UsageError
 from foreword.testing import fake_provider
 from foreword.work import flow_runs, run_status, runs
 from foreword.work.workers import run_worker
-from tests.work.flow_scene import PHASES, Agent, kept, project
+from tests.work.flow_scene import PHASES, Agent, artifact_texts, project
 from tests.work.test_flows_killed import command, until
 
 pytestmark = pytest.mark.attack
@@ -63,7 +63,8 @@ def change(root: Path, sql: str, *values: str) -> None:
 
 
 def test_a_pickle_in_the_database_is_never_read(tmp_path: Path) -> None:
-    root, sprung = project(tmp_path), tmp_path / "sprung"
+    root = project(tmp_path)
+    sprung = tmp_path / "sprung"
     done = flow_runs.run(root, "feature", "cancel", "test", task_id="FEAT-7")
     trap = base64.b64encode(pickle.dumps({"args": (Trap(sprung),), "kwargs": {}})).decode()
     for table, column in (("workflow_input", "inputs"), ("workflow_output", "output")):
@@ -95,7 +96,8 @@ def test_flows_that_came_with_a_project_are_not_run(
 
 
 def test_a_link_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
-    root, elsewhere = project(tmp_path), tmp_path / "elsewhere.db"
+    root = project(tmp_path)
+    elsewhere = tmp_path / "elsewhere.db"
     (root / ".foreword").mkdir()
     (root / ".foreword" / "flows.db").symlink_to(elsewhere)
     with pytest.raises(StoreError, match="symbolic link"):
@@ -121,7 +123,8 @@ def test_a_flow_opens_no_port_and_calls_nobody(tmp_path: Path) -> None:
 
 
 def test_two_terminals_can_run_flows_of_the_same_project(tmp_path: Path) -> None:
-    root, agent = project(tmp_path), Agent()
+    root = project(tmp_path)
+    agent = Agent()
     with fake_provider(agent) as provider:
         options = ("--model", provider.openai, "--root", root, "--task", "cancel", "--task-id")
         with (
@@ -133,7 +136,7 @@ def test_two_terminals_can_run_flows_of_the_same_project(tmp_path: Path) -> None
                 assert process.returncode == 0, errors
     assert agent.asked == dict.fromkeys(PHASES, 2)
     texts = [
-        set(kept(root, None, flow_runs.status(root, task)[0].run).values())
+        set(artifact_texts(root, None, flow_runs.status(root, task)[0].run).values())
         for task in ("ONE", "TWO")
     ]
     assert texts[0].isdisjoint(texts[1])

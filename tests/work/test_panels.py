@@ -36,7 +36,7 @@ SECONDS = 12.0
 
 
 @pytest.fixture(scope="module", autouse=True)
-def imported() -> None:
+def warm_imports() -> None:
     """What is imported on first use is there before any time limit begins."""
     ask("test", "", "hello")
     with fake_provider("hello") as provider:
@@ -55,13 +55,12 @@ def finding(title: str, severity: str = "medium", line: int = 3) -> str:
 
 
 def run(
-    root: Path, script: Any, diff: str = DIFF, watch: panel_runs.Watch | None = None, **asking: Any
+    root: Path, script: Any, diff: str = DIFF, watch: panel_runs.Watch | None = None, **options: Any
 ) -> tuple[PanelResult, list[dict[str, Any]]]:
     with fake_provider(script) as provider:
-        asked = PanelRequest(provider.openai, **{"timeout_seconds": SECONDS, **asking})
-        result = panel_runs.run(
-            root, "review", as_diff(diff.encode(), "c.diff"), asked, watch=watch
-        )
+        request = PanelRequest(provider.openai, **{"timeout_seconds": SECONDS, **options})
+        change = as_diff(diff.encode(), "c.diff")
+        result = panel_runs.run(root, "review", change, request, watch=watch)
     jsonschema.validate(result.to_dict(), SCHEMA)
     assert panel_runs.result_from_json(json.loads(json.dumps(result.to_dict()))) == result
     return result, provider.requests
@@ -78,20 +77,19 @@ def test_of_twelve_three_go_wrong_and_nine_stand(tmp_path: Path) -> None:
     def script(body: Mapping[str, Any]) -> str | Reply:
         return replies.get(who(body), finding("Secret in the code", "high"))
 
-    told: dict[str, str] = {}
-    result, _ = run(
-        project(tmp_path, crew),
-        script,
-        timeout_seconds=4.0,
-        watch=lambda standings: told.update({one.agent: one.status for one in standings}),
-    )
-    standing = {member.name: member.status for member in result.members}
-    assert {name: status for name, status in standing.items() if status != "answered"} == {
+    last_statuses: dict[str, str] = {}
+
+    def watch(agents: list[RunStatus]) -> None:
+        last_statuses.update({agent.agent: agent.status for agent in agents})
+
+    result, _ = run(project(tmp_path, crew), script, timeout_seconds=4.0, watch=watch)
+    statuses = {member.name: member.status for member in result.members}
+    assert {name: status for name, status in statuses.items() if status != "answered"} == {
         "m03": "late",
         "m05": "failed",
         "m07": "nonsense",
     }
-    assert told == standing
+    assert last_statuses == statuses
     (one,) = result.findings
     assert one.said_by == tuple(name for name in crew if name not in replies)
     assert result.verdict == "approve"
@@ -122,23 +120,23 @@ def test_an_empty_list_from_everyone_is_an_approval(tmp_path: Path) -> None:
 
 
 def test_a_panel_runs_on_postgresql_as_well(tmp_path: Path) -> None:
-    told: list[list[RunStatus]] = []
+    statuses: list[list[RunStatus]] = []
     result = panel_runs.run(
         project(tmp_path, ["anna", "bert"]),
         "review",
         as_diff(DIFF.encode(), "x"),
         PanelRequest("test"),
         db=new_database(),
-        watch=told.append,
+        watch=statuses.append,
     )
     assert [one.title for one in result.findings] == ["Hard-coded secret", "Unfinished work"]
-    assert sorted((one.agent, one.status) for one in told[-1]) == [
+    assert sorted((one.agent, one.status) for one in statuses[-1]) == [
         ("anna", "answered"),
         ("bert", "answered"),
     ]
 
 
-def test_a_missing_persona_is_named_and_counts_as_unheard(tmp_path: Path) -> None:
+def test_a_missing_persona_is_named_and_counts_as_one_that_did_not_answer(tmp_path: Path) -> None:
     root = project(tmp_path, ["anna"], listed=["anna", "nobody"])
     result, requests = run(root, '{"findings": []}')
     assert [(member.name, member.status) for member in result.members] == [
@@ -164,12 +162,12 @@ def test_an_unknown_panel_gets_a_suggestion(tmp_path: Path) -> None:
 
 
 def test_the_same_is_told_once_and_the_worst_severity_decides(tmp_path: Path) -> None:
-    said = {
+    replies = {
         "anna": finding("Token in the source code", "high", 2),
         "bert": finding("Hard-coded token in the source code", "critical", 3),
         "cleo": finding("No cool down", "low", 4),
     }
-    result, _ = run(project(tmp_path, said), lambda body: said[who(body)])
+    result, _ = run(project(tmp_path, replies), lambda body: replies[who(body)])
     assert [(one.severity, one.said_by) for one in result.findings] == [
         ("critical", ("anna", "bert")),
         ("low", ("cleo",)),
@@ -197,7 +195,9 @@ def test_a_change_can_neither_leave_its_tags_nor_open_others(line: str, tmp_path
         as_diff(hostile.encode(), "c.diff"),
         PanelRequest("test"),
     )
-    system, user = (payload["questions"][0][part] for part in ("instructions", "request"))
+    (question,) = payload["questions"]
+    system = question["instructions"]
+    user = question["request"]
     tags = re.findall(
         r"<[\s\u200b]*(/?)[\s\u200b]*(diff|persona|instructions)[\s\u200b]*>", user, re.IGNORECASE
     )
@@ -240,28 +240,27 @@ def test_secrets_in_answers_and_errors_reach_no_result(tmp_path: Path) -> None:
 def test_a_model_that_answers_nothing_for_ever_or_halfway_is_named(
     answer: Reply, tmp_path: Path
 ) -> None:
-    said = {"anna": '{"findings": []}', "bert": answer}
+    replies = {"anna": '{"findings": []}', "bert": answer}
     result, _ = run(
-        project(tmp_path, said), lambda body: said[who(body)], timeout_seconds=4.0, attempts=1
+        project(tmp_path, replies), lambda body: replies[who(body)], timeout_seconds=4.0, attempts=1
     )
     assert [member.name for member in result.without_answer] == ["bert"]
     assert result.members[0].status == "answered"
 
 
 def test_a_moderator_may_say_what_is_the_same(tmp_path: Path) -> None:
-    said = {
+    replies = {
         "anna": finding("Token in the source", "low", 2),
         "bert": finding("Anyone can read the password", "high", 2),
     }
 
     def script(body: Mapping[str, Any]) -> str:
-        return said.get(who(body)) or '{"same": [[1, 2]]}'
+        return replies.get(who(body)) or '{"same": [[1, 2]]}'
 
     with fake_provider(script) as provider:
-        asking = PanelRequest(provider.openai, SECONDS, moderator=provider.openai)
-        result = panel_runs.run(
-            project(tmp_path, said), "review", as_diff(DIFF.encode(), "x"), asking
-        )
+        request = PanelRequest(provider.openai, SECONDS, moderator=provider.openai)
+        change = as_diff(DIFF.encode(), "x")
+        result = panel_runs.run(project(tmp_path, replies), "review", change, request)
     (one,) = result.findings
     assert (one.severity, one.said_by) == ("high", ("anna", "bert"))
     assert result.merged_by == provider.openai
@@ -269,13 +268,13 @@ def test_a_moderator_may_say_what_is_the_same(tmp_path: Path) -> None:
 
 
 def test_a_moderator_that_makes_things_up_is_not_listened_to(tmp_path: Path) -> None:
-    said = {
+    replies = {
         "anna": finding("Token in the source", "low", 2),
         "bert": finding("Anyone can read the password", "high", 2),
     }
     result, _ = run(
-        project(tmp_path, said),
-        lambda body: said.get(who(body)) or '{"same": [[1, 7]]}',
+        project(tmp_path, replies),
+        lambda body: replies.get(who(body)) or '{"same": [[1, 7]]}',
         moderator="test",
     )
     assert len(result.findings) == 2
@@ -300,14 +299,15 @@ def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    crew, late = ["anna", "bert", "cleo"], Event()
+    crew = ["anna", "bert", "cleo"]
+    late = Event()
     project(tmp_path, crew)
     (tmp_path / "c.diff").write_text(DIFF)
 
     def script(body: Mapping[str, Any]) -> str | Reply:
-        return (
-            Reply(hangs=True) if who(body) == "cleo" and not late.is_set() else '{"findings": []}'
-        )
+        if who(body) == "cleo" and not late.is_set():
+            return Reply(hangs=True)
+        return '{"findings": []}'
 
     with fake_provider(script) as provider:
         words = [
@@ -326,10 +326,10 @@ def test_a_panel_that_was_killed_goes_on_and_asks_nobody_again_who_has_answered(
             argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as first:
             assert first.stderr
-            settled = Counter[str]()
+            answered: set[str] = set()
             for line in first.stderr:
-                settled.update(name for name in crew if f"{name}  answered" in line)
-                if len(settled) == 2:
+                answered.update(name for name in crew if f"{name}  answered" in line)
+                if len(answered) == 2:
                     break
             os.kill(first.pid, signal.SIGKILL)
         late.set()

@@ -47,11 +47,12 @@ class Slow:
         self.lock = Lock()
 
     def __call__(self, body: Mapping[str, Any]) -> Reply:
-        found = re.search(r"I am (agent-\d+)", json.dumps(body))
-        assert found
+        match = re.search(r"I am (agent-\d+)", json.dumps(body))
+        assert match
+        agent = match[1]
         with self.lock:
-            self.asked[found[1]] += 1
-            return Reply(f"hello {found[1]}", hangs=self.asked[found[1]] == 1)
+            self.asked[agent] += 1
+            return Reply(f"hello {agent}", hangs=self.asked[agent] == 1)
 
 
 @contextmanager
@@ -71,24 +72,20 @@ def submit(db: str, model: str) -> None:
                 "model": model,
                 "instructions": "",
                 "request": f"I am {agent}",
+                "timeout_seconds": 600,
+                "attempts": 1,
             }
-            engine.submit(
-                "answer",
-                agent,
-                {**question, "timeout_seconds": 600, "attempts": 1},
-                queue=runs.AGENTS,
-            )
+            engine.submit("answer", agent, question, queue=runs.AGENTS)
+
+
+def all_are_over() -> bool:
+    states = run_status.statuses(AGENTS).values()
+    return not any(state in run_status.ACTIVE for state in states)
 
 
 def answers(db: str) -> dict[str, str]:
     with runs.launch_engine(db, Path(), "reader", queues=()):
-        until(
-            lambda: (
-                not any(
-                    state in run_status.ACTIVE for state in run_status.statuses(AGENTS).values()
-                )
-            )
-        )
+        until(all_are_over)
         return {agent: str(run_status.outcome(agent)["text"]) for agent in AGENTS}
 
 
@@ -96,7 +93,8 @@ def answers(db: str) -> dict[str, str]:
 def test_what_a_dead_worker_held_is_taken_over_once(dies: str) -> None:
     """Two who notice at the same time, and one before them who died while taking over, ask
     nothing a third time."""
-    db, slow = new_database(), Slow()
+    db = new_database()
+    slow = Slow()
     with fake_provider(slow) as provider:
         with worker(db) as doomed:
             submit(db, provider.openai)
